@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from propulsion_ros.graph.family_params import (
@@ -11,6 +11,7 @@ from propulsion_ros.graph.family_params import (
     AllocatorNodeParams,
     FamilyNodeParams,
     OwnT,
+    SteppedNodeParams,
     loop_params_of,
 )
 from propulsion_ros.graph.node_config import Setting, allocator_of, block_named, read_setting
@@ -24,6 +25,7 @@ from propulsion_ros.loops.ports import Host, Parameters
 from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.models.common.facts import ESTIMATES
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
@@ -37,32 +39,34 @@ def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
         setting.build_family(), loop_params, setting.frame, host,
         publish_each=own.publish_each, publish_numbers=own.publish_numbers,
         publish_joint_states=own.publish_joint_states, adapters=own.adapters,
-        lossless=own.reliable_inputs,
+        lossless=own.reliable_inputs, replay=own.replay,
     )
     if 'actuators' in own.adapters and not parameters.has_type(Kind.ACTUATORS):
         raise ConfigError(
             'adapters', f'actuators: actuator_msgs is not installed; {how_to_get("actuator_msgs")}'
         )
+    classes = LoopParams, setting.family_type.Params
     parameters.follow_live(
-        (LoopParams, setting.family_type.Params), setting.values,
-        lambda changed, _: loop.core.check(changed), loop.retune,
+        classes, setting.values, lambda changed, _: loop.core.check(changed), loop.retune
     )
+    loop.tune = _tuner(classes, setting.values, loop.retune)
     return loop
 
 
 def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
     """Return an estimator as its parameters describe it; raise `ConfigError` if wrong."""
-    own, setting = _configure(parameters, host, FamilyNodeParams, ESTIMATES)
+    own, setting = _configure(parameters, host, SteppedNodeParams, ESTIMATES)
     loop_params = setting.build(EstimateParams)
     inverse = setting.build_family()
     if not isinstance(inverse, Estimator):
         raise TypeError(f'expected an Estimator, got {type(inverse).__name__}')
-    loop = EstimatePorts(inverse, loop_params, setting.frame, host, lossless=own.reliable_inputs)
-    parameters.follow_live(
-        (EstimateParams, setting.family_type.Params), setting.values,
-        lambda *configurations: None,
-        lambda changed, _, family_params: loop.core.retune(changed, family_params),
+    loop = EstimatePorts(
+        inverse, loop_params, setting.frame, host, lossless=own.reliable_inputs,
+        replay=own.replay,
     )
+    classes = EstimateParams, setting.family_type.Params
+    parameters.follow_live(classes, setting.values, lambda *configurations: None, loop.retune)
+    loop.tune = _tuner(classes, setting.values, loop.retune)
     return loop
 
 
@@ -79,6 +83,15 @@ def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
         lambda changed, _: loop.check(changed), loop.retune,
     )
     return loop
+
+
+def _tuner(
+    classes: Sequence[type[Any]], values: Mapping[str, Any], retune: Callable[..., None]
+) -> Callable[[Mapping[str, Any], Mapping[str, Any]], None]:
+    """Return ``tune(keys, changed)``, which follows recorded changes of live parameters."""
+    return lambda keys, changed: retune(
+        keys, *(build(cls, {**values, **changed}) for cls in classes)
+    )
 
 
 def _configure(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from propulsion_ros.graph.doubts import EXPECTED, NAMES
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.models.common.allocation import METHODS
@@ -45,7 +46,17 @@ class FamilyNodeParams:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ActuatorNodeParams(FamilyNodeParams):
+class SteppedNodeParams(FamilyNodeParams):
+    """Where a node finds its family, and how it steps."""
+
+    replay: bool = quantity(
+        False, kind=bool,
+        doc='replay a recording: what determined the steps comes from the recorded ~/requests',
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ActuatorNodeParams(SteppedNodeParams):
     """What an actuator node is made from."""
 
     publish_each: bool = quantity(
@@ -85,6 +96,20 @@ OwnT = TypeVar('OwnT', bound=FamilyNodeParams)
 """What one kind of node takes."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupParams(LoopParams):
+    """Timing of an actuator group, and what `check` looks for in its robot."""
+
+    expects: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',), choices=EXPECTED,
+        doc='what the robot must be able to do, for `check`: hover, or push or turn along an axis',
+    )
+    silenced: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',), choices=NAMES,
+        doc='rules of sense that `check` leaves out for this group',
+    )
+
+
 @dataclass(frozen=True)
 class NodeKind:
     """A kind of node that runs a family."""
@@ -98,8 +123,8 @@ class NodeKind:
 
 
 NODE_KINDS = {
-    STEPS: NodeKind('actuator_node', LoopParams, ActuatorNodeParams),
-    ESTIMATES: NodeKind('inverse_fam_node', EstimateParams, FamilyNodeParams),
+    STEPS: NodeKind('actuator_node', GroupParams, ActuatorNodeParams),
+    ESTIMATES: NodeKind('inverse_fam_node', EstimateParams, SteppedNodeParams),
 }
 """Kind of node by the loop that families declare."""
 

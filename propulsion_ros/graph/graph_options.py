@@ -14,6 +14,7 @@ from propulsion_ros.graph.wiring import (
     robot_graph,
     vehicle_graph,
 )
+from propulsion_ros.settings.names import check_namespace
 
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
@@ -77,11 +78,13 @@ def simulation_of(
 def checked_graph(words: Sequence[str], params_files: Sequence[str | Path]) -> Graph:
     """Return the graph of a command line, whose other words are left to others.
 
-    Raises `ConfigError` where the options are wrong, or a parameter file is for other nodes.
+    Raises `ConfigError` where the options are wrong, the namespace is none, or a parameter file is
+    for other nodes.
     """
     parser = argparse.ArgumentParser(add_help=False)
     add_graph_options(parser)
     options, _ = parser.parse_known_args(words)
+    check_namespace(options.namespace)
     graph = _graph_of(options, params_files)
     check_settings(graph, params_files, options.namespace)
     return graph

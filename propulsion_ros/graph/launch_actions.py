@@ -37,11 +37,11 @@ from propulsion_ros.graph.wiring import (
     robot_graph,
     vehicle_graph,
 )
-from propulsion_ros.loops.ports import is_name
 from propulsion_ros.settings.domain import domain_id
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.files import read_text, write_text
+from propulsion_ros.settings.files import read_text, require_absent, write_text
 from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.names import check_namespace, is_name
 from propulsion_ros.settings.yaml_file import SIZE_LIMIT, ParameterFile
 
 _RECORDER_TIMEOUT = 60.0
@@ -247,6 +247,7 @@ def graph_actions(
         Command line of `stack` for the same graph, where it is composed.
     """
     domain_id()
+    check_namespace(given['namespace'])
     if not is_name(given['clock_topic'], before='/'):
         raise SourceError(
             'clock_topic', f'expected the name of a topic, got {given["clock_topic"]!r}'
@@ -296,6 +297,7 @@ def _held(spec: NodeSpec, given: Mapping[str, str]) -> dict[str, Any]:
 def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
     """Return where a flight computer keeps its record, as a parameter; {} where that is given.
 
+    That of a simulated flight ends with its launch, so it lies in the folder of the launch's log.
     Raises OSError where the folder cannot be made.
     """
     if spec.executable != 'flight_state_node' or given['replay'] == 'true':
@@ -304,7 +306,10 @@ def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
         own = ParameterFile(given['params_file']).of(spec.name, given['namespace'])
         if 'state_file' in own:
             return {}
-    home = Path(os.environ.get('ROS_HOME') or Path.home() / '.ros')
+    if given['use_sim_time'] == 'true':
+        home = Path(launch.logging.launch_config.log_dir)
+    else:
+        home = Path(os.environ.get('ROS_HOME') or Path.home() / '.ros')
     folder = home.joinpath('propulsion_ros', *filter(None, given['namespace'].split('/')))
     folder.mkdir(parents=True, exist_ok=True)
     of_domain = f'.domain_{domain}' if (domain := domain_id()) else ''
@@ -470,6 +475,7 @@ def record_launch() -> LaunchDescription:
 
     def start(given: dict[str, str]) -> list[Any]:
         domain_id()
+        check_namespace(given['namespace'])
         crashes, topics = Crashes(), _listed(given['topics'])
         return [recorder(given, given['output'], topics, crashes), crashes.at_end()]
 
@@ -482,12 +488,16 @@ def recorder(
     """Return the recorder: rosbag2's where it is installed, else the one of this package.
 
     It records by wall time: with simulated time rosbag2 subscribes only after the first /clock,
-    and the beginning would be missing.
+    and the beginning would be missing. Raises `SourceError` where the bag exists.
     """
     prefix = f'/{given["namespace"].strip("/")}/'.replace('//', '/')
-    is_sqlite = given.get('storage') == 'sqlite3'
+    is_sqlite, has_rosbag = given.get('storage') == 'sqlite3', _has_rosbag()
+    # The format of the own recorder follows the name.
+    if is_sqlite and not has_rosbag and not output.endswith('.db3'):
+        output += '.db3'
+    require_absent(output)
     names = [topic if topic.startswith('/') else prefix + topic for topic in topics]
-    if _has_rosbag():
+    if has_rosbag:
         command = [
             'ros2', 'bag', 'record', '--output', output,
             '--storage', 'sqlite3' if is_sqlite else 'mcap',
@@ -495,8 +505,6 @@ def recorder(
             *(['--topics', *names] if names else ['--all-topics', '--include-unpublished-topics']),
         ]
     else:
-        # Its format follows the name.
-        output += '.db3' if is_sqlite and not output.endswith('.db3') else ''
         command = [
             sys.executable, '-m', 'propulsion_ros.tools.cli', 'record', output,
             *(part for name in names for part in ('--topic', name)),

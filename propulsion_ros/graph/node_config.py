@@ -29,7 +29,7 @@ from propulsion_ros.settings.flat import (
     Parameter,
     all_faults,
     build,
-    nearest,
+    nearest_key,
     parameters_of,
     suggestion,
 )
@@ -98,7 +98,7 @@ class Setting:
         """Return the keys that may be meant by unknown ones: their values are not missing too."""
         classes = (self.family_type.Params, *others, ActuatorNodeParams, AllocatorNodeParams)
         known = {parameter.key for cls in classes for parameter in parameters_of(cls)}
-        return {nearest(key, known) for key in self.given if key not in known} - {''}
+        return {nearest_key(key, known) for key in self.given if key not in known} - {''}
 
     def locate(self, error: ConfigError) -> ConfigError:
         """Return the error with the XML path of what is wrong, where it came from there."""

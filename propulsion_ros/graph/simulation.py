@@ -2,7 +2,7 @@
 """A simulated body for any robot: its rate and topics, and what its actuators wait for."""
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,21 @@ class Simulation:
         """Return what the files give a node."""
         return settings_of(self.params_files, node, self.namespace or '/')
 
+    @property
+    def has_current(self) -> bool:
+        """Whether the fluid moves, as files and command line give it."""
+        given = {**self.of(BODY), **self.settings}
+        return bool(build(BodyParams, given, 'body.').current.any())
+
+
+def with_current(nodes: Iterable[NodeSpec]) -> list[NodeSpec]:
+    """Return nodes whose flow is that of a body in a current."""
+    return [
+        replace(spec, remappings={**spec.remappings, '~/current': f'{BODY}/current'})
+        if spec.executable == 'actuator_node' else spec
+        for spec in nodes
+    ]
+
 
 def simulated(
     nodes: Sequence[NodeSpec],
@@ -82,17 +97,13 @@ def simulated(
     rate = _rate(pushing, simulation)
     awaited = _awaited(blocks, simulation.wait_for)
     _check_allocators(simulation.wait_for, {spec.name for spec in nodes})
-    has_current = bool(_current(simulation).any())
+    has_current = simulation.has_current
     own = {group.block.name: _inputs(group, awaited, has_current) for group in groups}
     for group in pushing:
         own[group.block.name].update(_pace(group, rate))
-    remapped = {'~/current': f'{BODY}/current'} if has_current else {}
     joined = [
-        replace(
-            spec, parameters={**spec.parameters, **own[spec.name]},
-            remappings={**spec.remappings, **remapped},
-        ) if spec.name in own else spec
-        for spec in nodes
+        replace(spec, parameters={**spec.parameters, **own.get(spec.name, {})})
+        for spec in (with_current(nodes) if has_current else nodes)
     ]
     pushers = [group.block for group in pushing]
     return [*joined, _body(description, pushers, rate, simulation, deployer_topic)]
@@ -175,12 +186,6 @@ def tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
         f'{block.name}/tanks/{tank}' for block in blocks
         for tank in block.values.get('tanks.names', ())
     ]
-
-
-def _current(simulation: Simulation) -> Any:
-    """Return the velocity of the fluid (3,), as files and command line give it."""
-    given = {**simulation.of(BODY), **simulation.settings}
-    return build(BodyParams, given, 'body.').current
 
 
 # Rates.

@@ -10,7 +10,13 @@ from typing import Any
 from propulsion_ros.graph.family_params import allocator_named, loop_params_of, node_kind_of
 from propulsion_ros.graph.node_spec import NodeSpec
 from propulsion_ros.graph.share import read_description, robot_files, share_directory
-from propulsion_ros.graph.simulation import BODY, Simulation, simulated, tank_topics
+from propulsion_ros.graph.simulation import (
+    BODY,
+    Simulation,
+    simulated,
+    tank_topics,
+    with_current,
+)
 from propulsion_ros.graph.vehicles import VEHICLES, VehicleKit
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
@@ -19,8 +25,8 @@ from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import FILENAME, ActuatorSpec, actuators_from_urdf
 
 REPLAYED: dict[str, dict[str, Any]] = {
-    'actuator_node': {'step_on': 'stamp', 'reliable_inputs': True},
-    'inverse_fam_node': {'reliable_inputs': True},
+    'actuator_node': {'step_on': 'stamp', 'reliable_inputs': True, 'replay': True},
+    'inverse_fam_node': {'reliable_inputs': True, 'replay': True},
     'flight_state_node': {
         'reliable_inputs': True, 'silence_timeout': 0.0, 'on_time_clock': 'stamps',
         'replay': True,
@@ -33,7 +39,7 @@ _BODY_JOINTS = f'{BODY}/joint_states'
 
 __all__ = [
     'Graph', 'NodeSpec', 'Simulation', 'actuator_nodes', 'check_settings', 'gazebo_graph',
-    'inputs_of', 'pushing_blocks', 'replayed', 'robot_graph', 'vehicle_graph',
+    'inputs_of', 'pushing_blocks', 'replayed', 'robot_graph', 'vehicle_graph', 'with_current',
 ]
 
 
@@ -161,6 +167,7 @@ def _graph(
         files = [*filter(None, [settings]), *drawn_with]
         nodes.append(_visualizer(description, blocks, files, use_sim_time, has_flight_state))
     if replay:
+        nodes = with_current(nodes) if simulation and simulation.has_current else nodes
         return Graph(description, settings, replayed(nodes))
     if simulation is None:
         return Graph(description, settings, tuple(nodes))

@@ -5,7 +5,7 @@ The node and the offline tools both run this, so that they give the same bytes.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,9 +25,9 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, quantity, validate
+from propulsion_ros.timing.agenda import NEVER, Agenda, Place
 from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks, ticks_per
 
-_NEVER = -(2**63)
 _SHORTEST = 3
 _LONGEST = 1e6
 """No time span of a setting is longer [s]."""
@@ -158,9 +158,13 @@ class ActuatorLoop:
         ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
     with_links : bool
         Whether reports have the wrench of each actuator too.
+    on_begin : callable
+        ``on_begin(stamp_ns)`` before the first tick after a start or a reset.
 
     Attributes
     ----------
+    agenda : Agenda
+        What a recording has done between inputs and ticks.
     output : Output or None
         What the last tick did, None before the first.
     example : Output
@@ -174,14 +178,17 @@ class ActuatorLoop:
         emit: Callable[[Report], None],
         on_jump: Callable[[int, int], None] = lambda from_ns, to_ns: None,
         with_links: bool = False,
+        on_begin: Callable[[int], None] = lambda stamp_ns: None,
     ) -> None:
         self.family = family
         grid = params.grid
         timeout_ns = round(params.command_timeout * 1e9)
         self.hold = CommandHold(family.command_fields, family.safe_command, timeout_ns)
+        sources = (COM, ODOMETRY, CURRENT, COMMAND, CLOCK)
+        self.agenda = Agenda(sources)
         self.inputs = FixedStepRunner(
             grid,
-            (COM, ODOMETRY, CURRENT, COMMAND, CLOCK),
+            sources,
             self._apply,
             self._step,
             self._jumped,
@@ -194,11 +201,13 @@ class ActuatorLoop:
         self._wrench_sum: FloatArray = np.zeros(6)
         self._links_sum: FloatArray = np.zeros(6)
         self._emit = emit
-        self._on_jump = on_jump
+        self._on_jump, self._on_begin = on_jump, on_begin
+        self._is_first, self._begun_ns = True, NEVER
+        self._first: Mapping[str, int] = {}
         self._enabled = True
         self.output: Output | None = None
         self.com = CentreOfMass(family.set_com if isinstance(family, AboutCom) else None)
-        self._motion_ns = self._current_ns = _NEVER
+        self._motion_ns = self._current_ns = NEVER
         self.hold.off = names_off(params, family.command_names)
         self._motion: Motion | None = None
         self._current: FloatArray = np.zeros(3)
@@ -214,11 +223,15 @@ class ActuatorLoop:
 
     @enabled.setter
     def enabled(self, value: bool) -> None:
+        self.enable(value)
+        self.inputs.drop(COMMAND)
+
+    def enable(self, value: bool) -> None:
+        """Follow commands or not, and forget those that are held, but not those that wait."""
         self._enabled = value
         if not value:
             self.family.rest()
         self.hold.clear()
-        self.inputs.drop(COMMAND)
 
     def reset(self) -> None:
         """Return the actuators, their commands and the grid to the start."""
@@ -250,12 +263,44 @@ class ActuatorLoop:
         self.hold.off = names_off(params, family.command_names)
         self.com.retune(changed, lambda: (
             family.retune(family_params) if isinstance(family, Retunable) else None
-        ))
+        ), self.place)
 
     def forget(self) -> None:
         """Forget commands and the place on the grid, but keep the actuators' state."""
         self.inputs.restart()
         self._clear()
+        self._is_first = True
+
+    @property
+    def place(self) -> Place | None:
+        """Where what is changed now acts: behind the last tick, None before the first."""
+        last_ns = self.inputs.last_stamp_ns
+        return None if last_ns is None else Place(last_ns)
+
+    def begin(self, stamp_ns: int, first: Mapping[str, int], is_new: bool) -> None:
+        """Begin as a recorded node did in the middle of these inputs.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Of its first tick; `FOREVER` where it has ended.
+        first : mapping of str
+            Of the first input of each source that counts; of the others that is what is later than
+            the tick, or was known before.
+        is_new : bool
+            Whether it was a new node, with full tanks.
+        """
+        if is_new:
+            self.reset_family()
+        else:
+            self.family.rest()
+        self._clear()
+        self._begun_ns, self._first = stamp_ns, {} if is_new else self._first
+        self.ignore(first)
+
+    def ignore(self, first: Mapping[str, int]) -> None:
+        """Take nothing more of some sources that is older than these stamps."""
+        self._first = {**self._first, **first}
 
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
         """Take one input; False where its stamp is of another time.
@@ -286,9 +331,10 @@ class ActuatorLoop:
             None, without having done anything, where the commands must be pushed one by one.
         """
         inputs = self.inputs
-        is_plain = self._enabled and self._every == 1 and not self._with_links
+        is_plain = self._enabled and self._every == 1 and not (self._with_links or self.agenda)
         if len(stamps) < _SHORTEST or not is_plain or not inputs.takes_run(COMMAND, stamps, clock):
             return None
+        stamps = self.hold.until_stale(stamps)
         due = inputs.stamps_of(inputs.due_until(int(stamps[-1])))
         if not len(due):
             return None
@@ -320,6 +366,10 @@ class ActuatorLoop:
         self._on_jump(from_ns, to_ns)
 
     def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
+        if self.agenda:
+            self.agenda.pass_to(stamp_ns, source)
+        if source != COM and stamp_ns < self._first.get(source, self._begun_ns + 1):
+            return
         if source == COMMAND:
             if self._enabled:
                 update: CommandUpdate = payload
@@ -349,6 +399,13 @@ class ActuatorLoop:
         )
 
     def _step(self, tick: int, stamp_ns: int) -> None:
+        if self.agenda:
+            self.agenda.pass_to(stamp_ns)
+        if stamp_ns < self._begun_ns:
+            return
+        if self._is_first:
+            self._is_first = False
+            self._on_begin(stamp_ns)
         self.output = output = self.family.step(
             self.hold.at(stamp_ns), self._body, self._dt, tick
         )
@@ -371,7 +428,7 @@ class ActuatorLoop:
         """Forget commands, motion and what was not yet reported."""
         self.hold.clear()
         self._motion, self._current = None, np.zeros(3)
-        self._motion_ns = self._current_ns = _NEVER
+        self._motion_ns = self._current_ns = NEVER
         self.com.forget_time()
         self._body = BodyState()
         self._clear_sums()

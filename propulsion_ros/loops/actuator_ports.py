@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -20,12 +21,13 @@ from propulsion_ros.loops.actuator_loop import (
     Run,
     actuators_off,
 )
-from propulsion_ros.loops.command_hold import CommandUpdate
+from propulsion_ros.loops.command_hold import CommandLoss, CommandUpdate
 from propulsion_ros.loops.command_reader import CommandReader, CommandRows
 from propulsion_ros.loops.decoders import LATEST_NS, WrenchReader, msg_to_current, msg_to_motion
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
-from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Port, Request, is_name
+from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Port, Request
 from propulsion_ros.loops.stamped_ports import OTHER_CLOCK, StampedPorts
+from propulsion_ros.loops.step_record import BEGIN, DISABLE, ENABLE, StepRequest
 from propulsion_ros.models.common.family import (
     WRENCH_NAMES,
     AboutCom,
@@ -39,7 +41,11 @@ from propulsion_ros.models.common.family import (
 )
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build, parameters_of
+from propulsion_ros.settings.names import as_word, is_name
+from propulsion_ros.timing.stamped_inputs import Ordering
 
+_TIMING = tuple(each.key for each in parameters_of(LoopParams) if not each.spec.live)
 _NOTHING = CommandUpdate(np.zeros(0, np.int64), np.zeros(0))
 MOST_AHEAD_NS = 100_000_000
 """How far ahead of a robot's clock a command may be stamped [ns]."""
@@ -77,18 +83,23 @@ class ActuatorPorts(StampedPorts):
         publish_joint_states: bool = False,
         adapters: Collection[str] = (),
         lossless: bool = False,
+        replay: bool = False,
     ) -> None:
-        self.family = family
-        self.core = ActuatorLoop(
-            family, params, self._publish, self._on_jump, with_links=publish_each
+        self.family, self._params = family, params
+        self._make_core = functools.partial(
+            ActuatorLoop, family, emit=self._publish, on_jump=self._on_jump,
+            with_links=publish_each, on_begin=self._note_begin,
         )
-        super().__init__(self.core, frame, host, lossless)
+        self.core = self._make_core(params)
+        super().__init__(self.core, frame, host, lossless, replay)
         self._resets_on_jump = params.step_on == 'stamp' or host.is_simulated
         # A replay steps on stamps.
         self._is_robot = not self._resets_on_jump
         self._report: Report | None = None
+        self._loss = CommandLoss(self.core.hold, family.command_names, host)
         self._off = actuators_off(params, family)
         self._world_frame = ''
+        self._started_ns: int | None = None
         self._is_complete = publish_joint_states
         self._open_outlets(publish_each, publish_numbers)
         self.requests.append(
@@ -129,7 +140,7 @@ class ActuatorPorts(StampedPorts):
         self.outlets = [
             self._wrench, self._state, *self._tanks, *self._batteries, *self._links,
             *self._thrusts, *self._positions.values(), *followed,
-            *([self._joint_states] if self._is_complete else []),
+            *([self._joint_states] if self._is_complete else []), *self.record.outlets,
         ]
 
     def _open_batteries(self) -> None:
@@ -194,12 +205,14 @@ class ActuatorPorts(StampedPorts):
         if isinstance(family, AboutCom):
             self._add_com()
         if family.uses_body:
-            self._add('~/odometry', Kind.ODOMETRY, self._take_odometry, 'sensor')
+            self._add('~/odometry', Kind.ODOMETRY, self._take_odometry, 'sensor', ODOMETRY)
             self._add('~/current', Kind.TWIST, self._taking(
                 CURRENT, lambda message: msg_to_current(message, self._world_frame)
-            ), 'sensor')
-        if params.step_on == 'clock':
+            ), 'sensor', CURRENT)
+        if params.step_on == 'clock' or self.record.is_replay:
             self._keep_time(params.update_rate, params.hold_back)
+            self._has_clock = params.step_on == 'clock'
+        self.ports += self.record.ports
 
     # Inputs.
 
@@ -210,7 +223,7 @@ class ActuatorPorts(StampedPorts):
         now_ns = self._host.now_ns()
         ahead_ns = stamp_ns - now_ns
         if ahead_ns > MOST_AHEAD_NS:
-            self._host.complain('refused', (
+            self._complain_of_stamp('refused', source, (
                 f'command refused: stamped {ahead_ns * 1e-9:.3f} s ahead of this clock, expected '
                 f'at most {MOST_AHEAD_NS * 1e-9:g} s; {OTHER_CLOCK}'
             ))
@@ -256,6 +269,9 @@ class ActuatorPorts(StampedPorts):
         # A clock that has not come is compared with nothing.
         is_compared = self._is_compared or not (host.is_simulated and host.now_ns())
         has_time = is_timed and not self._hold_back_ns if self._has_clock else is_compared
+        # What is lost is followed tick by tick.
+        if self._loss.is_lost:
+            return None
         if not (has_time and host.is_active and 0 < stamps[0] <= stamps[-1] <= LATEST_NS):
             return None
         values = self._reader.read_rows(rows)
@@ -302,17 +318,51 @@ class ActuatorPorts(StampedPorts):
             self._host.complain(
                 'jumps', f'time jumped by {seconds:.3f} s, actuators keep their state'
             )
+        self._repeat(from_ns, to_ns)
 
     def retune(
-        self, changed: Collection[str], params: LoopParams, family_params: Any
+        self, changed: Mapping[str, Any], params: LoopParams, family_params: Any
     ) -> None:
         """Take the live values of checked configurations, and publish what they change."""
+        self._note_set(changed)
         self.core.retune(changed, params, family_params)
         self._off = actuators_off(params, self.family)
-        if self._host.is_active:
-            self._publish_effectiveness()
+        if self._host.is_active and not self._is_beginning:
+            self._publish_effectiveness(self._last_ns())
+
+    def _timing(self) -> Mapping[str, Any]:
+        started_ns, self._started_ns = self._started_ns, None
+        return {
+            **{key: getattr(self._params, key) for key in _TIMING},
+            'enabled': self.core.enabled, 'started': started_ns,
+        }
+
+    def _wait_as(self, begin: StepRequest) -> Ordering:
+        timing = begin.values
+        params = build(LoopParams, {**vars(self._params), **timing})
+        has_clock = timing['is_simulated'] and self._host.publishers_of('/clock') > 0
+        if params.step_on == 'clock' and not has_clock:
+            params = replace(params, step_on='stamp')
+        self._has_clock = params.step_on == 'clock'
+        self.core = self._core = self._make_core(params)
+        self.core.enable(timing['enabled'])
+        return params.grid
+
+    def _follow(self, request: StepRequest) -> None:
+        super()._follow(request)
+        if request.name == BEGIN:
+            self.core.enable(request.values['enabled'])
+            if not self.record.is_first(request):
+                self._publish_effectiveness(request.values['started'])
+        elif request.name in (ENABLE, DISABLE):
+            self.core.enable(request.name == ENABLE)
+            self.core.ignore(request.values['first'])
+            if request.name == DISABLE:
+                self._publish_zero(self._last_ns())
 
     def _set_enabled(self, data: bool) -> tuple[bool, str]:
+        first = {source: ns for source, ns in self._next_first().items() if source == COMMAND}
+        self._note(ENABLE if data else DISABLE, {'first': first})
         self.core.enabled = data
         if not data and self._host.is_active:
             self._publish_zero(self._last_ns())
@@ -342,7 +392,7 @@ class ActuatorPorts(StampedPorts):
     @property
     def is_idle_without_commands(self) -> bool:
         """Whether nothing but commands makes this group step."""
-        return not (self._has_clock or self.family.uses_body)
+        return not (self._has_clock or self.family.uses_body or self._ordering)
 
     def pass_idle(self, stamp_ns: int) -> None:
         """Let time pass without a command, as a clock does for a group that steps on it."""
@@ -357,20 +407,18 @@ class ActuatorPorts(StampedPorts):
     def start(self) -> None:
         """Begin at rest and without any earlier command; propellant stays as it was."""
         self.core.rest()
+        self._loss.reset()
         names = ', '.join(self.family.command_names)
         self._host.log('info', f'active, takes commands for {names}')
-        self._publish_effectiveness()
+        self._started_ns = self._last_ns()
+        self._publish_effectiveness(self._started_ns)
 
-    def stop(self) -> None:
-        """Publish one zero wrench."""
-        self._publish_zero(self._last_ns())
-
-    def _publish_effectiveness(self) -> None:
+    def _publish_effectiveness(self, stamp_ns: int | None) -> None:
         """Publish what part of what is commanded each actuator gives, for the allocator."""
-        if self._effectiveness not in self.outlets:
+        if self._effectiveness not in self.outlets or stamp_ns is None:
             return
         part = np.where(self._off, 0.0, effectiveness_of(self.family))
-        self._host.publish(self._effectiveness, self._last_ns(), JointRow(position=part))
+        self._host.publish(self._effectiveness, stamp_ns, JointRow(position=part))
 
     def _publish_zero(self, stamp_ns: int) -> None:
         for outlet in (self._wrench, *self._links):
@@ -380,6 +428,7 @@ class ActuatorPorts(StampedPorts):
 
     def _publish(self, report: Report) -> None:
         self._report = report
+        self._loss.follow(report.stamp_ns)
         publish, output, stamp_ns = self._host.publish, report.output, report.stamp_ns
         tanks = output.tanks
         if tanks is not None:
@@ -423,6 +472,13 @@ class ActuatorPorts(StampedPorts):
         )
         return JointRow(position, velocity, effort)
 
+    @property
+    def uncommanded(self) -> Sequence[str]:
+        """Names that have had no command, [] where none has."""
+        commanded = self.core.hold.commanded.tolist()
+        names = zip(self.family.command_names, commanded, strict=True)
+        return [name for name, is_commanded in names if not is_commanded] if any(commanded) else []
+
     def health(self) -> Iterator[Health]:
         """Yield the state of the actuators: stale commands, limits, what was refused."""
         core, family = self.core, self.family
@@ -460,7 +516,9 @@ def _topics(key: str, names: Sequence[str]) -> Sequence[str]:
     """Return names that can be part of a topic name; raise `ConfigError` for others."""
     for i, name in enumerate(names):
         if not is_name(name):
-            raise ConfigError(key, f'{name!r} cannot be part of a topic name', i)
+            raise ConfigError(key, (
+                f'{name!r} cannot be part of a topic name; write {as_word(name)!r}'
+            ), i)
     return names
 
 

@@ -144,6 +144,7 @@ class AllocatorLoop:
     def start(self) -> None:
         """Begin; nothing but faults is remembered."""
         self._newest, self._missed = None, ''
+        self._host.log('info', f'active, shares a wrench among {", ".join(self._names)}')
 
     def stop(self) -> None:
         """Publish nothing more: a group without commands becomes safe by itself."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from propulsion_ros.settings.quantity import FloatArray
-
-_NEVER = -(2**63)
+from propulsion_ros.timing.agenda import NEVER, Place
 
 
 class CentreOfMass:
@@ -18,7 +17,7 @@ class CentreOfMass:
     def __init__(self, use: Callable[[FloatArray], None] | None) -> None:
         self._use = use
         self.value: FloatArray | None = None
-        self._newest_ns = _NEVER
+        self._newest_ns = NEVER
 
     def set(self, value: FloatArray) -> None:
         """Take one at once."""
@@ -38,11 +37,18 @@ class CentreOfMass:
 
     def forget_time(self) -> None:
         """Let one of any stamp be the next."""
-        self._newest_ns = _NEVER
+        self._newest_ns = NEVER
 
-    def retune(self, changed: Collection[str], apply: Callable[[], None]) -> None:
-        """Apply live settings, whose keys have changed: one among them wins over this one."""
+    def retune(
+        self, changed: Collection[str], apply: Callable[[], None], place: Place | None
+    ) -> None:
+        """Apply live settings, whose keys have changed: one among them wins over this one.
+
+        It also wins over what comes later and is not of a later stamp.
+        """
         if 'com' in changed:
             self.value = None
+            if place is not None:
+                self._newest_ns = max(self._newest_ns, place.stamp_ns + 1)
         apply()
         self.use_again()

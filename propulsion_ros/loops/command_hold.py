@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command in force: the last one of each name, or the safe one once that is stale."""
+"""The command in force: the last one of each name, or the safe one once that is stale.
+
+Where that happens to what was in use it is reported.
+"""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,11 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from propulsion_ros.loops.ports import Host
 from propulsion_ros.models.common.family import Command
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
+from propulsion_ros.timing.dwell import Dwell
 
 FIELDS = ('position', 'velocity', 'effort')
 _NEVER = np.iinfo(np.int64).min // 2
+_RETURN = 1.0
+"""For how long commands must come again [s]: slow ones end and return all the time."""
 
 
 class CommandUpdate(NamedTuple):
@@ -84,6 +91,11 @@ class CommandHold:
         self.clear()
 
     @property
+    def commanded(self) -> BoolArray:
+        """Names that had a command since the start, (m,)."""
+        return self._commanded
+
+    @property
     def off(self) -> BoolArray:
         """Names that are held safe whatever is commanded, (m,)."""
         return self._off
@@ -92,6 +104,18 @@ class CommandHold:
     def off(self, value: BoolArray) -> None:
         self._off, self._has_off, self._common_ns = value, bool(value.any()), None
         self._is_new = True
+
+    @property
+    def has_any(self) -> bool:
+        """Whether any name was commanded."""
+        return bool(self._commanded.any())
+
+    @property
+    def ended(self) -> BoolArray:
+        """Names whose stale command was another than the safe one, (m,)."""
+        # NaN means the safe command too.
+        was_on: BoolArray = (self._values != self._safe) & ~np.isnan(self._values)
+        return self.stale & was_on & ~self._off
 
     def clear(self) -> None:
         """Forget every command; all names are safe and none is stale."""
@@ -160,24 +184,28 @@ class CommandHold:
             self._renew(stamp_ns)
         return self._command
 
+    def until_stale(self, stamps: IntArray) -> IntArray:
+        """Return the first of rising stamps (k,) of commands, between which none becomes stale."""
+        is_gap = np.diff(stamps) > self._timeout_ns
+        if not self._timeout_ns or not is_gap.any():
+            return stamps
+        return stamps[:int(is_gap.argmax()) + 1]
+
     def over(self, stamps: IntArray, values: FloatArray, ticks: IntArray) -> Command:
         """Return the commands in force at ticks, (t, m), where all names are commanded at once.
 
         Parameters
         ----------
         stamps, values : ndarray
-            Of the commands, (k,) rising and (k, m); what came before them counts no more.
+            Of the commands, (k,) rising and (k, m), none of which becomes stale before the next.
         ticks : IntArray
             Stamps (t,) from the first command on. The last of them is where this stands then.
         """
         at = np.searchsorted(stamps, ticks, side='right') - 1
-        is_safe = np.broadcast_to(self._off, (len(at), len(self._safe)))
-        if self._timeout_ns:
-            is_safe = is_safe | (ticks - stamps[at] > self._timeout_ns)[:, None]
         last = at[-1]
         self.apply(int(stamps[last]), CommandUpdate(np.arange(len(self._safe)), values[last]))
         self.at(int(ticks[-1]))
-        return self._split.command(np.where(is_safe, self._safe, values[at]))
+        return self._split.command(np.where(self._off, self._safe, values[at]))
 
     def _renew(self, stamp_ns: int) -> None:
         """Put together the command that is in force from a stamp on."""
@@ -192,3 +220,52 @@ class CommandHold:
             values = np.where(self.stale | self._off, self._safe, values)
         self._command = self._split.command(values)
         self._is_new = False
+
+
+class CommandLoss:
+    """Logs one warning where commands end while actuators are on, and one line when they return.
+
+    Parameters
+    ----------
+    hold : CommandHold
+        The commands.
+    names : sequence of str
+        Of its m names.
+    host : Host
+        What logs.
+
+    Attributes
+    ----------
+    is_lost : bool
+        Whether commands have ended, and are not back.
+    """
+
+    def __init__(self, hold: CommandHold, names: Sequence[str], host: Host) -> None:
+        self._hold, self._names, self._host = hold, names, host
+        self._fresh = Dwell(_RETURN)
+        self.reset()
+
+    def reset(self) -> None:
+        """Start over, without a line."""
+        self._seen, self.is_lost = self._hold.stale, False
+        self._fresh.reset()
+
+    def follow(self, stamp_ns: int) -> None:
+        """Look at the commands in force at a tick."""
+        # One array stands for what is stale until that changes.
+        if self._hold.stale is self._seen and not self.is_lost:
+            return
+        self._seen = self._hold.stale
+        ended = self._hold.ended
+        if self.is_lost:
+            if self._fresh.update(stamp_ns, self._hold.has_any and not ended.any()):
+                self.is_lost = False
+                self._host.log('info', f'commands are back at {stamp_ns * 1e-9:.3f} s')
+        elif ended.any():
+            self.is_lost = True
+            self._fresh.reset()
+            names = ', '.join(name for name, has in zip(self._names, ended, strict=True) if has)
+            self._host.log('warn', (
+                f'commands ended at {stamp_ns * 1e-9:.3f} s with {names} in use; the safe '
+                'command applies until the next one'
+            ))

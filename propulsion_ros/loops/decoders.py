@@ -13,6 +13,7 @@ import numpy as np
 
 from propulsion_ros.loops.command_hold import CommandUpdate
 from propulsion_ros.loops.command_reader import first_marked
+from propulsion_ros.loops.ports import Host
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import CommandError
@@ -43,6 +44,15 @@ def checked_stamp(stamp: Any) -> int:
     if abs(stamp_ns) > LATEST_NS:
         raise CommandError(f'stamp {stamp_ns * 1e-9:.3f} s is beyond {_LATEST_S} s')
     return stamp_ns
+
+
+def stamp_of(host: Host, source: str, message: Any) -> int | None:
+    """Return the stamp of a message [ns]; complain and return None for one that is no time."""
+    try:
+        return checked_stamp(message.header.stamp)
+    except CommandError as error:
+        host.complain('refused', f'{source} refused: {error}')
+        return None
 
 
 def checked_clock(stamp: Any) -> int:

@@ -5,7 +5,7 @@ The node and the offline tools both run this, so that they give the same bytes.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from propulsion_ros.loops.centre_of_mass import CentreOfMass
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
 from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
+from propulsion_ros.timing.agenda import NEVER, Agenda, Place
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 
 SPEED, DEMAND = 'speed', 'demand'
@@ -67,6 +68,13 @@ class EstimateLoop:
     heeds_clock : bool
         Whether nothing is estimated before a clock was received, nor far ahead of it, because of a
         wrong stamp; without, as in a replay, the stamps of the commands are the time.
+    on_begin : callable
+        ``on_begin(stamp_ns)`` before the first estimate after a start or a reset.
+
+    Attributes
+    ----------
+    agenda : Agenda
+        What a recording has done between inputs.
     """
 
     def __init__(
@@ -76,8 +84,12 @@ class EstimateLoop:
         emit: Callable[[Applied], None],
         on_jump: Callable[[int, int], None] = lambda from_ns, to_ns: None,
         heeds_clock: bool = False,
+        on_begin: Callable[[int], None] = lambda stamp_ns: None,
     ) -> None:
         self._inverse, self._emit, self._on_jump = inverse, emit, on_jump
+        self._on_begin, self._is_first, self._begun_ns = on_begin, True, NEVER
+        self._first: Mapping[str, int] = {}
+        self.place: Place | None = None
         timeout_ns = round(params.command_timeout * 1e9)
         fields = inverse.command_fields
         self.hold = CommandHold(fields, inverse.safe_command, timeout_ns)
@@ -86,11 +98,13 @@ class EstimateLoop:
         self._demanded = CommandHold(('effort',) * 6, np.zeros(6), timeout_ns)
         self.com = CentreOfMass(inverse.set_com)
         self._unknown, self._knows_errors = np.full((6, 6), np.nan), inverse.knows_errors
+        # What is known of a moment comes before the command of that moment.
+        sources = (COM, SPEED, DEMAND, COMMAND, CLOCK)
+        self.agenda = Agenda(sources)
         self.inputs = StampedInputs(
             Ordering(lead_ns=_LEAD_NS if heeds_clock else None),
-            # What is known of a moment comes before the command of that moment.
-            (COM, SPEED, DEMAND, COMMAND, CLOCK), self._apply, self._jumped,
-            trusted=(CLOCK,), passed=self._watch,
+            sources, self._apply, self._jumped,
+            trusted=(CLOCK,), passed=self.watch,
         )
         self._forget()
 
@@ -106,12 +120,19 @@ class EstimateLoop:
 
     def retune(self, changed: Collection[str], params: Any) -> None:
         """Take the live values of a checked configuration; see `ActuatorLoop.retune`."""
-        self.com.retune(changed, lambda: self._inverse.retune(params))
+        self.com.retune(changed, lambda: self._inverse.retune(params), self.place)
 
     def reset(self) -> None:
         """Forget commands, demand, measured speeds and the time."""
         self.inputs.restart()
         self._forget()
+        self._is_first, self.place = True, None
+
+    def begin(self, stamp_ns: int, first: Mapping[str, int], is_new: bool) -> None:
+        """Begin as a recorded node did; see `ActuatorLoop.begin`."""
+        self._forget()
+        self._begun_ns = stamp_ns
+        self._first = first if is_new else {**self._first, **first}
 
     def _jumped(self, from_ns: int, to_ns: int) -> None:
         self._forget()
@@ -121,16 +142,23 @@ class EstimateLoop:
         for hold in (self.hold, self._measured, self._demanded):
             hold.clear()
         self._has_demand = False
-        self._estimated_ns = -(2**63)
+        self._estimated_ns = NEVER
         self.com.forget_time()
         self._inverse.reset()
         self.com.use_again()
 
     def _apply(self, source: str, stamp_ns: int, payload: Any) -> None:
-        self._watch(stamp_ns)
+        self.watch(stamp_ns)
+        if self.agenda:
+            self.agenda.pass_to(stamp_ns, source)
         if source == COM:
             self.com.receive(stamp_ns, payload)
+            if self.place is None or self.place.stamp_ns < stamp_ns:
+                self.place = Place(stamp_ns, COM)
             return
+        if stamp_ns < self._first.get(source, self._begun_ns):
+            return
+        self.place = Place(stamp_ns, source)
         update: CommandUpdate = payload
         if source == SPEED:
             self._measured.apply(stamp_ns, update)
@@ -138,15 +166,21 @@ class EstimateLoop:
             self._demanded.apply(stamp_ns, update)
             self._has_demand = True
         elif self.hold.apply(stamp_ns, update):
+            if self._is_first:
+                self._is_first = False
+                self._on_begin(stamp_ns)
             # A late one changes nothing of what was applied before the newest.
             self._estimate(max(stamp_ns, self._estimated_ns))
 
-    def _watch(self, now_ns: int) -> None:
+    def watch(self, now_ns: int) -> None:
         """Estimate anew at each moment up to now at which a command became stale."""
         stale_ns = self.hold.next_stale_ns()
         while stale_ns is not None and stale_ns <= now_ns:
+            if self.agenda:
+                self.agenda.pass_to(stale_ns)
             self._estimate(stale_ns)
             self.inputs.note(stale_ns)
+            self.place = Place(stale_ns)
             stale_ns = self.hold.next_stale_ns()
 
     def _estimate(self, stamp_ns: int) -> None:

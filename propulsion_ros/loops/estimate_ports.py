@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,12 @@ from propulsion_ros.loops.estimate_loop import DEMAND, SPEED, Applied, EstimateL
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet
 from propulsion_ros.loops.stamped_ports import StampedPorts
+from propulsion_ros.loops.step_record import END, StepRequest
 from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.flat import build
+from propulsion_ros.timing.stamped_inputs import Ordering
 
 _WATCH_RATE = 50.0
 """How often silence is looked for on the system's clock [Hz]."""
@@ -60,21 +63,28 @@ class EstimatePorts(StampedPorts):
         host: Host,
         *,
         lossless: bool = False,
+        replay: bool = False,
     ) -> None:
-        self.family = inverse
-        self.core = EstimateLoop(
-            inverse, params, self._publish, self._on_jump, heeds_clock=not lossless
-        )
-        super().__init__(self.core, frame, host, lossless)
+        self.family, self._params = inverse, params
+        self.core = self._make_core(params, lossless)
+        super().__init__(self.core, frame, host, lossless, replay)
         self._reader = CommandReader(inverse)
         self._rows = np.full((3, len(inverse.state_names)), np.nan)
         self._open_outlets()
         self._add_command('~/command', Kind.JOINTS, COMMAND, self._reader.read)
         demand = self._taking(DEMAND, WrenchReader(frame).read)
-        self._add('~/wrench_command', Kind.WRENCH, demand)
-        self._add('~/measured', Kind.JOINTS, self._taking(SPEED, self._read_measured))
+        self._add('~/wrench_command', Kind.WRENCH, demand, source=DEMAND)
+        measured = self._taking(SPEED, self._read_measured)
+        self._add('~/measured', Kind.JOINTS, measured, source=SPEED)
         self._add_com()
         self._keep_time(_WATCH_RATE)
+        self.ports += self.record.ports
+
+    def _make_core(self, params: EstimateParams, lossless: bool) -> EstimateLoop:
+        return EstimateLoop(
+            self.family, params, self._publish, self._on_jump, heeds_clock=not lossless,
+            on_begin=self._note_begin,
+        )
 
     def _open_outlets(self) -> None:
         outlet = functools.partial(
@@ -86,7 +96,9 @@ class EstimatePorts(StampedPorts):
         self._covariance = outlet(
             '~/covariance', Kind.JOINTS, names=COVARIANCE_NAMES, overridable=False
         )
-        self.outlets = [self._wrench, self._state, self._residual, self._covariance]
+        self.outlets = [
+            self._wrench, self._state, self._residual, self._covariance, *self.record.outlets,
+        ]
 
     # Inputs.
 
@@ -97,9 +109,30 @@ class EstimatePorts(StampedPorts):
             raise CommandError('expected impellers only, got a nozzle')
         return CommandUpdate(update.columns - nozzles, update.values)
 
+    def _timing(self) -> Mapping[str, Any]:
+        return {'command_timeout': self._params.command_timeout}
+
+    def _wait_as(self, begin: StepRequest) -> Ordering:
+        params = build(EstimateParams, begin.values)
+        self.core = self._core = self._make_core(params, self._lossless)
+        # Its commands may come from a node that is slower than a clock that is played.
+        self._has_clock = False
+        return Ordering()
+
+    def _follow(self, request: StepRequest) -> None:
+        if request.name == END:
+            self.core.watch(request.values['last'])
+        super()._follow(request)
+
     def _on_jump(self, from_ns: int, to_ns: int) -> None:
         seconds = (to_ns - from_ns) * 1e-9
         self._host.complain('jumps', f'time jumped by {seconds:.3f} s, commands are forgotten')
+        self._repeat(from_ns, to_ns)
+
+    def retune(self, changed: Mapping[str, Any], params: EstimateParams, inverse: Any) -> None:
+        """Take the live values of checked configurations."""
+        self._note_set(changed)
+        self.core.retune(changed, inverse)
 
     # Outputs.
 
@@ -108,9 +141,9 @@ class EstimatePorts(StampedPorts):
         self.core.reset()
         self._host.log('info', 'active')
 
-    def stop(self) -> None:
-        """Publish one zero wrench, since nothing is known from now on."""
-        self._host.publish(self._wrench, self._last_ns(), np.zeros(6))
+    def _publish_zero(self, stamp_ns: int) -> None:
+        """Publish a zero wrench, since nothing is known from now on."""
+        self._host.publish(self._wrench, stamp_ns, np.zeros(6))
 
     def _publish(self, applied: Applied) -> None:
         publish, stamp_ns = self._host.publish, applied.stamp_ns

@@ -77,6 +77,12 @@ class Lockstep:
         self._announced_ns = now_ns
         return True
 
+    def lag(self, now_ns: int, elapsed_ns: int) -> float:
+        """Return how far the simulated time is behind its pace in wall time [s]."""
+        if not (self.has_begun and self._factor):
+            return 0.0
+        return (now_ns - self._start_ns - elapsed_ns / self._factor) * 1e-9
+
     def is_overdue(self, now_ns: int) -> bool:
         """Return whether replies, or a complete graph, were waited for in vain."""
         if self.has_begun and self.is_pending:

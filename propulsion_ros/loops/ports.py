@@ -7,7 +7,6 @@ supplies the time. A loop imports neither the host nor ROS.
 """
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +15,9 @@ from typing import Any, Protocol
 from propulsion_ros.settings.flat import Parameter
 
 OK, WARN, ERROR = 'ok', 'warn', 'error'
-_WORD = '[A-Za-z_][A-Za-z0-9_]*'
 
 Health = tuple[str, str, str, Mapping[str, Any]]
 """Component, level (`OK`, `WARN` or `ERROR`), text and values of one diagnostic status."""
-
-
-def is_name(text: str, before: str = '') -> bool:
-    """Return whether ROS takes a text as the name of a topic; one of ``before`` may be first."""
-    first = f'[{before}]?' if before else ''
-    return re.fullmatch(f'{first}{_WORD}(/{_WORD})*', text) is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +135,9 @@ class Host(Protocol):
     def subscriptions_to(self, outlet: Outlet) -> int:
         """Return how many subscriptions match an outlet."""
 
+    def receivers_of(self, outlet: Outlet) -> Sequence[str]:
+        """Return the full names of the nodes that receive an outlet, by the graph."""
+
     def topics_without(self, node: str) -> Sequence[str]:
         """Return the topics of other nodes that a node of this name does not subscribe to."""
 
@@ -196,7 +191,7 @@ class Parameters(Protocol):
 
         ``values`` is what they were built from. ``check(*configurations)`` raises `ConfigError`
         where new ones do not go together; ``apply(changed, *configurations)`` takes them and the
-        keys that changed.
+        values that changed, by key.
         """
 
     def latched_text(self, topic: str, timeout: float) -> str:

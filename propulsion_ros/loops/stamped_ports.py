@@ -2,7 +2,8 @@
 """What loops have in common whose messages take effect at their stamps."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
@@ -10,9 +11,19 @@ from propulsion_ros.loops.centre_of_mass import CentreOfMass
 from propulsion_ros.loops.decoders import checked_clock, checked_stamp, msg_to_com
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Host, Port, Request, Timer
+from propulsion_ros.loops.step_record import (
+    BEGIN,
+    END,
+    LAG_NS,
+    RESET,
+    SET,
+    StepRecord,
+    StepRequest,
+)
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.timing.stamped_inputs import StampedInputs
+from propulsion_ros.timing.agenda import FOREVER, Agenda, Place
+from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 
 _BEGINNING_NS = 10_000_000  # so much older than it is may a command be taken for, no more
 _OTHER_TIME_NS = 10**15
@@ -36,19 +47,57 @@ class Core(Protocol):
     @property
     def com(self) -> CentreOfMass: ...  # noqa: D102
 
+    @property
+    def agenda(self) -> Agenda: ...  # noqa: D102
+
+    @property
+    def place(self) -> Place | None: ...  # noqa: D102
+
+    def begin(self, stamp_ns: int, first: Mapping[str, int], is_new: bool) -> None: ...  # noqa: D102
+
 
 class StampedPorts:
     """The inputs of a core that reads no clock: messages, and the time of its host.
 
-    ``frame`` is that of geometry and wrenches; with ``lossless`` no message may be lost.
+    Parameters
+    ----------
+    core : Core
+        What takes the inputs.
+    frame : str
+        Of geometry and wrenches.
+    host : Host
+        What connects the ports.
+    lossless : bool
+        Whether no message may be lost.
+    replay : bool
+        Whether inputs, and what determined the steps beside them, come from a recording.
+
+    Attributes
+    ----------
+    tune : callable
+        ``tune(keys, values)`` takes changed parameters of all that were changed so far.
     """
 
-    def __init__(self, core: Core, frame: str, host: Host, lossless: bool) -> None:
+    def __init__(
+        self, core: Core, frame: str, host: Host, lossless: bool, replay: bool
+    ) -> None:
         self.frame = frame
         self._core, self._host, self._lossless = core, host, lossless
+        self.record = StepRecord(host, self._adopt, self._schedule, replay)
+        self.tune: Callable[[Mapping[str, Any], Mapping[str, Any]], None]
+        self._changed: dict[str, Any] = {}
+        self._unsent: dict[str, Any] = {}
+        self._is_new = True
+        self._at_ns: int | None = None
+        self._is_beginning = self._has_ended = False
+        self._ordering: Ordering | None = None
+        self._first: Mapping[str, int] = {}
+        self._expected: dict[str, int] = {}
+        self._source_of: dict[str, str] = {}
         self._hold_back_ns = 0
         self._is_compared = False
         self._has_clock = False
+        self._misstamped: set[tuple[str, str]] = set()
         self._command_ports: list[Port] = []
         self.ports: list[Port] = []
         self.timers: list[Timer] = []
@@ -65,28 +114,33 @@ class StampedPorts:
         self, topic: str, kind: str, source: str, read: Callable[[Any], Any]
     ) -> None:
         """Take commands from a topic."""
-        self._add(topic, kind, self._taking(source, read))
+        self._add(topic, kind, self._taking(source, read), source=source)
         self._command_ports.append(self.ports[-1])
 
     def _add(
-        self, topic: str, kind: str, take: Callable[[Any], Any], qos: str = 'command'
+        self, topic: str, kind: str, take: Callable[[Any], Any], qos: str = 'command',
+        source: str = COMMAND,
     ) -> None:
-        self.ports.append(Port(topic, kind, take, qos, self._lossless))
+        self.ports.append(Port(topic, kind, self.record.guard(take), qos, self._lossless))
+        self._source_of[topic] = source
 
     def _add_com(self) -> None:
         """Take the centre of mass; it is latched, so it counts before activation too."""
-        self.ports.append(
-            Port('~/inertia', Kind.INERTIA, self._take_com, 'latched', while_inactive=True)
-        )
+        self.ports.append(Port(
+            '~/inertia', Kind.INERTIA, self.record.guard(self._take_com), 'latched',
+            self._lossless, while_inactive=True,
+        ))
+        self._source_of['~/inertia'] = COM
 
     def _keep_time(self, rate: float, hold_back: float = 0.0) -> None:
         """Give the core the time ``hold_back`` [s] late: of /clock, or ``rate`` times a second."""
         self._hold_back_ns, self._has_clock = round(hold_back * 1e9), True
         if self._host.is_simulated:
             self.ports.append(Port(
-                '/clock', Kind.CLOCK, self._take_clock, 'clock', overridable=False
+                '/clock', Kind.CLOCK, self.record.guard(self._take_clock), 'clock',
+                overridable=False,
             ))
-        else:
+        elif not self.record.is_replay:
             self.timers.append(Timer(1.0 / rate, lambda: self._pass_time(self._host.now_ns())))
 
     # Inputs.
@@ -112,12 +166,14 @@ class StampedPorts:
             return False
         if self._is_far_ahead(source, stamp_ns, payload):
             return False
-        if not stamp_ns:
+        if not (stamp_ns or self._is_at_zero(source)):
             arrival_ns = self._arrival_ns()
             # Where simulated time has just begun, 0 is a stamp as good as any.
             stamp_ns = 0 if stamp is not None and arrival_ns < _BEGINNING_NS else arrival_ns
         if self._core.push(source, stamp_ns, payload):
             self._compare_clock(stamp_ns)
+            if self._expected:
+                self._compare_start(source, stamp_ns)
             counts = host.counts
             counts['taken'] += 1
             counts[source] += 1
@@ -126,12 +182,34 @@ class StampedPorts:
         # Without a clock two inputs that agree make a new time, and both are applied.
         is_final = self.inputs.clock_ns is not None
         what = 'not taken' if is_final else 'held until the next one confirms its time'
-        host.complain(
-            'other_time',
+        self._complain_of_stamp('other_time', source, (
             f'{source} {what}: stamped {stamp_ns * 1e-9:.3f} s, '
-            f'but the time is {newest_ns * 1e-9:.3f} s; {OTHER_CLOCK}',
-        )
+            f'but the time is {newest_ns * 1e-9:.3f} s; {OTHER_CLOCK}'
+        ))
         return False
+
+    def _complain_of_stamp(self, key: str, source: str, line: str) -> None:
+        """Count a stamp that is not taken, and warn of the first of a source: each differs."""
+        if (key, source) in self._misstamped:
+            self._host.counts[key] += 1
+        else:
+            self._misstamped.add((key, source))
+            self._host.complain(key, line)
+
+    def _is_at_zero(self, source: str) -> bool:
+        """Return whether the recorded node took stamp 0 of its next input for a time."""
+        if self._first.get(source) == 0:
+            return True
+        return source == COM and self._ordering is not None and COM not in self.inputs.newest_of
+
+    def _compare_start(self, source: str, stamp_ns: int) -> None:
+        """Complain where a recording is played from the middle on, once for each source."""
+        expected_ns = self._expected.pop(source, stamp_ns)
+        if stamp_ns > expected_ns:
+            self._host.complain('missed', (
+                f'{source} begins in mid-stream: from {expected_ns * 1e-9:.3f} s until '
+                f'{stamp_ns * 1e-9:.3f} s it is missing, so this is not what the recorded node did'
+            ))
 
     def _compare_clock(self, stamp_ns: int) -> None:
         """Complain once where the clock beside a recording shows another time than it has."""
@@ -171,6 +249,8 @@ class StampedPorts:
         return msg_to_com(message, self.frame)
 
     def _take_clock(self, message: Any) -> None:
+        if not self._has_clock:
+            return
         try:
             now_ns = checked_clock(message.clock)
         except CommandError as error:
@@ -185,13 +265,136 @@ class StampedPorts:
             self._core.push(CLOCK, passed_ns)
 
     def _reset(self, data: bool) -> tuple[bool, str]:
+        place, values = self._core.place, {'first': self._next_first()}
         self._core.reset()
+        self._is_new = self._is_new or not self._host.is_active
+        self.record.note(RESET, place, values)
         return True, 'reset'
+
+    # What determines the steps beside the inputs.
+
+    def _timing(self) -> Mapping[str, Any]:
+        """Return the settings that determine the steps."""
+        raise NotImplementedError
+
+    def _wait_as(self, begin: StepRequest) -> Ordering:
+        """Take the settings of a recorded node, and return what that waited for."""
+        raise NotImplementedError
+
+    def _note(self, name: str, values: Mapping[str, Any] | None = None) -> None:
+        """Publish what acts from now on."""
+        self.record.note(name, self._core.place, values or {})
+
+    def _next_first(self) -> Mapping[str, int]:
+        """Return from which stamp on inputs count that have not come yet."""
+        return {source: stamp_ns + 1 for source, stamp_ns in self.inputs.newest_of.items()}
+
+    def _note_begin(self, stamp_ns: int) -> None:
+        """Publish how the steps are made, at the first one."""
+        self.record.note(BEGIN, Place(stamp_ns), {
+            **self._timing(), 'is_simulated': self._host.is_simulated,
+            'first': dict(self.inputs.first_of), 'is_new': self._is_new,
+            'set': self._changed if self._is_new else self._unsent,
+        })
+        self._is_new, self._unsent = False, {}
+
+    def _note_set(self, changed: Mapping[str, Any]) -> None:
+        """Publish which parameters have changed."""
+        if not self.record.is_replay:
+            self._changed.update(changed)
+            if self._host.is_active:
+                self._note(SET, changed)
+            else:
+                self._unsent.update(changed)
+
+    def _adopt(self, begin: StepRequest) -> None:
+        """Step as a recorded node did, and wait for whatever else the recording has."""
+        self._ordering = ordering = self._wait_as(begin)
+        self._first, self.inputs.first_ns = begin.values['first'], begin.place.stamp_ns
+        self._expected = {source: ns for source, ns in self._first.items() if source != CLOCK}
+        recorded = [
+            source for topic, source in self._source_of.items()
+            if source not in ordering.wait_for and self._host.publishers_of(topic)
+        ]
+        if recorded or ordering.max_lag_ns is not None:
+            self.inputs.wait_as(replace(
+                ordering, wait_for=(*ordering.wait_for, *dict.fromkeys(recorded)),
+                max_lag_ns=LAG_NS,
+            ))
+
+    def _schedule(self, request: StepRequest) -> None:
+        """Follow a recorded request in its place; a beginning comes before its first input."""
+        place = request.place
+        if request.name == BEGIN:
+            place = Place(min([place.stamp_ns, *request.values['first'].values()]) - 1)
+        self._core.agenda.add(place, lambda: self._act(request))
+
+    def _repeat(self, from_ns: int, to_ns: int) -> None:
+        """Follow the requests again where time has jumped back, as a bag that is looped does."""
+        self._core.agenda.clear()
+        if to_ns < from_ns:
+            self.record.again()
+
+    def _act(self, request: StepRequest) -> None:
+        self._at_ns = request.place.stamp_ns
+        self._follow(request)
+        self._at_ns = None
+
+    def _follow(self, request: StepRequest) -> None:
+        """Do what was requested in the recording."""
+        values = request.values
+        self._has_ended = request.name == END
+        if request.name == SET:
+            self._changed.update(values)
+            self.tune(values, self._changed)
+        elif request.name == BEGIN:
+            changed = dict(values['set'])
+            if values['is_new']:
+                changed, self._changed = {**self._changed, **changed}, {}
+            self._changed.update(values['set'])
+            if changed:
+                self._is_beginning = True
+                self.tune(changed, self._changed)
+                self._is_beginning = False
+            self._core.begin(request.place.stamp_ns, values['first'], values['is_new'])
+        elif request.name == RESET:
+            self._core.begin(FOREVER, values['first'], True)
+        elif request.name == END:
+            self._core.begin(FOREVER, values['first'], False)
+            self._publish_zero(values['last'])
+
+    def stop(self) -> None:
+        """Publish one zero wrench."""
+        self.flush()
+        if self._has_ended:
+            # With the last wrench of the recording.
+            return
+        last_ns = self._last_ns()
+        self._publish_zero(last_ns)
+        self._note(END, {'last': last_ns, 'first': self._next_first()})
+
+    @property
+    def takes_clock(self) -> bool:
+        """Whether /clock makes it step."""
+        return self._has_clock and self._host.is_simulated
+
+    def flush(self) -> None:
+        """Run what is due at the end of a recording, which no input follows."""
+        self.record.finish()
+        if self._ordering is not None:
+            self.inputs.wait_as(self._ordering)
+            self._core.agenda.pass_to(FOREVER)
 
     # Outputs.
 
+    def _publish_zero(self, stamp_ns: int) -> None:
+        """Publish that there is no force."""
+        raise NotImplementedError
+
     def _last_ns(self) -> int:
         """Return the stamp of what is published last: where the core stands, else now."""
+        if self._at_ns is not None:
+            return self._at_ns
         last_ns = self.inputs.last_stamp_ns
         return self._host.now_ns() if last_ns is None else last_ns
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -35,6 +36,8 @@ _TWO_SIMULATIONS = (
 )
 _PATIENCE_NS = 5_000_000_000
 """How often it logs what it waits for before the first step [ns]."""
+_SLOW = 2.0
+"""Wall time that a simulation may be behind its pace before it is reported [s]."""
 _HOP = 0.1
 """A touchdown after less time in the air is not reported [s]."""
 
@@ -161,7 +164,7 @@ class VehicleLoop:
 
     def _take_wrench(self, topic: str, message: Any) -> None:
         wrench, stamp_ns = msg_to_wrench(message), stamp_to_ns(message.header.stamp)
-        if not np.all(np.isfinite(wrench)):
+        if not all(map(math.isfinite, wrench.tolist())):
             self._refuse(f'{topic}: the wrench is not finite')
         elif not self._body.can_follow(wrench, self._ticks.dt):
             most = float(np.max(np.abs(wrench)))
@@ -302,7 +305,14 @@ class VehicleLoop:
         if lockstep.is_overdue(now_ns):
             self._go_on_without(now_ns)
         elif lockstep.repeats(now_ns):
+            if self._params.wait_for_publishers:
+                self._host.complain('repeated', f'{self._describe_silence()}; published again')
             self._publish()
+        elif lockstep.lag(now_ns, self.time_ns) > _SLOW:
+            self._host.complain('slow', (
+                f'runs at less than real_time_factor {self._params.real_time_factor:g}: a '
+                'controller or an actuator is too slow to reply to each odometry in time'
+            ))
 
     def _look_at_start(self, now_ns: int) -> None:
         """Begin where the graph is complete, and log now and then what it lacks."""
@@ -426,7 +436,7 @@ class VehicleLoop:
     def _air_pressure(self, height: float) -> PressureRow:
         body = self._params.body
         _, pressure = temperature_and_pressure(
-            body.site_altitude + height, body.temperature_offset
+            body.site_altitude + float(height), body.temperature_offset
         )
         noise = self._params.pressure_noise
         return PressureRow(float(pressure + noise * self._noise.at(self._tick)[0]), noise**2)
@@ -440,7 +450,8 @@ def _dry_mass(params: VehicleParams) -> tuple[str, MassProperties]:
     if not dry.is_solid:
         raise ConfigError(
             'robot_description',
-            f'expected links with mass and positive inertia, got {dry.mass:g} kg in all; give '
-            'base_link an <inertial>',
+            f'expected links with mass and positive inertia, got {dry.mass:g} kg in all; '
+            + ('the <inertia> of a link must be above 0 about each axis' if dry.mass
+               else 'give base_link an <inertial>'),
         )
     return frame, dry

@@ -18,9 +18,9 @@ from propulsion_ros.drawing.shapes import (
     status_shape,
     thrust_shapes,
 )
+from propulsion_ros.loops.decoders import stamp_of
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Timer
-from propulsion_ros.loops.stamped import stamp_of
 from propulsion_ros.loops.visualizer_params import VisualizerParams
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.settings.errors import CommandError, ConfigError

@@ -9,27 +9,33 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PointStamped, TwistStamped
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import BatteryState, FluidPressure, Imu, JointState
+from sensor_msgs.msg import BatteryState, JointState
 from std_msgs.msg import Bool, Float64, Int32MultiArray, String
 
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import (
     BatteryRow,
-    ImuRow,
     JointRow,
     OdometryRow,
-    PressureRow,
     StatusRow,
 )
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
 from propulsion_ros.messages.fields import (
     ODOMETRY_NUMBERS,
     doubles,
-    inertia_to_msg,
+    inertia_numbers,
     ns_to_stamp,
     odometry_to_transform,
 )
-from propulsion_ros.messages.slots import Slots, joint_state_slots, odometry_slots, wrench_slots
+from propulsion_ros.messages.slots import (
+    Slots,
+    imu_slots,
+    inertia_slots,
+    joint_state_slots,
+    odometry_slots,
+    pressure_slots,
+    wrench_slots,
+)
 from propulsion_ros.settings.quantity import FloatArray
 
 Encoder = Callable[[int, Any], Any]
@@ -53,13 +59,19 @@ def make_encoder(outlet: Outlet) -> Encoder:
 # A class where something is kept from message to message, a function otherwise.
 
 
-def _wrench(outlet: Outlet) -> Encoder:
-    slots = wrench_slots(outlet.frame)
+def _in_slots(
+    slots_of: Callable[[str], Slots], numbers: Callable[[Any], Sequence[Any]]
+) -> Callable[[Outlet], Encoder]:
+    """Return what makes encoders of messages in a frame in which numbers alone change."""
+    def make(outlet: Outlet) -> Encoder:
+        slots = slots_of(outlet.frame)
 
-    def encode(stamp_ns: int, wrench: FloatArray) -> bytes:
-        return slots.fill(stamp_ns, (wrench,))
+        def encode(stamp_ns: int, payload: Any) -> bytes:
+            return slots.fill(stamp_ns, numbers(payload))
 
-    return encode
+        return encode
+
+    return make
 
 
 class _JointStates:
@@ -114,10 +126,6 @@ class _Odometry:
         return self._slots.fill(stamp_ns, (numbers,))
 
 
-def _inertia(outlet: Outlet) -> Encoder:
-    return lambda stamp_ns, row: inertia_to_msg(stamp_ns, outlet.frame, *row)
-
-
 def _write_linear(message: TwistStamped, velocity: FloatArray) -> None:
     linear = message.twist.linear
     linear.x, linear.y, linear.z = map(float, velocity)
@@ -139,18 +147,6 @@ def _stamped(kind: Any, write: Callable[[Any, Any], None]) -> Callable[[Outlet],
 
 def _write_point(message: PointStamped, point: Sequence[float]) -> None:
     message.point.x, message.point.y, message.point.z = map(float, point)
-
-
-def _write_imu(message: Imu, row: ImuRow) -> None:
-    force, rate = message.linear_acceleration, message.angular_velocity
-    force.x, force.y, force.z = map(float, row.specific_force)
-    rate.x, rate.y, rate.z = map(float, row.angular_velocity)
-    # Which means that there is no orientation.
-    message.orientation_covariance[0] = -1.0
-
-
-def _write_pressure(message: FluidPressure, row: PressureRow) -> None:
-    message.fluid_pressure, message.variance = float(row.pressure), float(row.variance)
 
 
 def _write_battery(message: BatteryState, row: BatteryRow) -> None:
@@ -201,15 +197,19 @@ def _head(message: Any, stamp_ns: int, frame: str) -> None:
 
 _MAKERS: Mapping[str, Callable[[Outlet], Encoder]] = {
     'diagnostic_msgs/msg/DiagnosticArray': _stamped(DiagnosticArray, _write_statuses),
-    'geometry_msgs/msg/InertiaStamped': _inertia,
+    'geometry_msgs/msg/InertiaStamped': _in_slots(
+        inertia_slots, lambda row: (inertia_numbers(*row),)
+    ),
     'geometry_msgs/msg/PointStamped': _stamped(PointStamped, _write_point),
     'geometry_msgs/msg/TwistStamped': _stamped(TwistStamped, _write_linear),
-    'geometry_msgs/msg/WrenchStamped': _wrench,
+    'geometry_msgs/msg/WrenchStamped': _in_slots(wrench_slots, lambda wrench: (wrench,)),
     'nav_msgs/msg/Odometry': _Odometry,
     'rosgraph_msgs/msg/Clock': _clock,
     'sensor_msgs/msg/BatteryState': _stamped(BatteryState, _write_battery),
-    'sensor_msgs/msg/FluidPressure': _stamped(FluidPressure, _write_pressure),
-    'sensor_msgs/msg/Imu': _stamped(Imu, _write_imu),
+    'sensor_msgs/msg/FluidPressure': _in_slots(pressure_slots, lambda row: (row,)),
+    'sensor_msgs/msg/Imu': _in_slots(
+        imu_slots, lambda row: (row.angular_velocity, row.specific_force)
+    ),
     'sensor_msgs/msg/JointState': _JointStates,
     'std_msgs/msg/Bool': _plain(Bool, bool),
     'std_msgs/msg/Float64': _plain(Float64, float),

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import InertiaStamped, TransformStamped, Wrench, WrenchStamped
+from geometry_msgs.msg import Inertia, TransformStamped, Wrench, WrenchStamped
 from nav_msgs.msg import Odometry
 
 from propulsion_ros.loops.payloads import OdometryRow
 from propulsion_ros.settings.quantity import FloatArray
 
 _SECOND = 1_000_000_000
-ODOMETRY_NUMBERS = 85
-"""How many numbers odometry has beside its stamp."""
+ODOMETRY_NUMBERS, INERTIA_NUMBERS = 85, 10
+"""How many numbers odometry, and an inertia, have beside their stamp."""
 
 
 def ns_to_stamp(stamp_ns: int) -> Time:
@@ -51,20 +52,19 @@ def set_wrench(message: Wrench, wrench: FloatArray) -> None:
     force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench.tolist()
 
 
-def inertia_to_msg(
-    stamp_ns: int, frame: str, mass: float, com: FloatArray, tensor: FloatArray
-) -> InertiaStamped:
-    """Return mass [kg], centre of mass [m] and inertia about it [kg m^2] in ``frame``."""
-    message = InertiaStamped()
-    message.header.stamp = ns_to_stamp(stamp_ns)
-    message.header.frame_id = frame
-    inertia = message.inertia
-    inertia.m = float(mass)
-    inertia.com.x, inertia.com.y, inertia.com.z = com.tolist()
-    (inertia.ixx, inertia.ixy, inertia.ixz), (_, inertia.iyy, inertia.iyz), (_, _, inertia.izz) = (
-        tensor.tolist()
-    )
-    return message
+def inertia_numbers(mass: float, com: FloatArray, tensor: FloatArray) -> list[float]:
+    """Return mass [kg], centre of mass [m], inertia about it [kg m^2] as a message has them."""
+    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = tensor.tolist()
+    return [float(mass), *com.tolist(), ixx, ixy, ixz, iyy, iyz, izz]
+
+
+def set_inertia(inertia: Inertia, values: Sequence[float]) -> None:
+    """Write `INERTIA_NUMBERS` into a message; see `inertia_numbers`."""
+    com = inertia.com
+    (
+        inertia.m, com.x, com.y, com.z, inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy,
+        inertia.iyz, inertia.izz,
+    ) = values
 
 
 def set_odometry(message: Odometry, values: FloatArray) -> None:

@@ -6,7 +6,15 @@ subscription requests a deadline: it would refuse every publisher that does not 
 """
 from __future__ import annotations
 
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.duration import Infinite
+from rclpy.qos import (
+    DurabilityPolicy,
+    LivelinessPolicy,
+    QoSCompatibility,
+    QoSProfile,
+    ReliabilityPolicy,
+    qos_check_compatible,
+)
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 COMMAND = QoSProfile(depth=100)
@@ -47,6 +55,17 @@ def profile(name: str, lossless: bool = False) -> QoSProfile:
         Whether no message may be lost, by a deep queue.
     """
     return _LOSSLESS.get(name, _CLASSES[name]) if lossless else _CLASSES[name]
+
+
+def can_match(publisher: QoSProfile, subscription: QoSProfile) -> bool:
+    """Return whether a subscription can receive what a publisher publishes."""
+    # What is not set is infinite, as the graph has it of the subscription.
+    offered = QoSProfile(
+        depth=1, reliability=publisher.reliability, durability=publisher.durability,
+        deadline=Infinite, liveliness=LivelinessPolicy.AUTOMATIC,
+        liveliness_lease_duration=Infinite,
+    )
+    return bool(qos_check_compatible(offered, subscription)[0] != QoSCompatibility.ERROR)
 
 
 def overridable() -> QoSOverridingOptions:

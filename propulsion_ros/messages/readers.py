@@ -9,14 +9,20 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.loops.command_hold import FIELDS
-from propulsion_ros.messages.fields import set_odometry, set_wrench
-from propulsion_ros.messages.slots import Slots, joint_state_slots, odometry_slots, wrench_slots
+from propulsion_ros.messages.fields import set_inertia, set_odometry, set_wrench
+from propulsion_ros.messages.slots import (
+    Slots,
+    inertia_slots,
+    joint_state_slots,
+    odometry_slots,
+    wrench_slots,
+)
 from propulsion_ros.settings.errors import CommandError
 
 SHORTEST = 12
@@ -24,6 +30,7 @@ SHORTEST = 12
 _LARGEST = 65_536
 """Nothing is kept of longer messages, so that they cannot fill the memory."""
 # Publishers fill slots of their own, readers share them.
+_known_inertia_slots = functools.lru_cache(maxsize=16)(inertia_slots)
 _known_joint_state_slots = functools.lru_cache(maxsize=16)(joint_state_slots)
 _known_odometry_slots = functools.lru_cache(maxsize=16)(odometry_slots)
 _known_wrench_slots = functools.lru_cache(maxsize=16)(wrench_slots)
@@ -119,6 +126,18 @@ class WrenchStampedReader(MessageReader):
         set_wrench(self._message.wrench, np.frombuffer(numbers[0]))
 
 
+class InertiaStampedReader(MessageReader):
+    """Deserialises inertias; see `MessageReader`."""
+
+    kind = InertiaStamped
+
+    def _find_slots(self, message: Any) -> Slots:
+        return _known_inertia_slots(message.header.frame_id)
+
+    def _write(self, numbers: Sequence[bytes]) -> None:
+        set_inertia(self._message.inertia, np.frombuffer(numbers[0]).tolist())
+
+
 class OdometryReader(MessageReader):
     """Deserialises odometry; see `MessageReader`."""
 
@@ -132,6 +151,8 @@ class OdometryReader(MessageReader):
 
 
 READERS: Mapping[type[Any], type[MessageReader]] = {
-    reader.kind: reader for reader in (JointStateReader, WrenchStampedReader, OdometryReader)
+    reader.kind: reader for reader in (
+        InertiaStampedReader, JointStateReader, OdometryReader, WrenchStampedReader,
+    )
 }
 """Of each kind of message that can be read out of its bytes."""

@@ -11,15 +11,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import FluidPressure, Imu, JointState
 
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.messages.fields import (
+    INERTIA_NUMBERS,
     ODOMETRY_NUMBERS,
     doubles,
+    set_inertia,
     set_odometry,
     set_stamp,
     set_wrench,
@@ -140,6 +142,36 @@ def wrench_slots(frame: str) -> Slots:
     message, marked = WrenchStamped(), _marks(6)
     message.header.frame_id = frame
     set_wrench(message.wrench, marked)
+    return Slots(message, [marked])
+
+
+def inertia_slots(frame: str) -> Slots:
+    """Return where the numbers of inertias in one frame lie."""
+    message, marked = InertiaStamped(), _marks(INERTIA_NUMBERS)
+    message.header.frame_id = frame
+    set_inertia(message.inertia, marked.tolist())
+    return Slots(message, [marked])
+
+
+def imu_slots(frame: str) -> Slots:
+    """Return where rate and specific force lie in messages of an IMU without an orientation."""
+    message, marked = Imu(), np.split(_marks(6), 2)
+    message.header.frame_id = frame
+    # Which means that there is no orientation.
+    message.orientation_covariance[0] = -1.0
+    for vector, values in zip(
+        (message.angular_velocity, message.linear_acceleration), marked, strict=True
+    ):
+        vector.x, vector.y, vector.z = values.tolist()
+    return Slots(message, marked, message.linear_acceleration_covariance.nbytes)
+
+
+def pressure_slots(frame: str) -> Slots:
+    """Return where pressure and variance lie."""
+    marked = _marks(2)
+    pressure, variance = marked.tolist()
+    message = FluidPressure(fluid_pressure=pressure, variance=variance)
+    message.header.frame_id = frame
     return Slots(message, [marked])
 
 

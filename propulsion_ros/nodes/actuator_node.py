@@ -2,6 +2,8 @@
 """One node for every actuator family."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.nodes.host_node import HostNode
 
@@ -52,6 +54,8 @@ class ActuatorNode(HostNode):
     ~/joint_states : sensor_msgs/JointState
         The state with all fields of each name, NaN where there is none, with
         ``publish_joint_states``.
+    ~/requests : diagnostic_msgs/DiagnosticArray
+        What determined the steps beside the inputs, latched; an input with ``replay``.
 
     Services
     --------
@@ -63,6 +67,11 @@ class ActuatorNode(HostNode):
 
     executable, default_name = 'actuator_node', 'actuators'
     loop: ActuatorPorts | None
+
+    @property
+    def uncommanded(self) -> Sequence[str]:
+        """Names that never had a command, where others had one."""
+        return self.loop.uncommanded if self.loop else []
 
 
 main = ActuatorNode.main

@@ -111,10 +111,14 @@ class PropulsionNode(RobustNode):
         if self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
             self.trigger_activate()
 
-    def close(self) -> None:
-        """Deactivate if active, and destroy."""
+    def rest(self) -> None:
+        """Deactivate if active."""
         if self.is_active:
             self.trigger_deactivate()
+
+    def close(self) -> None:
+        """Deactivate if active, and destroy."""
+        self.rest()
         self.destroy_node()
         end_life_cycle(self)
 

@@ -79,7 +79,7 @@ NavSatFix
     Services
     --------
     ~/set_home, ~/launch, ~/ignition, ~/abort, ~/liftoff_override, ~/apogee_override, ~/reset, \
-~/debug
+~/debug, ~/safe
         std_srvs/Trigger; refused with a reason in the wrong phase.
     """
 

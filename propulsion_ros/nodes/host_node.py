@@ -16,7 +16,7 @@ from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.loops.ports import OK, WARN, Health, Loop, Outlet, Port, Request, Timer
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.encoders import make_encoder
-from propulsion_ros.messages.graph_names import class_of, is_installed
+from propulsion_ros.messages.graph_names import class_of, full_name, is_installed
 from propulsion_ros.messages.rclpy_private import overrides_of
 from propulsion_ros.messages.readers import READERS
 from propulsion_ros.nodes.base import PropulsionNode
@@ -29,6 +29,8 @@ from propulsion_ros.settings.errors import CommandError, ConfigError
 _CLOCK = 'clock'
 _LEAD_NS = 500_000_000
 """A player that waits so long for the nodes loses nothing [ns]."""
+_UNKNOWN_NODE = '_NODE_NAME_UNKNOWN_'
+"""What the graph calls a node of which only an endpoint has been discovered."""
 _LATCHED = ('latched', 'latched_history')
 """Classes of quality of service with which the first messages need not be received."""
 
@@ -141,11 +143,7 @@ class HostNode(PropulsionNode):
 
     def _is_replaying(self) -> bool:
         """Return whether a node whose inputs are lossless is given a recording."""
-        live = {'step_on': 'clock', 'replay': False}
-        return not any(
-            self.has_parameter(key) and self.get_parameter(key).value == value
-            for key, value in live.items()
-        )
+        return self.has_parameter('replay') and self.get_parameter('replay').value is True
 
     def _noting_start(
         self, port: Port, receive: Callable[[Any], None]
@@ -265,6 +263,18 @@ class HostNode(PropulsionNode):
     def subscriptions_to(self, outlet: Outlet) -> int:
         """Return how many subscriptions match an outlet."""
         return int(self._outlets[outlet][0].get_subscription_count())
+
+    def receivers_of(self, outlet: Outlet) -> Sequence[str]:
+        """Return the full names of the nodes with a subscription that an outlet can match.
+
+        A node whose name is not known yet is left out.
+        """
+        publisher = self._outlets[outlet][0]
+        return [
+            full_name(end) for end in self.get_subscriptions_info_by_topic(publisher.topic_name)
+            if end.topic_type == outlet.kind and end.node_name != _UNKNOWN_NODE
+            and qos.can_match(publisher.qos_profile, end.qos_profile)
+        ]
 
     def topics_without(self, node: str) -> Sequence[str]:
         """Return the topics that a node of this name could subscribe to and does not."""

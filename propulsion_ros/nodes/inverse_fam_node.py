@@ -40,6 +40,8 @@ class InverseFamNode(HostNode):
     ~/covariance : sensor_msgs/JointState
         Of the applied wrench, 36 efforts row by row, named by their two components; where a
         standard deviation is configured.
+    ~/requests : diagnostic_msgs/DiagnosticArray
+        What determined the estimates beside the inputs, latched; an input with ``replay``.
 
     Services
     --------

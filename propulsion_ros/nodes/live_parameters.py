@@ -27,7 +27,8 @@ class LiveParameters:
     check : callable
         ``check(*configurations)`` raises `ConfigError` where they do not go together.
     apply : callable
-        ``apply(changed, *configurations)`` after a change: its keys, and one for each class.
+        ``apply(changed, *configurations)`` after a change: its values by key, and one for each
+        class.
     """
 
     def __init__(
@@ -77,4 +78,4 @@ class LiveParameters:
         changed = self._changed(parameters)
         if changed:
             self._values.update(changed)
-            self._apply(frozenset(changed), *self._build({}))
+            self._apply(changed, *self._build({}))

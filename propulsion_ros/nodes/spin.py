@@ -18,6 +18,7 @@ from rclpy.utilities import remove_ros_args
 
 from propulsion_ros.messages.rclpy_private import RCLError, UnknownROSArgsError, reason_of
 from propulsion_ros.nodes.base import PropulsionNode
+from propulsion_ros.nodes.deadline import deadline
 from propulsion_ros.settings.domain import domain_id
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import check_file
@@ -30,6 +31,9 @@ ROS_REFUSALS = (
     RCLError, UnknownROSArgsError, InvalidParameterTypeException, InvalidNamespaceException,
 )
 """What rclpy raises for a command line, a namespace or a parameter that cannot be used."""
+
+_SKIPPED = 3
+"""Steps without a reply in time that are no pause of the machine."""
 
 
 def values_of(option: str, argv: Sequence[str]) -> list[str]:
@@ -98,6 +102,7 @@ def run(
         print(f'{parser.prog}: {reason_of(error)}', file=sys.stderr)
         return 1
     nodes: Sequence[PropulsionNode] = []
+    code = 1
     try:
         try:
             nodes = make_nodes(options)
@@ -116,21 +121,38 @@ def run(
             executor.spin_once(timeout_sec=_WAKE)
             for node in watched:
                 if node.has_ended:
-                    return _follow(node)
-        return 0
+                    code = _follow(node, nodes)
+                    return code
+        code = 0
+        return code
     finally:
+        # First of all outputs are off, and records closed.
         for node in nodes:
-            node.close()
-        rclpy.try_shutdown()
+            node.rest()
+        with deadline(code):
+            for node in nodes:
+                node.close()
+            rclpy.try_shutdown()
         # Ctrl-C under launch signals twice; the second must not kill the interpreter as it ends.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
 
 
-def _follow(node: PropulsionNode) -> int:
-    """Log that a vital node has ended, and return the exit code."""
+def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:
+    """Log that a vital node has ended, and what was wrong until then; return the exit code."""
+    log = node.get_logger()
+    refused = [f'{each.counts["refused"]} by {each.get_name()}' for each in others
+               if each.counts['refused']]
+    if refused:
+        log.error(f'messages were refused, see above: {", ".join(refused)}')
+    skipped = node.counts['repeated'] >= _SKIPPED
+    if skipped:
+        log.error(f'{node.counts["repeated"]} steps had no reply in time, see above')
+    silent = [name for each in others for name in getattr(each, 'uncommanded', ())]
+    if silent:
+        log.warning(f'never commanded: {", ".join(silent)}')
     if node.has_failed:
-        node.get_logger().error('has failed, so every node stops')
+        log.error('has failed, so every node stops')
     else:
-        node.get_logger().info('has ended, so every node stops')
-    return int(node.has_failed)
+        log.info('has ended, so every node stops')
+    return int(node.has_failed or bool(refused) or skipped)

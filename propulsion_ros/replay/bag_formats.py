@@ -47,6 +47,9 @@ _MESSAGE_HEAD = np.dtype([
 ])
 
 _TABLES = ('messages', 'topics', 'schema', 'message_definitions')
+_UNDEFINED = """SELECT name, type FROM topics JOIN message_definitions ON type = topic_type
+WHERE encoding NOT IN ('ros2msg', 'ros2idl') ORDER BY name"""
+"""Topics whose types a recorder did not find; the library reads no file that has one."""
 _ADDRESS = re.compile(r'[?#]|%[0-9a-fA-F]{2}')
 
 
@@ -105,6 +108,9 @@ def check_sqlite(path: Path, budget: YamlBudget) -> None:
             if 'offered_qos_profiles' in _columns(database, 'topics'):
                 for qos, in database.execute('SELECT offered_qos_profiles FROM topics'):
                     budget.take(qos if isinstance(qos, str) else '')
+            if 'encoding' in _columns(database, 'message_definitions'):
+                for topic, kind in database.execute(_UNDEFINED):
+                    raise SourceError(name, f'has no definition of {kind}, the type of {topic}')
     except (sqlite3.Error, UnicodeError, ValueError) as error:
         if isinstance(error, SourceError):
             raise

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.loops.step_record import is_of_steps
 from propulsion_ros.replay.bag_files import SUFFIXES, checked
 from propulsion_ros.replay.bag_formats import (
     MCAP_KNOWN,
@@ -25,7 +27,7 @@ from propulsion_ros.replay.bag_formats import (
 )
 from propulsion_ros.replay.cdr import MISSING, Wire, text_of
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import ABSENT, FOLDER, UNKNOWN, kind_of, printable
+from propulsion_ros.settings.files import ABSENT, FOLDER, kind_of, printable, require_absent
 from propulsion_ros.settings.quantity import IntArray
 
 _REQUESTS = '/requests'
@@ -46,14 +48,21 @@ class Recorded:
     """CDR, as it was on the wire."""
 
 
-def in_time(request: Recorded) -> Recorded:
+def in_time(request: Recorded, begin_ns: int, is_of_steps: bool) -> Recorded:
     """Return a request early enough that a node which it is played into has it at its stamp.
 
     A recorder writes a request behind the samples that followed it, and a player at ten times the
     rate is no better. The node holds it until its stamp.
+
+    Parameters
+    ----------
+    begin_ns : int
+        When the bag begins, before which nothing can be written.
+    is_of_steps : bool
+        Whether it determined the steps of a node, which takes it however early it comes.
     """
-    # A bag whose clock is simulated begins at 0, before which nothing can be written.
-    return replace(request, stamp_ns=max(0, request.stamp_ns - _EARLY_NS))
+    early_ns = begin_ns if is_of_steps else request.stamp_ns - _EARLY_NS
+    return replace(request, stamp_ns=max(begin_ns, early_ns))
 
 
 def is_bag(path: Path) -> bool:
@@ -147,9 +156,16 @@ class BagReader:
     def for_nodes(self, topics: Collection[str]) -> Iterator[Recorded]:
         """Yield the messages of some topics as nodes can take them; see `in_time`."""
         requests = {topic for topic in topics if topic.endswith(_REQUESTS)}
-        early = [in_time(message) for message in self.messages(requests)]
+        begin_ns = next((each.stamp_ns for each in self.messages()), 0)
+        early = sorted(
+            (in_time(each, begin_ns, self._is_of_steps(each)) for each in self.messages(requests)),
+            key=lambda each: each.stamp_ns,
+        )
         others = self.messages(set(topics) - requests)
         return heapq.merge(early, others, key=lambda message: message.stamp_ns)
+
+    def _is_of_steps(self, message: Recorded) -> bool:
+        return message.type == Kind.STATUSES and is_of_steps(self.decode(message))
 
     def decode(self, message: Recorded) -> Any:
         """Return a message with the fields of its type; arrays are those of numpy.
@@ -196,21 +212,23 @@ def _check_message(stamp_ns: Any, data: Any) -> None:
 
 
 class BagWriter:
-    """Writes a new bag, that is a folder, and counts its messages in `count`.
+    """Writes a new bag, and counts its messages in `count`.
 
-    Entering raises `SourceError` where the folder exists or cannot be written.
+    Entering raises `SourceError` where it exists or cannot be written.
 
     Parameters
     ----------
     path : Path
-        The folder; .db3 at its end means sqlite3, anything else MCAP.
+        A folder, for MCAP; .db3 at its end means one for sqlite3, .mcap one file.
     keeps : bool
-        Whether what was written stays where an error ends it; else the folder is removed, as it is
-        where nothing was written.
+        Whether what was written stays where an error ends it; else it is removed, as it is where
+        nothing was written.
     """
 
     def __init__(self, path: Path, keeps: bool = False) -> None:
         self._path, self._keeps = path, keeps
+        # The library writes folders alone.
+        self._folder = path.with_name(f'{path.name}.part') if path.suffix == '.mcap' else path
         self._stack = ExitStack()
         self._connections: dict[str, Any] = {}
         self.count = 0
@@ -226,14 +244,12 @@ class BagWriter:
             )
         except ImportError as error:
             raise SourceError(printable(self._path), MISSING) from error
-        if kind_of(self._path) not in (ABSENT, UNKNOWN):
-            raise SourceError(
-                printable(self._path), 'exists already; give another name, or remove it'
-            )
+        for path in (self._path, self._folder):
+            require_absent(path)
         is_sqlite = self._path.suffix == '.db3'
         plugin = StoragePlugin.SQLITE3 if is_sqlite else StoragePlugin.MCAP
         try:
-            writer = Writer(self._path, version=9, storage_plugin=plugin)
+            writer = Writer(self._folder, version=9, storage_plugin=plugin)
             if not is_sqlite:
                 writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
             self._writer: Any = self._stack.enter_context(writer)
@@ -316,12 +332,15 @@ class BagWriter:
         keeps = error is None or self._keeps
         try:
             self._stack.__exit__(*((None, None, None) if keeps else (kind, error, trace)))
+            if keeps and self.count and self._folder != self._path:
+                (file,) = self._folder.glob('*.mcap')
+                file.replace(self._path)
         except Exception as failure:
             keeps = False
             raise self._wrong('its end', failure) from failure
         finally:
-            if not (keeps and self.count):
-                shutil.rmtree(self._path, ignore_errors=True)
+            if not (keeps and self.count and self._folder == self._path):
+                shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _qos(profile: Any) -> Any:

@@ -38,6 +38,8 @@ class Bus:
 
     Attributes
     ----------
+    given : frozenset of str
+        As the parameter.
     now_ns : int
         What a clock would show: the newest /clock where that is given, else when the newest
         message was recorded.
@@ -48,7 +50,7 @@ class Bus:
     def __init__(
         self, emit: Emit, given: Collection[str] = (), depth_first: bool = False
     ) -> None:
-        self._emit, self._given, self._depth_first = emit, frozenset(given), depth_first
+        self._emit, self.given, self._depth_first = emit, frozenset(given), depth_first
         self._takers: dict[str, list[Callable[[Any], None]]] = defaultdict(list)
         self._kinds: dict[str, str] = {}
         self._waiting: deque[tuple[str, Any]] = deque()
@@ -65,11 +67,11 @@ class Bus:
 
     def ends_with(self, topics: Iterable[str]) -> bool:
         """Return whether what loops publish on some topics reaches no loop."""
-        return all(topic in self._given or not self.takers(topic) for topic in topics)
+        return all(topic in self.given or not self.takers(topic) for topic in topics)
 
     def pass_time(self, stamp_ns: int, is_clock: bool) -> None:
         """Take when a message was recorded, or what a clock shows."""
-        if is_clock or CLOCK_TOPIC not in self._given:
+        if is_clock or CLOCK_TOPIC not in self.given:
             self.now_ns = stamp_ns
         self.steady_ns = max(self.steady_ns, self.now_ns)
 
@@ -105,7 +107,7 @@ class Bus:
     def publish(self, topic: str, kind: str, message: Any) -> None:
         """Take what a loop publishes."""
         self._emit(topic, kind, message)
-        if topic in self._takers and topic not in self._given:
+        if topic in self._takers and topic not in self.given:
             self._waiting.append((topic, message))
 
     def _deliver(self) -> None:
@@ -238,12 +240,16 @@ class LoopHost:
         return OK, f'no {what} yet'
 
     def publishers_of(self, topic: str) -> int:
-        """Return 0, since there is no graph."""
-        return 0
+        """Return 1 for a topic of the recording, else 0: there is no graph."""
+        return int(self.resolve_topic_name(topic) in self._bus.given)
 
     def subscriptions_to(self, outlet: Outlet) -> int:
         """Return 1: what is written counts as received."""
         return 1
+
+    def receivers_of(self, outlet: Outlet) -> Sequence[str]:
+        """Return nothing, since there is no graph."""
+        return ()
 
     def topics_without(self, node: str) -> Sequence[str]:
         """Return nothing, since there is no graph."""

@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.family_params import loop_params_of, node_kind_of
 from propulsion_ros.graph.node_config import block_of, family_of, in_file
-from propulsion_ros.graph.wiring import NodeSpec, inputs_of, replayed, robot_graph, vehicle_graph
+from propulsion_ros.graph.simulation import BODY, Simulation
+from propulsion_ros.graph.wiring import (
+    NodeSpec,
+    inputs_of,
+    replayed,
+    robot_graph,
+    vehicle_graph,
+    with_current,
+)
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.loops.stamped_ports import StampedPorts
@@ -141,6 +149,8 @@ class Robot:
             # A recorded clock may step them as the live one did.
             if self._inputs.is_table or 'step_on' in own:
                 fixed.pop('step_on', None)
+        if self._inputs.is_table and spec.executable != 'flight_state_node':
+            fixed.pop('replay', None)
         for file in reversed(files):
             fixed = {**file.of(spec.name, namespace), **fixed}
         return fixed
@@ -150,6 +160,29 @@ class Robot:
         """Topics of the requests that were made of flight software, such as its launch."""
         flown = [host for host in self.hosts if host.name == _FLIGHT_STATE]
         return [host.resolve_topic_name('~/request') for host in flown]
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """Topics that some loop takes; /clock only where it makes one step."""
+        needs_clock = any(
+            port.topic == CLOCK_TOPIC and getattr(host.loop, 'takes_clock', True)
+            for host in self.hosts for port in host.loop.ports
+        )
+        return self.bus.wanted - (set() if needs_clock else {CLOCK_TOPIC})
+
+    @property
+    def step_requests(self) -> list[str]:
+        """Topics with what determined the steps of nodes beside their inputs."""
+        return [
+            host.resolve_topic_name(port.topic) for host, loop in self._stepped
+            for port in loop.record.ports
+        ]
+
+    def flush(self) -> list[Published]:
+        """Let the loops do what is due at the end of a recording; return what they publish."""
+        for _, loop in self._stepped:
+            loop.flush()
+        return self.feed_together((), 0)
 
     @property
     def idle_groups(self) -> list[tuple[LoopHost, ActuatorPorts]]:
@@ -162,7 +195,13 @@ class Robot:
     @property
     def commanded(self) -> list[LoopHost]:
         """Hosts of the loops that take commands."""
-        return [host for host in self.hosts if isinstance(host.loop, StampedPorts)]
+        return [host for host, _ in self._stepped]
+
+    @property
+    def _stepped(self) -> list[tuple[LoopHost, StampedPorts]]:
+        return [
+            (host, host.loop) for host in self.hosts if isinstance(host.loop, StampedPorts)
+        ]
 
     def feed(self, topic: str, message: Any, stamp_ns: int) -> list[Published]:
         """Give a message to the loops in turn and return what they publish."""
@@ -227,10 +266,11 @@ def _specs(
     if choice.vehicle:
         graph = vehicle_graph(choice.vehicle, model=choice.model or '', replay=True)
         shipped = [ParameterFile(graph.params_file)] if graph.params_file else []
-        return [*shipped, given], list(graph.nodes)
+        return [*shipped, given], _joined(choice, inputs, graph.nodes)
     description, specs = '', []
     if choice.model:
-        robot = robot_graph(choice.model, replay=True)
+        body = Simulation() if _of_body(choice, 'odometry') in inputs.topics else None
+        robot = robot_graph(choice.model, replay=True, simulation=body)
         description, specs = robot.robot_description, list(robot.nodes)
     known = [spec.name for spec in specs]
     others = replayed(_of_file(choice.config, given, description, known))
@@ -244,7 +284,17 @@ def _specs(
         )
     # Those that take the state of others as their command come behind them.
     specs.sort(key=lambda spec: '~/command' in spec.remappings)
-    return [given], specs
+    return [given], _joined(choice, inputs, specs)
+
+
+def _of_body(choice: Choice, topic: str) -> str:
+    """Return the full name of a topic of a simulated body."""
+    return '/'.join(['', *filter(None, choice.namespace.split('/')), BODY, topic])
+
+
+def _joined(choice: Choice, inputs: Inputs, specs: Sequence[NodeSpec]) -> list[NodeSpec]:
+    """Return the nodes, in the current that a recording has."""
+    return with_current(specs) if _of_body(choice, 'current') in inputs.topics else list(specs)
 
 
 def _of_file(

@@ -50,6 +50,8 @@ def replay(
             else TableSource(source, is_bare)
         )
         robot = Robot(choice, given.inputs)
+        if isinstance(given, BagSource):
+            given.begin(robot)
         total = given.total(robot)
         if isinstance(given, BagSource):
             for gap in given.gaps(robot):
@@ -81,7 +83,9 @@ def inputs_of(choice: Choice, source: Path) -> list[str]:
     if not is_bag(source):
         raise SourceError('--inputs', f'expected a bag, got {printable(source)}')
     with BagSource(source) as bag:
-        return bag.inputs_of(Robot(choice, bag.inputs))
+        robot = Robot(choice, bag.inputs)
+        bag.begin(robot)
+        return bag.inputs_of(robot)
 
 
 def _require_other(target: Path, read: Iterable[Path | None]) -> None:
@@ -95,16 +99,23 @@ def _require_other(target: Path, read: Iterable[Path | None]) -> None:
 
 def _into_bag(path: Path, robot: Robot, keeps_inputs: bool) -> tuple[BagWriter, _Write]:
     """Write what loops publish into a new bag, at the times of what caused it."""
-    writer, wire, requests = BagWriter(path), Wire(), frozenset(robot.requests)
+    writer, wire = BagWriter(path), Wire()
+    asked, of_steps = frozenset(robot.requests), frozenset(robot.step_requests)
+    begin_ns: int | None = None
 
     def write(moment: Played) -> None:
+        nonlocal begin_ns
         if isinstance(moment, Block):
             writer.write_rows(moment.stamps, [
                 (each.topic, each.outlet.kind, each.encode(wire)) for each in moment.rows
             ])
             return
         if keeps_inputs and (given := moment.recorded) is not None:
-            writer.write(in_time(given) if given.topic in requests else given)
+            begin_ns = given.stamp_ns if begin_ns is None else begin_ns
+            is_request = given.topic in asked or given.topic in of_steps
+            writer.write(
+                in_time(given, begin_ns, given.topic in of_steps) if is_request else given
+            )
         for topic, kind, message in moment.published:
             writer.write(Recorded(topic, kind, moment.stamp_ns, wire.serialise(message, kind)))
 

@@ -63,14 +63,19 @@ class BagSource(BagReader):
     def inputs_of(self, robot: Robot) -> list[str]:
         """Return the topics that are to be played into a robot: without those that it publishes.
 
-        Its nodes step on stamps, so that the clock is none of them.
+        The clock is one of them where it made a node step.
         """
         own = {topic for host in robot.hosts for topic in host.published_topics}
-        return sorted(robot.bus.wanted & set(self.topics) - own - {CLOCK_TOPIC})
+        return sorted(robot.wanted & set(self.topics) - own)
+
+    def begin(self, robot: Robot) -> None:
+        """Give a robot what determined the steps of its nodes, wherever a recorder wrote it."""
+        for recorded in self.messages(robot.step_requests):
+            robot.bus.feed(recorded.topic, self._read(robot, recorded), 0)
 
     def gaps(self, robot: Robot) -> Iterator[str]:
         """Yield what a robot lacks at the beginning of the bag, in one line each."""
-        topics = self.inputs_of(robot)
+        topics = [each for each in self.inputs_of(robot) if each not in robot.step_requests]
         begun = self._first_stamps(robot, {*topics, CLOCK_TOPIC} & set(self.topics))
         absent = [topic for topic in topics if topic not in begun]
         absent += [topic for topic in robot.requests if topic not in self.topics]
@@ -84,8 +89,8 @@ class BagSource(BagReader):
         first_ns = min(stamps.values(), default=0)
         if is_simulated and first_ns > _LATE_NS:
             yield (
-                f'it begins at {first_ns * 1e-9:.3f} s of simulated time, so that what the nodes '
-                'received before is missing'
+                f'it begins at {first_ns * 1e-9:.3f} s of simulated time, in mid-stream: what the '
+                'nodes received before is missing'
             )
         late = {topic: ns - first_ns for topic, ns in stamps.items() if ns - first_ns > _LATE_NS}
         if late:
@@ -112,9 +117,9 @@ class BagSource(BagReader):
 
         Raises `SourceError` where there is none.
         """
-        count = self.count_of(robot.bus.wanted)
+        count = self.count_of(robot.wanted)
         if not count:
-            expected = ', '.join(sorted(robot.bus.wanted))
+            expected = ', '.join(sorted(robot.wanted))
             raise SourceError(
                 printable(self._path), f'has none of the topics that are wanted: {expected}'
             )
@@ -125,7 +130,8 @@ class BagSource(BagReader):
 
         Loops that take blocks are given by the topics of their commands.
         """
-        wanted, asked = robot.bus.wanted, frozenset(robot.requests)
+        wanted, asked = robot.wanted, frozenset(robot.requests)
+        known = frozenset(robot.step_requests)
         requests, early = self._requests_of(robot, asked), 0
         span = self._clock_span() if robot.idle_groups else None
         if span is not None:
@@ -138,6 +144,9 @@ class BagSource(BagReader):
             if recorded.topic in asked and early:
                 # It was due before its place in the bag.
                 early -= 1
+                return
+            if recorded.topic in known:
+                yield Moment(stamp_ns, [], place, 1, recorded)
                 return
             message = self._read(robot, recorded)
             if recorded.topic in asked:
@@ -168,6 +177,7 @@ class BagSource(BagReader):
         yield from played(self.messages(wanted), one, many, lambda each: len(each.data))
         if span is not None:
             yield from self._after_commands(robot, span[1], stamp_ns, place)
+        yield Moment(stamp_ns, robot.flush(), place, 0)
 
     def _commands_of(self, messages: Sequence[Recorded]) -> CommandRows | None:
         """Return the commands of the first messages, as many as are alike; None for no two."""
@@ -192,9 +202,10 @@ class BagSource(BagReader):
 
     def _before_commands(self, robot: Robot, begin_ns: int, end_ns: int) -> Iterator[Moment]:
         """Yield what groups do from the beginning of the clock until their first command."""
-        first = next(self.messages(robot.bus.wanted), None)
+        first = next(self.messages(robot.wanted), None)
         for host, group in robot.idle_groups:
-            stamps = self._first_stamps(robot, host.taken_topics & set(self.topics)).values()
+            taken = host.taken_topics & set(self.topics) - {CLOCK_TOPIC}
+            stamps = self._first_stamps(robot, taken).values()
             until_ns = min((ns for ns in stamps if ns is not None), default=end_ns + 1)
             for published in _idle(robot, group, begin_ns, until_ns - 1):
                 yield Moment(first.stamp_ns if first else begin_ns, published, 0, 0)

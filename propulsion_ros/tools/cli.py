@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
@@ -50,18 +50,23 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = sys.argv[1:] if args is None else list(args)
     named = given[:1] if given and given[0] in COMMANDS else []
+    # Ctrl-C is the regular end of what launch files start.
+    is_served = named == ['record'] or (named == ['view'] and '--live' in given)
+    code = 0 if is_served else 128 + signal.SIGINT
     try:
         try:
-            with _quiet_imports(named):
+            with _quiet_imports(named, code):
                 parser = _parser_of(named)
         except ModuleNotFoundError as error:
             return fail(' '.join(named), missing(error))
         options, unknown = parser.parse_known_args(given)
         if unknown:
             _refuse(options.parser, unknown)
-        return int(module_of(options.command).run(options))
+        run = module_of(options.command).run
+        with _quiet_imports(named, code) if is_served else nullcontext():
+            return int(run(options))
     except KeyboardInterrupt:
-        return _stopped(named)
+        return _stopped(named, code)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -97,23 +102,23 @@ def _refuse(parser: argparse.ArgumentParser, unknown: Sequence[str]) -> None:
 
 
 @contextmanager
-def _quiet_imports(named: Sequence[str]) -> Iterator[None]:
+def _quiet_imports(named: Sequence[str], code: int) -> Iterator[None]:
     """End the process at Ctrl-C: an exception in an import could be taken for another fault."""
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
     if before is not signal.default_int_handler or not is_main:
         yield
         return
-    signal.signal(signal.SIGINT, lambda number, frame: os._exit(_stopped(named)))
+    signal.signal(signal.SIGINT, lambda number, frame: os._exit(_stopped(named, code)))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def _stopped(named: Sequence[str]) -> int:
+def _stopped(named: Sequence[str], code: int) -> int:
     print(f'\n{" ".join(("propulsion_ros", *named))}: stopped', file=sys.stderr, flush=True)
-    return 128 + signal.SIGINT
+    return code
 
 
 if __name__ == '__main__':

@@ -6,6 +6,8 @@ import argparse
 import math
 import signal
 import time
+from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 
 from propulsion_ros.nodes.start import missing
@@ -23,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         'output', type=Path, metavar='BAG',
-        help='folder to make; MCAP, or sqlite3 if it ends with .db3',
+        help='folder to make: MCAP, or sqlite3 if it ends with .db3; one file if with .mcap',
     )
     parser.add_argument(
         '--topic', action='append', default=[], metavar='NAME',
@@ -44,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
         import rclpy
         from rclpy.signals import SignalHandlerOptions
 
+        from propulsion_ros.nodes.deadline import deadline
         from propulsion_ros.nodes.spin import make_executor
         from propulsion_ros.replay.recorder import Recorder
     except ImportError as error:
@@ -68,12 +71,19 @@ def run(args: argparse.Namespace) -> int:
             while not stopped and time.monotonic() < end:
                 executor.spin_once(timeout_sec=_WAKE)
             executor.remove_node(recorder)
+        code = _judge(topics, recorder.counts, name)
+        # The bag is complete.
+        with deadline(code):
             recorder.destroy_node()
-        counts = recorder.counts
+        return code
     except SourceError as error:
         return fail('record', error)
     finally:
         rclpy.try_shutdown()
+
+
+def _judge(topics: Collection[str], counts: Counter[str], name: str) -> int:
+    """Report what was recorded, and return the exit code."""
     if counts:
         note('record', f'{name}: {counts.total()} messages of {len(counts)} topics')
     missed = sorted(set(topics) - set(counts))

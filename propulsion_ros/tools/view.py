@@ -89,6 +89,7 @@ def _serve(args: argparse.Namespace) -> int:
         from rclpy.signals import SignalHandlerOptions
 
         from propulsion_ros.demos.flight import interrupts
+        from propulsion_ros.nodes.deadline import deadline
         from propulsion_ros.nodes.spin import make_executor
         from propulsion_ros.view.live import LiveView, scene_data
     except ImportError as error:
@@ -113,7 +114,8 @@ def _serve(args: argparse.Namespace) -> int:
             executor.add_node(live)
             while not stopped:
                 executor.spin_once(timeout_sec=_WAKE)
-            live.destroy_node()
+            with deadline(0):
+                live.destroy_node()
     finally:
         server.close()
         rclpy.try_shutdown()

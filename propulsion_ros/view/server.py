@@ -76,17 +76,14 @@ class Server:
         with self._lock:
             streams = list(self._streams)
         for stream in streams:
-            if stream.full():
-                with contextlib.suppress(queue.Empty):
-                    stream.get_nowait()
-            stream.put(text.encode())
+            _put(stream, text.encode())
 
     def close(self) -> None:
         """End every stream and the server."""
         with self._lock:
             streams = list(self._streams)
         for stream in streams:
-            stream.put(None)
+            _put(stream, None)
         self._http.shutdown()
         self._http.server_close()
 
@@ -122,6 +119,14 @@ class Server:
         """Take away the stream of a page that is closed."""
         with self._lock:
             self._streams.discard(stream)
+
+
+def _put(stream: queue.Queue[bytes | None], line: bytes | None) -> None:
+    """Put a line into a stream, in place of its oldest where it is full: no page is waited for."""
+    if stream.full():
+        with contextlib.suppress(queue.Empty):
+            stream.get_nowait()
+    stream.put(line)
 
 
 def is_loopback(address: str) -> bool:

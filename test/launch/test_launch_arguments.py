@@ -17,6 +17,7 @@ from page_launch import launch_arguments
 from propulsion_ros.graph.launch_actions import log_options
 from propulsion_ros.settings.errors import ConfigError
 
+ROCKET = 'rocket.launch.py'
 FILES = sorted((REPOSITORY / 'launch').glob('*.launch.py'))
 
 
@@ -63,10 +64,15 @@ def test_booleans_are_written_as_other_packages_write_them(monkeypatch, written,
     ('clock_topic:=/a b', r"^clock_topic: expected the name of a topic, got '/a b'$"),
     ('duraton:=3', "^duraton: is no launch argument, did you mean 'duration'"),
     ('composed:=yes', 'composed'),
+    ('namespace:=1a', "^namespace: expected names separated by '/', got '1a'$"),
+    ('namespace:=a//b', "^namespace: expected names separated by '/', got 'a//b'$"),
+    (f'record:={REPOSITORY}', '^.*: exists already; give another name, or remove it$'),
 ])
-def test_wrong_argument_is_named_before_anything_starts(monkeypatch, word, said):
+def test_wrong_argument_is_named_before_anything_starts(monkeypatch, tmp_path, word, said):
+    monkeypatch.setenv('ROS_HOME', str(tmp_path))
     with pytest.raises((ConfigError, RuntimeError), match=said):
-        actions(monkeypatch, word)
+        actions(monkeypatch, 'use_sim_time:=false', word, name=ROCKET, typed=ROCKET)
+    assert not list(tmp_path.iterdir())
 
 
 def test_arguments_of_a_launch_file_that_includes_this_one_are_its_own(monkeypatch):

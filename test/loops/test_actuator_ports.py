@@ -110,7 +110,7 @@ def test_ports_are_those_of_the_family(make, ports):
     group = Group(make())
     assert topics(group.loop.ports) == ports
     followed = ['~/effectiveness'] if hasattr(group.loop.family, 'command_for') else []
-    assert topics(group.loop.outlets) == ['~/wrench', '~/state', *followed]
+    assert topics(group.loop.outlets) == ['~/wrench', '~/state', *followed, '~/requests']
     assert topics(group.loop.requests) == ['~/reset', '~/set_enabled']
     assert not group.loop.timers
 
@@ -250,7 +250,7 @@ def test_numbers_and_links_are_published_where_they_are_asked_for():
     group = Group(family, publish_each=True, publish_numbers=True).run()
     assert topics(group.loop.outlets) == [
         '~/wrench', '~/state', '~/wrenches/a', '~/wrenches/b', '~/thrusts/a', '~/thrusts/b',
-        '~/effectiveness',
+        '~/effectiveness', '~/requests',
     ]
     assert [outlet.frame for outlet in group.loop.outlets[2:4]] == list(links)
     group.command(10, velocity=[10.0, 20.0])

@@ -52,6 +52,7 @@ def report(host, **parts):
 
 
 def test_a_demand_becomes_a_command_with_its_stamp(host):
+    assert host.lines == [('info', 'active, shares a wrench among a, b, c, d')]
     assert health(host)[:2] == (WARN, 'no command')
     host.deliver('~/wrench_command', wrench_message(30 * MS, [0.0, 0.0, 20.0, 0.0, 0.0, 0.0]))
     (stamp_ns, row), = host.of('~/command')

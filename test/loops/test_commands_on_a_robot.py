@@ -89,3 +89,22 @@ def test_commands_that_overtook_each_other_on_the_way_are_not_cancelled():
     group.command(-10, a=5.0, b=5.0)
     group.run(50)
     assert group.commanded == [6.0, 6.0]
+
+
+@pytest.mark.parametrize('is_simulated', [True, False], ids=['simulated', 'robot'])
+@pytest.mark.parametrize('ahead_ms', [
+    pytest.param(lambda ms: -30_000, id='an old clock'), pytest.param(lambda ms: -ms, id='fixed'),
+    pytest.param(lambda ms: 60_000 + ms, id='a fast clock'),
+])
+def test_stamps_that_stay_wrong_are_one_line_and_counted(is_simulated, ahead_ms):
+    group = Group(is_simulated=is_simulated)
+    group.run(100)
+    group.host.lines.clear()
+    for ms in range(0, 6000, 100):
+        # A good controller beside it makes no new line.
+        group.command(0, a=0.0)
+        group.command(ahead_ms(ms), b=0.0)
+        group.run(100)
+    ((level, line),) = group.host.lines
+    assert (level, 'stamped' in line) == ('warn', True)
+    assert group.host.counts['other_time'] + group.host.counts['refused'] > 40

@@ -47,9 +47,9 @@ def test_the_table():
         '~/command', '~/wrench_command', '~/measured', '~/inertia',
     ]
     assert [outlet.topic for outlet in estimates.loop.outlets] == [
-        '~/wrench', '~/state', '~/residual', '~/covariance',
+        '~/wrench', '~/state', '~/residual', '~/covariance', '~/requests',
     ]
-    assert estimates.loop.outlets[-1].names == COVARIANCE_NAMES
+    assert estimates.loop.outlets[3].names == COVARIANCE_NAMES
     assert [request.topic for request in estimates.loop.requests] == ['~/reset']
     assert [timer.period for timer in estimates.loop.timers] == [0.02]
     simulated = Estimates(is_simulated=True)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
 
-from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_to_ns
+from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.payloads import OdometryRow
 from propulsion_ros.messages.fields import (
-    inertia_to_msg,
     ns_to_stamp,
     odometry_to_transform,
     wrench_to_msg,
@@ -31,16 +30,6 @@ def test_wrench_goes_there_and_back():
     assert message.header.frame_id == 'base_link'
     assert message.wrench.torque.z == 6.0
     np.testing.assert_array_equal(msg_to_wrench(message), wrench)
-
-
-def test_inertia_goes_there_and_back():
-    tensor = np.array([[1.0, 0.1, 0.2], [0.1, 2.0, 0.3], [0.2, 0.3, 3.0]])
-    message = inertia_to_msg(5, 'base_link', 7.0, np.array([0.0, 0.5, 1.0]), tensor)
-    assert message.header.frame_id == 'base_link'
-    mass, com, inertia = msg_to_inertia(message)
-    assert mass == 7.0
-    np.testing.assert_array_equal(com, [0.0, 0.5, 1.0])
-    np.testing.assert_array_equal(inertia, tensor)
 
 
 def test_odometry_is_the_transform_of_its_child_frame():

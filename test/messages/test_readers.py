@@ -7,7 +7,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nav_msgs.msg import Odometry
@@ -16,9 +16,11 @@ from sensor_msgs.msg import JointState
 
 from benchmarks.wire import Wire
 from propulsion_ros.messages.fields import (
+    INERTIA_NUMBERS,
     ODOMETRY_NUMBERS,
     doubles,
     ns_to_stamp,
+    set_inertia,
     set_odometry,
     wrench_to_msg,
 )
@@ -50,6 +52,13 @@ def odometry(stamp_ns=0, values=(0.0,) * ODOMETRY_NUMBERS, frame='odom', child_f
     message = Odometry(child_frame_id=child_frame)
     message.header.stamp, message.header.frame_id = ns_to_stamp(stamp_ns), frame
     set_odometry(message, np.array(values, dtype=float))
+    return message
+
+
+def inertia(stamp_ns, values, frame='base_link'):
+    message = InertiaStamped()
+    message.header.stamp, message.header.frame_id = ns_to_stamp(stamp_ns), frame
+    set_inertia(message.inertia, [float(value) for value in values])
     return message
 
 
@@ -123,6 +132,9 @@ def test_message_like_the_last_is_written_into_it(data_of, fields, values):
     pytest.param(WrenchStamped, [
         wrench_to_msg(k, 'base_link', np.full(6, float(k))) for k in range(3)
     ], id='wrenches'),
+    pytest.param(InertiaStamped, [
+        inertia(k, [k] * INERTIA_NUMBERS) for k in range(3)
+    ], id='inertias'),
     pytest.param(Odometry, [
         odometry(k, [float(k)] * ODOMETRY_NUMBERS) for k in range(3)
     ], id='odometry'),
@@ -155,6 +167,7 @@ def test_bytes_that_are_no_message_are_refused_and_the_next_one_is_read(fields, 
 
 @pytest.mark.parametrize('message', [
     wrench_to_msg(5, 'base_link', np.arange(6.0)), odometry(5, np.arange(ODOMETRY_NUMBERS)),
+    inertia(5, range(INERTIA_NUMBERS)),
 ], ids=lambda message: type(message).__name__)
 @pytest.mark.parametrize('end', [0, 3, 12, -1, -9])
 def test_cut_messages_of_other_kinds_are_refused_and_the_next_one_is_read(message, end):

@@ -7,6 +7,7 @@ import time
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.impl.logging_severity import LoggingSeverity
+from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
@@ -93,6 +94,27 @@ def test_messages_go_through_the_loop_while_it_is_active(graph):
     node.trigger_cleanup()
     assert node.loop is None
     assert not node.entities
+
+
+def test_receivers_are_the_nodes_that_an_outlet_can_reach(graph):
+    node = graph.add(EchoNode, 'echo')
+    others = {}
+    for name, profile in (
+        ('driver', qos.SENSOR), ('latecomer', qos.LATCHED), ('rosbag2_recorder', qos.STATE),
+    ):
+        others[name] = Node(name, namespace='/fleet', context=graph.context)
+        graph.executor.add_node(others[name])
+        others[name].create_subscription(Float64, '/echo/out', lambda message: None, profile)
+    graph.until(
+        lambda: len(node.get_subscriptions_info_by_topic('/echo/out')) == 3, 'the subscriptions'
+    )
+    # A latched subscription never matches what is not latched.
+    reached = ['/fleet/driver', '/fleet/rosbag2_recorder']
+    graph.becomes(lambda: sorted(node.receivers_of(node.loop.out)), reached)
+    others.pop('driver').destroy_node()
+    graph.becomes(lambda: node.receivers_of(node.loop.out), reached[1:])
+    while others:
+        others.popitem()[1].destroy_node()
 
 
 def test_bytes_that_are_no_message_are_counted_and_the_next_is_taken(graph):
@@ -185,7 +207,7 @@ def replaying(graph, **parameters):
     return graph.add(ActuatorNode, 'rotors', {
         'family': 'rotors', 'names': ['a'], 'max_thrust': [9.0], 'motor_constant': [1e-4],
         'moment_constant': [0.5], 'position': [0.0, 0.0, 0.0], 'step_on': 'stamp',
-        'reliable_inputs': True, **parameters,
+        'reliable_inputs': True, 'replay': True, **parameters,
     })
 
 
@@ -218,7 +240,7 @@ def test_recording_that_does_not_wait_for_the_node_is_reported_once(graph, capfd
 
 def test_live_node_does_not_compare_its_start(graph):
     command = graph.talk_later(JointState, 'rotors/command', qos.COMMAND)
-    node = replaying(graph, step_on='clock')
+    node = replaying(graph, step_on='clock', replay=False)
     graph.until(lambda: command.get_subscription_count() == 1, 'the node')
     command.publish(JointState(name=['a'], effort=[1.0]))
     graph.until(lambda: node.counts['taken'] == 1, 'the command')

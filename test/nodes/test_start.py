@@ -96,6 +96,18 @@ def test_command_that_is_stopped_in_its_imports_ends_with_one_line(tmp_path, arg
     assert err == f'\n{name}: stopped\n'
 
 
+@pytest.mark.parametrize('words', [
+    pytest.param(['record', 'bag'], id='record'),
+    pytest.param(['view', '--live', '--model', 'quadrotor'], id='view'),
+])
+@pytest.mark.parametrize('module', ['numpy', 'rclpy'])
+def test_what_ends_by_a_signal_does_so_from_its_start(tmp_path, words, module):
+    (tmp_path / f'{module}.py').write_text(SLOW)
+    arguments = ['-m', 'propulsion_ros.tools.cli', *words]
+    code, _, err = interrupted(arguments, tmp_path, signal.SIGINT)
+    assert (code, err) == (0, f'\npropulsion_ros {words[0]}: stopped\n')
+
+
 ABSENT = 'raise ModuleNotFoundError("No module named {0!r}", name={0!r})\n'
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -592,3 +594,26 @@ def test_rows_without_a_command_tell_the_time_to_a_bag_too(tmp_path):
     states = read_bag(tmp_path / 'out.mcap')['/rotors/state']
     assert len(loop) == 300
     assert columns_of(loop, STATE).tolist() == [[*m.velocity, *m.effort] for _, m in states]
+
+
+def test_every_lap_of_a_flight_is_flown(tmp_path):
+    """As `bag play --loop` plays an ordered bag: each lap has its requests, and begins at 0."""
+    demo = Path(__file__).resolve().parent.parent / 'data/demo_bag'
+    config = CONFIG / 'rocket.yaml'
+    once, laps = tmp_path / 'once', tmp_path / 'laps'
+    choice = ['--vehicle', 'rocket']
+    assert replay(config, demo, once, '--keep-inputs', *choice) == 0
+    with BagReader(once) as bag, BagWriter(laps) as writer:
+        messages = list(bag.for_nodes(bag.topics))
+        length = messages[-1].stamp_ns + 1
+        for lap in range(3):
+            for message in messages:
+                writer.write(replace(message, stamp_ns=message.stamp_ns + lap * length))
+    only = ['--node', 'flight_state']
+    assert replay(config, once, tmp_path / 'one', *choice, *only) == 0
+    assert replay(config, laps, tmp_path / 'three', *choice, *only) == 0
+    one, three = read_bag(tmp_path / 'one'), read_bag(tmp_path / 'three')
+    for topic in ('events', 'apogee', 'phase', 'fit'):
+        flown = [repr(m) for _, m in one[f'/flight_state/{topic}']]
+        assert flown
+        assert [repr(m) for _, m in three[f'/flight_state/{topic}']] == 3 * flown, topic

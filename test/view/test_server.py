@@ -112,6 +112,15 @@ def test_a_slow_page_holds_nothing_up(server):
     connection.close()
 
 
+def test_the_end_waits_for_no_page(server):
+    _, connection = events(server)
+    wait_until(lambda: server.pages == 1)
+    for _ in range(1000):
+        server.send('x' * 100_000)
+    server.close()
+    connection.close()
+
+
 @pytest.mark.parametrize(('address', 'expected'), [
     ('127.0.0.1', True), ('::1', True), ('localhost', True), ('10.0.0.1', False),
     ('192.168.1.2', False), ('robot.example', False),
