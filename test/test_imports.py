@@ -31,6 +31,7 @@ ROOMS = {
     'models': PURE,
     'flight.phases': PURE,
     'flight.motion': PURE,
+    'flight.belief': PURE,
     'flight.events': PURE,
     'flight.pyros': PURE,
     'flight.apogee': PURE,

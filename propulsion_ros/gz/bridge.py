@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import yaml
 
 from propulsion_ros.loops.payloads import Kind
-from propulsion_ros.loops.ports import is_name
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.names import is_name
 
 TO_ROS, TO_GZ = 'GZ_TO_ROS', 'ROS_TO_GZ'
 _GZ_NAME = re.compile(r'(/[^/\s@~:]+)+')

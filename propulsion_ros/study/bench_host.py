@@ -20,7 +20,10 @@ class BenchHost:
         self.published: list[tuple[str, int, Any]] = []
         self.lines: list[tuple[str, str]] = []
         self.publishers: Counter[str] = Counter()
-        self.subscriptions: Counter[str] = Counter({'~/deployers': 1})
+        self.subscriptions: Counter[str] = Counter()
+        self.receivers: dict[str, Sequence[str]] = {
+            '~/deployers': ('/driver',), '~/engines': ('/driver',),
+        }
         self.unrecorded: Sequence[str] = []
         self.now = self.steady = 0
         self.loop: Any = None
@@ -71,6 +74,10 @@ class BenchHost:
     def subscriptions_to(self, outlet: Outlet) -> int:
         """Return how many subscriptions were set."""
         return self.subscriptions[outlet.topic]
+
+    def receivers_of(self, outlet: Outlet) -> Sequence[str]:
+        """Return the nodes that were set."""
+        return self.receivers.get(outlet.topic, ())
 
     def topics_without(self, node: str) -> Sequence[str]:
         """Return the topics that were set."""

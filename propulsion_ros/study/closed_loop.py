@@ -90,19 +90,8 @@ class ClosedLoop:
             self._bus.subscribe(_ODOMETRY, Kind.ODOMETRY, steer)
 
     def _run(self, spec: NodeSpec, files: Sequence[Path]) -> _Host:
-        """Make the loop of a node and start it."""
-        given: dict[str, Any] = {}
-        for path in files:
-            given.update(ParameterFile(path).of(spec.name))
-        given.update(spec.parameters)
-        if spec.executable == 'flight_state_node':
-            own = REPLAYED[spec.executable]
-            given.update({key: value for key, value in own.items() if key != 'replay'})
-        given['use_sim_time'] = True
-        host = _Host(spec.name, '', self._bus, spec.remappings, True, self.lines.append)
         with in_file(files[-1] if files else Path(spec.name), spec.name):
-            host.run(LOOPS[spec.executable](_Parameters(spec.name, given), host))
-        return host
+            return running(spec, files, self._bus, self.lines.append)
 
     def fly(self) -> None:
         """Run until the body or the controller has ended; raise `FlightError` where one cannot."""
@@ -161,6 +150,23 @@ class ClosedLoop:
             self._outlets[topic] = outlet, maker_of(outlet)
         outlet, make = self._outlets[topic]
         self._bus.publish(outlet.topic, outlet.kind, make(outlet, stamp_ns, payload))
+
+
+def running(
+    spec: NodeSpec, files: Sequence[Path], bus: Bus, warn: Callable[[str], None]
+) -> _Host:
+    """Make the loop of a node and start it, as the node does; raise `ConfigError` as it does."""
+    given: dict[str, Any] = {}
+    for path in files:
+        given.update(ParameterFile(path).of(spec.name))
+    given.update(spec.parameters)
+    if spec.executable == 'flight_state_node':
+        own = REPLAYED[spec.executable]
+        given.update({key: value for key, value in own.items() if key != 'replay'})
+    given['use_sim_time'] = True
+    host = _Host(spec.name, '', bus, spec.remappings, True, warn)
+    host.run(LOOPS[spec.executable](_Parameters(spec.name, given), host))
+    return host
 
 
 class _Host(LoopHost):

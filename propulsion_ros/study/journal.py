@@ -102,9 +102,11 @@ class Journal:
 
     def _check(self, head: dict[str, Any]) -> None:
         if head != self._head:
-            what = 'study' if head.get('study') != self._head['study'] else 'version'
+            is_other = head.get('study') != self._head['study']
+            version = f'propulsion_ros {printable(str(head.get("version")))}'
+            what = 'another study' if is_other else version
             raise SourceError(
-                printable(self._path), f'has rows of another {what}: give another --output, or '
+                printable(self._path), f'has rows of {what}: give another --output, or '
                 '--again to begin anew'
             )
 

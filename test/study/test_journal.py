@@ -61,7 +61,7 @@ def test_a_file_of_another_study_is_refused(path, text, message):
 def test_another_version_is_refused(path):
     head, _, rest = path.read_text().partition('\n')
     path.write_text(head.replace('"version": "', '"version": "old ') + '\n' + rest)
-    with pytest.raises(SourceError, match='another version'):
+    with pytest.raises(SourceError, match='has rows of propulsion_ros old 0'):
         Journal(path, 'one')
 
 
