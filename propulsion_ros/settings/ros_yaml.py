@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -18,7 +18,7 @@ from propulsion_ros.settings.errors import SourceError
 
 FAST_LOADER: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 """The first has the parser that ROS has, and takes a fourth of the time."""
-DEEPEST = 64
+_DEEPEST = 64
 
 _KIND = 'tag:yaml.org,2002:'
 _UNTAGGED = '!untagged'
@@ -40,7 +40,7 @@ _ZERO = re.compile(r'\s*[-+]?(?:0[xX])?[0.]+(?:[eEpP].*)?')
 _DOTTED = re.compile(r'[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)')
 _NOT_FINITE = re.compile(r'[-+]?(?:inf|infinity|nan)', re.IGNORECASE)
 _TAGS = {'int': int, 'float': float, 'bool': bool}
-
+_TOO_DEEP = 'is nested too deeply'
 
 class _Loader(FAST_LOADER):  # type: ignore[misc]
     """Keeps what has a tag apart from what has none."""
@@ -50,6 +50,26 @@ class _Loader(FAST_LOADER):  # type: ignore[misc]
         return _UNTAGGED
 
 
+def events_of(text: str) -> Iterator[yaml.Event]:
+    """Yield the events of a text.
+
+    Raises `SourceError` where it is nested more than 64 deep, or too deeply for the parser.
+    """
+    depth = 0
+    try:
+        for event in yaml.parse(text, FAST_LOADER):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                raise SourceError('document', _TOO_DEEP)
+            yield event
+    except yaml.YAMLError as error:
+        # A newer libyaml has a limit of its own, which it meets while it reads ahead.
+        if 'nesting depth' not in str(error):
+            raise
+        raise SourceError('document', _TOO_DEEP) from None
+
+
 def node_of(text: str, unquoted: list[int]) -> yaml.Node | None:
     """Return the one document of a text, None for none.
 
@@ -57,7 +77,7 @@ def node_of(text: str, unquoted: list[int]) -> yaml.Node | None:
     Raises `yaml.YAMLError` for what ROS does not take, `SourceError` where it is nested too deeply.
     """
     brackets: list[bool] = []
-    for event in yaml.parse(text, FAST_LOADER):
+    for event in events_of(text):
         problem = _problem_of(event)
         if problem:
             raise yaml.MarkedYAMLError(
@@ -71,8 +91,6 @@ def node_of(text: str, unquoted: list[int]) -> yaml.Node | None:
             brackets.append(bool(event.flow_style))
         elif isinstance(event, yaml.CollectionEndEvent):
             brackets.pop()
-        if len(brackets) > DEEPEST:
-            raise SourceError('document', 'is nested too deeply')
     node: yaml.Node | None = _Loader(text).get_single_node()
     return node
 

@@ -14,9 +14,8 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable, read_text
 from propulsion_ros.settings.flat import nearest
 from propulsion_ros.settings.ros_yaml import (
-    DEEPEST,
-    FAST_LOADER,
     Pairs,
+    events_of,
     node_of,
     plain_tree_of,
     tree_of,
@@ -364,7 +363,7 @@ class YamlBudget:
         weights: dict[str | None, int] = {}
         inside: list[tuple[str | None, int]] = []
         try:
-            for event in yaml.parse(text, FAST_LOADER):
+            for event in events_of(text):
                 if isinstance(event, yaml.NodeEvent):
                     self._spend(_NODE + len(getattr(event, 'value', '')))
                 if isinstance(event, yaml.AliasEvent):
@@ -377,8 +376,8 @@ class YamlBudget:
                     weights[anchor] = self._spent - before
                 elif isinstance(event, yaml.ScalarEvent):
                     weights[event.anchor] = _NODE + len(event.value)
-                if len(inside) > DEEPEST:
-                    raise SourceError(self._name, 'is nested too deeply')
+        except SourceError as error:
+            raise SourceError(self._name, error.problem) from None
         except yaml.YAMLError:
             return
 
