@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from propulsion_ros.drawing.figure import COMMAND
 from propulsion_ros.models.common.rotation import quaternion_of_rpy
-from propulsion_ros.pictures.signals import COMMAND, Channel, Placed, Signals
+from propulsion_ros.pictures.signals import Channel, Placed, Signals
 
 HOSTILE = '</script><script>alert("1")</script><!-- \u2028 \' " & <b>'
 

@@ -17,13 +17,12 @@ from propulsion_ros.demos.freeflyer import momenta
 from propulsion_ros.demos.pilot import Pilot, efforts
 from propulsion_ros.demos.plan import marks_of, target_at
 from propulsion_ros.demos.recording import Recording
+from propulsion_ros.drawing.figure import PUBLISHED, Page, Panel, Trace
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.pictures.panels import Line, Page, Panel
-from propulsion_ros.pictures.signals import PUBLISHED
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 _THRUST, _ON_TIME, _SPECIFIC_IMPULSE = 0.05, 0.01, 70.0
@@ -183,16 +182,16 @@ def _page(summary: Summary, recording: Recording) -> Page:
     return page_of(
         'A cubesat turns by short pulses of cold gas', recording, (
             Panel('How fast it turns', (
-                Line('about any axis', PUBLISHED, motion[:, 0], rate),
+                Trace('about any axis', PUBLISHED, motion[:, 0], rate),
             ), scale='turning rate [deg/s]'),
             Panel('How far its attitude is off', (
-                Line('angle', PUBLISHED, pointed[:, 0], off),
+                Trace('angle', PUBLISHED, pointed[:, 0], off),
             ), scale='off the target [deg]'),
             Panel('It stops the turn by fewer and fewer pulses', (
                 recording.line('about z', 'true', 6, scale=1e3, span=_BRAKING),
             ), _BRAKING, 'torque [mN m]'),
             Panel('Gas used', (
-                Line('nitrogen', PUBLISHED, mass[1:, 0], used),
+                Trace('nitrogen', PUBLISHED, mass[1:, 0], used),
             ), scale='gas used [g]'),
         ), marks=marks_of(_PLAN),
     )

@@ -10,8 +10,7 @@ from typing import Any
 from propulsion_ros.demos.pilot import Pilot
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.step_response import BAND, StepResponse
-from propulsion_ros.pictures.panels import FlightPanel, Page, Panel
-from propulsion_ros.pictures.signals import Mark, Span
+from propulsion_ros.drawing.figure import Mark, Page, Panel, Span
 
 Row = tuple[str, str, str]
 """Name, value with its unit, and a note."""
@@ -45,14 +44,14 @@ def page_of(
     panels: Iterable[Panel],
     *,
     begin: float = 0.0,
-    flight: FlightPanel | None = None,
+    above: tuple[Panel, ...] = (),
     phases: Iterable[Span] = (),
     marks: Iterable[Mark] = (),
 ) -> Page:
     """Return the page of a flight from a time on [s] to its end; the rest is that of a `Page`."""
     end = max(float(recording.series('motion')[-1, 0]), begin + 1e-3)
     return Page(
-        title, 'time [s]', begin, end, flight, tuple(panels), tuple(phases), tuple(marks)
+        title, 'time [s]', begin, end, above, tuple(panels), tuple(phases), tuple(marks)
     )
 
 

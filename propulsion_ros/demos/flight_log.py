@@ -16,10 +16,10 @@ from propulsion_ros.demos.demo import page_of
 from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY
 from propulsion_ros.demos.plan import roll_pitch_yaw
 from propulsion_ros.demos.recording import Recording
+from propulsion_ros.drawing.figure import Page, Panel, Trace
 from propulsion_ros.loops.decoders import stamp_to_ns, vector
 from propulsion_ros.messages import qos
 from propulsion_ros.models.common.rotation import matrix_of
-from propulsion_ros.pictures.panels import Line, Page, Panel
 
 _FIELDS = {'effort': 'thrust [N]', 'position': 'angle [rad]'}
 """Fields of an actuator's state that are shown."""
@@ -105,7 +105,7 @@ def flight_page(title: str, recording: Recording) -> Page:
 
 
 def _panels_of_actuators(recording: Recording) -> list[Panel]:
-    shown: dict[str, list[Line]] = {}
+    shown: dict[str, list[Trace]] = {}
     for series in recording.rows:
         head, is_actuator, name = series.partition(':')
         if is_actuator and head not in ('ignition', 'throttle'):
@@ -117,7 +117,7 @@ def _panels_of_actuators(recording: Recording) -> list[Panel]:
     ]
 
 
-def _title(title: str, lines: Sequence[Line]) -> str:
+def _title(title: str, lines: Sequence[Trace]) -> str:
     """Return the title of a panel; the position of a valve is 0 or 1, and no angle."""
-    values = np.unique(np.concatenate([line.value for line in lines])).tolist()
+    values = np.unique(np.concatenate([line.y for line in lines])).tolist()
     return title.replace(_FIELDS['position'], 'valve open') if values == [0.0, 1.0] else title

@@ -11,14 +11,13 @@ from propulsion_ros.demos.demo import Demo, Row, Summary, number, page_of
 from propulsion_ros.demos.freeflyer_guidance import WITHIN_LIMITS, WrenchSequence
 from propulsion_ros.demos.pilot import Pilot, efforts
 from propulsion_ros.demos.recording import Recording
+from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Mark, Page, Panel, Span, Trace
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.wrench import cross, move_wrench
-from propulsion_ros.pictures.panels import Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, Mark, Span
 from propulsion_ros.settings.quantity import FloatArray
 
 _SEQUENCE = WrenchSequence()
@@ -138,7 +137,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
     ]
     sizes = [
         Panel(f'{part}: as demanded, until that is too much (grey)', tuple(
-            Line(name, role, rows[:, 0], np.linalg.norm(rows[:, cut], axis=1))
+            Trace(name, role, rows[:, 0], np.linalg.norm(rows[:, cut], axis=1))
             for name, role, rows in (known[0], known[2])
         ), scale=f'size of the {part.lower()} [{unit}]')
         for part, cut, unit in (('Force', slice(1, 4), 'N'), ('Torque', slice(4, 7), 'N m'))
@@ -149,7 +148,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
             *sizes,
             Panel('Each pulse reverses: nozzles swing, unseen by the estimate', tuple(
                 # Each holds for a step.
-                Line(name, role, np.repeat(rows[:, 0], 2)[1:], np.repeat(rows[:, 1], 2)[:-1])
+                Trace(name, role, np.repeat(rows[:, 0], 2)[1:], np.repeat(rows[:, 1], 2)[:-1])
                 for name, role, rows in known
             ), (back - 0.1, back + 0.4), 'force along x [N]'),
             Panel('Thrust of all twelve nozzles', (_nozzles(recording),), scale='thrust [N]'),
@@ -161,9 +160,9 @@ def _page(summary: Summary, recording: Recording) -> Page:
     )
 
 
-def _nozzles(recording: Recording) -> Line:
+def _nozzles(recording: Recording) -> Trace:
     thrust = recording.series('thrust')
-    return Line('all twelve', PUBLISHED, thrust[:, 0], thrust[:, 1:].sum(axis=1))
+    return Trace('all twelve', PUBLISHED, thrust[:, 0], thrust[:, 1:].sum(axis=1))
 
 
 def _is_unmet(demand: FloatArray, estimate: FloatArray) -> FloatArray:

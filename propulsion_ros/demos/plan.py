@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from propulsion_ros.pictures.signals import Mark
+from propulsion_ros.drawing.figure import Mark
 from propulsion_ros.settings.quantity import FloatArray
 
 

@@ -12,12 +12,11 @@ from propulsion_ros.demos.plan import marks_of, roll_pitch_yaw, target_at
 from propulsion_ros.demos.quadrotor_guidance import QuadrotorGuidance, QuadrotorTarget
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.step_response import StepResponse, step_response
+from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Page, Panel, Trace
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.pictures.panels import Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, PUBLISHED
 
 _LIMIT = 7.4
 """Largest thrust of a rotor [N]."""
@@ -136,9 +135,9 @@ def _page(summary: Summary, recording: Recording) -> Page:
                 line('heading', 'target', 4, COMMAND, scale=degrees),
             ), scale='angle [deg]', dashed='target'),
             Panel('The four rotors: which pushes most, and which least', (
-                Line('most', PUBLISHED, thrust[:, 0], thrust[:, 1:].max(axis=1)),
-                Line('least', PUBLISHED, thrust[:, 0], thrust[:, 1:].min(axis=1)),
-                Line('weight / 4', COMMAND, thrust[[0, -1], 0], quarter),
+                Trace('most', PUBLISHED, thrust[:, 0], thrust[:, 1:].max(axis=1)),
+                Trace('least', PUBLISHED, thrust[:, 0], thrust[:, 1:].min(axis=1)),
+                Trace('weight / 4', COMMAND, thrust[[0, -1], 0], quarter),
             ), scale='thrust [N]'),
         ), marks=marks_of(_PLAN),
     )

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from propulsion_ros.pictures.panels import Line
-from propulsion_ros.pictures.signals import PUBLISHED
+from propulsion_ros.drawing.figure import PUBLISHED, Trace
 from propulsion_ros.settings.quantity import FloatArray
 
 
@@ -47,13 +46,13 @@ class Recording:
         *,
         scale: float = 1.0,
         span: tuple[float, float] = (-np.inf, np.inf),
-    ) -> Line:
+    ) -> Trace:
         """Return a column of a series as a line of a picture.
 
         Parameters
         ----------
         label, role : str
-            As of a `Line`.
+            As of a `Trace`.
         series, column : str, int
             What is shown; column 0 has the times.
         scale : float
@@ -62,9 +61,9 @@ class Recording:
             Part of the time that is shown [s].
         """
         rows = self.between(series, *span)
-        return Line(label, role, rows[:, 0], scale * rows[:, column])
+        return Trace(label, role, rows[:, 0], scale * rows[:, column])
 
-    def lines(self, series: str, names: Sequence[str], first: int = 1) -> tuple[Line, ...]:
+    def lines(self, series: str, names: Sequence[str], first: int = 1) -> tuple[Trace, ...]:
         """Return successive columns of a series as lines with these names."""
         return tuple(
             self.line(name.replace('_', ' '), series, i) for i, name in enumerate(names, first)

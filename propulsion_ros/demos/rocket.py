@@ -11,8 +11,9 @@ import numpy as np
 from propulsion_ros.demos.demo import Demo, Row, Summary, moment, number, page_of
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rocket_pilot import AT_REST, RocketPilot
-from propulsion_ros.pictures.panels import FlightPanel, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, Fit, Mark, Span, every
+from propulsion_ros.drawing.figure import COMMAND, Mark, Page, Panel, Span
+from propulsion_ros.pictures.panels import apogee_panels, flight_panel
+from propulsion_ros.pictures.signals import Fit
 from propulsion_ros.settings.quantity import FloatArray
 
 _EXHAUST_VELOCITY = 1300.0 / 0.6025
@@ -135,7 +136,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
                 line('lean', 'lean', 3, COMMAND, scale=degrees),
             ), span, 'lean [deg]', 'target'),
             Panel('Propellant', (line('propellant', 'propellant'),), span, 'mass [kg]'),
-        ), flight=_flight(summary, recording),
+        ), above=_flight(summary, recording),
         phases=[
             Span(stamps[i], stamps[i + 1], phase) for i, (_, phase) in enumerate(recording.phases)
             if stamps[i + 1] > stamps[i]
@@ -148,16 +149,16 @@ def _page(summary: Summary, recording: Recording) -> Page:
     )
 
 
-def _flight(summary: Summary, recording: Recording) -> FlightPanel:
+def _flight(summary: Summary, recording: Recording) -> tuple[Panel, ...]:
     """Return the altitude, and how the apogee was found."""
-    fits = every((Fit(*row) for row in recording.rows.get('fit', [])), 0.0)
-    found = (summary['apogee'], summary['altitude']), summary['detected']
-    return FlightPanel(
-        lines=(recording.line('altitude', 'motion'),),
-        deciding=next((fit for fit in reversed(fits) if fit.time <= summary['detected']), None),
-        vertices=found[:1] if np.isfinite(found[0][0]) else (),
-        detections=found[1:] if np.isfinite(found[1]) else (),
+    found = summary['apogee'], summary['altitude']
+    panel = flight_panel(
+        [recording.line('altitude', 'motion')],
+        [summary['detected']] if math.isfinite(summary['detected']) else [],
+        [found] if math.isfinite(found[0]) else [],
     )
+    fits = [Fit(*row) for row in recording.rows.get('fit', [])]
+    return panel, *apogee_panels(panel, fits)
 
 
 ROCKET = Demo(

@@ -16,11 +16,10 @@ from propulsion_ros.demos.plan import marks_of, roll_pitch_yaw, target_at, wrapp
 from propulsion_ros.demos.recording import Recording
 from propulsion_ros.demos.rov_guidance import RovGains, RovGuidance, RovTarget
 from propulsion_ros.demos.step_response import StepResponse, step_response
+from propulsion_ros.drawing.figure import COMMAND, Mark, Page, Panel, Trace
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, wrench_to_msg
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.pictures.panels import Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, Mark
 
 _HORIZONTAL = ('front_left', 'front_right', 'rear_left', 'rear_right')
 _VERTICAL = tuple(f'{name}_up' for name in _HORIZONTAL)
@@ -154,7 +153,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
     line, degrees = recording.line, 180.0 / np.pi
     times = recording.series('motion')[[0, -1], _TIME]
     limits = (
-        Line("pilot's limit", COMMAND, times, np.full(2, limit))
+        Trace("pilot's limit", COMMAND, times, np.full(2, limit))
         for limit in (degrees * RovGains.max_fin, -degrees * RovGains.max_fin)
     )
     return page_of(

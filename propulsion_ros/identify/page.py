@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from propulsion_ros.drawing.figure import PUBLISHED, Page, Panel, Trace
 from propulsion_ros.identify.recording import STATE, WRENCH
-from propulsion_ros.pictures.panels import Line, Page, Panel
-from propulsion_ros.pictures.signals import PUBLISHED, with_unit
+from propulsion_ros.pictures.signals import with_unit
 from propulsion_ros.settings.quantity import FloatArray
 
 if TYPE_CHECKING:
@@ -165,12 +165,12 @@ def _offset(channel: Channel, predicted: FloatArray) -> FloatArray:
 
 def _lines(
     rows: list[tuple[str, FloatArray]], time: FloatArray, begin: float
-) -> Iterator[Line]:
+) -> Iterator[Trace]:
     step = max(1, len(time) // _POINTS)
     gaps = np.diff(time, prepend=time[:1]) > 0.2
     for name, value in rows:
         shown = np.where(gaps, np.nan, value)
-        yield Line(name, PUBLISHED, begin + time[::step], shown[::step])
+        yield Trace(name, PUBLISHED, begin + time[::step], shown[::step])
 
 
 def _liveliest(channel: Channel) -> tuple[float, float]:

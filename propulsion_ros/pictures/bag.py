@@ -7,19 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, RESIDUAL, Mark
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import Kind
-from propulsion_ros.pictures.signals import (
-    COMMAND,
-    OF_TANKS,
-    PUBLISHED,
-    RESIDUAL,
-    Channel,
-    Fit,
-    Mark,
-    Placed,
-    Signals,
-)
+from propulsion_ros.pictures.signals import OF_TANKS, Channel, Fit, Placed, Signals
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.replay.table_columns import BATTERY_PARTS
 from propulsion_ros.settings.errors import SourceError

@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from propulsion_ros.drawing.figure import Mark
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
-from propulsion_ros.pictures.signals import Channel, Fit, FlightSignals, Mark, Signals
+from propulsion_ros.pictures.signals import Channel, Fit, FlightSignals, Signals
 from propulsion_ros.replay.flight_log import read_flight_log
 from propulsion_ros.replay.logged_flight import fly
 from propulsion_ros.settings.errors import SourceError

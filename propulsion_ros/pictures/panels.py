@@ -1,30 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is on a page of plots: panels with their lines, and the flight above them, as data."""
+"""The page of what an input has: panels of its series, and the flight above them."""
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 import numpy as np
 
+from propulsion_ros.drawing.figure import (
+    COLOURS,
+    COMMAND,
+    DECIDING,
+    FITTED,
+    FOUND,
+    PREDICTED,
+    PUBLISHED,
+    RESIDUAL,
+    SAMPLED,
+    Mark,
+    Page,
+    Panel,
+    Span,
+    Trace,
+    most_moved,
+)
 from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.pictures.signals import (
-    COMMAND,
     LARGEST,
     OF_TANKS,
-    PUBLISHED,
     QUANTITIES,
-    RESIDUAL,
     Channel,
     Fit,
     FlightSignals,
-    Mark,
     Rows,
     Signals,
-    Span,
     every,
 )
 from propulsion_ros.settings.errors import SourceError
@@ -34,11 +46,11 @@ _WALL_CLOCK = 1e6
 """Stamps beyond it count from 1970 [s]; the page counts from its first one."""
 _PANELS = 60
 """More are no page: a picture has an end."""
-_NAMED, _CHOSEN = 6, 3
-"""A panel with more than so many names has colours and names for those few that move most."""
 _FITS = 30  # drawn in the phase flight
 _AHEAD = 0.35  # the part of that phase that a fit foresees
-_FITTED = {'climb': 'velocity', 'lift': 'acceleration'}
+_BACK = 2.0  # of a fit: its window [s]
+_ZOOM = 3.0  # to either side of the apogee [s]
+_MOTION = {'climb': 'velocity', 'lift': 'acceleration'}
 _VETOES = {
     'lockout': ('lockout',),
     'fit not believed': ('shock', 'outliers', 'frozen', 'standstill', 'gap', 'no altitude'),
@@ -49,105 +61,6 @@ _SHARED = (
     'mass', *OF_TANKS, 'voltage', 'current', 'percentage', 'place', 'climb', 'lift',
 )
 """Quantities of which all sources are in one panel."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """One series of a panel."""
-
-    label: str
-    """Lines of one label have one colour."""
-    role: str
-    """As of `Channel`."""
-    time: FloatArray
-    value: FloatArray
-    """[s] on the time axis of the page, and the value; NaN where time goes back."""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """Lines of one quantity over time."""
-
-    heading: str
-    lines: tuple[Line, ...]
-    span: tuple[float, float] | None = None
-    """Part of the time that it shows [s]; None for that of the page."""
-    scale: str = ''
-    """What is beside its axis: a quantity with its unit, where the heading has none."""
-    dashed: str = COMMAND
-    """What a dashed line is that has the label of a solid one."""
-    colours: Mapping[str, str] = field(default_factory=dict)
-    """Of labels that have the same one in all panels."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Each label once."""
-        return tuple(dict.fromkeys(line.label for line in self.lines))
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """The labels that are shown: all of a few, of many those that move most."""
-        names = self.names
-        if len(names) <= _NAMED:
-            return names
-        moved = most_moved(self.lines)
-        chosen = sorted(names, key=lambda name: -moved[name])[:_CHOSEN]
-        return tuple(name for name in names if name in chosen)
-
-
-def most_moved(lines: Iterable[Line]) -> dict[str, float]:
-    """Return how far the lines of each label move, in their unit."""
-    moved: dict[str, float] = {}
-    for line in lines:
-        known = line.value[np.isfinite(line.value)]
-        far = float(np.ptp(known)) if known.size else 0.0
-        moved[line.label] = max(moved.get(line.label, 0.0), far)
-    return moved
-
-
-@dataclass(frozen=True)
-class FlightPanel:
-    """Altitude with what the flight logic made of it."""
-
-    lines: tuple[Line, ...]
-    """Altitudes."""
-    fits: tuple[Fit, ...] = ()
-    """Some of the successive ones."""
-    ahead: float = 0.0
-    """How far each is drawn beyond its time [s]."""
-    deciding: Fit | None = None
-    """The last one of the last detection."""
-    health: tuple[Span, ...] = ()
-    """Where the detector was kept from deciding."""
-    predictions: tuple[tuple[float, float], ...] = ()
-    vertices: tuple[tuple[float, float], ...] = ()
-    """Time and altitude of the vertex of each of `fits` while climbing, and as decided."""
-    detections: tuple[float, ...] = ()
-    """When apogee was decided."""
-
-
-@dataclass(frozen=True)
-class Page:
-    """Everything that is drawn."""
-
-    title: str
-    time_label: str
-    """Above the page, and below its time axes."""
-    begin: float
-    end: float
-    """Of the time axes [s]."""
-    flight: FlightPanel | None = None
-    """Where there is flight logic."""
-    panels: tuple[Panel, ...] = ()
-    """The others."""
-    phases: tuple[Span, ...] = ()
-    """Behind all of them."""
-    marks: tuple[Mark, ...] = ()
-    """Across all of them."""
-    origin: int = 0
-    """What the time axis counts from, in stamps [s]."""
-    beside: int = 0
-    """Panels in a row; 0: by how many there are."""
 
 
 def page_of(
@@ -195,8 +108,8 @@ def page_of(
             signals.name, f'expected at most {_PANELS} panels, got {len(panels)}; choose some of '
             'the input by its namespace'
         )
-    shown = _flight_panel(signals, cut, fits) if has_flight else None
-    if not panels and shown is None:
+    shown = _flight_panels(signals, cut, fits) if has_flight else ()
+    if not panels and not shown:
         raise SourceError(
             signals.name, f'expected values between {cut.begin:g} and {cut.end:g} s, got none'
         )
@@ -205,7 +118,7 @@ def page_of(
         time_label=f'time after {origin} s [s]' if origin else 'time [s]',
         begin=cut.begin,
         end=cut.end,
-        flight=shown,
+        above=shown,
         panels=panels,
         phases=phases,
         marks=tuple(mark for mark in map(cut.mark, flight.marks) if cut.has(mark.time)),
@@ -221,7 +134,7 @@ def flight_page(signals: Signals) -> Page:
         (time + max(4.0, 0.3 * (time - begin)) for time in flight.detections), default=math.inf
     )
     page = page_of(signals, begin=begin - origin, end=end - origin)
-    return page if page.flight is None else replace(page, panels=())
+    return replace(page, panels=()) if page.above else page
 
 
 def span_of(signals: Signals) -> tuple[float, float]:
@@ -257,8 +170,8 @@ class _Cut:
         shifted = ((time - self.origin, value) for time, value in points)
         return tuple(point for point in shifted if self.has(point[0]) and abs(point[1]) < LARGEST)
 
-    def line(self, label: str, role: str, rows: Rows) -> Line:
-        """Return a line, broken where time goes back; a command holds until the next."""
+    def trace(self, label: str, role: str, rows: Rows) -> Trace:
+        """Return a trace, broken where time goes back; a command holds until the next."""
         time, value = np.array(rows).T
         time = time - self.origin
         value = np.where(np.abs(value) < LARGEST, value, np.nan)
@@ -267,7 +180,7 @@ class _Cut:
         inside = (time >= self.begin) & (time <= self.end)
         time, value = time[inside], value[inside]
         back = np.flatnonzero(np.diff(time) < 0.0) + 1
-        return Line(label, role, np.insert(time, back, np.nan), np.insert(value, back, np.nan))
+        return Trace(label, role, np.insert(time, back, np.nan), np.insert(value, back, np.nan))
 
     def _held(self, time: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return commands, with what held at the beginning and at the end of the part."""
@@ -340,16 +253,16 @@ def _panels(
         channels = [
             c for c in ordered if c.quantity == quantity and source in (None, c.source)
         ]
-        lines = [cut.line(_label(c, channels), c.role, rows[c]) for c in channels]
-        if fits and quantity in _FITTED:
-            fitted = [(fit.time + cut.origin, getattr(fit, _FITTED[quantity])) for fit in fits]
-            lines.append(cut.line('fit', PUBLISHED, fitted))
-        lines = [line for line in lines if line.time.size]
-        if lines:
+        traces = [cut.trace(_label(c, channels), c.role, rows[c]) for c in channels]
+        if fits and quantity in _MOTION:
+            fitted = [(fit.time + cut.origin, getattr(fit, _MOTION[quantity])) for fit in fits]
+            traces.append(cut.trace('fit', PUBLISHED, fitted))
+        traces = [trace for trace in traces if trace.x.size]
+        if traces:
             heading = _heading(source, quantity, channels, rows)
             if source in estimates:
                 heading = heading.replace(': applied ', ': estimated ')
-            yield Panel(heading, tuple(lines))
+            yield Panel(heading, tuple(traces))
 
 
 def _comparisons(rows: Iterable[Channel]) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -374,14 +287,14 @@ def _comparison(
     rows: Mapping[Channel, Rows], sources: Sequence[str], quantity: str, estimates: set[str],
     cut: _Cut,
 ) -> tuple[set[Channel], Panel]:
-    """Return what is compared, and a panel of the name that moves most, with a line a source."""
+    """Return what is compared, and a panel of the name that moves most, with a trace a source."""
     compared = {c for c in rows if c.source in sources and c.quantity == quantity}
     moved = most_moved(
-        cut.line(c.name, c.role, rows[c]) for c in sorted(compared) if c.role == PUBLISHED
+        cut.trace(c.name, c.role, rows[c]) for c in sorted(compared) if c.role == PUBLISHED
     )
     name = max(moved, key=lambda name: moved[name])
-    lines = tuple(
-        cut.line(f'{c.source}, estimated' if c.source in estimates else c.source, c.role, rows[c])
+    traces = tuple(
+        cut.trace(f'{c.source}, estimated' if c.source in estimates else c.source, c.role, rows[c])
         for c in sorted(compared, key=lambda c: (c.role != PUBLISHED, c.source)) if c.name == name
     )
     words = QUANTITIES[quantity].removeprefix('applied ')
@@ -389,7 +302,7 @@ def _comparison(
     vehicle, (what, bracket, unit) = sources[0].rpartition('/')[0], words.partition(' [')
     return compared, Panel(
         f'{vehicle}{": " if vehicle else ""}{what} {of} {name}{bracket}{unit}, which moves most of '
-        f'{len(moved)}', tuple(line for line in lines if line.time.size),
+        f'{len(moved)}', tuple(trace for trace in traces if trace.x.size),
     )
 
 
@@ -416,7 +329,7 @@ def _beside_the_allocated(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
 
 
 def _label(channel: Channel, beside: Sequence[Channel]) -> str:
-    """Return the name of a line, with its source where another source has lines here too."""
+    """Return the name of a trace, with its source where another source has some here too."""
     is_alone = len({c.source for c in beside}) == 1
     return channel.name if is_alone else f'{channel.source} {channel.name}'
 
@@ -443,41 +356,100 @@ def _are_valves(series: Iterable[Rows]) -> bool:
     return {0.0, 1.0} in values and all(each <= {0.0, 1.0} for each in values)
 
 
-def _flight_panel(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> FlightPanel | None:
-    """Return the panel of a flight, None where nothing has an altitude."""
+def _flight_panels(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> tuple[Panel, ...]:
+    """Return the panels of a flight, none where nothing has an altitude."""
     flight = signals.flight
-    lines = [
-        cut.line(channel.source or channel.name, PUBLISHED, rows)
+    altitudes = [
+        cut.trace(channel.source or channel.name, PUBLISHED, rows)
         for channel, rows in signals.rows.items()
         if channel.quantity == 'altitude' or channel[1:3] == ('place', 'z')
     ]
-    if not lines and fits:
-        altitudes = [(fit.time + cut.origin, fit.altitude) for fit in fits]
-        lines = [cut.line('fit', PUBLISHED, altitudes)]
-    lines = [line for line in lines if line.time.size]
-    if not lines:
-        return None
+    if not altitudes and fits:
+        fitted = [(fit.time + cut.origin, fit.altitude) for fit in fits]
+        altitudes = [cut.trace('fit', PUBLISHED, fitted)]
+    altitudes = [trace for trace in altitudes if trace.x.size]
+    if not altitudes:
+        return ()
     length = max(fits[-1].time - fits[0].time, 1.0) if fits else 1.0
-    detections = [time - cut.origin for time in flight.detections]
-    shown = tuple(time for time in detections if cut.has(time))
-    known = every(fits, 0.0)
     chosen = every(fits, length / _FITS)
     times = {fit.time for fit in chosen}
-    return FlightPanel(
-        lines=tuple(lines),
-        fits=tuple(chosen),
-        ahead=max(_AHEAD * length, 2.0),
-        deciding=next(
-            (fit for fit in reversed(known) if shown and fit.time <= shown[-1]), None
-        ),
-        health=tuple(_health_spans([cut.mark(mark) for mark in flight.health], cut.end)),
-        predictions=cut.points(
-            (time, altitude) for made, time, altitude in flight.predictions
-            if made - cut.origin in times and time > made
-        ),
-        vertices=cut.points(flight.vertices),
-        detections=shown,
+    panel = flight_panel(
+        altitudes,
+        [time for time in (time - cut.origin for time in flight.detections) if cut.has(time)],
+        cut.points(flight.vertices),
     )
+    predictions = cut.points(
+        (time, altitude) for made, time, altitude in flight.predictions
+        if made - cut.origin in times and time > made
+    )
+    ahead, bands = max(_AHEAD * length, 2.0), _health_spans(
+        [cut.mark(mark) for mark in flight.health], cut.end
+    )
+    traces = (
+        *(_parabola(fit, ahead) for fit in chosen), *altitudes,
+        *_points('apogee predicted', PREDICTED, predictions), *panel.of(FOUND),
+    )
+    has_legend = bool(chosen or bands or len(altitudes) > 1)
+    whole = replace(
+        panel, traces=traces, bands=tuple(bands), legend='beside' if has_legend else ''
+    )
+    return (whole, *apogee_panels(panel, fits))
+
+
+def flight_panel(
+    altitudes: Sequence[Trace], detections: Sequence[float],
+    vertices: Sequence[tuple[float, float]],
+) -> Panel:
+    """Return the panel of altitudes with when apogee was decided [s], and the vertices [s], [m]."""
+    known = np.concatenate([trace.y[np.isfinite(trace.y)] for trace in altitudes])
+    limits = (0.0, 1.0)
+    if known.size:
+        # A spike must not flatten the flight.
+        low, high = np.percentile(known, (0.5, 99.5))
+        span = max(high - min(low, 0.0), 10.0)
+        limits = min(low, 0.0) - 0.08 * span, min(low, 0.0) + 1.22 * span
+    return Panel(
+        'altitude [m]', (*altitudes, *_points('apogee found', FOUND, vertices)), limits=limits,
+        events=tuple(Mark(time, 'decision') for time in detections),
+        colours={altitudes[0].label: COLOURS['altitude']},
+    )
+
+
+def apogee_panels(flight: Panel, fits: Sequence[Fit]) -> tuple[Panel, ...]:
+    """Return the altitude about the last decision with the fit that decided, () without one."""
+    if not flight.events:
+        return ()
+    centre = flight.events[-1].time
+    sampled, values = [], []
+    for trace in flight.series:
+        inside = (np.abs(trace.x - centre) <= _ZOOM) & np.isfinite(trace.y)
+        sampled.append(Trace(trace.label, SAMPLED, trace.x[inside], trace.y[inside]))
+        values.append(trace.y[inside & (trace.x <= centre + 1.0)])
+    known, limits = np.concatenate(values), None
+    if known.size:
+        low, high = np.percentile(known, (2.0, 98.0))
+        margin = 0.4 * max(high - low, 1.0)
+        limits = low - margin, high + margin
+    deciding = next((fit for fit in reversed(every(fits, 0.0)) if fit.time <= centre), None)
+    parabola = () if deciding is None else (
+        replace(_parabola(deciding, 1.0), label='parabola that decided', role=DECIDING),
+    )
+    return (replace(
+        flight, heading='altitude [m] about the apogee', limits=limits, legend='inside',
+        traces=(*sampled, *parabola, *flight.of(FOUND)), span=(centre - _ZOOM, centre + _ZOOM),
+    ),)
+
+
+def _parabola(fit: Fit, ahead: float) -> Trace:
+    """Return a fit from its window on to ``ahead`` after its time [s]."""
+    t = np.linspace(-_BACK, ahead, 80)
+    altitude = fit.altitude + fit.velocity * t + 0.5 * fit.acceleration * t**2
+    return Trace('parabolas fitted to it', FITTED, fit.time + t, altitude)
+
+
+def _points(label: str, role: str, points: Sequence[tuple[float, float]]) -> Iterator[Trace]:
+    if points:
+        yield Trace(label, role, *np.transpose(points))
 
 
 def _health_spans(states: Sequence[tuple[float, str]], end: float) -> list[Span]:

@@ -14,33 +14,47 @@ matplotlib.use('Agg')
 
 import matplotlib.pyplot as plt
 
-from propulsion_ros.pictures.panels import FlightPanel, Line, Page, Panel
-from propulsion_ros.pictures.signals import COMMAND, PUBLISHED, RESIDUAL, Fit, Mark, Span
+from propulsion_ros.drawing.figure import (
+    BAND_COLOURS,
+    COLOURS,
+    COMMAND,
+    PHASE_COLOURS,
+    PUBLISHED,
+    ROUNDING,
+    SERIES,
+    STYLES,
+    Mark,
+    Page,
+    Panel,
+    Span,
+    Trace,
+)
 from propulsion_ros.settings.files import opened_to_write, writing
+from propulsion_ros.settings.quantity import FloatArray
 
-_COLOURS = {'altitude': '#1f4e79', 'fit': '#c0392b', 'detection': '#2e8b57', 'mark': '#555555'}
-_PHASE_COLOURS = {
-    'setup': '#eeeeee', 'preflight': '#dfe6ee', 'launch': '#f6e3b4', 'flight': '#cfe8d5',
-    'recovery': '#d6dcf5', 'debug': '#f3d9ee',
-}
 _OTHER_PHASE = '#eeeeee'
-_SHADES = {'lockout': '#f4b6b0', 'fit not believed': '#d9d9d9'}
-_DASHES: dict[str, Any] = {COMMAND: '--', RESIDUAL: ':'}
-_SIGNS = {COMMAND: '- -', RESIDUAL: '\u00b7\u00b7\u00b7'}
+_SIGNS = {'--': '- -', ':': '\u00b7\u00b7\u00b7'}
 _CYCLE = tuple(f'C{i}' for i in range(10))
 _OTHERS, _UNNAMED, _SMALL_PRINT = '#b9c0c7', 0.7, '#77808a'
-"""Colour and width of lines without a name of their own, and colour of their number."""
+"""Colour and width of traces without a name of their own, and colour of their number."""
 _ROW = 0.085
-"""Height of a name beside a panel, over that of the panel."""
-_BESIDE: dict[str, Any] = {
-    'loc': 'upper left', 'bbox_to_anchor': (1.0, 1.03), 'fontsize': 8, 'frameon': False,
-    'handlelength': 1.5, 'borderaxespad': 0.2, 'labelspacing': 0.25,
+"""Height of a name beside a panel of a page, over that of the panel."""
+_TEXT = 8
+"""Size of such a name [pt]."""
+_LEGENDS: dict[str, dict[str, Any]] = {
+    'beside': {
+        'loc': 'upper left', 'bbox_to_anchor': (1.0, 1.03), 'fontsize': 8, 'frameon': False,
+        'handlelength': 1.5, 'borderaxespad': 0.2, 'labelspacing': 0.25,
+    },
+    # Below a top there is room.
+    'inside': {'loc': 'lower center', 'fontsize': 8},
 }
-"""The legend of the altitude is outside of it."""
-_HEIGHT = 1.7  # of the flight over a panel's
-_BACK = 2.0  # of a fit: its window [s]
-_ROUNDING = 1e-9  # in any unit: lines that move by less are drawn flat
-_ZOOM = 3.0  # to either side of the apogee [s]
+_HEIGHT = 1.7
+"""Of a panel in the row above over that of another one."""
+_SPREAD = (0.78, 0.22)
+"""Widths of traces and of their spread."""
+_FEW, _MANY = 100, 1000
+"""Up to so many single points are drawn large, and more than so many small."""
 
 
 def draw(page: Page, path: Path) -> None:
@@ -67,85 +81,119 @@ def figure_of(page: Page) -> Any:
     """Return a page as a figure of pyplot, which is to be closed."""
     beside = page.beside or (3 if len(page.panels) == 3 or len(page.panels) > 8 else 2)
     count = math.ceil(len(page.panels) / beside)
-    heights = [_HEIGHT] * (page.flight is not None) + [count] * (count > 0)
-    width = 12.0 if page.flight is not None and beside == 3 else 5.5 * beside + 1.0
+    heights = [_HEIGHT] * bool(page.above) + [count] * (count > 0)
+    width = 12.0 if page.above and beside == 3 else 5.5 * beside + 1.0
     figure: Any = plt.figure(figsize=(width, 0.8 + 2.4 * sum(heights)), layout='constrained')
     figure.suptitle(page.title, fontsize=13)
     # Two grids, since columns of one have to hold the legends of both.
     parts = figure.add_gridspec(len(heights), 1, height_ratios=heights)
-    first: Any = None
-    if page.flight is not None:
-        has_apogee = bool(page.flight.detections)
-        widths = [2.0, 1.0] if has_apogee else [1.0]
+    if page.above:
+        widths = [2.0, 1.0][:len(page.above)]
         grid = parts[0].subgridspec(1, len(widths), width_ratios=widths)
-        first = figure.add_subplot(grid[0])
-        _draw_flight(first, page, page.flight)
-        if has_apogee:
-            _draw_apogee(figure.add_subplot(grid[1]), page.flight)
-        first.set_xlabel('' if page.panels else page.time_label)
+        for i, panel in enumerate(page.above):
+            axis = figure.add_subplot(grid[i])
+            draw_panel(axis, page, panel, has_names=not i)
+            axis.set_xlabel('' if page.panels or i else page.time_label)
     grid = parts[-1].subgridspec(max(count, 1), beside)
     for i, panel in enumerate(page.panels):
-        axis = figure.add_subplot(grid[divmod(i, beside)])
-        _draw_panel(axis, page, panel, has_names=first is None)
-        first = first or axis
-        if i + beside >= len(page.panels):
-            axis.set_xlabel(page.time_label)
+        cell = grid[divmod(i, beside)]
+        if panel.spread is None:
+            axis = figure.add_subplot(cell)
+            draw_panel(axis, page, panel, has_names=not i and not page.above)
+            if i + beside >= len(page.panels):
+                axis.set_xlabel(page.time_label)
+        else:
+            _draw_spread(figure, cell, page, panel, panel.spread)
     return figure
 
 
-def _draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
-    """Draw the lines of a panel over the phases."""
+def draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
+    """Draw a panel over the phases of its page, with the names of phases and marks if wanted."""
     colours = _colours(panel)
-    _draw_lines(axis, panel, colours)
+    for band in panel.bands:
+        axis.axvspan(
+            band.begin, band.end, color=BAND_COLOURS[band.name], alpha=0.55, linewidth=0.0,
+            label=band.name,
+        )
+    _draw_traces(axis, panel, colours)
     axis.set_title(panel.heading, loc='left', fontsize=10)
     axis.set_ylabel(panel.scale)
-    _draw_time(axis, page, panel.span)
-    _draw_marks(axis, page.marks, has_names)
-    if has_names or panel.span:
-        axis.margins(y=0.2)
-        _name_phases(axis, page.phases, y=0.06)
-    low, high = axis.get_ylim()
-    if high - low < _ROUNDING:
-        axis.set_ylim(low - 1.0, high + 1.0)
-    _name_lines(axis, panel, colours)
-
-
-def _draw_time(axis: Any, page: Page, span: tuple[float, float] | None = None) -> None:
-    axis.set_xlim(*(span or (page.begin, page.end)))
-    _draw_phases(axis, page.phases)
+    axis.set_xlabel(panel.across)
+    if panel.across:
+        axis.margins(x=0.06)
+    else:
+        axis.set_xlim(*(panel.span or (page.begin, page.end)))
+        _draw_phases(axis, page.phases)
+        axis.ticklabel_format(useOffset=False, axis='x')
     axis.grid(alpha=0.3)
-    axis.ticklabel_format(useOffset=False, axis='x')
+    if panel.limits is not None:
+        axis.set_ylim(*panel.limits)
+    elif has_names or panel.span:
+        axis.margins(y=0.2)
+    low, high = axis.get_ylim()
+    if high - low < ROUNDING:
+        axis.set_ylim(low - 1.0, high + 1.0)
+    for event in panel.events:
+        axis.axvline(event.time, color=COLOURS['event'], linewidth=1.8, label=event.name)
+    if not panel.across:
+        _draw_marks(axis, page.marks, has_names)
+    if has_names or (panel.span and not panel.legend):
+        _name_phases(axis, page.phases, y=0.03 if page.above and has_names else 0.06)
+    if panel.legend:
+        handles, labels = axis.get_legend_handles_labels()
+        # The first of each name.
+        named = dict(zip(reversed(labels), reversed(handles), strict=True))
+        names = list(dict.fromkeys(labels))
+        axis.legend([named[name] for name in names], names, **_LEGENDS[panel.legend])
+    elif colours:
+        _name_traces(axis, panel, colours)
 
 
-def _draw_lines(axis: Any, panel: Panel, colours: Mapping[str, str]) -> None:
-    """Draw lines: published ones solid, commands dashed and in steps, in one colour a name."""
-    named = panel.named
-    for line in panel.lines:
-        is_command, is_named = line.role == COMMAND, line.label in named
-        # The first of a few are wider, so that equal ones show below each other.
-        above = len(named) - 1 - named.index(line.label) if is_named else 0
-        width = 1.3 + 0.5 * min(above, 3) if is_named else _UNNAMED
+def _draw_traces(axis: Any, panel: Panel, colours: Mapping[str, str]) -> None:
+    """Draw traces by the styles of their roles, series in one colour a name."""
+    for trace in panel.traces:
+        style = STYLES[trace.role]
+        colour, width, order = style.colour, style.size or None, 3.0 if style.is_above else 2.0
+        if trace.role in SERIES:
+            colour, width, order = _line_of(panel, trace, colours)
+        elif not colour:
+            colour = panel.colours.get(trace.label, COLOURS['altitude'])
+        count = trace.x.size
+        size = style.size or (6.0 if count <= _FEW else 3.5 if count <= _MANY else 2.5)
         axis.plot(
-            line.time, line.value, _DASHES.get(line.role, '-'),
-            color=colours.get(line.label, _OTHERS), linewidth=min(width, 1.1) if is_command else
-            width, zorder=(3.0 if is_command else 2.0) if is_named else 1.0,
-            drawstyle='steps-post' if is_command else 'default',
+            trace.x, trace.y, style.marker or style.dash, color=colour, markersize=size,
+            linewidth=width, alpha=style.opacity, zorder=order,
+            drawstyle='steps-post' if style.is_held else 'default',
+            label=trace.label or None,
         )
+
+
+def _line_of(
+    panel: Panel, trace: Trace, colours: Mapping[str, str]
+) -> tuple[str, float, float]:
+    """Return colour, width and order of a series."""
+    named, is_command = panel.named, trace.role == COMMAND
+    if trace.label not in named:
+        return _OTHERS, min(_UNNAMED, 1.1), 1.0
+    # The first of a few are wider, so that equal ones show below each other.
+    above = len(named) - 1 - named.index(trace.label)
+    width = 1.3 + 0.5 * min(above, 3)
+    return colours[trace.label], min(width, 1.1) if is_command else width, 2.0 + is_command
 
 
 def _colours(panel: Panel) -> dict[str, str]:
     """Return the colours of the names; what is only demanded, or a limit, is grey."""
-    solid = {line.label for line in panel.lines if line.role != COMMAND}
+    solid = {trace.label for trace in panel.series if trace.role != COMMAND}
     bright = [name for name in panel.named if name in solid]
     return {
         name: panel.colours.get(
-            name, _CYCLE[bright.index(name)] if name in bright else _COLOURS['mark']
+            name, _CYCLE[bright.index(name)] if name in bright else COLOURS['mark']
         ) for name in panel.named
     }
 
 
-def _name_lines(axis: Any, panel: Panel, colours: Mapping[str, str]) -> None:
-    """Write the name of each line beside its end, in its colour, and below them what dashes are."""
+def _name_traces(axis: Any, panel: Panel, colours: Mapping[str, str]) -> None:
+    """Write the name of each trace beside its end, in its colour, and below what dashes are."""
     ends = sorted(
         ((_end_of(axis, panel, name), name) for name in colours), key=lambda end: -end[0]
     )
@@ -153,26 +201,34 @@ def _name_lines(axis: Any, panel: Panel, colours: Mapping[str, str]) -> None:
     lowest = ends[-1][0]
     if len(panel.names) > len(colours):
         rows.append((lowest, f'{len(panel.names) - len(colours)} others', _SMALL_PRINT))
-    solid = {line.label for line in panel.lines if line.role == PUBLISHED}
-    roles = {line.role for line in panel.lines if line.label in solid} & set(_DASHES)
+    solid = {trace.label for trace in panel.series if trace.role == PUBLISHED}
+    roles = {trace.role for trace in panel.series if trace.label in solid} - {PUBLISHED}
     rows += [
-        (lowest, f'{_SIGNS[role]} {panel.dashed if role == COMMAND else role}', _COLOURS['mark'])
-        for role in sorted(roles)
+        (lowest, f'{_SIGNS[STYLES[role].dash]} {panel.dashed if role == COMMAND else role}',
+         COLOURS['mark']) for role in sorted(roles)
     ]
-    for height, (_, text, colour) in zip(apart([row[0] for row in rows]), rows, strict=True):
+    _write_beside(axis, rows)
+
+
+def _write_beside(axis: Any, rows: Sequence[tuple[float, str, str]]) -> None:
+    """Write texts to the right of an axis: height, which does not rise, text and colour of each."""
+    # A layout that is yet to be made leaves an axis no higher than it is now.
+    row = max(_ROW, 1.3 * _TEXT / 72.0 * axis.figure.dpi / axis.bbox.height)
+    heights = apart([height for height, _, _ in rows], row)
+    for height, (_, text, colour) in zip(heights, rows, strict=True):
         axis.annotate(
             text, (1.0, height), (4, 0), xycoords='axes fraction', textcoords='offset points',
-            color=colour, fontsize=8, va='center', annotation_clip=False,
+            color=colour, fontsize=_TEXT, va='center', annotation_clip=False,
         )
 
 
 def _end_of(axis: Any, panel: Panel, name: str) -> float:
-    """Return how high the last known value of a line is in its axis, 0 to 1."""
+    """Return how high the last known value of a trace is in its axis, 0 to 1."""
     (begin, end), (low, high) = axis.get_xlim(), axis.get_ylim()
-    for line in sorted(panel.lines, key=lambda line: line.role == COMMAND):
-        is_seen = (line.time >= begin) & (line.time <= end) & np.isfinite(line.value)
-        if line.label == name and is_seen.any():
-            return float(np.clip((line.value[is_seen][-1] - low) / (high - low), 0.0, 1.0))
+    for trace in sorted(panel.series, key=lambda trace: trace.role == COMMAND):
+        is_seen = (trace.x >= begin) & (trace.x <= end) & np.isfinite(trace.y)
+        if trace.label == name and is_seen.any():
+            return float(np.clip((trace.y[is_seen][-1] - low) / (high - low), 0.0, 1.0))
     return 0.0
 
 
@@ -189,107 +245,74 @@ def apart(heights: Sequence[float], row: float = _ROW) -> list[float]:
     return moved
 
 
-def _draw_flight(axis: Any, page: Page, flight: FlightPanel) -> None:
-    """Draw altitude with fits, phases, marks and detection."""
-    _draw_health(axis, flight.health)
-    _draw_fits(axis, flight.fits, _BACK, flight.ahead)
-    for i, line in enumerate(flight.lines):
-        axis.plot(
-            line.time, line.value, color=[_COLOURS['altitude'], *_CYCLE][i % 11],
-            linewidth=1.8, label=line.label,
+def _draw_spread(
+    figure: Any, cell: Any, page: Page, panel: Panel, values: FloatArray
+) -> None:
+    """Draw a panel with the spread of values beside its traces, or the spread alone."""
+    widths = _SPREAD if panel.traces else (1.0,)
+    grid = cell.subgridspec(1, len(widths), width_ratios=widths)
+    first = axis = figure.add_subplot(grid[0])
+    if panel.traces:
+        draw_panel(axis, page, panel, has_names=False)
+        axis.margins(y=0.12)
+        _draw_limits(axis, panel)
+        _call_out(axis, panel)
+        axis = figure.add_subplot(grid[1], sharey=first)
+        axis.tick_params(left=False, labelleft=False)
+    else:
+        axis.set_title(panel.heading, loc='left', fontsize=10)
+        axis.set_ylabel(panel.scale)
+    axis.hist(
+        values, bins=min(60, max(12, round(1.5 * math.sqrt(values.size)))),
+        color=COLOURS['case'], orientation='horizontal', alpha=0.75,
+    )
+    _draw_limits(axis, panel)
+    low, high = axis.get_ylim()
+    rows = []
+    for level in sorted(panel.levels, reverse=True):
+        colour = COLOURS['beyond' if level.is_limit else 'far']
+        if not level.is_limit:
+            axis.axhline(level.value, color=colour, linestyle='--', linewidth=0.8)
+        rows.append(((level.value - low) / (high - low), level.name, colour))
+    _write_beside(axis, rows)
+    axis.set_xlabel('cases')
+    axis.xaxis.get_major_locator().set_params(nbins=2, integer=True)
+
+
+def _draw_limits(axis: Any, panel: Panel) -> None:
+    for level in panel.levels:
+        if level.is_limit:
+            axis.axhline(level.value, color=COLOURS['beyond'], linewidth=1.2)
+
+
+def _call_out(axis: Any, panel: Panel) -> None:
+    """Mark points, each with its text beside it, inside the axis and apart from each other."""
+    if not panel.callouts:
+        return
+    has_limits = any(level.is_limit for level in panel.levels)
+    colour = COLOURS['beyond' if has_limits else 'far']
+    x, y = np.transpose([callout[:2] for callout in panel.callouts]).astype(float)
+    axis.plot(x, y, 'o', color=colour, markersize=5)
+    (left, right), (low, high) = axis.get_xlim(), axis.get_ylim()
+    across, up = (x - left) / (right - left), (y - low) / (high - low)
+    order = np.argsort(-up)
+    heights = apart(np.clip(up[order], _ROW, 1.0 - _ROW).tolist())
+    for i, height in zip(order, heights, strict=True):
+        side = -1.0 if across[i] > 0.5 else 1.0
+        axis.annotate(
+            panel.callouts[i].text, (x[i], y[i]), (across[i] + 0.05 * side, height),
+            textcoords='axes fraction', ha='left' if side > 0.0 else 'right', va='center',
+            color=colour, fontsize=9,
+            bbox={'boxstyle': 'square,pad=0.1', 'facecolor': 'white', 'alpha': 0.8, 'linewidth': 0},
+            arrowprops={'arrowstyle': '-', 'color': colour, 'linewidth': 0.6, 'shrinkB': 3.0},
         )
-    if flight.predictions:
-        axis.plot(
-            *np.transpose(flight.predictions), '.', color=_COLOURS['fit'], markersize=4.0,
-            label='apogee predicted',
-        )
-    _draw_time(axis, page)
-    axis.set_ylim(*_limits(flight.lines))
-    axis.set_title('altitude [m]', loc='left', fontsize=10)
-    _draw_detections(axis, flight)
-    _draw_marks(axis, page.marks)
-    _name_phases(axis, page.phases, y=0.03)
-    if flight.fits or flight.health or len(flight.lines) > 1:
-        axis.legend(**_BESIDE)
-
-
-def _draw_apogee(axis: Any, flight: FlightPanel) -> None:
-    """Draw the altitude about the last detection, and the fit that decided."""
-    centre = flight.detections[-1]
-    values = []
-    for line in flight.lines:
-        inside = (np.abs(line.time - centre) <= _ZOOM) & np.isfinite(line.value)
-        axis.plot(
-            line.time[inside], line.value[inside], '.', color=_COLOURS['altitude'], alpha=0.5,
-            markersize=3.0 if np.count_nonzero(inside) > 100 else 6.0, label=line.label,
-        )
-        values.append(line.value[inside & (line.time <= centre + 1.0)])
-    if flight.deciding is not None:
-        _draw_fits(axis, [flight.deciding], _BACK, 1.0)
-        axis.lines[-1].set(linewidth=2.0, zorder=3.0, label='parabola that decided')
-    known = np.concatenate(values) if values else np.zeros(0)
-    if known.size:
-        low, high = np.percentile(known, (2.0, 98.0))
-        margin = 0.4 * max(high - low, 1.0)
-        axis.set_ylim(low - margin, high + margin)
-    _draw_detections(axis, flight)
-    axis.set_xlim(centre - _ZOOM, centre + _ZOOM)
-    axis.set_title('altitude [m] about the apogee', loc='left', fontsize=10)
-    # Below a top there is room.
-    axis.legend(loc='lower center', fontsize=8)
-    axis.grid(alpha=0.3)
-
-
-def _draw_detections(axis: Any, flight: FlightPanel) -> None:
-    """Draw when apogee was detected, and the vertices of the fits that decided."""
-    for i, time in enumerate(flight.detections):
-        axis.axvline(
-            time, color=_COLOURS['detection'], linewidth=1.8, label=None if i else 'decision'
-        )
-    for i, vertex in enumerate(flight.vertices):
-        axis.plot(
-            *vertex, 'o', color=_COLOURS['fit'], markersize=5.0, zorder=5.0,
-            label=None if i else 'apogee found',
-        )
-
-
-def _limits(lines: Sequence[Line]) -> tuple[float, float]:
-    """Return the limits of the altitude; a spike must not flatten the flight [m]."""
-    known = np.concatenate([line.value[np.isfinite(line.value)] for line in lines] or [np.zeros(1)])
-    if not known.size:
-        return 0.0, 1.0
-    low, high = np.percentile(known, (0.5, 99.5))
-    span = max(high - min(low, 0.0), 10.0)
-    return min(low, 0.0) - 0.08 * span, min(low, 0.0) + 1.22 * span
-
-
-def _draw_fits(axis: Any, fits: Sequence[Fit], back: float, ahead: float) -> None:
-    """Draw fits dotted, each from ``back`` before its time to ``ahead`` after it [s]."""
-    t = np.linspace(-back, ahead, 80)
-    for i, fit in enumerate(fits):
-        axis.plot(
-            fit.time + t, fit.altitude + fit.velocity * t + 0.5 * fit.acceleration * t**2, ':',
-            color=_COLOURS['fit'], linewidth=0.9, alpha=0.75,
-            label=None if i else 'parabolas fitted to it',
-        )
-
-
-def _draw_health(axis: Any, spans: Iterable[Span]) -> None:
-    """Shade where the detector was kept from deciding."""
-    named = set()
-    for span in spans:
-        axis.axvspan(
-            span.begin, span.end, color=_SHADES[span.name], alpha=0.55, linewidth=0.0,
-            label=None if span.name in named else span.name,
-        )
-        named.add(span.name)
 
 
 def _draw_phases(axis: Any, phases: Iterable[Span]) -> None:
     """Shade phases behind what else is drawn."""
     for span in phases:
         axis.axvspan(
-            span.begin, span.end, color=_PHASE_COLOURS.get(span.name, _OTHER_PHASE), alpha=0.5,
+            span.begin, span.end, color=PHASE_COLOURS.get(span.name, _OTHER_PHASE), alpha=0.5,
             linewidth=0.0, zorder=0.0,
         )
 
@@ -312,7 +335,7 @@ def _draw_marks(axis: Any, marks: Iterable[Mark], has_names: bool = True) -> Non
     last, row = -np.inf, 0
     low, high = axis.get_xlim()
     for mark in sorted(mark for mark in marks if low <= mark.time <= high):
-        axis.axvline(mark.time, color=_COLOURS['mark'], linewidth=0.8, linestyle=':')
+        axis.axvline(mark.time, color=COLOURS['mark'], linewidth=0.8, linestyle=':')
         if not has_names:
             continue
         row = (row + 1) % 3 if mark.time - last < 0.09 * (high - low) else 0

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-PUBLISHED, COMMAND, RESIDUAL = 'published', 'command', 'residual'
-"""Roles: what a node publishes, its commands, and what is missing of them."""
+from propulsion_ros.drawing.figure import PUBLISHED, Mark
 
 LARGEST = 1e100
 """No larger value is drawn: limits and ticks of an axis overflow."""
@@ -36,21 +35,6 @@ class Fit(NamedTuple):
     altitude: float
     velocity: float
     acceleration: float
-
-
-class Span(NamedTuple):
-    """A named part of the time axis [s]."""
-
-    begin: float
-    end: float
-    name: str
-
-
-class Mark(NamedTuple):
-    """A named moment [s]."""
-
-    time: float
-    name: str
 
 
 def every(fits: Iterable[Fit], interval: float) -> list[Fit]:

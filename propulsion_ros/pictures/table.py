@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, RESIDUAL
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.pictures.signals import (
-    COMMAND,
-    OF_TANKS,
-    PUBLISHED,
-    RESIDUAL,
-    Channel,
-    Fit,
-    Signals,
-)
+from propulsion_ros.pictures.signals import OF_TANKS, Channel, Fit, Signals
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import (
     KEPT_LIMIT,

@@ -8,15 +8,17 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from propulsion_ros.drawing.figure import Page
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.pictures.bag import signals_of_bag
+from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import (
@@ -30,7 +32,7 @@ from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.domains import own_network
 from propulsion_ros.tools.lines import fail, note
 from propulsion_ros.view.page import data_of, require_libraries, write_page
-from propulsion_ros.view.plots import loop_of
+from propulsion_ros.view.plots import in_order
 from propulsion_ros.view.robot import robot_of
 
 _STOP_LIMIT = 10.0
@@ -122,7 +124,8 @@ def run(options: argparse.Namespace) -> int:
             # The pilot knows more moments than its vehicle has published.
             signals.flight.marks = list(page.marks)
             data = data_of(signals, robot_of(vehicle, configs), page.title)
-            _show(data, loop_of(page), options)
+            recorded = in_order(page_of(signals, compares=True).panels)
+            _show(data, replace(page, panels=(*page.panels, *recorded)), options)
     except ConfigError as error:
         return fail('demo', error)
     print(f'picture: {printable(picture)}')
@@ -136,14 +139,14 @@ def _is_shown(options: argparse.Namespace) -> bool:
     return bool(options.html or options.gif)
 
 
-def _show(data: dict[str, Any], loop: dict[str, Any], options: argparse.Namespace) -> None:
+def _show(data: dict[str, Any], page: Page, options: argparse.Namespace) -> None:
     """Write the page and the loop that are wanted."""
     if options.html:
         write_page(options.html, data)
     if options.gif:
         from propulsion_ros.view.gif import write_gif
 
-        write_gif(options.gif, {**data, **loop})
+        write_gif(options.gif, data, page)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import matplotlib.pyplot as plt
 from matplotlib.collections import LineCollection, PolyCollection
 from PIL import Image
 
+from propulsion_ros.drawing.figure import Page, Panel
 from propulsion_ros.models.common.rotation import matrix_of
+from propulsion_ros.pictures.picture import draw_panel
 from propulsion_ros.settings.files import opened_to_write, writing
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.view.solids import arrow, canopy, plume, polygons_of
@@ -36,18 +39,18 @@ _REACH = 1.25
 """Half the height of the picture over the size of the robot."""
 _SEEN = 3
 """Plots beside the robot."""
-_LINES, _NAMED = 12, 4
-"""Lines of a plot, and names beside it."""
-_CYCLE = ('#1f5fbf', '#d1342f', '#1b8a5a', '#d98200', '#7d3cc4', '#0d8fa3')
 
 Faces = list[tuple[FloatArray, FloatArray]]
 """Corners (k, 3) and colours (4,)."""
 
 
-def write_gif(path: Path, data: Mapping[str, Any]) -> None:
-    """Write the loop of a page's data; raise `SourceError` where it cannot be written."""
+def write_gif(path: Path, data: Mapping[str, Any], page: Page) -> None:
+    """Write the loop of a page for the browser, with panels of a page from its beginning on.
+
+    Raises `SourceError` where it cannot be written.
+    """
     with plt.style.context(['default', {'text.parse_math': False, 'font.size': 8}]):
-        pictures = list(_Loop(data).pictures())
+        pictures = list(_Loop(data, page).pictures())
     # One palette for all, so that what stands still is the same in every picture.
     samples = pictures[:: max(len(pictures) // 6, 1)]
     whole = Image.new('RGB', (samples[0].width, samples[0].height * len(samples)))
@@ -64,10 +67,18 @@ def write_gif(path: Path, data: Mapping[str, Any]) -> None:
         file.write(content.getvalue())
 
 
-def chosen_frames(data: Mapping[str, Any]) -> list[int]:
-    """Return the frames that are drawn: each phase of a flight has an equal share of them."""
+def chosen_frames(data: Mapping[str, Any], first: float) -> list[int]:
+    """Return the frames from a time on that are drawn: each phase of a flight has an equal share.
+
+    Parameters
+    ----------
+    data : mapping
+        Of a page for the browser.
+    first : float
+        When something begins to happen [s].
+    """
     begin, end, step = data['begin'], data['end'], data['step']
-    edges = [_first(data), end]
+    edges = [first, end]
     if data['phases']:
         moments = [time for time, _ in data['events']] + [span[0] for span in data['phases']]
         first = min([time for time, _ in data['events']], default=begin) - 0.5
@@ -83,7 +94,8 @@ def chosen_frames(data: Mapping[str, Any]) -> list[int]:
 class _Loop:
     """A figure that is drawn again and again."""
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
+    def __init__(self, data: Mapping[str, Any], page: Page) -> None:
+        self._page = replace(page, phases=(), marks=(), end=data['end'])
         self._data, self._size = data, float(data['robot']['size'])
         robot = data['robot']
         self._shapes = [
@@ -102,14 +114,15 @@ class _Loop:
 
     def pictures(self) -> Iterator[Image.Image]:
         """Yield each picture."""
-        plots = self._data['plots'][:_SEEN]
+        whole = [each for each in (*self._page.above, *self._page.panels) if each.span is None]
+        panels = [_beside_robot(panel) for panel in whole[:_SEEN]]
         figure: Any = plt.figure(figsize=_INCHES, dpi=_DOTS)
         try:
             scene = figure.add_axes(_SCENE)
-            height = 0.9 / max(len(plots), 1)
+            height = 0.9 / max(len(panels), 1)
             cursors = [
-                self._plot(figure.add_axes((0.61, 0.07 + i * height, 0.295, height - 0.11)), plot)
-                for i, plot in enumerate(reversed(plots))
+                self._plot(figure.add_axes((0.61, 0.07 + i * height, 0.27, height - 0.11)), panel)
+                for i, panel in enumerate(reversed(panels))
             ]
             # A second line would lie behind the plots.
             title = self._data['title'].partition('\n')[0]
@@ -119,7 +132,7 @@ class _Loop:
             # The plots are drawn once, the robot and the cursors for each picture.
             behind = figure.canvas.copy_from_bbox(figure.bbox)
             scene.set_visible(True)
-            for i in chosen_frames(self._data):
+            for i in chosen_frames(self._data, self._page.begin):
                 figure.canvas.restore_region(behind)
                 self._draw(scene, i)
                 figure.draw_artist(scene)
@@ -133,25 +146,10 @@ class _Loop:
     def _time(self, i: int) -> float:
         return float(self._data['begin'] + i * self._data['step'])
 
-    def _plot(self, axis: Any, plot: Mapping[str, Any]) -> Any:
-        for line in plot['lines'][:_LINES]:
-            axis.plot(
-                np.array(line['time'], float), np.array(line['value'], float),
-                color=_CYCLE[line['colour'] % len(_CYCLE)], linewidth=1.0,
-                linestyle='--' if line['command'] else '-',
-                drawstyle='steps-post' if line['command'] else 'default',
-            )
-        axis.set_title(plot['title'], loc='left', fontsize=8)
-        names = {line['name']: line['colour'] for line in plot['lines']}
-        for i, (name, colour) in enumerate(names.items() if 1 < len(names) <= _NAMED else ()):
-            axis.annotate(name, (1.0, 1.0 - 0.2 * i), (3, -4), xycoords='axes fraction',
-                          textcoords='offset points', fontsize=7, annotation_clip=False,
-                          color=_CYCLE[colour % len(_CYCLE)])
-        axis.set_xlim(_first(self._data), self._data['end'])
-        if plot.get('range'):
-            axis.set_ylim(*plot['range'])
+    def _plot(self, axis: Any, panel: Panel) -> Any:
+        draw_panel(axis, self._page, panel, has_names=False)
+        axis.set_title(panel.heading, loc='left', fontsize=8)
         axis.tick_params(labelsize=7)
-        axis.grid(alpha=0.3)
         return axis.axvline(self._data['begin'], color='#e0218a', linewidth=1.4, animated=True)
 
     # The robot.
@@ -289,9 +287,12 @@ class _Loop:
         return lambda points: (points - centre) @ self._view.T
 
 
-def _first(data: Mapping[str, Any]) -> float:
-    """Return the time from which on something happens [s]."""
-    return float(data.get('first', data['begin']))
+def _beside_robot(panel: Panel) -> Panel:
+    """Return a panel as it is small: what it is of, and its series alone."""
+    return replace(
+        panel, heading=panel.scale or panel.heading, scale='', traces=panel.series, bands=(),
+        events=(), legend='',
+    )
 
 
 def _row(rows: FloatArray, i: int) -> FloatArray:

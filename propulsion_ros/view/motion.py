@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.drawing.drawn_blocks import DrawnBlock
+from propulsion_ros.drawing.figure import PUBLISHED, Page
 from propulsion_ros.drawing.shapes import Shape, Style, ThrustState, load_colour, thrust_shapes
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
 from propulsion_ros.models.common.layout import ThrustLayout
-from propulsion_ros.pictures.panels import Page
-from propulsion_ros.pictures.signals import PUBLISHED, Channel, Placed, Rows, Signals
+from propulsion_ros.pictures.signals import Channel, Placed, Rows, Signals
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.view.numbers import column, flat

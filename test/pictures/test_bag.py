@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import InertiaStamped, PointStamped, WrenchStamped
 from nav_msgs.msg import Odometry
-from plot_pages import panels, points
+from plot_pages import decided, found, panels, parabolas, points, predicted
 from sensor_msgs.msg import BatteryState, JointState
 from std_msgs.msg import String
 
 from benchmarks.wire import Wire
+from propulsion_ros.drawing.figure import DECIDING, Mark, Span
 from propulsion_ros.messages.graph_names import type_name
 from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.pictures.panels import page_of
-from propulsion_ros.pictures.signals import Fit, Mark, Span
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.settings.errors import SourceError
 
@@ -186,7 +187,7 @@ def test_panels_follow_the_topics(bag, messages, expected):
     page = page_of(signals_of_bag(bag(*messages)))
     assert panels(page) == expected
     assert list(panels(page)) == list(expected)
-    assert page.flight is None
+    assert page.above == ()
 
 
 def test_lines_have_the_stamps_and_values_of_their_messages(bag):
@@ -278,7 +279,7 @@ def flight():
 
 def test_flight_is_drawn_as_it_was_said(bag):
     page = page_of(signals_of_bag(bag(*flight())))
-    shown = page.flight
+    shown, apogee = page.above
     # Latched flags of before the recording do not make the page longer.
     assert (page.begin, page.end) == (1.5, 4.0)
     assert page.title == 'bag: apogee 5.0 m at 3.00 s, detected at 3.25 s'
@@ -286,17 +287,18 @@ def test_flight_is_drawn_as_it_was_said(bag):
         Span(1.5, 2.0, 'launch'), Span(2.0, 3.25, 'flight'), Span(3.25, 4.0, 'recovery'),
     )
     assert page.marks == (Mark(2.0, 'liftoff'), Mark(3.5, 'drogue'))
-    (line,) = shown.lines
-    assert line.label == 'vehicle'
-    assert line.value.tolist() == [0.0, 3.75, 5.0, 4.6875, 0.0]
-    assert shown.fits == (
-        Fit(2.0, 0.0, 10.0, -10.0), Fit(2.5, 3.75, 5.0, -10.0), Fit(3.0, 5.0, 0.0, -10.0),
-        Fit(3.25, 4.6875, -2.5, -10.0),
-    )
-    assert shown.deciding == shown.fits[-1]
-    assert shown.health == (Span(2.0, 2.5, 'lockout'),)
-    assert (shown.detections, shown.vertices) == ((3.25,), ((3.0, 5.0),))
-    assert shown.predictions == ((3.0, 5.0),) * 2
+    (trace,) = shown.series
+    assert trace.label == 'vehicle'
+    assert trace.y.tolist() == [0.0, 3.75, 5.0, 4.6875, 0.0]
+    fits = np.array([
+        (2.0, 0.0, 10.0, -10.0), (2.5, 3.75, 5.0, -10.0), (3.0, 5.0, 0.0, -10.0),
+        (3.25, 4.6875, -2.5, -10.0),
+    ])
+    assert parabolas(shown) == pytest.approx(fits, abs=1e-9)
+    assert parabolas(apogee, DECIDING) == pytest.approx(fits[-1:], abs=1e-9)
+    assert shown.bands == (Span(2.0, 2.5, 'lockout'),)
+    assert (decided(shown), found(shown)) == ([3.25], [(3.0, 5.0)])
+    assert predicted(shown) == [(3.0, 5.0)] * 2
     assert panels(page) == {
         'vertical speed [m/s]': ['fit'], 'vertical acceleration [m/s²]': ['fit'],
     }
@@ -311,7 +313,7 @@ def without(topic):
 
 def test_without_odometry_the_fit_tells_the_altitude(bag):
     page = page_of(signals_of_bag(bag(*without('/vehicle/odometry'))))
-    assert [(line.label, line.value.tolist()) for line in page.flight.lines] == [
+    assert [(trace.label, trace.y.tolist()) for trace in page.above[0].series] == [
         ('fit', [0.0, 3.75, 5.0, 4.6875])
     ]
 
@@ -322,7 +324,7 @@ def test_without_altitude_and_fit_there_are_phases_alone(bag):
         ('/rotors/state', joints(1.0, ['a'], effort=[1.0])),
         ('/rotors/state', joints(2.0, ['a'], effort=[1.0])),
     )))
-    assert page.flight is None
+    assert page.above == ()
     assert page.phases == (Span(1.0, 2.0, 'launch'),)
 
 
@@ -350,15 +352,15 @@ def test_without_flags_phases_are_as_late_as_what_was_stamped_last(bag):
         ('/flight_state/fit', fit(3.0, 0.0, 1.0, 0.0)),
     )))
     assert page.phases == (Span(1.0, 2.0, 'launch'), Span(2.0, 3.0, 'flight'))
-    assert [known.time for known in page.flight.fits] == [2.0, 3.0]
+    assert [time for time, *_ in parabolas(page.above[0])] == [2.0, 3.0]
     assert page.title == 'bag'
 
 
 def test_many_fits_are_thinned(bag):
     messages = [('/flight_state/fit', fit(0.01 * i, 0.0, 1.0, -9.8)) for i in range(1, 401)]
-    chosen = page_of(signals_of_bag(bag(*messages))).flight.fits
+    chosen = parabolas(page_of(signals_of_bag(bag(*messages))).above[0])
     assert len(chosen) == pytest.approx(30, abs=1)
-    assert (chosen[0].time, chosen[-1].time) == (0.01, pytest.approx(3.9, abs=0.14))
+    assert (chosen[0][0], chosen[-1][0]) == pytest.approx((0.01, 3.9), abs=0.14)
 
 
 def test_a_namespace_chooses_one_vehicle(bag):
@@ -369,7 +371,7 @@ def test_a_namespace_chooses_one_vehicle(bag):
     with pytest.raises(SourceError, match='expected one flight_state, got /a/flight_state, /b/f'):
         signals_of_bag(path)
     page = page_of(signals_of_bag(path, namespace='a'))
-    assert page.flight.lines[0].value.tolist() == [1.0]
+    assert page.above[0].series[0].y.tolist() == [1.0]
     assert [heading for heading in panels(page) if 'force' in heading] == [
         'fins: applied force [N]'
     ]

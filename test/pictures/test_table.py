@@ -2,11 +2,11 @@
 """What is plotted of a table as `replay` writes and reads it, and of what is none."""
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from plot_pages import panels, points
+from plot_pages import panels, parabolas, points, predicted
 
 from propulsion_ros.pictures.panels import page_of
-from propulsion_ros.pictures.signals import Fit
 from propulsion_ros.pictures.table import join_commands
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools.plot import read_signals
@@ -98,9 +98,11 @@ def test_a_fit_is_drawn_as_a_flight(read, prefix):
     header = ','.join(f'{prefix}{name}.position' for name in names)
     rows = ('1,,,,,,', '2,5,10,-10,3,10,0.1', '3.5,8.75,-5,-10,3,10,0.1')
     page = page_of(read('\n'.join([f'stamp,{header}', *rows])))
-    assert page.flight.fits == (Fit(2.0, 5.0, 10.0, -10.0), Fit(3.5, 8.75, -5.0, -10.0))
+    assert parabolas(page.above[0]) == pytest.approx(
+        np.array([(2.0, 5.0, 10.0, -10.0), (3.5, 8.75, -5.0, -10.0)])
+    )
     # The second one looks back.
-    assert page.flight.predictions == ((3.0, 10.0),)
+    assert predicted(page.above[0]) == [(3.0, 10.0)]
     assert panels(page) == {
         'vertical speed [m/s]': ['fit'], 'vertical acceleration [m/s²]': ['fit'],
     }

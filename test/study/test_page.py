@@ -17,6 +17,7 @@ plt = pytest.importorskip('matplotlib.pyplot')
 
 from matplotlib.text import Text  # noqa: E402
 
+from propulsion_ros.pictures.picture import figure_of  # noqa: E402
 from propulsion_ros.study import page  # noqa: E402
 
 
@@ -25,11 +26,11 @@ def drawn(monkeypatch):
     """Return what makes the figure of a study, drawn."""
     made = []
 
-    def draw(make, path):
-        made.append(make())
+    def draw(page, path):
+        made.append(figure_of(page))
         made[-1].draw_without_rendering()
 
-    monkeypatch.setattr('propulsion_ros.pictures.picture.write_figure', draw)
+    monkeypatch.setattr('propulsion_ros.pictures.picture.draw', draw)
 
     def figure(rows, limits=None, names=('mass',), unit=lambda name: ''):
         study = Study(

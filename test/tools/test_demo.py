@@ -12,16 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import yaml
+from plot_pages import decided, found, panels, parabolas
 
 from parts import few_of
 from propulsion_ros.demos import DEMOS
 from propulsion_ros.demos.demo import text_of
 from propulsion_ros.demos.recording import Recording
+from propulsion_ros.drawing.figure import DECIDING
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.pictures.picture import draw
-from propulsion_ros.pictures.signals import PUBLISHED
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.domains import reserved_domain
 
@@ -206,18 +207,12 @@ def test_picture_is_there(runs, vehicle):
 def test_every_line_of_every_panel_is_drawn(runs, vehicle):
     demo, recording = DEMOS[vehicle], runs[vehicle][0].recording
     page = demo.page(demo.summarise(recording), recording)
-    assert {
-        panel.heading: [
-            line.label if line.role == PUBLISHED else f'{line.label} {line.role}'
-            for line in panel.lines
-        ]
-        for panel in page.panels
-    } == PANELS[vehicle]
+    assert panels(page) == PANELS[vehicle]
     for panel in page.panels:
         begin, end = panel.span or (page.begin, page.end)
-        for line in panel.lines:
-            seen = (line.time >= begin) & (line.time <= end) & np.isfinite(line.value)
-            assert seen.any(), (panel.heading, line.label)
+        for trace in panel.traces:
+            seen = (trace.x >= begin) & (trace.x <= end) & np.isfinite(trace.y)
+            assert seen.any(), (panel.heading, trace.label)
 
 
 @pytest.mark.slow
@@ -227,9 +222,10 @@ def test_page_of_the_rocket_has_every_phase_and_the_apogee(runs):
     page = demo.page(summary, recording)
     assert [span.name for span in page.phases] == [phase for _, phase in recording.phases]
     assert {'preflight', 'launch'} <= {span.name for span in page.phases}
-    assert page.flight.vertices == ((summary['apogee'], summary['altitude']),)
-    assert page.flight.detections == (summary['detected'],)
-    assert page.flight.deciding.time <= summary['detected']
+    shown, apogee = page.above
+    assert found(shown) == [(summary['apogee'], summary['altitude'])]
+    assert decided(shown) == [summary['detected']]
+    assert parabolas(apogee, DECIDING)[0][0] <= summary['detected'] + 1e-9
     assert {'liftoff', 'burnout', 'apogee', 'main parachute'} <= {mark.name for mark in page.marks}
 
 

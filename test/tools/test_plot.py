@@ -10,12 +10,13 @@ import warnings
 
 import numpy as np
 import pytest
-from plot_pages import panels, points
+from plot_pages import decided, found, panels, parabolas, points, predicted
 
 from parts import few_of
+from propulsion_ros.drawing.figure import COMMAND, DECIDING, FITTED, Mark, Panel, Span, Trace
 from propulsion_ros.pictures.log import signals_of_log
-from propulsion_ros.pictures.panels import Line, Panel, page_of
-from propulsion_ros.pictures.signals import COMMAND, Channel, Fit, Mark, Signals, Span
+from propulsion_ros.pictures.panels import page_of
+from propulsion_ros.pictures.signals import Channel, Fit, Signals
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools import plot
@@ -47,27 +48,26 @@ def log(tmp_path):
 
 def test_a_log_is_flown_by_the_detector(log):
     page = page_of(signals_of_log(log(throw())))
-    shown = page.flight
-    (detected,), ((time, altitude),) = shown.detections, shown.vertices
+    shown, apogee = page.above
+    (detected,), ((time, altitude),) = decided(shown), found(shown)
     assert time == pytest.approx(SPEED / GRAVITY, abs=0.02)
     assert altitude == pytest.approx(SPEED**2 / GRAVITY / 2, abs=0.1)
     assert time < detected < time + 1.0
-    found = f'apogee {altitude:.1f} m at {time:.2f} s, detected at {detected:.2f} s'
-    assert page.title == f'throw: {found}'
+    words = f'apogee {altitude:.1f} m at {time:.2f} s, detected at {detected:.2f} s'
+    assert page.title == f'throw: {words}'
     assert [span.name for span in page.phases] == ['preflight', 'launch', 'flight', 'recovery']
     assert page.phases[2].end == page.phases[3].begin == detected
     assert [mark.name for mark in page.marks] == ['liftoff']
     assert page.marks[0].time == pytest.approx(0.0, abs=1.0)
-    assert [line.label for line in shown.lines] == ['log']
-    assert len(shown.lines[0].time) == 220
+    assert [trace.label for trace in shown.series] == ['log']
+    assert len(shown.series[0].x) == 220
     # After the throw left the window every fit is that of free fall.
-    settled = [fit for fit in shown.fits if fit.time > 3.0]
+    settled = [acceleration for time, _, _, acceleration in parabolas(shown) if time > 3.0]
     assert len(settled) > 10
-    assert {round(fit.acceleration, 1) for fit in settled} == {-9.8}
-    assert shown.deciding.time == detected
-    assert {span.name for span in shown.health} <= {'lockout', 'fit not believed'}
-    late = [(t, h) for t, h in shown.predictions[-3:]]
-    assert late == pytest.approx(np.array([(time, altitude)] * 3), abs=0.1)
+    assert {round(acceleration, 1) for acceleration in settled} == {-9.8}
+    assert parabolas(apogee, DECIDING)[0][0] == pytest.approx(detected)
+    assert {span.name for span in shown.bands} <= {'lockout', 'fit not believed'}
+    assert predicted(shown)[-3:] == pytest.approx(np.array([(time, altitude)] * 3), abs=0.1)
     assert panels(page) == {
         'vertical speed [m/s]': ['log', 'fit'], 'vertical acceleration [m/s²]': ['fit'],
     }
@@ -76,8 +76,8 @@ def test_a_log_is_flown_by_the_detector(log):
 
 def test_a_log_without_an_apogee_has_no_detection(log):
     page = page_of(signals_of_log(log(throw(until=4.0))))
-    assert (page.title, page.flight.detections, page.flight.vertices) == ('throw', (), ())
-    assert page.flight.deciding is None
+    (shown,) = page.above
+    assert (page.title, decided(shown), found(shown)) == ('throw', [], [])
 
 
 def signals():
@@ -121,7 +121,8 @@ def test_the_altitude_says_what_the_flight_logic_made_of_it():
             'lockout', 'parabolas fitted to it', 'log', 'apogee predicted', 'decision',
             'apogee found',
         ])
-        assert [text.get_text() for text in axis.get_legend().get_texts()] == labels
+        legend = [text.get_text() for text in axis.get_legend().get_texts()]
+        assert legend == list(dict.fromkeys(labels))
         assert set(drawn['decision'].get_xdata()) == {1.5}
         assert drawn['apogee found'].get_xydata().tolist() == [[1.0, 5.0]]
         assert {tuple(point) for point in drawn['apogee predicted'].get_xydata()} == {(1.0, 5.0)}
@@ -176,9 +177,9 @@ def test_fits_that_begin_late_are_spread_over_their_own_time():
         made.add(Channel('', 'altitude', 'log'), t, 0.0)
         if t > 100.0:
             made.flight.fits.append(Fit(t, 0.0, 0.0, -10.0))
-    flight = page_of(made).flight
-    assert len(flight.fits) == 30
-    assert flight.ahead == pytest.approx(0.35 * (199.9 - 100.1), rel=0.01)
+    fits = page_of(made).above[0].of(FITTED)
+    assert len(fits) == 30
+    assert np.ptp(fits[0].x) == pytest.approx(2.0 + 0.35 * (199.9 - 100.1), rel=0.01)
 
 
 @pytest.mark.parametrize(('part', 'times', 'phases', 'marks'), [
@@ -261,7 +262,7 @@ def test_fits_beyond_what_an_axis_can_show_are_not_drawn(tmp_path, field, value)
     made.flight.predictions[2] = (wild.time, 3.0, value)
     made.flight.vertices[:] = [(3.0, value)]
     page = page_of(made)
-    assert (wild in page.flight.fits) == (value == 1e99)
+    assert len(page.above[0].of(FITTED)) == 8 + (value == 1e99)
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         draw_page(page, tmp_path / 'page.png')
@@ -274,7 +275,7 @@ def test_fits_beyond_what_an_axis_can_show_are_not_drawn(tmp_path, field, value)
 ])
 def test_few_lines_of_a_panel_are_named(count, expected):
     lines = [
-        Line(f'n{i}', role, np.arange(2.0), np.array([0.0, far * i]))
+        Trace(f'n{i}', role, np.arange(2.0), np.array([0.0, far * i]))
         for role, far in (('published', 1.0), ('command', 0.5)) for i in range(count)
     ]
     assert list(Panel('', tuple(lines)).named) == expected

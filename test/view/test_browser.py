@@ -18,8 +18,9 @@ from browser import Browser, chromium
 from viewed import HOSTILE, flown
 
 from markdown_pages import REPOSITORY
+from propulsion_ros.drawing.figure import Mark
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.pictures.signals import Channel, Mark
+from propulsion_ros.pictures.signals import Channel
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.domains import reserved_domain
 from propulsion_ros.urdf.description import Description

@@ -11,12 +11,11 @@ from viewed import flown
 
 from markdown_pages import REPOSITORY
 from parts import few_of
+from propulsion_ros.drawing.figure import Mark, Page, Panel, Trace
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.pictures.panels import Line, Page, Panel
-from propulsion_ros.pictures.signals import Mark
+from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.view.page import data_of
-from propulsion_ros.view.plots import loop_of
 from propulsion_ros.view.robot import robot_of
 from propulsion_ros.view.solids import arrow, polygons_of
 
@@ -26,11 +25,11 @@ from propulsion_ros.view import gif
 TURN = [0.0, 0.0, 0.0, 1.0]
 
 
-def write(path, monkeypatch, vehicle='quadrotor'):
+def write(path, monkeypatch, vehicle='quadrotor', page=None):
     monkeypatch.setattr(gif, 'PICTURES', 5)
     signals = flown()
     signals.flight.fired['main'] = 1.0
-    gif.write_gif(path, data_of(signals, robot_of(vehicle)))
+    gif.write_gif(path, data_of(signals, robot_of(vehicle)), page or page_of(signals))
 
 
 @pytest.mark.parametrize('vehicle', few_of(VEHICLES, 3))
@@ -65,19 +64,22 @@ def test_the_pages_have_a_loop_of_each_vehicle(vehicle):
         assert np.mean(np.asarray(loop.convert('RGB'))[40:, :400] != before[40:, :400]) > 0.02
 
 
-def test_a_loop_of_a_demo_begins_with_it_and_has_its_plots():
-    line = Line('given', 'published', np.arange(5.0, 10.0), np.arange(5.0))
+def test_a_loop_begins_with_its_page_and_has_its_whole_panels(tmp_path, monkeypatch):
+    given = Trace('given', 'published', np.arange(5.0, 10.0), np.arange(5.0))
     page = Page('', 'time [s]', 5.0, 10.0, panels=(
-        Panel('A step', (line,), scale='force [N]'),
-        Panel('A part of it', (line,), (6.0, 7.0), 'force [N]'),
-        Panel('Two', (line, replace(line, label='wanted')), scale='force [N]'),
+        Panel('A step', (given,), scale='force [N]'),
+        Panel('A part of it', (given,), (6.0, 7.0), 'force [N]'),
+        Panel('Two', (given, replace(given, label='wanted')), scale='force [N]'),
     ))
-    loop = loop_of(page)
-    assert [plot['title'] for plot in loop['plots']] == ['force [N]', 'force [N]']
-    data = {**data_of(flown(), robot_of('quadrotor')), **loop}
-    assert data['step'] * gif.chosen_frames(data)[0] == pytest.approx(5.0, abs=0.1)
-    # A page of details alone leaves the plots of the recording.
-    assert loop_of(replace(page, panels=page.panels[1:2])) == {'first': 5.0}
+    data = data_of(flown(), robot_of('quadrotor'))
+    assert data['step'] * gif.chosen_frames(data, page.begin)[0] == pytest.approx(5.0, abs=0.1)
+    drawn = []
+    monkeypatch.setattr(gif, 'draw_panel', lambda axis, page, panel, **_: drawn.append(panel))
+    write(tmp_path / 'a.gif', monkeypatch, page=page)
+    # The last one is drawn first, from below.
+    assert [(panel.heading, len(panel.traces)) for panel in drawn] == [
+        ('force [N]', 2), ('force [N]', 1)
+    ]
 
 
 def test_a_place_that_is_none_is_named(tmp_path, monkeypatch):
@@ -90,7 +92,7 @@ def test_each_phase_has_its_share_of_the_pictures():
     signals.flight.phases = [Mark(0.0, 'preflight'), Mark(10.0, 'launch'), Mark(14.0, 'flight')]
     signals.flight.marks = [Mark(10.0, 'liftoff')]
     data = data_of(signals, robot_of('quadrotor'))
-    times = data['begin'] + data['step'] * np.array(gif.chosen_frames(data))
+    times = data['begin'] + data['step'] * np.array(gif.chosen_frames(data, data['begin']))
     assert times[0] == pytest.approx(9.5, abs=0.1)
     assert times[-1] == pytest.approx(100.0, abs=0.1)
     assert np.count_nonzero((times > 10.0) & (times < 14.0)) == pytest.approx(80 / 3, abs=2)

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from viewed import HOSTILE, flown
 
-from propulsion_ros.pictures.signals import Channel, Mark, Placed, Signals
+from propulsion_ros.drawing.figure import Mark
+from propulsion_ros.pictures.signals import Channel, Placed, Signals
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools import cli
 from propulsion_ros.urdf.description import Description

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a figure shows, whoever draws it: a page of panels with traces, bands and events."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from propulsion_ros.settings.quantity import FloatArray
+
+PUBLISHED, COMMAND, RESIDUAL = 'published', 'command', 'residual'
+"""Roles of series: what a node publishes, its commands, and what is missing of them."""
+SAMPLED, FITTED, DECIDING, PREDICTED, FOUND = 'sampled', 'fitted', 'deciding', 'predicted', 'found'
+"""Roles beside series: single points, and what was computed from them."""
+SERIES = (PUBLISHED, COMMAND, RESIDUAL)
+
+COLOURS = {
+    'altitude': '#1f4e79', 'fit': '#c0392b', 'event': '#2e8b57', 'mark': '#555555',
+    'far': '#222222', 'beyond': '#c0392b', 'case': '#1f5fa8',
+}
+"""Of what looks the same in every figure."""
+PHASE_COLOURS = {
+    'setup': '#eeeeee', 'preflight': '#dfe6ee', 'launch': '#f6e3b4', 'flight': '#cfe8d5',
+    'recovery': '#d6dcf5', 'debug': '#f3d9ee',
+}
+BAND_COLOURS = {'lockout': '#f4b6b0', 'fit not believed': '#d9d9d9'}
+
+ROUNDING = 1e-9
+"""In any unit: traces that move by less are drawn flat."""
+_NAMED, _CHOSEN = 6, 3
+"""A panel with more than so many names has colours and names for those few that move most."""
+
+
+class Span(NamedTuple):
+    """A named part of the time axis [s]."""
+
+    begin: float
+    end: float
+    name: str
+
+
+class Mark(NamedTuple):
+    """A named moment [s]."""
+
+    time: float
+    name: str
+
+
+@dataclass(frozen=True)
+class Style:
+    """How the traces of a role look."""
+
+    dash: str = '-'
+    """'-', '--', ':', or '' for points without a line."""
+    marker: str = ''
+    size: float = 0.0
+    """Of the marker, or the width of the line, 0 for that of its panel."""
+    colour: str = ''
+    """'' for that of the label."""
+    opacity: float = 1.0
+    is_held: bool = False
+    """Whether a value holds until the next one."""
+    is_above: bool = False
+
+
+STYLES = {
+    PUBLISHED: Style(),
+    COMMAND: Style('--', is_held=True),
+    RESIDUAL: Style(':'),
+    SAMPLED: Style('', '.', opacity=0.6),
+    FITTED: Style(':', size=0.9, colour=COLOURS['fit'], opacity=0.75),
+    DECIDING: Style(':', size=2.0, colour=COLOURS['fit'], opacity=0.75, is_above=True),
+    PREDICTED: Style('', '.', 4.0, COLOURS['fit']),
+    FOUND: Style('', 'o', 5.0, COLOURS['fit'], is_above=True),
+}
+"""By role."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One series of a panel, or points of one kind."""
+
+    label: str
+    """Traces of one label have one colour; '' has no name."""
+    role: str
+    """A key of `STYLES`."""
+    x: FloatArray
+    """Time [s] on the axis of the page, or what else is to the right; NaN where time goes back."""
+    y: FloatArray
+
+
+class Callout(NamedTuple):
+    """A point with a text beside it."""
+
+    x: float
+    y: float
+    text: str
+
+
+class Level(NamedTuple):
+    """A value across a panel, with its name at the edge."""
+
+    value: float
+    name: str
+    is_limit: bool
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Traces of one quantity over time, or over another one."""
+
+    heading: str
+    traces: tuple[Trace, ...] = ()
+    span: tuple[float, float] | None = None
+    """Part of the time that it shows [s]; None for that of the page."""
+    scale: str = ''
+    """What is beside its axis: a quantity with its unit, where the heading has none."""
+    dashed: str = COMMAND
+    """What a dashed trace is that has the label of a solid one."""
+    colours: Mapping[str, str] = field(default_factory=dict)
+    """Of labels that have the same one in all panels."""
+    limits: tuple[float, float] | None = None
+    """Of the axis; None for what the traces need."""
+    bands: tuple[Span, ...] = ()
+    events: tuple[Mark, ...] = ()
+    """Behind and across this panel alone."""
+    legend: str = ''
+    """'beside' or 'inside' for a legend there, '' for names at the ends of traces."""
+    across: str = ''
+    """What is to the right where that is no time, with its unit."""
+    callouts: tuple[Callout, ...] = ()
+    levels: tuple[Level, ...] = ()
+    """Only of `spread`, but for limits."""
+    spread: FloatArray | None = None
+    """Values of which it shows beside the traces how many there are of which size."""
+
+    @property
+    def series(self) -> tuple[Trace, ...]:
+        """The traces that are series."""
+        return self.of(*SERIES)
+
+    def of(self, *roles: str) -> tuple[Trace, ...]:
+        """Return the traces of some roles."""
+        return tuple(trace for trace in self.traces if trace.role in roles)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Each label of a series once."""
+        return tuple(dict.fromkeys(trace.label for trace in self.series))
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The labels that are shown: all of a few, of many those that move most."""
+        names = self.names
+        if len(names) <= _NAMED:
+            return names
+        moved = most_moved(self.series)
+        chosen = sorted(names, key=lambda name: -moved[name])[:_CHOSEN]
+        return tuple(name for name in names if name in chosen)
+
+
+def most_moved(traces: Iterable[Trace]) -> dict[str, float]:
+    """Return how far the traces of each label move, in their unit."""
+    moved: dict[str, float] = {}
+    for trace in traces:
+        known = trace.y[np.isfinite(trace.y)]
+        far = float(np.ptp(known)) if known.size else 0.0
+        moved[trace.label] = max(moved.get(trace.label, 0.0), far)
+    return moved
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that is drawn."""
+
+    title: str
+    time_label: str
+    """Above the page, and below its time axes."""
+    begin: float
+    end: float
+    """Of the time axes [s]."""
+    above: tuple[Panel, ...] = ()
+    """In a higher row of their own: a flight, and its apogee."""
+    panels: tuple[Panel, ...] = ()
+    """The others."""
+    phases: tuple[Span, ...] = ()
+    """Behind all of them."""
+    marks: tuple[Mark, ...] = ()
+    """Across all of them."""
+    origin: int = 0
+    """What the time axis counts from, in stamps [s]."""
+    beside: int = 0
+    """Panels in a row; 0: by how many there are."""
