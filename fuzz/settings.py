@@ -24,7 +24,7 @@ from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.graph.node_config import build_family, family_of
 from propulsion_ros.loops.flight.record_file import FlightRecord, OwedPulse, decode, encode
 from propulsion_ros.models.common.thrust_curve import parse_curve
-from propulsion_ros.models.supply.rasp import parse_rasp
+from propulsion_ros.models.supply.motors import parse_rasp
 from propulsion_ros.rml.config import BLOCKS, FlightConfig, read_flight_config
 from propulsion_ros.settings.errors import CommandError, SourceError
 from propulsion_ros.settings.yaml_file import ParameterFile

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from propulsion_ros.flight.events.variables import VARIABLES
 from propulsion_ros.flight.phases.phases import DUTIES, TRANSITIONS
 from propulsion_ros.flight.readiness import CHECKS
-from propulsion_ros.rml import controllers, deployers, engines, events, sensors, unread
+from propulsion_ros.rml import config, devices, events, sensors
 from propulsion_ros.rml.conditions import COMBINATIONS, COMPARISONS
 from propulsion_ros.settings.files import read_text, write_text
 from propulsion_ros.settings.flat import Parameter
@@ -114,19 +114,19 @@ def keys_of() -> Iterator[tuple[str, Parameter]]:
         ('Sensors', '', sensors.SENSORS),
         ('Estimator', '', sensors.ESTIMATOR),
         *_each('Orientation', sensors.ORIENTATION),
-        ('Deployers', 'each', deployers.COMMON),
-        *_each('Deployers', deployers.TYPES),
-        ('Engines', 'each', engines.COMMON),
-        *_each('Engines', engines.TYPES),
-        *_each('igniter', engines.IGNITER),
-        ('valve', '', engines.VALVE),
-        ('Controllers', 'each', controllers.COMMON),
+        ('Deployers', 'each', devices.DEPLOYER_KEYS),
+        *_each('Deployers', devices.DEPLOYER_TYPES),
+        ('Engines', 'each', devices.ENGINE_KEYS),
+        *_each('Engines', devices.ENGINE_TYPES),
+        *_each('igniter', devices.IGNITER),
+        ('valve', '', devices.VALVE),
+        ('Controllers', 'each', devices.CONTROLLER_KEYS),
         ('Events', 'each', events.EVENT),
         ('Events', 'not in legacy', events.SAFE),
         *_each('action', events.ACTIONS),
-        ('General', 'without effect', unread.GENERAL),
-        ('Networking', 'without effect', unread.NETWORKING),
-        ('Radio', 'without effect', unread.RADIO),
+        ('General', 'without effect', config.GENERAL),
+        ('Networking', 'without effect', config.NETWORKING),
+        ('Radio', 'without effect', config.RADIO),
     ]
     for block, which, group in parts:
         for key in group:

@@ -11,7 +11,7 @@ from defusedxml.ElementTree import fromstring
 from scipy.spatial.transform import Rotation
 
 from parts import few_of
-from propulsion_ros.demos.cubesat_guidance import CubesatGuidance, CubesatTarget, momentum_bit
+from propulsion_ros.demos.cubesat import CubesatGuidance, CubesatTarget, momentum_bit
 from propulsion_ros.demos.rocket_guidance import RocketGuidance
 from propulsion_ros.graph.family_params import ActuatorNodeParams, FamilyNodeParams
 from propulsion_ros.graph.share import load_robot_description, share_directory

@@ -6,12 +6,20 @@ import numpy as np
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.demos.demo import Demo, Row, Summary, number, page_of, settled
+from propulsion_ros.demos.demo import (
+    Demo,
+    Row,
+    StepResponse,
+    Summary,
+    number,
+    page_of,
+    settled,
+    step_response,
+)
 from propulsion_ros.demos.pilot import Pilot, efforts, mass
 from propulsion_ros.demos.plan import marks_of, roll_pitch_yaw, target_at
 from propulsion_ros.demos.quadrotor_guidance import QuadrotorGuidance, QuadrotorTarget
 from propulsion_ros.demos.recording import Recording
-from propulsion_ros.demos.step_response import StepResponse, step_response
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Page, Panel, Trace
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import wrench_to_msg

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from propulsion_ros.models.supply.motors import motor_of
-from propulsion_ros.models.supply.rasp import ThrustCurve
+from propulsion_ros.models.supply.motors import ThrustCurve, motor_of
 from propulsion_ros.settings.files import read_text
 
 

@@ -10,28 +10,32 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec
-from propulsion_ros.rml.controllers import read_controllers
-from propulsion_ros.rml.deployers import MOST, read_deployers
-from propulsion_ros.rml.document import LEGACY_NESTING, parse
-from propulsion_ros.rml.engines import read_engines
+from propulsion_ros.rml.devices import (
+    MOST_DEPLOYERS,
+    read_controllers,
+    read_deployers,
+    read_engines,
+)
 from propulsion_ros.rml.events import Devices, EventReader
 from propulsion_ros.rml.firing import never_fires
+from propulsion_ros.rml.keys import BYTE
 from propulsion_ros.rml.sensors import (
     OrientationConfig,
     SensorsConfig,
     read_estimator,
     read_sensors,
 )
-from propulsion_ros.rml.unread import UNREAD, check_unread
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import expand_user, printable, read_text
 from propulsion_ros.settings.json_node import JsonNode
-from propulsion_ros.settings.jsonc import line_in, line_of
+from propulsion_ros.settings.jsonc import line_in, line_of, parse_jsonc
+from propulsion_ros.settings.keys import key, read_keys
 
 BLOCKS = ('Sensors', 'Estimator', 'Deployers', 'Engines', 'Controllers', 'Events')
 UNITS = 'times in ms, lengths in m, axes north-east-down, angles in rad'
@@ -190,7 +194,7 @@ def _events(
         raise document['Events'].error('expected at least one event')
     # The flown files leave Engines out where an engine is named on the network alone.
     any_engine = is_legacy and not document.has('Engines')
-    devices = Devices(deployers, None if any_engine else engines, len(controllers), MOST)
+    devices = Devices(deployers, None if any_engine else engines, len(controllers), MOST_DEPLOYERS)
     return EventReader(devices, is_legacy).read(nodes)
 
 
@@ -201,3 +205,89 @@ def _named(events: tuple[EventSpec, ...]) -> tuple[DeployerSpec, ...]:
         for event in events for action in event.actions if action.kind == 'deployment'
     ]
     return tuple(DeployerSpec(i, f'deployer_{i}') for i in range(max(used, default=-1) + 1))
+
+
+LEGACY_NESTING = 10
+"""Deepest nesting of lists and objects that the flown parser takes."""
+_DEEPEST = 200
+
+
+def parse(text: str, max_nesting: int = _DEEPEST) -> JsonNode:
+    """Return the document of a JSONC text.
+
+    Raises
+    ------
+    SourceError
+        Where it is no JSON, a key is given twice, or it is nested too deeply.
+    """
+    # The parser recurses, so what is far too deep is refused before it sees it.
+    if _brackets(text) > 2 * _DEEPEST:
+        raise SourceError('document', 'is nested too deeply')
+    value = parse_jsonc(text)
+    if _depth(value) > max_nesting:
+        raise SourceError('document', f'is nested too deeply, more than {max_nesting} levels')
+    return JsonNode(value)
+
+
+def _brackets(text: str) -> int:
+    """Return an upper bound of the nesting."""
+    depth = deepest = 0
+    for character in text:
+        if character in '[{':
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in ']}':
+            depth -= 1
+    return deepest
+
+
+def _depth(value: Any) -> int:
+    level, depth = [value], 0
+    while True:
+        inner = [child for item in level for child in _children(item)]
+        if not any(isinstance(item, (dict, list)) for item in level):
+            return depth
+        level, depth = inner, depth + 1
+
+
+def _children(item: Any) -> list[Any]:
+    if isinstance(item, dict):
+        return list(item.values())
+    return list(item) if isinstance(item, list) else []
+
+
+GENERAL = (
+    key('LaunchAccelerationThreshold', 'never read by the flown software either', default=None),
+    key('NetworkLogDestination', 'as above', int, None, choices=BYTE),
+    key('AutoSethome', 'as above', bool, None),
+    key('AutoLaunch', 'as above', bool, None),
+    key('PrimaryStorage', 'as above', str, None),
+)
+NETWORKING = (key('RoutingTable', 'never read by the flown software either', JsonNode, None),)
+ROUTE = (
+    key('Destination', 'node', int, choices=BYTE),
+    key('Interface', 'number', int, choices=BYTE),
+    key('Metric', 'cost', int, choices=BYTE),
+    key('Address', 'next node', str, None),
+)
+RADIO = (
+    key('Override', 'whether the values below count', bool, None),
+    key('Frequency', 'carrier', unit='Hz', above=0.0, default=None),
+    key('SyncByte', 'identifies the network', int, None, choices=BYTE),
+    key('Bandwidth', 'bandwidth of the modulation', unit='Hz', above=0.0, default=None),
+    key('SpreadingFactor', 'spreading factor of the modulation', int, None,
+        choices=range(6, 13)),
+    key('TxPower', 'transmitted power', unit='dBm', default=None),
+)
+UNREAD = {'General': GENERAL, 'Networking': NETWORKING, 'Radio': RADIO}
+
+
+def check_unread(document: JsonNode) -> tuple[str, ...]:
+    """Return the names of the blocks that a file has and nothing here uses, keys checked."""
+    found = tuple(name for name in UNREAD if document.has(name))
+    for name in found:
+        values = read_keys(document[name], UNREAD[name])
+        table = values.get('RoutingTable')
+        for route in table.items() if table is not None else ():
+            read_keys(route, ROUTE)
+    return found

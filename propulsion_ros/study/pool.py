@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of this machine that do work, and are replaced when one dies."""
+"""Processes of this machine that do work and are replaced when one dies, or a Dask cluster.
+
+`distributed` is imported here alone, and only when it is used.
+"""
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import logging
 import os
 import signal
 import threading
@@ -11,7 +17,10 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
+from typing import Any
 
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.study.work import Row, Work, rows_of
 
 _THREADS = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', 'MKL_NUM_THREADS': '1'}
@@ -117,3 +126,104 @@ def _end_with(sentinel: int) -> None:
 def _rows(numbers: Sequence[int]) -> list[Row]:
     (work,) = _given
     return rows_of(work, '', numbers)
+
+
+_SCHEMES = ('tcp://', 'tls://')
+_PATIENCE = 10.0
+"""Wall time for the scheduler to reply, and for a first worker [s]."""
+_GONE = 'what is done is kept; it no longer replies'
+
+
+class Cluster:
+    """A Dask cluster as a backend of `run`: the scheduler gives cases to its workers.
+
+    Parameters
+    ----------
+    work : Work
+        What they do; it is sent to each worker once.
+    address : str
+        Of the scheduler, such as ``tcp://10.0.0.1:8786`` or ``tls://...``.
+
+    Raises
+    ------
+    SourceError
+        Where there is no scheduler, or it has no worker.
+    """
+
+    def __init__(self, work: Work, address: str) -> None:
+        self._dask = _distributed()
+        if not address.startswith(_SCHEMES):
+            raise SourceError(
+                '--scheduler', f'expected tcp://HOST:PORT or tls://HOST:PORT, got {address!r}'
+            )
+        self._work, self._key = work, work.key
+        with _replying(f'{address}: no scheduler replies'):
+            self._client = self._dask.Client(
+                address, timeout=_PATIENCE, set_as_default=False, name='propulsion_ros'
+            )
+        try:
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            self._client.close()
+            raise SourceError('--scheduler', f'{address}: the scheduler has no worker') from None
+        self._sent = self._send()
+
+    @property
+    def workers(self) -> int:
+        """How many threads the workers have by now."""
+        with _replying(_GONE):
+            return max(sum(map(int, self._client.nthreads().values())), 1)
+
+    def _send(self) -> Any:
+        with _replying(_GONE):
+            return self._client.scatter(self._work, broadcast=True, hash=False)
+
+    def submit(self, numbers: Sequence[int]) -> Any:
+        """Begin some cases."""
+        return self._client.submit(rows_of, self._sent, self._key, numbers, pure=False)
+
+    def result(self, future: Any) -> list[Row]:
+        """Return the rows of a future that is done; raise `DiedError` where its workers died."""
+        if future.status == 'finished':
+            with _replying(_GONE):
+                rows: list[Row] = future.result()
+                return rows
+        if future.status in ('cancelled', 'lost'):
+            # The workers that had the work may be gone.
+            self._sent = self._send()
+            raise DiedError('the scheduler lost it')
+        error = future.exception()
+        if isinstance(error, self._dask.KilledWorker):
+            raise DiedError('its worker died')
+        raise SourceError('--scheduler', f'a worker cannot fly: {type(error).__name__}: {error}')
+
+    def close(self) -> None:
+        """Leave the cluster; what was begun is cancelled there."""
+        self._client.close()
+
+
+@contextmanager
+def _replying(what: str) -> Iterator[None]:
+    """Raise `SourceError` in place of the errors of a connection."""
+    try:
+        yield
+    except (OSError, ValueError, TimeoutError) as error:
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        raise SourceError('--scheduler', f'{what}: {reason}') from None
+
+
+def is_installed() -> bool:
+    """Return whether `distributed` can be imported."""
+    return importlib.util.find_spec('distributed') is not None
+
+
+def _distributed() -> Any:
+    try:
+        module = importlib.import_module('distributed')
+    except ImportError as error:
+        raise SourceError(
+            '--scheduler', f"needs distributed, {how_to_get('distributed')}: {error}"
+        ) from None
+    # It logs tracebacks of a scheduler that is gone, which is one line here.
+    logging.getLogger('distributed.client').setLevel(logging.CRITICAL)
+    return module

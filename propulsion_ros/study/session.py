@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.settings.files import make_folder
-from propulsion_ros.study.cluster import Cluster
 from propulsion_ros.study.journal import Journal
 from propulsion_ros.study.kinds import OpenStudy, StudyWork, files_of, named_in
-from propulsion_ros.study.pool import Pool
+from propulsion_ros.study.pool import Cluster, Pool
 from propulsion_ros.study.run import run
 from propulsion_ros.study.study import RATES_BY, Study
 from propulsion_ros.study.table import numbers_of, rates, write_rows

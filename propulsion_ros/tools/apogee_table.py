@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.study.apogee.references import Reference, read_references
+from propulsion_ros.study.apogee.fault_table import Reference, read_references
 from propulsion_ros.tools.apogee import apogee_of_log
 
 _HEADER = (

@@ -14,8 +14,7 @@ import pytest
 from fuzz.settings import fly
 from parts import amount
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.rml.config import BLOCKS, read_flight_config
-from propulsion_ros.rml.document import parse
+from propulsion_ros.rml.config import BLOCKS, parse, read_flight_config
 from propulsion_ros.settings.errors import SourceError
 
 COUNT = amount('fuzz', 200, 20_000)

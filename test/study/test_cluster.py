@@ -16,15 +16,15 @@ import pytest
 from study_works import Squares
 
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.study import cluster
-from propulsion_ros.study.cluster import Cluster
+from propulsion_ros.study import pool
+from propulsion_ros.study.pool import Cluster
 from propulsion_ros.study.run import run
 from propulsion_ros.tools.cli import main
 
 APOGEE = 'kind: apogee\ncases: 12\nvary: {flight.seed: {counter: 0}}\n'
 
 needs_dask = pytest.mark.skipif(
-    not cluster.is_installed(), reason='distributed is not installed: pip install distributed'
+    not pool.is_installed(), reason='distributed is not installed: pip install distributed'
 )
 
 
@@ -53,7 +53,7 @@ def test_workers_of_a_scheduler_fly_every_case(here, tmp_path):
 
 @needs_dask
 def test_no_scheduler_is_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, '_PATIENCE', 0.5)
+    monkeypatch.setattr(pool, '_PATIENCE', 0.5)
     with pytest.raises(SourceError, match=r'tcp://127\.0\.0\.1:9: no scheduler replies') as caught:
         Cluster(Squares(tmp_path), 'tcp://127.0.0.1:9')
     assert '\n' not in str(caught.value)
@@ -152,7 +152,7 @@ def test_a_scheduler_that_dies_is_one_line_and_what_is_done_is_kept(
     tmp_path, monkeypatch, capfd
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cluster, '_PATIENCE', 2.0)
+    monkeypatch.setattr(pool, '_PATIENCE', 2.0)
     (tmp_path / 'apogee.yaml').write_text(APOGEE.replace('12', '1000'))
     with _cluster(tmp_path) as (address, processes):
         journal, words = tmp_path / 'dead' / 'journal.jsonl', ['study', 'apogee.yaml']

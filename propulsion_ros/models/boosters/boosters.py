@@ -9,17 +9,16 @@ ignition instead.
 """
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propulsion_ros.models.boosters.gimbals import Gimbals
-from propulsion_ros.models.boosters.ignition import IgnitionDelay
-from propulsion_ros.models.boosters.layout import layout_of_boosters
-from propulsion_ros.models.boosters.nozzle import Nozzles
 from propulsion_ros.models.boosters.params import BoostersParams
 from propulsion_ros.models.common.allocation import allocation_matrix
+from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.efficiency import Degrading
 from propulsion_ros.models.common.esc import FIELDS, beyond, esc_of
 from propulsion_ros.models.common.facts import FamilyFacts
@@ -31,7 +30,7 @@ from propulsion_ros.models.common.family import (
     restart,
 )
 from propulsion_ros.models.common.lag import Lag
-from propulsion_ros.models.common.layout import ThrustLayout
+from propulsion_ros.models.common.layout import ThrustLayout, placed_rows
 from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.thrust_curve import BurnCurves
@@ -400,3 +399,103 @@ def _turned(axes: FloatArray, rotations: FloatArray, turns: FloatArray) -> Float
     about = (rotations @ turns[..., None])[..., 0] / np.maximum(size, np.finfo(float).tiny)
     once = cross(about, axes)
     return np.asarray(axes + np.sin(size) * once + (1.0 - np.cos(size)) * cross(about, once))
+
+
+class IgnitionDelay:
+    """n igniters, each of which must be on for a time before its booster burns.
+
+    Parameters
+    ----------
+    delay : FloatArray
+        [s], (n,).
+    batch : tuple of int
+        Leading batch shape of the state.
+
+    Attributes
+    ----------
+    left : FloatArray
+        Time until each burns once it is on [s], (..., n).
+    """
+
+    left: FloatArray
+
+    def __init__(self, delay: FloatArray, batch: tuple[int, ...]) -> None:
+        self._batch, self._delay = batch, np.broadcast_to(delay, (*batch, len(delay)))
+
+    def reset(self, indices: Any = None, burns: BoolArray | None = None) -> None:
+        """Wait anew, but for what burns already, (..., n); see `restart`."""
+        left = self._delay if burns is None else np.where(burns, 0.0, self._delay)
+        restart(self, indices, self._batch, left=left)
+
+    def step(self, on: BoolArray, dt: float) -> FloatArray:
+        """Return for which part of a step of ``dt`` [s] each booster burns, (..., n)."""
+        burns = np.where(on, np.maximum(dt - self.left, 0.0), 0.0)
+        waits = on & (self.left <= dt) if dt == 0.0 else burns
+        self.left = np.where(on, np.maximum(self.left - dt, 0.0), self._delay)
+        return np.asarray(burns / dt if dt > 0.0 else waits, dtype=float)
+
+
+_HIGHEST, _SPACING = 86_000.0, 10.0
+"""Heights of the table above sea level [m]; linear between its points it is right to 3e-8."""
+
+
+class Nozzles:
+    """What the pressure around n nozzles adds to their thrust.
+
+    The outside presses on the area of the exit, so that thrust rises with altitude by (p_ref - p) A
+    (Sutton and Biblarz, Rocket Propulsion Elements), while the flow of propellant stays.
+
+    Parameters
+    ----------
+    params : BoostersParams
+        Validated configuration.
+    """
+
+    def __init__(self, params: BoostersParams) -> None:
+        self._area, self._pressure = params.exit_area, params.reference_pressure
+        self._site = params.site_altitude
+        self._heights = np.arange(-1000.0, _HIGHEST + _SPACING, _SPACING)
+        self._logarithms = np.log(temperature_and_pressure(self._heights)[1])
+
+    def thrust(self, thrust: FloatArray, body: BodyState) -> FloatArray:
+        """Return thrusts at the height of the body [N], from those at the reference pressure.
+
+        Below the height of sea level by 1 km, and above 86 km, the pressure stays. A thrust at
+        most doubles, so that what is shut down does not push.
+        """
+        if body.height is None:
+            return thrust
+        height = body.height + self._site
+        pressure = np.exp(np.interp(height, self._heights, self._logarithms))
+        added = (self._pressure - np.asarray(pressure)[..., None]) * self._area
+        return np.asarray(thrust + np.minimum(np.maximum(added, -thrust), thrust))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GimballedLayout(ThrustLayout):
+    """Boosters, some of which gimbals turn."""
+
+    gimbals: Gimbals | None = None
+    """g of them, with two joint angles each."""
+    turned: tuple[int, ...] = ()
+    """The booster that each of them turns."""
+
+    def in_base(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return positions and axes in base_link; see `ThrustLayout.in_base`."""
+        if self.gimbals is None:
+            return self.position, self.axis
+        position, axis, at = self.position.copy(), self.axis.copy(), list(self.turned)
+        self.gimbals.angles = angles.reshape(-1, 2)
+        position[at], axis[at] = self.gimbals.carry(position[at], axis[at])
+        return position, axis
+
+
+def layout_of_boosters(params: BoostersParams) -> GimballedLayout:
+    """Return how boosters are drawn."""
+    gimbals = params.gimbals
+    return GimballedLayout(
+        **placed_rows(params), lowest=np.zeros(len(params.names)), highest=params.max_thrust,
+        angle_names=gimbals.joints, plume='flame',
+        gimbals=Gimbals(gimbals) if gimbals.booster else None,
+        turned=tuple(params.names.index(booster) for booster in gimbals.booster),
+    )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Configuration of rotors."""
+"""Configuration of rotors: constants, fixed or drawn for each, and what air and ground do."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,8 +11,6 @@ from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.common.esc import EscParams, esc_of
 from propulsion_ros.models.common.step_mean import step_value
-from propulsion_ros.models.rotors.air_params import RotorAirParams
-from propulsion_ros.models.rotors.constants import drawn_range
 from propulsion_ros.models.rotors.integrators import INTEGRATORS, is_original
 from propulsion_ros.models.rotors.speed_curve import SpeedCurveParams, check_curve, curve_of
 from propulsion_ros.models.supply.battery_params import PoweredParams, check_supply
@@ -25,6 +24,98 @@ from propulsion_ros.settings.quantity import (
     quantity,
     validate,
 )
+
+
+def drawn_range(name: str, unit: str) -> Any:
+    """Return the quantity of the ends of the ranges of a constant, (n, 2)."""
+    doc = f'low and high end to draw {name} from; 0 0 keeps the fixed value'
+    return quantity((0.0, 0.0), unit, lo=0.0, shape=('n', 2), doc=doc)
+
+
+class RotorConstants:
+    """Named constants of n rotors, some of them drawn evenly from ranges.
+
+    Parameters
+    ----------
+    fixed : dict of str to FloatArray
+        Values without a range, each (n,).
+    ranges : dict of str to FloatArray
+        Low and high ends, each (n, 2), under the same names; 0 0 keeps the fixed value.
+    shape : tuple of int
+        Of what is drawn, (..., n).
+    seed : int
+        Equal seeds give equal draws.
+    """
+
+    def __init__(
+        self,
+        fixed: dict[str, FloatArray],
+        ranges: dict[str, FloatArray],
+        shape: tuple[int, ...],
+        seed: int,
+    ) -> None:
+        self._generator = np.random.default_rng(seed)
+        self._values: dict[str, FloatArray] = dict(fixed)
+        self._ends: dict[str, tuple[FloatArray, FloatArray]] = {}
+        for name, ends in ranges.items():
+            drawn = ends[:, 1] > 0.0
+            if drawn.any():
+                low, high = (np.where(drawn, end, fixed[name]) for end in ends.T)
+                self._ends[name] = low, high
+                self._values[name] = np.empty(shape)
+        self.draw(...)
+
+    def __getitem__(self, name: str) -> FloatArray:
+        """Return the present values, (n,), or (..., n) where they are drawn."""
+        return self._values[name]
+
+    def draw(self, indices: Any) -> None:
+        """Draw new values in place for some of the leading axes."""
+        for name, (low, high) in self._ends.items():
+            values = self._values[name]
+            values[indices] = self._generator.uniform(low, high, values[indices].shape)
+
+
+_LARGEST = 1e6
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RotorAirParams:
+    """What acts on n rotors beside their thrust at rest in the air; 0 everywhere: nothing."""
+
+    rotor_drag_coefficient: FloatArray = per_row(
+        0.0, 'N s^2/(m rad)', lo=0.0, hi=_LARGEST,
+        doc='drag (H-force) over rotor speed and speed through the air across the axis',
+    )
+    rolling_moment_coefficient: FloatArray = per_row(
+        0.0, 'N s^2/rad', lo=0.0, hi=_LARGEST,
+        doc='moment against the speed through the air across the axis, over it and rotor speed',
+    )
+    flapping_moment_coefficient: FloatArray = per_row(
+        0.0, 'N s^2/rad', lo=-_LARGEST, hi=_LARGEST,
+        doc='moment about axis x velocity through the air, over that and rotor speed; below 0 '
+        'raises the side that meets the stream, as blades do that flap back',
+    )
+    inflow_coefficient: FloatArray = per_row(
+        0.0, 'N s^2/(m rad)', lo=0.0, hi=_LARGEST,
+        doc='thrust lost over rotor speed and speed through the air along the axis',
+    )
+    translational_lift_coefficient: FloatArray = per_row(
+        0.0, 'N s^2/m^2', lo=0.0, hi=_LARGEST,
+        doc='thrust gained over the square of the speed through the air across the axis, at most '
+        'the thrust at rest',
+    )
+    rotor_radius: FloatArray = per_row(
+        0.0, 'm', doc='for the effect of the ground; 0: none', lo=0.0, hi=_LARGEST
+    )
+    ground_height: float = quantity(
+        0.0, 'm', doc='rotor_radius: height of the ground in the world', lo=-_LARGEST, hi=_LARGEST
+    )
+    rotor_inertia: FloatArray = per_row(
+        0.0, 'kg m^2', lo=0.0, hi=_LARGEST,
+        doc='about the axis of the rotor, for the torques of speeding up and of turning the axis',
+    )
+
 
 DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
 """Constants that can be drawn from a range."""

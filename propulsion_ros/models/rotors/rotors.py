@@ -23,8 +23,7 @@ from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import unit_rows
 from propulsion_ros.models.rotors.air import RotorAir, Turning
 from propulsion_ros.models.rotors.bank import RotorBank, work_arrays
-from propulsion_ros.models.rotors.constants import RotorConstants
-from propulsion_ros.models.rotors.params import DRAWN, RotorsParams
+from propulsion_ros.models.rotors.params import DRAWN, RotorConstants, RotorsParams
 from propulsion_ros.models.rotors.speed_curve import curve_of, without_curve
 from propulsion_ros.models.supply.batteries import Batteries, PoweredFamily
 from propulsion_ros.settings.errors import CommandError

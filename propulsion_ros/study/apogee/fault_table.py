@@ -2,6 +2,7 @@
 """What the detectors make of faulty copies of flown logs."""
 from __future__ import annotations
 
+import json
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,9 +16,10 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.variables import Sample, bounded
 from propulsion_ros.replay.flight_log import read_flight_log
 from propulsion_ros.replay.logged_flight import fly_live
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import read_text
+from propulsion_ros.settings.json_node import JsonNode
 from propulsion_ros.study.apogee.faults import FAULTS, Log
-from propulsion_ros.study.apogee.references import Reference, read_references
 from propulsion_ros.study.run import rows_in_order
 
 PREMATURE = 1.0
@@ -177,3 +179,51 @@ def _row(fault: str, found: Mapping[str, list[Outcome]]) -> str:
         for method in METHODS for kind in ('missed', 'premature', 'late')
     ]
     return f'| {fault} | {len(found[METHODS[0]])} | {" | ".join(cells)} |'
+
+
+_LISTS = {'real': 'reference.json', 'synthetic': 'synthetic/truth.json'}
+_LARGEST = 1024 * 1024  # bytes of a list
+
+
+class Reference(NamedTuple):
+    """What is known of a flight; ``time`` is None where the log ends before its apogee [s]."""
+
+    time: float | None
+    uncertainty: float
+    grade: str
+    should_trigger: bool
+
+
+def read_references(folder: Path) -> Iterator[tuple[str, str, Reference]]:
+    """Yield kind ('real' or 'synthetic'), name and reference of every flight of a folder.
+
+    Raises
+    ------
+    SourceError
+        Where a list is missing or malformed.
+    """
+    for kind, name in _LISTS.items():
+        path = folder / name
+        text = read_text(path, _LARGEST)
+        try:
+            references = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise SourceError(str(path), f'expected JSON: {error}') from error
+        if not isinstance(references, dict):
+            raise SourceError(str(path), 'expected an object with a reference for each log')
+        for flight, reference in sorted(references.items()):
+            try:
+                yield kind, flight, _reference(JsonNode(reference, flight))
+            except SourceError as error:
+                raise SourceError(f'{path}: {error.key}', error.problem) from error
+
+
+def _reference(node: JsonNode) -> Reference:
+    time = None if node['apogee_t'].value is None else node['apogee_t'].number()
+    should_trigger = node.get('should_trigger', time is not None).flag()
+    if should_trigger and time is None:
+        raise node.error('should_trigger without an apogee_t')
+    return Reference(
+        time, node['t_uncert'].number() if node.has('t_uncert') else math.nan,
+        node.get('grade', 'true').text(), should_trigger,
+    )

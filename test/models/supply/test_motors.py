@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Solid motors whose file a parameter names."""
+"""Solid motors: RASP files, and what one that a parameter names gives."""
 from __future__ import annotations
 
 import re
@@ -11,7 +11,9 @@ import pytest
 from propulsion_ros.graph.motor_file import read_motor
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.models.supply.motors import motor_named, parse_rasp
+from propulsion_ros.models.supply.tanks import TanksParams
+from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import all_faults, build
 
 FILE = str(Path(__file__).resolve().parents[2] / 'data' / 'motors.eng')
@@ -70,3 +72,80 @@ def test_what_does_not_fit_is_one_error(values, problem):
 def test_python_is_pointed_to_the_reader():
     with pytest.raises(ConfigError, match='read_motor'):
         BoostersParams(names=['a'], max_thrust=1.0, max_fuel_rate=0.1, motor_file=FILE)
+
+
+MOTORS = parse_rasp(Path(FILE).read_text(encoding='utf-8'))
+HEADER = 'M1 18 70 0 0.02 0.05 Nobody\n'
+
+
+def test_a_file_of_two_motors():
+    first, second = MOTORS
+    assert (first.name, first.maker, first.delays) == ('T11', 'Nobody', '3-5-7')
+    assert (second.name, second.maker, second.delays) == ('P90', 'Nobody of Nowhere', 'P')
+    np.testing.assert_array_equal(first.times, [0.1, 1.1])
+    np.testing.assert_array_equal(second.thrusts, [40.0, 40.0, 0.0])
+    assert (first.diameter, first.length) == (0.018, 0.07)
+    assert (second.propellant_mass, second.total_mass) == (0.18, 0.31)
+
+
+def test_impulse_peak_and_fuel_rate_by_hand():
+    motor = motor_named(MOTORS, 'T11')
+    assert motor.total_impulse == pytest.approx(11.0, rel=1e-15)
+    assert motor.max_thrust == 20.0
+    assert motor.max_fuel_rate == pytest.approx(20.0 * 0.022 / 11.0, rel=1e-15)
+
+
+@pytest.mark.parametrize('name', ['T11', 'P90'])
+@pytest.mark.parametrize('dt', [0.01, 0.37, 5.0])
+def test_a_booster_made_of_a_file_gives_its_impulse_and_burns_its_propellant(name, dt):
+    motor = motor_named(MOTORS, name)
+    model = Boosters(BoostersParams(
+        names=[name], max_thrust=motor.max_thrust, max_fuel_rate=motor.max_fuel_rate,
+        thrust_curve=[motor.text], tank=['grain'],
+        tanks=TanksParams(names=['grain'], capacity=motor.propellant_mass),
+    ))
+    lit = Command(effort=np.ones(1))
+    total = sum(
+        model.step(lit, BodyState(), dt, k).applied[0] * dt for k in range(int(5.0 / dt) + 1)
+    )
+    assert total == pytest.approx(motor.total_impulse, rel=1e-12)
+    assert model.propellant[0] == pytest.approx(0.0, abs=1e-14)
+
+
+@pytest.mark.parametrize(('text', 'problem'), [
+    pytest.param('', 'm.eng: expected a motor, found none', id='empty'),
+    pytest.param('; nothing\n', 'm.eng: expected a motor, found none', id='only comments'),
+    pytest.param('M1 18 70\n', 'm.eng:1: expected a header of name', id='short header'),
+    pytest.param(HEADER + '0.1 a\n', "m.eng:2: thrust: expected a number, got 'a'", id='text'),
+    pytest.param(HEADER + '0.1\n', "m.eng:2: expected a time and a thrust, got '0.1'", id='one'),
+    pytest.param(HEADER + '0.1 5\n0.1 0\n', 'm.eng:3: time 0.1 s does not come after 0.1 s',
+                 id='repeated time'),
+    pytest.param(HEADER + '0.1 -5\n', 'm.eng:2: thrust: expected at least 0, got -5',
+                 id='negative'),
+    pytest.param(HEADER + '0.1 nan\n', 'm.eng:2: thrust: expected at least 0, got nan', id='nan'),
+    pytest.param('\n' + HEADER + '0.1 5\n', 'm.eng:2: the curve of M1 does not end with thrust 0',
+                 id='no end'),
+    pytest.param(HEADER + '0 0\n1 0\n', 'm.eng:1: M1 has no thrust', id='no thrust'),
+    pytest.param(HEADER + '1 1e308\n1e5 0\n',
+                 'm.eng:1: M1: its impulse or its fuel rate is not finite', id='huge impulse'),
+    pytest.param(HEADER + '0 5\n1e-310 0\n',
+                 'm.eng:1: M1: its impulse or its fuel rate is not finite', id='short burn'),
+    pytest.param(HEADER.replace('0.02', '0.2') + '0.1 5\n1 0\n',
+                 'm.eng:1: propellant mass 0.2 kg is above the total mass, 0.05 kg', id='mass'),
+    pytest.param(HEADER.replace('0.02', 'x') + '0.1 5\n1 0\n',
+                 "m.eng:1: propellant mass: expected a number, got 'x'", id='mass text'),
+])
+def test_errors_name_file_and_line(text, problem):
+    with pytest.raises(SourceError) as caught:
+        parse_rasp(text, 'm.eng')
+    assert str(caught.value).startswith(problem)
+
+
+@pytest.mark.parametrize(('name', 'problem'), [
+    pytest.param('', 'expected one motor, no name was given; the file has T11, P90', id='two'),
+    pytest.param('X1', "expected one motor, 0 motors named 'X1'; the file has T11, P90",
+                 id='other'),
+])
+def test_which_motor_must_be_clear(name, problem):
+    with pytest.raises(SourceError, match=f'^m.eng: {problem}'):
+        motor_named(MOTORS, name, 'm.eng')

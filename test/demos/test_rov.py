@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.demos.rov_guidance import RovGains, RovGuidance, RovTarget
+from propulsion_ros.demos.rov import RovGains, RovGuidance, RovTarget
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.models.common.motion import Motion

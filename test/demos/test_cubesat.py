@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.demos.cubesat_guidance import (
+from propulsion_ros.demos.cubesat import (
     CubesatGuidance,
     CubesatTarget,
     attitude_error,

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The block ``Engines``."""
+"""The blocks of what is driven: ``Engines``, ``Deployers`` and ``Controllers``."""
 from __future__ import annotations
 
 import math
 from typing import Any
 
 from propulsion_ros.flight.events.conditions import Condition, LessThan, MoreThan
+from propulsion_ros.flight.events.controllers import PidSpec
+from propulsion_ros.flight.events.variables import VARIABLES
+from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec, IgniterSpec, ValveSpec
 from propulsion_ros.rml.keys import ADDRESS, CHANNEL, check_names, identity, read_place
 from propulsion_ros.settings.json_node import JsonNode
 from propulsion_ros.settings.keys import key, read_key, read_keys
 
-_TYPE = key('type', 'what it is', str, choices=('SimpleEngine', 'Thanos'))
+_ENGINE_TYPE = key('type', 'what it is', str, choices=('SimpleEngine', 'Thanos'))
 _IGNITER_TYPE = key(
     'type', 'where the igniter is', str, 'net_actuator',
     choices=('net_actuator', 'local_pyro'),
@@ -32,8 +35,9 @@ LIMITS = (
     key('latest', 'events light it only before this time after liftoff', unit='ms', above=0.0,
         default=None),
 )
-COMMON = (
-    *identity('engine'), _TYPE, *BOOSTER, key('igniter', 'what lights it', JsonNode), *LIMITS,
+ENGINE_KEYS = (
+    *identity('engine'), _ENGINE_TYPE, *BOOSTER, key('igniter', 'what lights it', JsonNode),
+    *LIMITS,
 )
 IGNITER = {
     'SimpleEngine': (
@@ -57,7 +61,7 @@ VALVES = {
     'fuelVentValve': 'fuel_vent_valve',
     'fuelPrssValve': 'fuel_press_valve',
 }
-TYPES = {
+ENGINE_TYPES = {
     'SimpleEngine': (),
     'Thanos': (
         key('engine', 'the engine controller', JsonNode),
@@ -78,8 +82,8 @@ def read_engines(nodes: list[JsonNode]) -> tuple[EngineSpec, ...]:
 
 
 def _engine(node: JsonNode, place: int) -> EngineSpec:
-    kind = read_key(node, _TYPE)
-    values = read_keys(node, COMMON, TYPES[kind])
+    kind = read_key(node, _ENGINE_TYPE)
+    values = read_keys(node, ENGINE_KEYS, ENGINE_TYPES[kind])
     own = read_keys(values['engine'], ADDRESS) if kind == 'Thanos' else {}
     valves = VALVES if kind == 'Thanos' else {}
     booster, thrust = values['booster'], values['thrust']
@@ -139,4 +143,89 @@ def _valve(node: JsonNode, name: str) -> ValveSpec:
     return ValveSpec(
         name, values['address'], values['destination_service'],
         math.radians(closed), math.radians(opened), values['safe'] == 'open',
+    )
+
+
+MOST_DEPLOYERS = 32
+"""Deployers in one file."""
+
+_DEPLOYER_TYPE = key(
+    'type', 'what it is', str, choices=('net_actuator', 'local_pyro', 'local_servo')
+)
+_ACTUATOR = key(
+    'actuator', 'what is at that node: a pyro, on for a while, or a servo, at an angle', str,
+    'pyro', choices=('pyro', 'servo'),
+)
+DEPLOYER_KEYS = (
+    *identity('deployer'), _DEPLOYER_TYPE,
+    key('max_climb', 'after an abort or an override of apogee it waits above this upward speed',
+        unit='m/s', lo=0.0, default=None),
+)
+DEPLOYER_TYPES = {
+    'net_actuator': (*ADDRESS, _ACTUATOR),
+    'local_pyro': CHANNEL,
+    'local_servo': CHANNEL,
+}
+
+
+def read_deployers(nodes: list[JsonNode]) -> tuple[DeployerSpec, ...]:
+    """Return the deployers of a list."""
+    if len(nodes) > MOST_DEPLOYERS:
+        raise nodes[MOST_DEPLOYERS].error(f'there are at most {MOST_DEPLOYERS} deployers')
+    deployers = tuple(_deployer(node, i) for i, node in enumerate(nodes))
+    check_names(nodes, [deployer.name for deployer in deployers])
+    return deployers
+
+
+def _deployer(node: JsonNode, place: int) -> DeployerSpec:
+    kind = read_key(node, _DEPLOYER_TYPE)
+    values = read_keys(node, DEPLOYER_KEYS, DEPLOYER_TYPES[kind])
+    return DeployerSpec(
+        read_place(node, place),
+        values['name'] if values['name'] is not None else f'deployer_{place}',
+        kind,
+        values.get('address'),
+        values.get('destination_service'),
+        values.get('channel'),
+        'servo' if kind == 'local_servo' else values.get('actuator', 'pyro'),
+        math.inf if values['max_climb'] is None else values['max_climb'],
+    )
+
+
+VECTORS = tuple(name for name, variable in VARIABLES.items() if not variable.is_event_id)
+CONTROLLER_KEYS = (
+    *identity('controller'),
+    key('type', 'what it is', str, choices=('pid',)),
+    key('Kp', 'proportional gain, output per unit of the input'),
+    key('Ki', 'integral gain, per unit and second'),
+    key('Kd', 'derivative gain, per unit a second'),
+    key('setpoint', 'what the input should be'),
+    key('updateInterval', 'least time between two steps', unit='ms', lo=0.0),
+    key('doohickeyType', 'what gets the output', str, 'Engine', choices=('Engine',)),
+    key('doohickeyID', 'id of that engine', JsonNode),
+    key('flightVar', 'the input', str, 'Position', choices=VECTORS),
+    key('component', 'which component of the input', JsonNode, 1),
+)
+
+
+def read_controllers(nodes: list[JsonNode], engines: int) -> tuple[PidSpec, ...]:
+    """Return the controllers of a list, for so many engines."""
+    controllers = tuple(_controller(node, i, engines) for i, node in enumerate(nodes))
+    check_names(nodes, [controller.name for controller in controllers])
+    return controllers
+
+
+def _controller(node: JsonNode, place: int, engines: int) -> PidSpec:
+    values = read_keys(node, CONTROLLER_KEYS)
+    variable = VARIABLES[values['flightVar']]
+    component = (
+        values['component'].integer(tuple(variable.labels)) if variable.has_component else 0
+    )
+    return PidSpec(
+        read_place(node, place),
+        values['name'] if values['name'] is not None else f'controller_{place}',
+        values['Kp'], values['Ki'], values['Kd'], values['setpoint'],
+        round(values['updateInterval'] * 1e6),
+        values['doohickeyID'].integer(range(engines)),
+        values['flightVar'], component,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propulsion_ros.demos.freeflyer_guidance import (
+from propulsion_ros.demos.freeflyer import (
     BEYOND_LIMITS,
     WITHIN_LIMITS,
     Pulse,

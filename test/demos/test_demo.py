@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from propulsion_ros.demos.demo import step_response
 from propulsion_ros.demos.plan import target_at, wrapped
 from propulsion_ros.demos.quadrotor_guidance import QuadrotorTarget
-from propulsion_ros.demos.step_response import step_response
 
 TIME = np.linspace(0.0, 20.0, 200001)
 
