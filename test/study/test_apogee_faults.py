@@ -19,7 +19,8 @@ from propulsion_ros.study.apogee.fault_table import (
     read_logs,
     spoil,
 )
-from propulsion_ros.study.apogee.faults import FAULTS, Log
+from propulsion_ros.study.apogee.faults import FAULTS
+from propulsion_ros.study.apogee.log import Log
 
 COUNT = int(os.environ.get('FAULTS', '12'))
 """How many faulty logs are flown; the whole library has one for each fault and log."""

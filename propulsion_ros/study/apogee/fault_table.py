@@ -19,7 +19,8 @@ from propulsion_ros.replay.logged_flight import fly_live
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import read_text
 from propulsion_ros.settings.json_node import JsonNode
-from propulsion_ros.study.apogee.faults import FAULTS, Log
+from propulsion_ros.study.apogee.faults import FAULTS
+from propulsion_ros.study.apogee.log import Log
 from propulsion_ros.study.run import rows_in_order
 
 PREMATURE = 1.0
