@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Both examples of the flown software's page, loaded as printed, against timelines by hand.
-
-The page lost the braces around each event; they are all that is added here.
-"""
+"""Both examples of the flown software's page against timelines by hand."""
 from __future__ import annotations
 
 import math
 
 import pytest
+from document_examples import MAIN_PARACHUTE, ONE_G_FOR_TWO_SECONDS
 
 from deployments import deployments
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
@@ -17,77 +15,6 @@ from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.rml.config import read_flight_config
 
 MS = 1_000_000
-OPEN, CLOSE = '{', '}'
-
-MAIN_PARACHUTE = OPEN + """
-"Events":[
-""" + OPEN + """
-"id": 0,
-"name" : "main parachute", // this is an optional parameter
-"single_fire": true,
-"cooldown": 0,
-"action": [
-{
-"type": "deployment",
-"id": 1,
-"param": 10000
-}
-],
-"condition": {
-"operator": "AND",
-"condition": [
-{
-"operator": "MORETHAN",
-"flightVar": "Position",
-"component": 2,
-"threshold": -500 //500m AGL in NED
-},
-{
-"operator": "MORETHAN",
-"flightVar": "TimeSinceApogee",
-"threshold": 0
-}
-]
-}
-""" + CLOSE + """
-]
-""" + CLOSE
-
-ONE_G_FOR_TWO_SECONDS = OPEN + """
-"Events":[
-""" + OPEN + """
-"id": 0,
-"single_fire": false,
-"cooldown": 50, // realistic sampling?
-"action": [
-],
-"condition": {
-"operator": "MORETHAN",
-"flightVar": "Acceleration",
-"component": 2,
-"threshold": -9.81 // 1g of upward acceleration
-}
-""" + CLOSE + """,
-""" + OPEN + """
-"id": 1,
-"single_fire": true,
-"cooldown": 0,
-"action": [
-{
-"type": "deployment",
-"id": 1,
-"param": 10000
-}
-],
-"condition": {
-"operator": "MORETHAN",
-"flightVar": "TimeSinceEvent",
-"component":0, // aD > -1g
-"threshold": 2000
-}
-""" + CLOSE + """
-]
-""" + CLOSE
 
 
 class NoDetector:
