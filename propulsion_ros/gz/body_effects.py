@@ -11,8 +11,7 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from propulsion_ros.gz.sdf_elements import insert, plugin
-from propulsion_ros.models.body.air import Air
-from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.models.body.rigid_body import Air, BodyParams
 from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray

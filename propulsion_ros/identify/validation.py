@@ -2,18 +2,157 @@
 """How well parts of a recording are predicted that were not fitted, and which model does best."""
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from propulsion_ros.identify.choices import choices
 from propulsion_ros.identify.fit import Fit, Progress, Search, fitted_coarse
+from propulsion_ros.identify.free import Free, free_parameters, full_of
 from propulsion_ros.identify.problem import Problem
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import Parameter
-from propulsion_ros.settings.quantity import BoolArray, FloatArray
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, flatten
+
+_LAG, _UP, _DOWN = 'time_constant', 'time_constant_up', 'time_constant_down'
+_CURVE, _ESC = 'thrust_curve', 'esc_curve'
+_ONE_WAY, _BOTH_WAYS = 'rotor_constant', ('rotor_constant_left', 'rotor_constant_right')
+_EDGES = 'delta_left', 'delta_right'
+_TABLE = 'input_values', 'output_values'
+_SIGNED = {_ONE_WAY, *_BOTH_WAYS, *_EDGES, *_TABLE}
+"""Parameters of thrust to both sides, over the signed speed."""
+_POINTS = 6
+_EDGE = 0.1
+"""Where the search for a dead zone begins, over the largest speed."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """One form of a lag or a curve."""
+
+    fit: Sequence[str] = ()
+    """Parameters that are fitted."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """Others that it needs."""
+
+
+def choices(
+    problem: Problem, group: str, schema: Sequence[Parameter], values: Mapping[str, Any]
+) -> Iterator[tuple[str, list[Free], dict[str, Any]]]:
+    """Yield each model by its name, what is fitted of it, and the parameters that make it one.
+
+    Only what is fitted is varied: lags, and the curve of thrust.
+    """
+    fitted = {key for free in problem.free for key in free.keys}
+    lags = _lags(fitted, values)
+    curves, replaced = _curves(problem, fitted, {each.key for each in schema}, values)
+    replaced |= {_LAG, _UP, _DOWN} if len(lags) > 1 else set()
+    others = [free for free in problem.free if not replaced & set(free.keys)]
+    for curve, by_curve in curves.items():
+        for lag, by_lag in lags.items():
+            names = [f'{group}.{key}' for key in (*by_lag.fit, *by_curve.fit)]
+            if not names:
+                continue
+            fixed = {**by_curve.fixed, **by_lag.fixed}
+            own = free_parameters(names, group, schema, {**values, **fixed}, {})
+            yield ', '.join(part for part in (lag, curve) if part), [*own, *others], fixed
+
+
+def _lags(fitted: set[str], values: Mapping[str, Any]) -> dict[str, _Form]:
+    if {_UP, _DOWN} & fitted:
+        return {
+            'no lag': _Form((), {_UP: 0.0, _DOWN: 0.0}), 'one lag': _Form((_LAG,)),
+            'two lags': _Form((_UP, _DOWN)),
+        }
+    if _LAG in fitted:
+        return {'no lag': _Form((), {_LAG: 0.0}), 'one lag': _Form((_LAG,))}
+    return {'': _Form()}
+
+
+def _curves(
+    problem: Problem, fitted: set[str], keys: set[str], values: Mapping[str, Any]
+) -> tuple[dict[str, _Form], set[str]]:
+    """Return the forms of the curve, and the parameters that they replace."""
+    if 'motor_constant' in keys and {_CURVE, 'motor_constant'} & fitted:
+        full = full_of(_CURVE, {**values, _CURVE: ['']})
+        table = _table(full, float(flatten(values['max_thrust'])[0]), 2)
+        return {
+            'k w^2': _Form(('motor_constant',), {_CURVE: ['']}),
+            'quadratic': _Form((_CURVE,), {_CURVE: [''], f'{_CURVE}_kind': 'polynomial'}),
+            'table': _Form((_CURVE,), {_CURVE: [table], f'{_CURVE}_kind': 'table'}),
+        }, {_CURVE, 'motor_constant'}
+    by_speed = values.get('command_interface') == 'velocity' or values.get('esc_gives') == 'speed'
+    if _SIGNED & fitted and by_speed:
+        return _signed(problem, values), _SIGNED
+    if _ESC in fitted:
+        return _of_throttle(values), {_ESC}
+    return {'': _Form()}, set()
+
+
+def _of_throttle(values: Mapping[str, Any]) -> dict[str, _Form]:
+    text = next(iter(flatten(values[_ESC])), '')
+    numbers = [float(word) for word in str(text).split()]
+    largest = (
+        float(flatten(values['max_thrust'])[0]) if not numbers else
+        numbers[-1] if values['esc_kind'] == 'table' else float(np.sum(numbers))
+    )
+    linear, kind = f'0 {largest:.6g}', 'esc_kind'
+    return {
+        'linear': _Form((_ESC,), {_ESC: [linear], kind: 'polynomial'}),
+        'quadratic': _Form((_ESC,), {_ESC: [f'{linear} 0'], kind: 'polynomial'}),
+        'table': _Form((_ESC,), {_ESC: [_table(1.0, largest, 1)], kind: 'table'}),
+    }
+
+
+def _signed(problem: Problem, values: Mapping[str, Any]) -> dict[str, _Form]:
+    """Return the forms of a thrust to both sides, which begin with the one that is given."""
+    full = _fastest(problem, values)
+    constant = max(
+        (float(value) for key in (_ONE_WAY, *_BOTH_WAYS) for value in flatten(values[key])),
+        default=0.0,
+    ) or _largest(values) / full**2
+    same = dict.fromkeys(_BOTH_WAYS, constant)
+    left, right = _EDGES
+    edge = (_EDGE * full) ** 2
+    speeds = np.linspace(-full, full, 2 * (_POINTS // 2) + 1)
+    thrusts = constant * speeds * np.abs(speeds)
+    zone = {'conversion': 'dead_zone', **same}
+    return {
+        'k w|w|': _Form((_ONE_WAY,), {'conversion': 'basic', _ONE_WAY: constant}),
+        'k w|w| each way': _Form(_BOTH_WAYS, {**zone, left: 0.0, right: 0.0}),
+        'k w|w| each way, dead zone': _Form(
+            (*_BOTH_WAYS, *_EDGES), {**zone, left: -edge, right: edge}
+        ),
+        'table': _Form((_TABLE[1],), {
+            'conversion': 'linear_interp', _TABLE[0]: [_words(speeds)],
+            _TABLE[1]: [_words(thrusts)],
+        }),
+    }
+
+
+def _fastest(problem: Problem, values: Mapping[str, Any]) -> float:
+    """Return the largest speed that was commanded [rad/s]."""
+    if values.get('command_interface') == 'throttle':
+        return full_of(_CURVE, values)
+    commands = problem.setup.recording.commands.values()
+    gain = float(np.max(np.abs(flatten(values['gain']))))
+    return gain * max(float(np.max(np.abs(each.value))) for each in commands)
+
+
+def _largest(values: Mapping[str, Any]) -> float:
+    texts = [text for text in flatten(values[_TABLE[1]]) if text]
+    return max((abs(float(word)) for text in texts for word in str(text).split()), default=1.0)
+
+
+def _table(full: float, value: float, power: int) -> str:
+    parts = np.linspace(0.0, 1.0, _POINTS)
+    return _words(np.ravel(np.stack((parts * full, parts**power * value), axis=1)))
+
+
+def _words(numbers: FloatArray) -> str:
+    return ' '.join(f'{number:.6g}' for number in numbers)
+
 
 FOLDS = 5
 _STEPS = 1

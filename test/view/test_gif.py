@@ -15,9 +15,9 @@ from propulsion_ros.drawing.figure import Mark, Page, Panel, Trace
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.view.gif import arrow, polygons_of
 from propulsion_ros.view.page import data_of
 from propulsion_ros.view.robot import robot_of
-from propulsion_ros.view.solids import arrow, polygons_of
 
 pytest.importorskip('matplotlib')
 from propulsion_ros.view import gif
