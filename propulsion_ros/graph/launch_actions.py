@@ -253,7 +253,10 @@ def graph_actions(
             'clock_topic', f'expected the name of a topic, got {given["clock_topic"]!r}'
         )
     crashes = Crashes()
-    actions = [recorder(given, given['record'], (), crashes)] if given.get('record') else []
+    # A simulated body waits for its recorder, which may have died.
+    actions = [
+        recorder(given, given['record'], (), crashes, is_vital=graph.in_lockstep)
+    ] if given.get('record') else []
     extras: dict[str, dict[str, Any]] = {}
     for spec in graph.nodes:
         try:
@@ -483,7 +486,8 @@ def record_launch() -> LaunchDescription:
 
 
 def recorder(
-    given: Mapping[str, str], output: str, topics: Sequence[str], crashes: Crashes
+    given: Mapping[str, str], output: str, topics: Sequence[str], crashes: Crashes,
+    is_vital: bool = False,
 ) -> ExecuteProcess:
     """Return the recorder: rosbag2's where it is installed, else the one of this package.
 
@@ -510,7 +514,7 @@ def recorder(
             *(part for name in names for part in ('--topic', name)),
         ]
     return ExecuteProcess(
-        cmd=command, output='screen', on_exit=crashes.exit_of('the recorder', is_vital=False)
+        cmd=command, output='screen', on_exit=crashes.exit_of('the recorder', is_vital)
     )
 
 

@@ -389,15 +389,6 @@ class ActuatorPorts(StampedPorts):
         core.push(CLOCK, stamp_ns)
         return core.output if core.inputs.last_stamp_ns == stamp_ns else None
 
-    @property
-    def is_idle_without_commands(self) -> bool:
-        """Whether nothing but commands makes this group step."""
-        return not (self._has_clock or self.family.uses_body or self._ordering)
-
-    def pass_idle(self, stamp_ns: int) -> None:
-        """Let time pass without a command, as a clock does for a group that steps on it."""
-        self.core.push(COMMAND, stamp_ns, _NOTHING)
-
     def reset(self) -> None:
         """Return actuators, tanks and time grid to the start."""
         self.core.reset()

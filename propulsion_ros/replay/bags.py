@@ -31,7 +31,7 @@ from propulsion_ros.settings.files import ABSENT, FOLDER, kind_of, printable, re
 from propulsion_ros.settings.quantity import IntArray
 
 _REQUESTS = '/requests'
-_EARLY_NS = 1_000_000_000
+_EARLY_NS = 2_000_000_000
 ReaderT = TypeVar('ReaderT', bound='BagReader')
 
 
@@ -156,6 +156,8 @@ class BagReader:
     def for_nodes(self, topics: Collection[str]) -> Iterator[Recorded]:
         """Yield the messages of some topics as nodes can take them; see `in_time`."""
         requests = {topic for topic in topics if topic.endswith(_REQUESTS)}
+        if not requests:
+            return self.messages(topics)
         begin_ns = next((each.stamp_ns for each in self.messages()), 0)
         early = sorted(
             (in_time(each, begin_ns, self._is_of_steps(each)) for each in self.messages(requests)),

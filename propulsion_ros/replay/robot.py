@@ -21,7 +21,6 @@ from propulsion_ros.graph.wiring import (
     vehicle_graph,
     with_current,
 )
-from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost
@@ -183,14 +182,6 @@ class Robot:
         for _, loop in self._stepped:
             loop.flush()
         return self.feed_together((), 0)
-
-    @property
-    def idle_groups(self) -> list[tuple[LoopHost, ActuatorPorts]]:
-        """Actuator groups that only commands make step, with their hosts."""
-        return [
-            (host, host.loop) for host in self.hosts
-            if isinstance(host.loop, ActuatorPorts) and host.loop.is_idle_without_commands
-        ]
 
     @property
     def commanded(self) -> list[LoopHost]:

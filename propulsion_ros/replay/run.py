@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
-from propulsion_ros.replay.bags import BagWriter, Recorded, in_time, is_bag
+from propulsion_ros.replay.bags import BagWriter, Recorded, is_bag
 from propulsion_ros.replay.blocks import Block, Played, block_loops
 from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.progress import progress
@@ -57,7 +57,7 @@ def replay(
             for gap in given.gaps(robot):
                 print_warning(f'{printable(source)}: {gap}')
         writer, write = (
-            _into_bag(target, robot, keeps_inputs) if is_bag(target)
+            _into_bag(target, keeps_inputs) if is_bag(target)
             else _into_table(target, robot, is_bare)
         )
         stack.enter_context(writer)
@@ -97,25 +97,18 @@ def _require_other(target: Path, read: Iterable[Path | None]) -> None:
             raise SourceError(printable(target), 'is read too, expected another name for OUTPUT')
 
 
-def _into_bag(path: Path, robot: Robot, keeps_inputs: bool) -> tuple[BagWriter, _Write]:
+def _into_bag(path: Path, keeps_inputs: bool) -> tuple[BagWriter, _Write]:
     """Write what loops publish into a new bag, at the times of what caused it."""
     writer, wire = BagWriter(path), Wire()
-    asked, of_steps = frozenset(robot.requests), frozenset(robot.step_requests)
-    begin_ns: int | None = None
 
     def write(moment: Played) -> None:
-        nonlocal begin_ns
         if isinstance(moment, Block):
             writer.write_rows(moment.stamps, [
                 (each.topic, each.outlet.kind, each.encode(wire)) for each in moment.rows
             ])
             return
-        if keeps_inputs and (given := moment.recorded) is not None:
-            begin_ns = given.stamp_ns if begin_ns is None else begin_ns
-            is_request = given.topic in asked or given.topic in of_steps
-            writer.write(
-                in_time(given, begin_ns, given.topic in of_steps) if is_request else given
-            )
+        if keeps_inputs and moment.recorded is not None:
+            writer.write(moment.recorded)
         for topic, kind, message in moment.published:
             writer.write(Recorded(topic, kind, moment.stamp_ns, wire.serialise(message, kind)))
 

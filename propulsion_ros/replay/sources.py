@@ -2,18 +2,15 @@
 """What a replay reads: a bag, or the rows of a table; both give their messages to a robot."""
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from propulsion_ros.loops.actuator_loop import CURRENT, ODOMETRY
-from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.command_reader import CommandRows
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.payloads import Kind
@@ -29,19 +26,9 @@ from propulsion_ros.settings.files import TABLE_LIMIT, opened, printable
 
 _CLOCK_STEP_NS = 1_000_000_000
 _PART = 1024 * 1024
-_LONGEST_DELAY_NS = 1_000_000_000
-"""A recorder writes a request at most so much later than the samples that follow it [ns]."""
 _LATE_NS = 50_000_000
 """What begins so much later than the rest of a bag is reported [ns]."""
 _NONE: Mapping[str, BlockLoop] = MappingProxyType({})
-
-
-class _Request(NamedTuple):
-    """A request of a bag."""
-
-    stamp_ns: int
-    message: Any
-    recorded: Recorded
 
 
 class BagSource(BagReader):
@@ -130,40 +117,21 @@ class BagSource(BagReader):
 
         Loops that take blocks are given by the topics of their commands.
         """
-        wanted, asked = robot.wanted, frozenset(robot.requests)
         known = frozenset(robot.step_requests)
-        requests, early = self._requests_of(robot, asked), 0
-        span = self._clock_span() if robot.idle_groups else None
-        if span is not None:
-            yield from self._before_commands(robot, *span)
         stamp_ns, place = 0, 0
 
         def one(recorded: Recorded) -> Iterator[Moment]:
-            nonlocal stamp_ns, place, early
+            nonlocal stamp_ns, place
             stamp_ns, place = recorded.stamp_ns, place + 1
-            if recorded.topic in asked and early:
-                # It was due before its place in the bag.
-                early -= 1
-                return
-            if recorded.topic in known:
-                yield Moment(stamp_ns, [], place, 1, recorded)
-                return
-            message = self._read(robot, recorded)
-            if recorded.topic in asked:
-                requests.popleft()
-            sample_ns = _stamp_of(message)
-            while requests and sample_ns is not None and _is_due(requests[0], sample_ns, stamp_ns):
-                _, content, request = requests.popleft()
-                early += 1
-                request = replace(request, stamp_ns=stamp_ns)
-                published = robot.feed(request.topic, content, stamp_ns)
-                yield Moment(stamp_ns, published, place, 1, request)
-            published = robot.feed(recorded.topic, message, stamp_ns)
+            published: list[Published] = []
+            if recorded.topic not in known:
+                message = self._read(robot, recorded)
+                published = robot.feed(recorded.topic, message, stamp_ns)
             yield Moment(stamp_ns, published, place, 1, recorded)
 
         def many(messages: list[Recorded]) -> tuple[int, Iterable[Played]]:
             nonlocal stamp_ns, place
-            loop = None if requests else loops.get(messages[0].topic)
+            loop = loops.get(messages[0].topic)
             rows = self._commands_of(messages) if loop else None
             run = loop.take(rows) if loop and rows else None
             if not (loop and rows and run):
@@ -174,9 +142,7 @@ class BagSource(BagReader):
             causes = stamps[np.searchsorted(rows.stamps[1:run.count + 1], run.stamps)]
             return run.count, loop.results(run, causes, place)
 
-        yield from played(self.messages(wanted), one, many, lambda each: len(each.data))
-        if span is not None:
-            yield from self._after_commands(robot, span[1], stamp_ns, place)
+        yield from played(self.for_nodes(robot.wanted), one, many, lambda each: len(each.data))
         yield Moment(stamp_ns, robot.flush(), place, 0)
 
     def _commands_of(self, messages: Sequence[Recorded]) -> CommandRows | None:
@@ -188,46 +154,6 @@ class BagSource(BagReader):
         ]
         is_readable = len(alike) > 1 and kind == Kind.JOINTS
         return self._wire.read_commands(alike) if is_readable else None
-
-    def _clock_span(self) -> tuple[int, int] | None:
-        """Return the first time that the clock of a bag shows, and the last but one [ns].
-
-        At the last one a live node may have had no time to step.
-        """
-        times = [
-            stamp_to_ns(self._wire.read(recorded.data, recorded.type).clock)
-            for recorded in self.messages([CLOCK_TOPIC])
-        ]
-        return (times[0], times[-2]) if len(times) > 1 else None
-
-    def _before_commands(self, robot: Robot, begin_ns: int, end_ns: int) -> Iterator[Moment]:
-        """Yield what groups do from the beginning of the clock until their first command."""
-        first = next(self.messages(robot.wanted), None)
-        for host, group in robot.idle_groups:
-            taken = host.taken_topics & set(self.topics) - {CLOCK_TOPIC}
-            stamps = self._first_stamps(robot, taken).values()
-            until_ns = min((ns for ns in stamps if ns is not None), default=end_ns + 1)
-            for published in _idle(robot, group, begin_ns, until_ns - 1):
-                yield Moment(first.stamp_ns if first else begin_ns, published, 0, 0)
-
-    def _after_commands(
-        self, robot: Robot, end_ns: int, stamp_ns: int, place: int
-    ) -> Iterator[Moment]:
-        """Yield what groups do after their last command until the end of the clock."""
-        for _, group in robot.idle_groups:
-            newest_ns = group.inputs.newest_ns
-            if newest_ns is not None and newest_ns < end_ns:
-                begin_ns = min(newest_ns + _CLOCK_STEP_NS, end_ns)
-                for published in _idle(robot, group, begin_ns, end_ns):
-                    yield Moment(stamp_ns, published, place, 0)
-
-    def _requests_of(self, robot: Robot, topics: Collection[str]) -> deque[_Request]:
-        """Return the requests of a bag: a recorder may write them behind later samples."""
-        requests: deque[_Request] = deque()
-        for recorded in self.messages(topics):
-            message = self._read(robot, recorded)
-            requests.append(_Request(_stamp_of(message) or 0, message, recorded))
-        return requests
 
     def _read(self, robot: Robot, recorded: Recorded) -> Any:
         robot.bus.check(recorded.topic, recorded.type)
@@ -307,23 +233,6 @@ class TableSource:
             return run.count, loop.results(run, run.stamps, _line_of(given[run.count][0]))
 
         yield from played(self._rows, one, many, lambda given: sum(map(len, given[1])))
-
-
-def _idle(
-    robot: Robot, group: ActuatorPorts, begin_ns: int, end_ns: int
-) -> Iterator[list[Published]]:
-    """Yield what follows where a group steps between two stamps without a command."""
-    if begin_ns > end_ns:
-        return
-    for stamp_ns in (*range(begin_ns, end_ns, _CLOCK_STEP_NS), end_ns):
-        group.pass_idle(stamp_ns)
-        yield robot.feed_together((), 0)
-
-
-def _is_due(request: _Request, sample_ns: int, now_ns: int) -> bool:
-    """Return whether a request is due before a sample, and not of a later lap of a loop."""
-    is_near = request.recorded.stamp_ns - now_ns < _LONGEST_DELAY_NS
-    return request.stamp_ns < sample_ns and is_near
 
 
 def _stamp_of(message: Any) -> int | None:

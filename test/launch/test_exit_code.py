@@ -40,6 +40,14 @@ def test_node_that_is_killed_ends_a_simulation_with_code_1():
     assert 'rotors has exited with code -9' in printed
 
 
+def test_recorder_that_is_killed_ends_a_simulation(tmp_path):
+    launched = Launched('bringup', model=MODEL, simulate='1', record=tmp_path / 'bag')
+    kill_first(launched, 'active')
+    code, printed = launched.end()
+    assert code == 1
+    assert 'the recorder has exited with code -9' in printed
+
+
 def test_simulation_that_ends_as_it_should_has_code_0():
     code, printed = Launched(
         'bringup', model=MODEL, simulate='True', duration='0.2', real_time_factor='0'

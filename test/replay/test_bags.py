@@ -236,11 +236,11 @@ def test_requests_come_early_for_nodes(tmp_path):
     path, data = tmp_path / 'in.mcap', b'\0\1\0\0' + bytes(8)
     kind, second = 'std_msgs/msg/String', 1_000_000_000
     with BagWriter(path) as writer:
-        for topic, ns in (('/a', 0), ('/b', 2 * second), ('/n/requests', 2 * second + 1)):
+        for topic, ns in (('/a', 0), ('/b', 3 * second), ('/n/requests', 3 * second + 1)):
             writer.write(Recorded(topic, kind, 5 * second + ns, data))
     with BagReader(path) as reader:
         found = [(m.topic, m.stamp_ns - 5 * second) for m in reader.for_nodes(reader.topics)]
-    assert found == [('/a', 0), ('/n/requests', second + 1), ('/b', 2 * second)]
+    assert found == [('/a', 0), ('/n/requests', second + 1), ('/b', 3 * second)]
 
 
 def test_topic_without_the_definition_of_its_type_is_named(tmp_path):
@@ -260,7 +260,7 @@ def test_topic_without_the_definition_of_its_type_is_named(tmp_path):
 
 @pytest.mark.parametrize(('is_of_steps', 'expected'), [(False, 400), (True, 300)])
 def test_no_request_comes_before_the_bag_begins(is_of_steps, expected):
-    request = Recorded('/n/requests', 'std_msgs/msg/String', 1_000_000_400, b'')
+    request = Recorded('/n/requests', 'std_msgs/msg/String', 2_000_000_400, b'')
     assert in_time(request, 300, is_of_steps).stamp_ns == expected
     assert in_time(request, 500, is_of_steps).stamp_ns == 500
 

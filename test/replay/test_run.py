@@ -262,7 +262,7 @@ def test_flight_is_followed_with_what_was_asked_of_it(tmp_path, place):
     assert launch.stamp_ns == 101 * 20_000_000
     # Early, so that nodes which the new bag is played into have it at its stamp.
     (request, _), = topics['/flight_state/requests']
-    assert request.stamp_ns - 101 * 20_000_000 == pytest.approx(-1_010_000_000, abs=10_000_000)
+    assert request.stamp_ns - place * 20_000_000 == 1 - 2_000_000_000
 
 
 @pytest.mark.parametrize(('arguments', 'reason'), [
@@ -440,34 +440,6 @@ def test_what_a_bag_lacks_at_its_beginning_is_printed_before_it_is_replayed(tmp_
     assert 'nothing is in it' not in printed
     assert 'it begins at' not in printed
     assert 'begins later than the first message: /flight_state/requests by 0.200 s' in printed
-
-
-def test_group_is_replayed_before_its_first_and_after_its_last_command(tmp_path):
-    config = tmp_path / 'config.yaml'
-    config.write_text(
-        'rotors:\n  ros__parameters:\n    family: rotors\n    names: [a]\n    max_thrust: [9.0]\n'
-        '    motor_constant: [1.0e-5]\n    moment_constant: [0.0]\n    position: [0.0, 0.0, 0.0]\n'
-    )
-    ms = 1_000_000
-    clocks = [
-        recorded('/clock', k * 10 * ms + 1, Clock(clock=ns_to_stamp(k * 10 * ms)))
-        for k in range(500)
-    ]
-    commands = [
-        recorded('/rotors/command', k * 10 * ms + 2, effort(['a'], [3.0], k * 10 * ms))
-        for k in range(150, 200)
-    ]
-    bag = write_bag(
-        tmp_path / 'in.mcap', sorted([*clocks, *commands], key=lambda each: each.stamp_ns)
-    )
-    assert replay(config, bag, tmp_path / 'out.mcap') == 0
-    wrenches = [m for _, m in read_bag(tmp_path / 'out.mcap')['/rotors/wrench']]
-    stamps = [m.header.stamp.sec * 1000 + m.header.stamp.nanosec // ms for m in wrenches]
-    assert stamps == list(range(0, 4990, 10))
-    forces = {stamp: m.wrench.force.z for stamp, m in zip(stamps, wrenches, strict=True)}
-    assert forces[0] == forces[1490] == forces[4980] == 0.0
-    # The command is held for its timeout.
-    assert forces[1990] == forces[2400] == pytest.approx(3.0)
 
 
 def test_inputs_are_the_topics_that_nodes_take_and_do_not_publish(tmp_path, bag, config, capsys):
