@@ -167,7 +167,8 @@ def _graph(
         files = [*filter(None, [settings]), *drawn_with]
         nodes.append(_visualizer(description, blocks, files, use_sim_time, has_flight_state))
     if replay:
-        nodes = with_current(nodes) if simulation and simulation.has_current else nodes
+        # The current of a simulated body, which the recording has where the fluid moved.
+        nodes = with_current(nodes) if simulation else nodes
         return Graph(description, settings, replayed(nodes))
     if simulation is None:
         return Graph(description, settings, tuple(nodes))

@@ -310,8 +310,9 @@ class StampedPorts:
     def _adopt(self, begin: StepRequest) -> None:
         """Step as a recorded node did, and wait for whatever else the recording has."""
         self._ordering = ordering = self._wait_as(begin)
-        self._first, self.inputs.first_ns = begin.values['first'], begin.place.stamp_ns
+        self._first = begin.values['first']
         self._expected = {source: ns for source, ns in self._first.items() if source != CLOCK}
+        self.inputs.follow_recording(begin.place.stamp_ns, dict(self._expected))
         recorded = [
             source for topic, source in self._source_of.items()
             if source not in ordering.wait_for and self._host.publishers_of(topic)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import heapq
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,6 +33,7 @@ from propulsion_ros.settings.quantity import IntArray
 
 _REQUESTS = '/requests'
 _EARLY_NS = 2_000_000_000
+_NONE: Mapping[str, Sequence[Any]] = MappingProxyType({})
 ReaderT = TypeVar('ReaderT', bound='BagReader')
 
 
@@ -126,6 +128,11 @@ class BagReader:
     def topics(self) -> dict[str, str]:
         """Type of each topic."""
         return {c.topic: str(c.msgtype) for c in self._reader.connections}
+
+    @property
+    def offered(self) -> dict[str, Sequence[Any]]:
+        """How each topic was offered by its publishers, as rosbags has it."""
+        return {c.topic: c.ext.offered_qos_profiles for c in self._reader.connections}
 
     @property
     def count(self) -> int:
@@ -225,10 +232,14 @@ class BagWriter:
     keeps : bool
         Whether what was written stays where an error ends it; else it is removed, as it is where
         nothing was written.
+    offered : mapping
+        How topics of another bag are offered, `BagReader.offered`, which rosbag2 plays them with.
     """
 
-    def __init__(self, path: Path, keeps: bool = False) -> None:
-        self._path, self._keeps = path, keeps
+    def __init__(
+        self, path: Path, keeps: bool = False, offered: Mapping[str, Sequence[Any]] = _NONE
+    ) -> None:
+        self._path, self._keeps, self._offered = path, keeps, offered
         # The library writes folders alone.
         self._folder = path.with_name(f'{path.name}.part') if path.suffix == '.mcap' else path
         self._stack = ExitStack()
@@ -281,7 +292,9 @@ class BagWriter:
             if connection is None:
                 connection = self._connections[message.topic] = self._writer.add_connection(
                     message.topic, message.type, typestore=self._types,
-                    offered_qos_profiles=[_qos(profile) for profile in offered],
+                    offered_qos_profiles=[
+                        *self._offered.get(message.topic, ()), *map(_qos, offered),
+                    ],
                 )
             self._writer.write(connection, message.stamp_ns, message.data)
         except Exception as error:

@@ -57,7 +57,7 @@ def replay(
             for gap in given.gaps(robot):
                 print_warning(f'{printable(source)}: {gap}')
         writer, write = (
-            _into_bag(target, keeps_inputs) if is_bag(target)
+            _into_bag(target, given, keeps_inputs) if is_bag(target)
             else _into_table(target, robot, is_bare)
         )
         stack.enter_context(writer)
@@ -97,9 +97,12 @@ def _require_other(target: Path, read: Iterable[Path | None]) -> None:
             raise SourceError(printable(target), 'is read too, expected another name for OUTPUT')
 
 
-def _into_bag(path: Path, keeps_inputs: bool) -> tuple[BagWriter, _Write]:
+def _into_bag(
+    path: Path, source: BagSource | TableSource, keeps_inputs: bool
+) -> tuple[BagWriter, _Write]:
     """Write what loops publish into a new bag, at the times of what caused it."""
-    writer, wire = BagWriter(path), Wire()
+    offered = source.offered if isinstance(source, BagSource) else {}
+    writer, wire = BagWriter(path, offered=offered), Wire()
 
     def write(moment: Played) -> None:
         if isinstance(moment, Block):

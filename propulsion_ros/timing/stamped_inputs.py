@@ -35,7 +35,8 @@ class Ordering:
     wait_for: tuple[str, ...] = ()
     """Sources that must have passed a stamp before what is due at it happens; empty: any one."""
     max_lag_ns: int | None = None
-    """Stamp time after which a silent source is not waited for; None waits for ever."""
+    """Stamp time, of the clock where one is waited for, after which a silent source is not waited
+    for; None waits for ever."""
     lead_ns: int | None = None
     """How far ahead of a trusted source, a clock, anything happens; nothing happens before one
     is received. None: no clock is waited for."""
@@ -73,7 +74,7 @@ class StampedInputs:
     counts : collections.Counter
         'late', 'stray' (dropped for a stamp far off), 'overflow' and 'jump'.
     first_ns : int or None
-        Stamp at which it is known that everything begins; None for what the inputs show.
+        Stamp at which a recording is known to begin; None for what the inputs show.
     """
 
     def __init__(
@@ -91,11 +92,11 @@ class StampedInputs:
             raise ConfigError(
                 'wait_for', f'unknown input {unknown[0]!r}, known: {", ".join(sources)}'
             )
-        self._ordering = ordering
+        self._trusted = frozenset(trusted)
+        self._set_ordering(ordering)
         self._lead_ns = ordering.lead_ns
         self._order = {source: i for i, source in enumerate(sources)}
         self._apply, self._on_jump, self._passed = apply, on_jump, passed
-        self._trusted = frozenset(trusted)
         self._delays_ns = dict(delays_ns)
         self._limits = StampLimits(
             behind_ns=ordering.jump_back_ns, ahead_ns=ordering.max_gap_ns,
@@ -108,6 +109,7 @@ class StampedInputs:
         }
         self.counts: Counter[str] = Counter()
         self.first_ns: int | None = None
+        self._begins: Mapping[str, int] = {}
         self._arrivals = 0
         self.restart()
 
@@ -162,6 +164,8 @@ class StampedInputs:
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
         """Take one input and do what it makes due; False where it was not taken."""
         judge = self._judges[source]
+        if judge.newest_ns is None and stamp_ns == self._begins.get(source):
+            judge.begin(stamp_ns)
         if source in self._trusted:
             if judge.newest_ns is None:
                 self._begin_clock(stamp_ns, judge)
@@ -269,8 +273,26 @@ class StampedInputs:
 
     def wait_as(self, ordering: Ordering) -> None:
         """Wait as another ordering does from now on, and do what is due then."""
-        self._ordering = ordering
+        self._set_ordering(ordering)
         self._run()
+
+    def follow_recording(self, first_ns: int, begins: Mapping[str, int]) -> None:
+        """Take the inputs of a recording, whose topics may come far apart.
+
+        Parameters
+        ----------
+        first_ns : int
+            Stamp at which everything begins.
+        begins : mapping of str
+            Stamp of the first input of sources that are no clock.
+        """
+        self.first_ns, self._begins = first_ns, begins
+        for judge in self._judges.values():
+            judge.let_drift()
+
+    def _set_ordering(self, ordering: Ordering) -> None:
+        self._ordering = ordering
+        self._awaits_clock = not self._trusted.isdisjoint(ordering.wait_for)
 
     def note(self, stamp_ns: int) -> None:
         """Note that something was concluded at a stamp; older inputs are late from now on."""
@@ -375,7 +397,8 @@ class StampedInputs:
 
     def _awaited_horizon(self) -> int | None:
         """Return the stamp that the awaited sources have passed, None for none yet."""
-        newest = self._newest_ns
+        # Beside an awaited clock no other input tells the time, as a command stamped ahead would.
+        newest = self._clock_ns if self._awaits_clock else self._newest_ns
         if newest is None or not self._ordering.wait_for:
             return newest
         horizon, max_lag_ns = self._reached_by_all(newest), self._ordering.max_lag_ns

@@ -8,7 +8,7 @@ alone, and in what they do with a verdict.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 REANCHOR_NS = 500_000_000
@@ -168,6 +168,10 @@ class StampJudge:
         """Begin anew at a stamp that was judged elsewhere; it is not counted."""
         self.reset()
         self.newest_ns = stamp_ns
+
+    def let_drift(self) -> None:
+        """Judge with ``drifts`` from now on."""
+        self._limits = replace(self._limits, drifts=True)
 
     def forget_strays(self) -> None:
         """Let no stray before this agree with one after it."""

@@ -76,6 +76,25 @@ def test_silent_source_is_not_waited_for_beyond_the_lag():
     assert log.lines == [0, 1]
 
 
+def test_input_stamped_ahead_makes_no_time_where_a_clock_is_awaited():
+    log = Log(
+        ('a', 'b', 'clock'), trusted=('clock',), wait_for=('clock', 'a'), max_lag_ns=50 * MS
+    )
+    log.push('b', 250, 'ahead').push('clock', 0)
+    assert log.lines == []
+    log.push('a', 0)
+    assert log.lines == [0]
+    log.push('clock', 60)
+    assert log.lines == [0, 1]
+
+
+def test_topics_of_a_recording_may_come_far_apart():
+    log = Log(('a', 'clock'), trusted=('clock',), wait_for=('clock', 'a'))
+    log.runner.follow_recording(0, {'a': 0})
+    log.push('clock', 0).push('clock', 2000).push('a', 0).push('a', 10, 'x').push('a', 20)
+    assert log.lines == [0, 'x', 1, 2]
+
+
 def test_delayed_source_takes_effect_later_and_is_waited_for_less():
     log = Log(('a', 'b'), wait_for=('a', 'b'), delays_ns={'b': 25 * MS})
     log.push('b', 0, 'fire').push('a', 0).push('a', 40)
