@@ -33,15 +33,12 @@ class ShuffledBus(Bus):
     def __init__(self, rng):
         super().__init__(lambda *published: None)
         self.rng, self.links, self.recorder, self.recorded = rng, {}, {}, []
-        self.common = None
         self.queues = []
 
     def subscribe(self, topic, kind, take):
-        """Give a subscription a queue of its own, or the common one while there is one."""
-        queue = deque() if self.common is None else self.common
-        self.links.setdefault(topic, []).append((queue, take))
-        if not any(queue is other for other in self.queues):
-            self.queues.append(queue)
+        """Give a subscription a queue of its own."""
+        self.queues.append(deque())
+        self.links.setdefault(topic, []).append((self.queues[-1], take))
 
     def publish(self, topic, kind, message):
         """Queue a message for each subscription, and for the recorder."""
@@ -153,12 +150,9 @@ class ShuffledFlight:
             own = {
                 **settings_of([graph.params_file, given], spec.name), **spec.parameters,
             }
-            # Its estimate waits for no demand, so one that is late counts.
-            self.bus.common = deque() if spec.executable == 'inverse_fam_node' else None
             if spec.executable == 'flight_state_node':
                 own.update({**REPLAYED[spec.executable], 'replay': False})
             self.nodes[spec.name] = Node(spec, {**own, 'use_sim_time': True}, self.bus, self.lines)
-        self.bus.common = None
         self.body = self.nodes[BODY]
         self.period_ns = self.body.loop._ticks.stamp(1)
         self.outlets = [*self._outlets(graph)]

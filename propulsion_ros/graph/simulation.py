@@ -11,6 +11,7 @@ from propulsion_ros.graph.family_params import allocator_named, group_of, is_all
 from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.node_spec import NodeSpec
 from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, CURRENT, ODOMETRY, LoopParams
+from propulsion_ros.loops.estimate_loop import DEMAND
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.facts import STEPS
@@ -99,6 +100,10 @@ def simulated(
     _check_allocators(simulation.wait_for, {spec.name for spec in nodes})
     has_current = simulation.has_current
     own = {group.block.name: _inputs(group, awaited, has_current) for group in groups}
+    for block in blocks:
+        if not _steps(block) and block.name in awaited:
+            # What is estimated of a step is compared with the demand of that step.
+            own[block.name] = {'wait_for': [COMMAND, DEMAND]}
     for group in pushing:
         own[group.block.name].update(_pace(group, rate))
     joined = [

@@ -26,11 +26,15 @@ _LEAD_NS = 100_000_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EstimateParams:
-    """When a silent module is taken to have stopped."""
+    """When a wrench is estimated."""
 
     command_timeout: float = quantity(
         0.32, 's', lo=0.0, hi=1e6,
         doc='stamp time after which a silent module counts as without thrust; 0 never',
+    )
+    wait_for: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',), choices=(COMMAND, SPEED, DEMAND),
+        doc='inputs that must have passed the stamp of a command before its estimate; empty: any',
     )
 
     def __post_init__(self) -> None:
@@ -102,7 +106,7 @@ class EstimateLoop:
         sources = (COM, SPEED, DEMAND, COMMAND, CLOCK)
         self.agenda = Agenda(sources)
         self.inputs = StampedInputs(
-            Ordering(lead_ns=_LEAD_NS if heeds_clock else None),
+            Ordering(wait_for=params.wait_for, lead_ns=_LEAD_NS if heeds_clock else None),
             sources, self._apply, self._jumped,
             trusted=(CLOCK,), passed=self.watch,
         )

@@ -37,7 +37,7 @@ class EstimatePorts(StampedPorts):
     inverse : Estimator
         The estimator.
     params : EstimateParams
-        After how long an actuator is regarded as silent.
+        When it estimates.
     frame : str
         Of geometry and wrenches.
     host : Host
@@ -110,14 +110,14 @@ class EstimatePorts(StampedPorts):
         return CommandUpdate(update.columns - nozzles, update.values)
 
     def _timing(self) -> Mapping[str, Any]:
-        return {'command_timeout': self._params.command_timeout}
+        return vars(self._params)
 
     def _wait_as(self, begin: StepRequest) -> Ordering:
         params = build(EstimateParams, begin.values)
         self.core = self._core = self._make_core(params, self._lossless)
         # Its commands may come from a node that is slower than a clock that is played.
         self._has_clock = False
-        return Ordering()
+        return Ordering(wait_for=params.wait_for)
 
     def _follow(self, request: StepRequest) -> None:
         if request.name == END:

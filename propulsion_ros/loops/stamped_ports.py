@@ -127,7 +127,7 @@ class StampedPorts:
     def _add_com(self) -> None:
         """Take the centre of mass; it is latched, so it counts before activation too."""
         self.ports.append(Port(
-            '~/inertia', Kind.INERTIA, self.record.guard(self._take_com), 'latched',
+            '~/inertia', Kind.INERTIA, self.record.guard(self._take_com), self.record.latched,
             self._lossless, while_inactive=True,
         ))
         self._source_of['~/inertia'] = COM

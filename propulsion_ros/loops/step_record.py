@@ -84,6 +84,8 @@ class StepRecord:
 
     Attributes
     ----------
+    latched : str
+        Quality of service of the ports of what is latched live.
     outlets, ports : list
         Of the topic: one outlet live, one port in a replay.
     """
@@ -97,10 +99,12 @@ class StepRecord:
     ) -> None:
         self._host, self._adopt, self._schedule = host, adopt, schedule
         self.is_replay = is_replay
+        # rosbag2 plays what was subscribed to before it was published as not latched.
+        self.latched = 'command' if is_replay else 'latched'
         self._outlet = Outlet(_TOPIC, Kind.STATUSES, 'latched_history', overridable=False)
         self.outlets = [] if is_replay else [self._outlet]
         port = Port(
-            _TOPIC, Kind.STATUSES, self._take, 'latched', lossless=True, while_inactive=True,
+            _TOPIC, Kind.STATUSES, self._take, self.latched, lossless=True, while_inactive=True,
             overridable=False,
         )
         self.ports = [port] if is_replay else []
