@@ -42,6 +42,7 @@ _NOT_FINITE = re.compile(r'[-+]?(?:inf|infinity|nan)', re.IGNORECASE)
 _TAGS = {'int': int, 'float': float, 'bool': bool}
 _TOO_DEEP = 'is nested too deeply'
 
+
 class _Loader(FAST_LOADER):  # type: ignore[misc]
     """Keeps what has a tag apart from what has none."""
 
