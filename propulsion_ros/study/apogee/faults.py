@@ -452,7 +452,6 @@ def _two_burns(altitude: float, speed: float, net: float, burn: float) -> tuple[
     return tuple(np.array(rows).T)
 
 
-
 FAULTS: Faults = {
     'none': lambda rng, log: log,
     # Gaps: for a while nothing arrives.
