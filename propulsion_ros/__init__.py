@@ -2,8 +2,8 @@
 """Actuator physics and flight logic for robots that push against something."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+# Of its name type checkers know what it means, and no import is needed.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path

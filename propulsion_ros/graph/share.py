@@ -124,6 +124,8 @@ def _expanded(path: str | Path) -> Description:
     try:
         done = subprocess.run(  # noqa: S603  a list of words, no shell
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=_WAIT, check=False,
+            # Ctrl-C is for this process alone, which ends the other one.
+            start_new_session=True,
         )
     except subprocess.TimeoutExpired:
         raise SourceError(name, f'takes more than {_WAIT} s to expand') from None

@@ -111,6 +111,8 @@ def run(
             return 1
         executor = make_executor(options.executor)
         for node in nodes:
+            if stopped:
+                break
             executor.add_node(node)
             node.start()
             if node.has_failed:

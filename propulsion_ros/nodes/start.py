@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How an executable starts a node: imports take a second, fail without ROS 2, and meet Ctrl-C."""
+"""How an executable starts a node: imports take a second, fail without ROS 2, and meet Ctrl-C.
+
+It imports next to nothing itself, so that little is imported before Ctrl-C is met.
+"""
 from __future__ import annotations
 
 import importlib
 import os
 import signal
 import sys
-from pathlib import Path
-from types import TracebackType
 
-from propulsion_ros.settings.optional_packages import how_to_get
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
 
 _OWN = __name__.split('.')[0]
 _ROS_SUFFIXES = ('_msgs', '_srvs', '_interfaces')
@@ -33,6 +36,8 @@ def guard_imports() -> None:
 
 def missing(error: ImportError) -> str:
     """Return which package is missing and how to get it, in one line; raise what is our fault."""
+    from propulsion_ros.settings.optional_packages import how_to_get
+
     package = (error.name or 'rclpy').split('.')[0]
     if package == _OWN:
         raise error
@@ -48,4 +53,5 @@ def _explain(
     if not isinstance(error, ModuleNotFoundError) or (error.name or _OWN).split('.')[0] == _OWN:
         sys.__excepthook__(kind, error, traceback)
         return
-    print(f'{Path(sys.argv[0]).stem}: {missing(error)}', file=sys.stderr)
+    program = os.path.basename(sys.argv[0]).removesuffix('.py')
+    print(f'{program}: {missing(error)}', file=sys.stderr)

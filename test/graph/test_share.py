@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -113,3 +115,24 @@ def test_expansion_whose_reader_has_ended_ends_quietly():
     )
     os.close(write)
     assert process.stderr == ''
+
+
+def test_ctrl_c_during_an_expansion_prints_nothing_of_it(written):
+    path = written('${python.sum(python.range(10**12))}')
+    line = (
+        'import signal, sys; signal.signal(signal.SIGINT, lambda *_: sys.exit(7)); '
+        'print(flush=True); from propulsion_ros.graph.share import load_robot_description; '
+        f'load_robot_description({str(path)!r})'
+    )
+    process = subprocess.Popen(
+        [sys.executable, '-c', line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )
+    process.stdout.readline()
+    children = f'/proc/{process.pid}/task/{process.pid}/children'
+    while not Path(children).read_text():
+        time.sleep(0.01)
+    time.sleep(0.3)
+    os.killpg(process.pid, signal.SIGINT)
+    _, printed = process.communicate(timeout=30)
+    assert (process.returncode, printed) == (7, '')
