@@ -32,7 +32,6 @@ RUNS = (
     'play flight --wait 60',
     'gazebo {share}/urdf/rov.urdf.xacro --output model',
     'demo --vehicle freeflyer --until 1',
-    'apogee-trials --flights 2',
     'study {share}/studies/apogee.yaml --cases 2 --jobs 1',
     'apogee log.csv --picture apogee.png',
     'view flight --model {robot}.urdf --html view.html',

@@ -12,7 +12,7 @@ from fake_host import message
 from parts import amount
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, temperature_and_pressure
 from propulsion_ros.replay.flight_log import read_flight_log
-from propulsion_ros.study.apogee.fault_table import read_references
+from propulsion_ros.study.apogee.flown_logs import references_of
 
 SITE = 120.0
 PAD = 4.0
@@ -49,8 +49,8 @@ class Flown:
 def flown_logs(folder):
     """Return every flown log with an apogee; those that have no accelerometer have no forces."""
     found = []
-    for kind, name, reference in read_references(folder):
-        if kind == 'real' and reference.should_trigger:
+    for name, reference in references_of(folder).items():
+        if reference.should_trigger:
             found.append(_of_log(folder, name, reference))
     return found
 

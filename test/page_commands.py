@@ -17,7 +17,6 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.tools import cli
 
 NOT_RUN = {
-    'apogee-trials': 'flies a thousand flights',
     'demo': 'flies for a minute; test/tools/test_demo.py flies it',
     'identify': 'needs recordings; test/identify fits them',
     'fly': 'flies until it is stopped; test/tools/test_fly.py flies the examples',

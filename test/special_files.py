@@ -46,10 +46,10 @@ def run(case, path):
 
         try:
             if kind == 'references':
-                from propulsion_ros.tools.apogee_table import error_table
+                from propulsion_ros.study.apogee.flown_logs import references_of
 
                 os.symlink(path, 'reference.json')
-                list(error_table(Path()))
+                references_of(Path())
             else:
                 getattr(importlib.import_module(words[0]), words[1])(Path(words[2]))
         except ConfigError as error:

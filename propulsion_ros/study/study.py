@@ -25,12 +25,14 @@ _ROBOT = frozenset({'vehicle', 'robot', 'params', 'results'})
 KINDS: Mapping[str, frozenset[str]] = {
     'flight': _ROBOT | {'controller', 'wait_for', 'allocate', 'duration'},
     'replay': _ROBOT | {'input'},
-    'apogee': frozenset(),
+    'apogee': frozenset({'input'}),
     'ground': frozenset(),
     'identify': frozenset({'robot', 'params', 'input', 'fit', 'measured'}),
 }
 """What can be studied, each with the keys that it has beside those of all."""
-RATES_BY: Mapping[str, tuple[str, ...]] = {'ground': ('situation', 'source', 'class')}
+RATES_BY: Mapping[str, tuple[str, ...]] = {
+    'apogee': ('fault', 'apogee.method'), 'ground': ('situation', 'source', 'class'),
+}
 """Columns of a kind by whose values cases beyond their limits are counted."""
 _ALL = frozenset({'kind', 'cases', 'seed', 'vary', 'limits'})
 _SECTIONS = ('vary', 'results', 'limits')
@@ -48,7 +50,10 @@ class StudyParams:
     params: tuple[str, ...] = quantity(
         (), kind=str, shape=('*',), doc='parameter files of the nodes; later ones win'
     )
-    input: str = quantity('', kind=str, doc='bag or table that is replayed, or compared with')
+    input: str = quantity(
+        '', kind=str, doc='bag or table that is replayed, or compared with; of the apogee a folder '
+        'of flown logs'
+    )
     controller: str = quantity('', kind=str, doc='Python file with the class Controller')
     wait_for: tuple[str, ...] = quantity(
         (), kind=str, shape=('*',), doc='topics of its commands, which each step waits for'

@@ -20,7 +20,6 @@ from propulsion_ros.tools.lines import fail
 
 COMMANDS = {
     'apogee': 'Find the apogee in a flight log.',
-    'apogee-trials': 'Run the apogee detector on seeded random flights, and print its mistakes.',
     'check': 'Check parameter files, robot descriptions and flight configurations.',
     'demo': 'Fly a vehicle closed loop through real ROS nodes, and draw the flight.',
     'fly': 'Simulate the body of any robot, in closed loop with its actuator nodes.',

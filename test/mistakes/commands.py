@@ -30,7 +30,7 @@ MISTAKES = [
         'unknown command',
         'propulsion_ros: error',
         "argument COMMAND: invalid choice: 'chek'",
-        "choose from 'apogee', 'apogee-trials', 'check', 'demo', 'fly', 'gazebo', "
+        "choose from 'apogee', 'check', 'demo', 'fly', 'gazebo', "
         "'identify', 'play', 'plot', 'record', 'replay', 'study', 'view'); "
         'see propulsion_ros --help',
         command='chek robot.urdf',

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import fields
 
 import numpy as np
 import pytest
 
+from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.study.apogee.fault_table import (
-    Outcome,
-    decision,
-    fault_table,
-    judge,
-    outcomes,
-    read_logs,
-    spoil,
-)
+from propulsion_ros.study.apogee.cases import judge_log
 from propulsion_ros.study.apogee.faults import FAULTS
+from propulsion_ros.study.apogee.flown_logs import (
+    decision,
+    read_logs,
+    references_of,
+    spoil,
+    verdict,
+)
 from propulsion_ros.study.apogee.log import Log
+from propulsion_ros.study.session import Session
+from propulsion_ros.study.study import read_study
+from propulsion_ros.study.table import rates
 
+_APOGEE = 60.0 / 9.80665
 COUNT = int(os.environ.get('FAULTS', '12'))
 """How many faulty logs are flown; the whole library has one for each fault and log."""
 _SLOW = 'astra_upv_2022'  # one sample a second: half of them lost are no flight any more
@@ -67,7 +72,7 @@ def test_a_fault_is_a_pure_function_of_seed_and_log(fault):
 )
 def test_what_a_decision_is(decided, apogee, back, kind):
     log = _throw()
-    assert judge('fault', _with(log, apogee, back), decided).kind == kind
+    assert verdict(_with(log, apogee, back), decided) == kind
 
 
 def _with(log, apogee, back):
@@ -81,14 +86,14 @@ def test_a_slice_of_the_library(logs):
     rng = np.random.default_rng(19)
     every = [(fault, log) for fault in FAULTS for log in logs]
     chosen = rng.permutation(len(every))[:COUNT].tolist()
-    found: list[Outcome] = []
+    found = []
     for i in chosen:
         fault, log = every[i]
-        found += outcomes((log,), (fault,), (0,))
-    missed = [o for o in found if o.kind == 'missed' and o.log != _SLOW]
-    premature = [o for o in found if o.kind == 'premature']
-    late = [o for o in found if o.kind == 'late']
-    assert missed == []
+        found.append(judge_log(spoil(log, fault, 0), fault, ApogeeParams()))
+    missed, premature, late = (
+        [row for row in found if row[kind]] for kind in ('missed', 'premature', 'late')
+    )
+    assert [row for row in missed if row['log'] != _SLOW] == []
     assert len(premature) <= max(1, 0.01 * len(found)), premature
     assert len(late) <= max(1, 0.03 * len(found)), late
 
@@ -98,25 +103,111 @@ def test_legacy_receives_nothing_for_what_is_missing():
     gap = log.between(2.0, 3.5)
     lost = log.with_values('altitude', gap, np.nan)
     silent = log.kept(~gap)
-    assert decision(silent, 'legacy') == decision(lost, 'legacy')
-    assert judge('fault', silent, decision(silent, 'legacy')).kind == ''
+    legacy = ApogeeParams(method='legacy')
+    decided = decision(silent, legacy).time
+    assert decided == decision(lost, legacy).time
+    assert verdict(silent, decided) == ''
 
 
-def test_the_table_has_the_faults_of_a_name_beside_legacy(flights, tmp_path):
-    references = json.loads((flights / 'reference.json').read_text())
-    name = 'bella_lui_2020'
+@pytest.fixture
+def folder(tmp_path):
+    """Make a folder of two throws, one cut before its apogee."""
+    references = {
+        'throw': {'apogee_t': _APOGEE, 'grade': 'A', 't_uncert': 0.02},
+        'cut': {'apogee_t': None, 'grade': None},
+    }
     (tmp_path / 'real').mkdir()
-    (tmp_path / 'synthetic').mkdir()
-    (tmp_path / 'real' / f'{name}.csv').symlink_to(flights / 'real' / f'{name}.csv')
-    (tmp_path / 'reference.json').write_text(json.dumps({name: references[name]}))
-    (tmp_path / 'synthetic' / 'truth.json').write_text('{}')
-    rows = list(fault_table(tmp_path, part='gap of 2'))
-    names = [fault for fault in FAULTS if 'gap of 2' in fault]
-    assert [row.split(' | ')[0] for row in rows[1:]] == [f'| {key}' for key in (*names, 'all')]
-    with pytest.raises(ConfigError, match='no fault has'):
-        list(fault_table(tmp_path, part='nothing like this'))
+    (tmp_path / 'reference.json').write_text(json.dumps(references))
+    for name, end in (('throw', 10.0), ('cut', 5.0)):
+        time = np.arange(0.0, end, 0.021)
+        rows = [f'{t:.3f},{60.0 * t - 4.903325 * t * t:.3f}' for t in time]
+        text = '\n'.join(['time_s,altitude_m', *rows, ''])
+        (tmp_path / 'real' / f'{name}.csv').write_text(text)
+    return tmp_path
 
 
-def test_a_folder_without_references_is_refused(tmp_path):
-    with pytest.raises(SourceError, match=r'reference\.json'):
-        list(fault_table(tmp_path))
+def rows_of(folder, vary, cases=2):
+    """Return the rows of a study of logs."""
+    path = folder / 'some.yaml'
+    path.write_text(json.dumps({
+        'kind': 'apogee', 'input': str(folder), 'cases': cases, 'vary': vary,
+        'limits': {'missed': [0, 0], 'premature': [0, 0], 'late': [0, 0]},
+    }))
+    study = read_study(path)
+    session = Session(study)
+    return study, [session.row(number) for number in range(study.size)]
+
+
+def test_a_study_goes_through_logs_then_faults(folder):
+    study, rows = rows_of(folder, {'apogee.method': {'grid': ['robust', 'legacy']}}, 4)
+    first, second = list(FAULTS)[:2]
+    assert [(row['log'], row['fault']) for row in rows] == 2 * [
+        ('cut', first), ('throw', first), ('cut', second), ('throw', second),
+    ]
+    assert [row['error'] for row in rows] == [''] * 8
+    assert (rows[0]['reason'], rows[1]['reason']) == ('none', 'fit')
+    assert rows[1]['delay'] == pytest.approx(0.05, abs=0.06)
+    assert rows[5]['delay'] == pytest.approx(0.02, abs=0.02)
+    assert {row['fault']: row['cases'] for row in rates(study, rows, ('fault',))} == {
+        first: 4, second: 4, 'all': 8,
+    }
+
+
+def test_a_study_may_choose_logs_and_faults(folder):
+    fault = next(fault for fault in FAULTS if 'gap of 2' in fault)
+    _, rows = rows_of(folder, {
+        'flight.log': {'grid': ['throw']}, 'flight.fault': {'grid': [fault]},
+        'flight.seed': {'counter': 0},
+    })
+    assert [(row['log'], row['fault'], row['flight.seed']) for row in rows] == [
+        ('throw', fault, 0), ('throw', fault, 1),
+    ]
+
+
+@pytest.mark.parametrize(('vary', 'message'), [
+    ({'flight.log': {'grid': ['throws']}}, "flight.log: unknown 'throws', did you mean 'throw'"),
+    ({'flight.fault': {'grid': ['nothing']}}, "flight.fault: unknown 'nothing'"),
+    ({'flight.sed': {'grid': [1]}}, 'expected flight.seed, flight.log, flight.fault or apogee.'),
+])
+def test_what_is_not_there_is_refused(folder, vary, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        rows_of(folder, vary)
+
+
+@pytest.mark.parametrize(
+    ('spoil', 'message'),
+    [
+        pytest.param(lambda f: (f / 'reference.json').unlink(), 'reference.json: cannot be read',
+                     id='no list'),
+        pytest.param(lambda f: (f / 'reference.json').write_text('{'), 'expected JSON',
+                     id='no JSON'),
+        pytest.param(lambda f: (f / 'reference.json').write_text('[]'),
+                     'reference.json: expected an object', id='a list'),
+        pytest.param(lambda f: (f / 'reference.json').write_text('{"throw": 3}'),
+                     'reference.json: throw: expected an object, got 3', id='no object'),
+        pytest.param(lambda f: (f / 'reference.json').write_text('{"throw": {}}'),
+                     'reference.json: throw.apogee_t: is missing', id='no apogee'),
+        pytest.param(lambda f: (f / 'reference.json').write_text('{"throw": {"apogee_t": "6"}}'),
+                     "throw.apogee_t: expected a number, got '6'", id='apogee in words'),
+        pytest.param(
+            lambda f: (f / 'reference.json').write_text(
+                '{"throw": {"apogee_t": null, "should_trigger": true}}'
+            ),
+            'throw: should_trigger without an apogee_t', id='apogee that is not there',
+        ),
+        pytest.param(lambda f: (f / 'real' / 'throw.csv').unlink(), 'throw.csv: cannot be read',
+                     id='no log'),
+    ],
+)
+def test_wrong_files_are_one_line(folder, spoil, message):
+    spoil(folder)
+    with pytest.raises(SourceError) as caught:
+        rows_of(folder, {})
+    assert message in str(caught.value)
+    assert '\n' not in str(caught.value)
+
+
+def test_a_folder_of_simulated_logs_has_their_truth(flights):
+    truth = references_of(flights / 'synthetic')
+    assert truth['syn_low_hop'].path == flights / 'synthetic' / 'syn_low_hop.csv'
+    assert truth['syn_low_hop'].grade == 'true'

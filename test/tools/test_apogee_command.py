@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from propulsion_ros.tools import apogee, apogee_trials
+from propulsion_ros.tools import apogee
 
 _KEYS = {'detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason'}
 
@@ -152,12 +152,3 @@ def test_negative_minimum_height(command):
     code, _, err = command(_throw(), '--minimum-height', '-3')
     assert code == 1
     assert "parameter 'minimum_height': -3 is below 0 m" in err
-
-
-def test_trials_print_their_figures(capsys):
-    parser = argparse.ArgumentParser()
-    apogee_trials.add_arguments(parser)
-    assert apogee_trials.run(parser.parse_args(['--flights', '3', '--seed', '5'])) == 0
-    assert '3 flights, 0 premature or missed' in capsys.readouterr().out
-    assert apogee_trials.run(parser.parse_args(['--flights', '0'])) == 1
-    assert 'got 0 and 0' in capsys.readouterr().err

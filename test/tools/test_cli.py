@@ -58,8 +58,7 @@ def imported_by(words, heavy):
 
 
 STARTS = {
-    'apogee': ['json5'], 'apogee-trials': ['json5', 'defusedxml'],
-    'check': ['defusedxml'], 'demo': ['defusedxml'], 'fly': ['defusedxml'],
+    'apogee': ['json5'], 'check': ['defusedxml'], 'demo': ['defusedxml'], 'fly': ['defusedxml'],
     'gazebo': ['defusedxml'], 'identify': ['scipy', 'defusedxml'], 'play': [],
     'plot': ['json5'], 'record': [], 'replay': ['defusedxml'], 'study': ['defusedxml'],
     'view': ['json5', 'defusedxml'],

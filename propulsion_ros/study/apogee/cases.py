@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded random flights before the apogee's detector as the cases of a study."""
+"""Random flights, or flown logs with faults, before the apogee's detector as cases of a study."""
 from __future__ import annotations
 
 import math
@@ -12,16 +12,20 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import build, parameters_of, suggestion
+from propulsion_ros.study.apogee.faults import FAULTS
+from propulsion_ros.study.apogee.flown_logs import decision, read_logs, spoil, verdict
+from propulsion_ros.study.apogee.log import Log
 from propulsion_ros.study.apogee.simulated_flights import SimulatedFlight, simulate_flight
-from propulsion_ros.study.draws import Variable
 from propulsion_ros.study.overrides import write_merged
-from propulsion_ros.study.study import Case, Study, StudyParams
+from propulsion_ros.study.study import Case, Study
 
 PREMATURE = 5.0
 """A detection at more than this true speed upward is premature [m/s]; a coast has it 0.5 s before
 its apogee. A time would not do: a stage that lights near an apogee makes another one later."""
 _FLIGHT, _DETECTOR = 'flight.seed', 'apogee'
 """What varies: which flight, and ``apogee.<parameter>`` of the detector."""
+_LOG, _FAULT = 'flight.log', 'flight.fault'
+"""What varies too where flown logs are given; `_FLIGHT` is then the seed of the fault."""
 _UNITS = {
     'delay': 's', 'speed': 'm/s', 'time_error': 's', 'apogee_time': 's', 'altitude_error': 'm',
     'apogee_altitude': 'm', 'sigma': 'm',
@@ -30,19 +34,26 @@ _UNITS = {
 
 
 class ApogeeCases:
-    """Flies a random flight for each case, and lets the detector watch it."""
+    """Flies a random flight, or a flown log with a fault, and lets the detector watch it.
+
+    Logs and faults that do not vary are gone through: every log with the first fault, then with
+    the second one, and so on.
+    """
 
     def __init__(self, study: Study, folder: Path) -> None:
         self._study = study
+        self._logs = {log.name: log for log in read_logs(folder)} if study.params.input else {}
         known = {
             f'{_DETECTOR}.{each.key}': each.spec.unit for each in parameters_of(ApogeeParams)
         }
         self._units = {**known, **_UNITS}
         for variable in study.vary:
-            if variable.name not in (_FLIGHT, *known):
-                near = suggestion(variable.name, [_FLIGHT, *known])
+            flights = (_FLIGHT, _LOG, _FAULT) if self._logs else (_FLIGHT,)
+            if variable.name not in (*flights, *known):
+                near = suggestion(variable.name, [*flights, *known])
                 raise SourceError(
-                    f'vary: {variable.name}', f'expected {_FLIGHT} or {_DETECTOR}.<parameter>{near}'
+                    f'vary: {variable.name}',
+                    f'expected {", ".join(flights)} or {_DETECTOR}.<parameter>{near}',
                 )
             if variable.mode != 'value':
                 raise SourceError(f'vary: {variable.name}', 'is: expected value')
@@ -50,9 +61,15 @@ class ApogeeCases:
     def check(self, case: Case) -> None:
         """Raise `ConfigError` where the detector would refuse the case's parameters."""
         self._params(case)
+        if self._logs:
+            self._log(case)
 
     def fly(self, case: Case) -> Mapping[str, Any]:
         """Return what the detector made of a flight: its errors are those to the truth."""
+        if self._logs:
+            log, fault = self._log(case)
+            return judge_log(spoil(log, fault, int(case.values.get(_FLIGHT, 0))), fault,
+                             self._params(case))
         flight = simulate_flight(int(case.values.get(_FLIGHT, case.seed)))
         return {
             **judge(flight, self._params(case)),
@@ -63,7 +80,7 @@ class ApogeeCases:
     def write(self, path: Path, case: Case) -> None:
         """Write the parameters of the detector."""
         write_merged(path, None, {'flight_state': {
-            key: value for key, value in case.values.items() if key != _FLIGHT
+            key: value for key, value in case.values.items() if key.startswith(_DETECTOR)
         }})
 
     def unit(self, name: str) -> str:
@@ -73,16 +90,19 @@ class ApogeeCases:
     def _params(self, case: Case) -> ApogeeParams:
         return build(ApogeeParams, case.values, f'{_DETECTOR}.')
 
-
-def trials(flights: int, seed: int) -> Study:
-    """Return the study of ``studies/apogee.yaml``, of successive flights from a seed on.
-
-    Raises `ConfigError` where these are no numbers of flights.
-    """
-    return Study(
-        Path('apogee'), StudyParams(kind='apogee', cases=flights),
-        (Variable(_FLIGHT, 'counter', seed),), limits={'speed': (-math.inf, PREMATURE)},
-    )
+    def _log(self, case: Case) -> tuple[Log, str]:
+        """Return log and fault of a case."""
+        logs, faults = list(self._logs), list(FAULTS)
+        # At each point of the grid anew.
+        turn = case.number % self._study.params.cases
+        name = case.values.get(_LOG, logs[turn % len(logs)])
+        fault = case.values.get(_FAULT, faults[turn // len(logs) % len(faults)])
+        for key, given, known in ((_LOG, name, logs), (_FAULT, fault, faults)):
+            if given not in known:
+                raise SourceError(
+                    f'vary: {key}', f'unknown {given!r}{suggestion(str(given), known)}'
+                )
+        return self._logs[name], fault
 
 
 def watch(flight: SimulatedFlight, params: ApogeeParams) -> ApogeeEstimate | None:
@@ -96,6 +116,18 @@ def watch(flight: SimulatedFlight, params: ApogeeParams) -> ApogeeEstimate | Non
         if estimate.detected:
             return estimate
     return None
+
+
+def judge_log(log: Log, fault: str, params: ApogeeParams) -> dict[str, float | str]:
+    """Return what the detector makes of a log with a fault; 1 for what it is, 0 for what not."""
+    decided = decision(log, params)
+    found, kind = decided.estimate, verdict(log, decided.time)
+    return {
+        'log': log.name, 'fault': fault, 'delay': decided.time - log.apogee,
+        **{name: int(kind == name) for name in ('missed', 'premature', 'late')},
+        'sigma': math.nan if found is None else found.sigma,
+        'reason': kind if found is None else found.reason,
+    }
 
 
 def judge(flight: SimulatedFlight, params: ApogeeParams) -> dict[str, float | str]:
