@@ -26,7 +26,7 @@ CONFIGURATION = {
 }
 WORDS_OF_OTHERS = {
     'gz/joint_drives.py': "system 'thruster' of gz-sim",
-    'rml/engines.py': "key 'booster' of the flight configuration",
+    'rml/devices.py': "key 'booster' of the flight configuration",
 }
 FILES = {
     str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob('*.py'))

@@ -77,7 +77,7 @@ SEEDS = [
                  'exit code of check with a fault', id='exit code'),
     pytest.param('functions', 'propulsion_ros/__init__.py', r'parameters: (.*), batch',
                  r'settings: \1, batch', 'function propulsion_ros.load', id='function'),
-    pytest.param('keys', 'rml/deployers.py', "key\\('max_climb'", "key('climb_limit'",
+    pytest.param('keys', 'rml/devices.py', "key\\('max_climb'", "key('climb_limit'",
                  'key flight configuration, Deployers (each) max_climb', id='key of a flight'),
     pytest.param('nodes', 'actuator_ports.py', "'~/set_enabled', 'std_srvs/srv/SetBool'",
                  "'~/set_enabled', 'std_srvs/srv/Trigger'", 'service ~/set_enabled', id='type',
