@@ -10,6 +10,7 @@ from propulsion_ros.flight.apogee.ascent_watch import AscentWatch
 from propulsion_ros.flight.apogee.detector_protocol import Detector
 from propulsion_ros.flight.apogee.mach import MachMeter
 from propulsion_ros.flight.asked_twice import AskedTwice
+from propulsion_ros.flight.belief.belief import Channel
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.belief.readings import Readings
 from propulsion_ros.flight.burn_monitor import BurnMonitor
@@ -20,11 +21,9 @@ from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_time import FlightTime
-from propulsion_ros.flight.landing import LandingDetector
-from propulsion_ros.flight.liftoff import CERTAIN_RISE, DOUBTFUL, Liftoff, LiftoffDetector
+from propulsion_ros.flight.liftoff import Liftoff, LiftoffDetector
 from propulsion_ros.flight.motion.climb import Climb
-from propulsion_ros.flight.motion.extremes import Extremes
-from propulsion_ros.flight.motion.rest import RestWatch
+from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.phases.course import Course
 from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.params import FlightParams
@@ -120,11 +119,9 @@ class FlightState:
         self._mach = MachMeter(params.site_altitude)
         self._liftoff = LiftoffDetector(params, may_settle=may_settle)
         self._burn = BurnMonitor()
-        self._landing = LandingDetector(params)
-        self._rest = RestWatch(params)
+        self._velocity = LiveValue(params.frozen_time)
         self._stands = Dwell(params.stand_down_time)
         self._motion = MotionWatch(params.stand_down_time)
-        self._range = Extremes(math.inf)
         self._climb = Climb(params.resume_velocity, params.frozen_time)
         self._asked = AskedTwice(params.ask_again_time)
         self._record = RecordedFlight(params, self._notify, trusts_stamps=not keeps_flight)
@@ -186,7 +183,7 @@ class FlightState:
         if self.phase is Phase.FLIGHT:
             return Subphase.BOOST if self._burn.is_burning else Subphase.COAST
         if self.phase is Phase.RECOVERY:
-            return Subphase.LANDED if self._landing.has_landed else Subphase.DESCENT
+            return Subphase.LANDED if self._motion.is_supported else Subphase.DESCENT
         return Subphase.NONE
 
     @property
@@ -348,7 +345,6 @@ class FlightState:
                 (self._is_ascending and not self.is_doubtful)
                 or self._is_legacy or self.phase is not Phase.FLIGHT
             ),
-            may_rest=self.subphase is Subphase.LANDED,
         )
 
     @property
@@ -404,11 +400,10 @@ class FlightState:
     def _sense(self, sample: Sample, velocity: float) -> None:
         """Detect motion and rest, in every phase that uses them; velocity must be measured."""
         now_ns = self._clock.now_ns
-        self._rest.update(now_ns, sample.altitude, velocity, sample.acceleration)
-        self._range.update(now_ns, sample.altitude)
+        self._velocity.update(now_ns, velocity)
         self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
         self._is_ascending = (
-            velocity > self._params.resume_velocity if self._rest.sees_velocity(now_ns)
+            velocity > self._params.resume_velocity if self._velocity.is_alive(now_ns)
             else self._is_climbing
         )
         is_recorded = self._record.is_held and not self.phase.is_armed
@@ -434,10 +429,6 @@ class FlightState:
             trigger = self._watch.end(now_ns, self.liftoff, has_ascended=self.ascent is not None)
             if trigger and not (trigger == 'timer' and self._is_timer_early):
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
-        if self._course.does(Duty.DETECT_LANDING):
-            # A frozen altitude does not show that the vehicle is at rest.
-            altitude = sample.altitude if self._rest.sees_altitude(now_ns) else math.nan
-            self._landing.update(now_ns, altitude, sample.velocity)
 
     def _lifted_off(self) -> Liftoff | None:
         """Return a liftoff that was found and that nothing denies; a denied one is forgotten."""
@@ -446,9 +437,8 @@ class FlightState:
             return None
         now_ns = self._clock.now_ns
         # After an ignition a climb at 1 g may be that of a throttled engine.
-        is_denied = (
-            self.is_supported and self.ignition is None and self._rest.sees_altitude(now_ns)
-            and self._motion.has_force(now_ns - self._skipped_ns)
+        is_denied = self.is_supported and self.ignition is None and self._motion.lives(
+            now_ns - self._skipped_ns, Channel.HEIGHT, Channel.FORCE
         )
         if is_denied and now_ns - found.clock_ns > _DENIED_NS:
             self._liftoff.reset()
@@ -459,28 +449,14 @@ class FlightState:
         stamp_ns = sample.stamp_ns - (self._clock.now_ns - found.clock_ns)
         return Mark(stamp_ns, found.clock_ns, found.source)
 
-    @property
-    def _rests_unflown(self) -> bool:
-        """Whether the vehicle rests near its pad, and no ascent was seen that is beyond doubt.
-
-        One by altitude or speed alone, of less than 100 m, is not: on the pad a sensor errs so.
-        """
-        # An unknown altitude does not count, even if speed and acceleration show rest.
-        is_far = abs(self._rest.altitude) > self._params.home_tolerance
-        is_doubtful = self.ascent is None or (
-            self.ascent.source in DOUBTFUL and self._range.highest < CERTAIN_RISE
-            and not self._is_legacy
-        )
-        return self._rest.is_settled and not is_far and is_doubtful
-
     def _is_over(self) -> bool:
         """Return whether the vehicle is at its pad in a flight that is none, or had no apogee."""
-        if self._rest.has_stood and self._rests_unflown:
-            return True
         is_near = abs(self._motion.height) <= self._params.home_tolerance
-        is_held = self._motion.is_certain and self.is_supported and is_near
-        is_flight = self.phase is Phase.FLIGHT and not self._events.burns
-        return self._stands.update(self._clock.now_ns, is_flight and is_held)
+        is_held = self._motion.is_certain and self._motion.is_supported and is_near
+        is_none = self.ascent is None or (
+            self.phase is Phase.FLIGHT and self.is_supported and not self._events.burns
+        )
+        return self._stands.update(self._clock.now_ns, is_held and is_none)
 
     def _stand_down(self, mark: Mark) -> None:
         phase = self.phase.value
@@ -524,13 +500,11 @@ class FlightState:
         self._clock.begin_flight()
         self._events.reset()
         self._liftoff.reset()
-        self._rest.reset()
-        self._range.reset()
         self._doubt_ns = self._doubt_end_ns = 0
         self._begun_ns = self._clock.now_ns
         self._is_rearmed = self._record.was_armed = False
         self._burn.reset(burning=True)
-        self._landing.reset()
+        self._stands.reset()
         self._watch.restart_timer()
 
     def _restart(self, stamp_ns: int) -> None:
@@ -547,7 +521,7 @@ class FlightState:
     def _forget_sensors(self) -> None:
         """Forget what was measured before time began, or has started again."""
         for sensed in (
-            self._climb, self._frozen, self._attitude, self._mach, self._motion
+            self._climb, self._velocity, self._frozen, self._attitude, self._mach, self._motion
         ):
             sensed.reset()
         self._is_climbing = self._is_ascending = False
@@ -559,9 +533,8 @@ class FlightState:
         """Return the data that is kept over a restart."""
         return Snapshot(
             self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
-            self._landing.has_landed, self.ignition, self.liftoff, self.apogee,
-            self._events.records(), self.ascent, self.vertex, self._motion.is_supported,
-            self._motion.held,
+            self.ignition, self.liftoff, self.apogee, self._events.records(), self.ascent,
+            self.vertex, self._motion.is_supported, self._motion.held,
         )
 
     def offer(
@@ -635,7 +608,6 @@ class FlightState:
         )
         self._events.restore(snapshot.events, now_ns, gap_ns)
         self._burn.reset(burning=snapshot.is_burning)
-        self._landing.reset(has_landed=snapshot.has_landed)
         self._notify(
             f'resumed in {snapshot.phase.value}, {gap_ns * 1e-9:.2f} s after the record'
         )
@@ -648,7 +620,6 @@ class FlightState:
             elif record.is_aloft:
                 self._lift_off(sample, Liftoff(now_ns, 'climb'))
             return
-        self._rest.moved_ns = now_ns
         if self.phase is Phase.FLIGHT and self.ascent is None and found is not None:
             # The restart came between liftoff and the end of what makes an ascent certain.
             self._course.ascent = self._mark_of(Liftoff(now_ns - age_ns, found.source), sample)
@@ -671,8 +642,10 @@ class FlightState:
             is_resuming=self.is_resuming,
             is_rearmed=self._is_rearmed,
             has_asked=has_asked,
-            rests_unflown=self._rests_unflown,
-            is_supported=self.is_supported,
+            has_ascended=self.ascent is not None or self._is_legacy,
+            # An override lets charges fire, but takes nothing from a command that makes safe.
+            is_supported=self._motion.is_supported
+            and not (self._is_legacy or self._course.is_debug),
             aloft=self._aloft(has_asked=has_asked),
         )
         sample = self._sample
@@ -688,12 +661,13 @@ class FlightState:
 
     def _aloft(self, *, has_asked: bool) -> str:
         """Return why the vehicle may still be in the air, '' where it is not."""
-        if self.is_supported:
+        if self._motion.is_supported:
             return ''
         disarmed = all_disarmed(self._events.pending(), self._deployers, self._circuits)
-        since_ns = self._begun_ns if self._rest.moved_ns is None else self._rest.moved_ns
-        silent = (self._clock.now_ns - since_ns) * 1e-9
-        return why_aloft(self._rest, self._params, silent, disarmed=disarmed, has_asked=has_asked)
+        flown_ns = self._motion.flown_ns
+        since_ns = self._begun_ns if flown_ns is None else flown_ns + self._skipped_ns
+        unseen = (self._clock.now_ns - since_ns) * 1e-9
+        return why_aloft(self._params, unseen, disarmed=disarmed, has_asked=has_asked)
 
     def _notify(self, text: str) -> None:
         """Report something with the next sample."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from propulsion_ros.flight.events.events import EventSpec
-from propulsion_ros.flight.motion.rest import RestWatch
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
@@ -41,36 +40,26 @@ def all_disarmed(
 
 
 def why_aloft(
-    rest: RestWatch, params: FlightParams, silent: float, *, disarmed: bool, has_asked: bool
+    params: FlightParams, unseen: float, *, disarmed: bool, has_asked: bool
 ) -> str:
     """Return why a vehicle may still be in the air, '' where that need not keep it armed.
 
     Parameters
     ----------
-    rest : RestWatch
-        What the sensors show.
     params : FlightParams
         Of which ``reset_time`` and ``ask_again_time`` count.
-    silent : float
-        Time since motion was last seen [s].
+    unseen : float
+        Time since a sensor last showed that nothing holds the vehicle [s].
     disarmed : bool
         See `all_disarmed`.
     has_asked : bool
         Whether the same was requested shortly before.
     """
-    if rest.has_rested or (rest.is_settled and rest.moved_ns is None):
+    if unseen >= params.reset_time or (disarmed and has_asked):
         return ''
-    if not rest.is_moving and silent >= params.reset_time:
-        return ''
-    if disarmed and has_asked:
-        return ''
-    why = 'the vehicle is still moving'
-    if not rest.is_moving:
-        why = f'the vehicle may still be in the air, motion was last seen {silent:.0f} s ago'
+    why = f'the vehicle may still be in the air, it was last seen to fly {unseen:.0f} s ago'
     if disarmed:
         again = params.ask_again_time
         return f'{why}; nothing is left to fire: request it again within {again:g} s'
-    if rest.is_moving:
-        return why
     wait = params.reset_time
     return f'{why}; wait until {wait:g} s after it, or disarm all outputs and request it twice'

@@ -20,8 +20,8 @@ class Snapshot:
         When it was taken: message stamp, and flight clock [ns].
     phase : Phase
         Then.
-    is_burning, has_landed : bool
-        Boost or coast, descent or landed.
+    is_burning : bool
+        Boost or coast.
     ignition, liftoff, apogee : Mark or None
         Moments of the flight.
     events : tuple of EventRecord
@@ -40,7 +40,6 @@ class Snapshot:
     clock_ns: int
     phase: Phase
     is_burning: bool = True
-    has_landed: bool = False
     ignition: Mark | None = None
     liftoff: Mark | None = None
     apogee: Mark | None = None
@@ -54,9 +53,9 @@ class Snapshot:
     def essence(self) -> tuple[object, ...]:
         """What makes it worth recording again: all but the times that merely go on."""
         return (
-            self.phase, self.is_burning, self.has_landed, self.ignition, self.liftoff,
-            self.apogee, tuple((event.id, event.count) for event in self.events), self.ascent,
-            self.vertex, self.is_supported,
+            self.phase, self.is_burning, self.ignition, self.liftoff, self.apogee,
+            tuple((event.id, event.count) for event in self.events), self.ascent, self.vertex,
+            self.is_supported,
         )
 
     @property

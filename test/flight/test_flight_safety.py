@@ -385,11 +385,10 @@ def test_abort_without_a_seen_ascent_fires_nothing():
     vehicle = bumped(params=TIMED)
     vehicle.fly(1.2, lambda t: (0.0, 0.0, 3.0))
     assert vehicle.command('abort') == ''
-    assert vehicle.state.phase is Phase.RECOVERY
+    assert vehicle.state.phase is Phase.PREFLIGHT
     vehicle.dead = {}
     vehicle.fly(60.0, at_rest)
     assert vehicle.fired == []
-    assert vehicle.phases[-1] == 'preflight'
 
 
 def test_override_of_apogee_without_a_seen_ascent_fires_nothing():
@@ -405,17 +404,6 @@ def test_override_of_apogee_on_the_bench_fires_nothing():
     assert vehicle.command('debug') == ''
     assert vehicle.command('apogee_override') == ''
     assert vehicle.fly(0.0, at_rest).fired == []
-
-
-def test_ascent_that_is_seen_after_an_abort_still_gets_its_drogue():
-    motion = Motion(push=6.0, burn=5.0)
-    vehicle = armed(BARO).fly(1.0, motion)
-    assert vehicle.state.phase is Phase.LAUNCH
-    vehicle = bumped()
-    assert vehicle.command('abort') == ''
-    vehicle.dead = {}
-    vehicle.fly(8.0, lambda t: motion(t - 1.0))
-    assert vehicle.names == ['drogue', 'main']
 
 
 def test_override_of_liftoff_counts_once_it_is_requested_twice_within_5_s():
@@ -592,7 +580,7 @@ def test_stage_lights_after_time_has_started_again_before_the_launch():
     assert lit[1] == [('stage', pytest.approx(lit[0][0][1]))]
 
 
-def test_clock_set_back_after_a_landing_that_was_none_does_not_end_the_flight():
+def test_clock_set_back_under_a_drogue_with_a_blocked_barometer_does_not_end_the_flight():
     motion = Motion(push=60.0, burn=4.0)
     pause = motion.apogee + 5.0
 
@@ -600,7 +588,7 @@ def test_clock_set_back_after_a_landing_that_was_none_does_not_end_the_flight():
         return motion(t) if t < pause or t > pause + 8.0 else motion(pause)
 
     vehicle = armed(BARO, events=(DROGUE, BELOW)).fly(pause + 7.0, blocked)
-    assert vehicle.report.subphase is Subphase.LANDED
+    assert vehicle.report.subphase is Subphase.DESCENT
     vehicle.offset -= 100.0
     vehicle.fly(motion.landing, blocked)
     assert vehicle.names == ['drogue', 'main']
@@ -652,7 +640,7 @@ def test_reset_in_the_air_is_refused_with_silent_sensors_for_ten_minutes():
     vehicle.fly(begin + 5.0, at_rest)
     reason = vehicle.command('reset')
     assert reason == (
-        "'reset' is refused: the vehicle may still be in the air, motion was last seen 5 s ago; "
+        "'reset' is refused: the vehicle may still be in the air, it was last seen to fly 5 s ago; "
         'wait until 600 s after it, or disarm all outputs and request it twice'
     )
     vehicle.fly(begin + 595.0, at_rest)
@@ -857,7 +845,8 @@ def test_commands_between_two_samples_never_leave_a_booster_burning(commands, ev
         elif name == 'override':
             vehicle.override_liftoff()
         else:
-            assert vehicle.command(name) == ''
+            refused = vehicle.command(name)
+            assert refused == '' or (name == 'apogee_override' and 'something holds' in refused)
     vehicle.fly(vehicle.t + 2.0, at_rest)
     assert vehicle.thrust == 0.0
 

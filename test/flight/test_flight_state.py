@@ -547,7 +547,8 @@ def test_reset_under_the_parachute_is_refused():
     flight = Flight().armed().feed(-3.0, APOGEE_TIME + 5.0)
     assert flight.state.phase is Phase.RECOVERY
     assert flight.command('reset', APOGEE_TIME + 5.0) == (
-        "'reset' is refused: the vehicle is still moving"
+        "'reset' is refused: the vehicle may still be in the air, it was last seen to fly 0 s ago; "
+        'wait until 600 s after it, or disarm all outputs and request it twice'
     )
 
 

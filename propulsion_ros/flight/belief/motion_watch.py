@@ -100,6 +100,8 @@ class MotionWatch:
         silence withdraws nothing.
     is_doubtful : bool
         Whether it is likely, or was until a height or a speed died at most 30 s ago.
+    flown_ns : int or None
+        When a live sensor last showed that nothing holds it [ns]; None where none did.
     """
 
     def __init__(self, lasts: float) -> None:
@@ -126,6 +128,7 @@ class MotionWatch:
         self._clock_ns: int | None = None
         self._doubtful_ns = -_DOUBT_NS
         self._level_ns: int | None = None
+        self.flown_ns: int | None = None
         self.probability = 0.0
         self.is_supported, self.is_doubtful, self.is_certain = is_supported, False, False
 
@@ -139,9 +142,9 @@ class MotionWatch:
         """Where it is if something holds it [m]."""
         return self._belief.height
 
-    def has_force(self, now_ns: int) -> bool:
-        """Return whether an accelerometer lives."""
-        return self._feeds[Channel.FORCE].is_live(now_ns)
+    def lives(self, now_ns: int, *channels: Channel) -> bool:
+        """Return whether all of some channels are alive."""
+        return all(self._feeds[channel].is_live(now_ns) for channel in channels)
 
     def update(
         self, now_ns: int, readings: Readings, *, learns: bool, has_flown: bool = False
@@ -208,6 +211,8 @@ class MotionWatch:
         self.is_doubtful = is_likely or (is_recent and belief.held >= DOUBTFUL)
         self.is_certain = belief.supported(fresh) >= CERTAIN
         has_lasted = self._certain.update(now_ns, self.is_certain and not may_be_blocked)
+        if belief.held < DOUBTFUL and live.any():
+            self.flown_ns = now_ns
         if belief.held < DOUBTFUL:
             self.is_supported, self._doubtful_ns = False, -_DOUBT_NS
         elif has_lasted:

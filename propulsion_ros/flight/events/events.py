@@ -287,8 +287,6 @@ class EventEngine:
             if _is_spent(event, record):
                 continue
             known = aged(event.max_age_ns) if aged and event.max_age_ns else variables
-            if variables.permits.may_rest and (event.deploys or event.ignites):
-                known = known.without_altitude()
             was_held = record.held
             record.held = self._holds(event, record, known)
             if not record.held:

@@ -33,9 +33,6 @@ class Permits(NamedTuple):
         Whether no ascent was seen: engines are lit by the time since ignition alone.
     is_ascending : bool
         Whether engines may be lit that are none of the landing.
-    may_rest : bool
-        Whether the vehicle may be on the ground after its descent: nothing fires or is lit by its
-        altitude, since who stands beside it may carry it below that of a charge.
     """
 
     deploy: bool = True
@@ -43,7 +40,6 @@ class Permits(NamedTuple):
     climb: float = -math.inf
     is_grounded: bool = False
     is_ascending: bool = True
-    may_rest: bool = False
 
 
 ANYTHING = Permits()

@@ -134,10 +134,6 @@ class Variables:
     words: frozenset[str] = frozenset()
     permits: Permits = ANYTHING
 
-    def without_altitude(self) -> Variables:
-        """Return them with an unknown altitude."""
-        return replace(self, position=(*self.position[:2], NAN))
-
 
 class Label(NamedTuple):
     """How a value is written in text: its name, and the unit after scaling."""

@@ -42,7 +42,7 @@ class FlightParams:
     )
     stand_down_time: float = quantity(
         5.0, 's', above=0.0,
-        doc='rest near the pad, without a seen ascent, after which a flight is none',
+        doc='for how long something must certainly hold the vehicle, as after a landing',
     )
     site_altitude: float = quantity(
         0.0, 'm', lo=-500.0, hi=10e3,
@@ -57,13 +57,6 @@ class FlightParams:
     home_tolerance: float = quantity(
         20.0, 'm', above=0.0, doc='distance from home, up, down or aside, that is no longer home'
     )
-    landed_velocity: float = quantity(
-        2.0, 'm/s', above=0.0, doc='vertical speed below which the vehicle may have landed'
-    )
-    landed_band: float = quantity(
-        5.0, 'm', above=0.0, doc='how far the altitude may wander at rest, to either side'
-    )
-    landed_time: float = quantity(5.0, 's', above=0.0, doc='for how long it must lie still')
     frozen_time: float = quantity(
         0.5, 's', above=0.0, doc='a feed that has not changed for this long is unknown'
     )

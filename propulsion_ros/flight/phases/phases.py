@@ -45,7 +45,7 @@ class Duty(str, Enum):
     CONFIGURE = 'read the configuration'
     DISARM = 'disarm deployers and engines'
     MEASURE_PAD = 'measure the pad'
-    WATCH_REST = 'detect a vehicle at rest without a seen ascent'
+    WATCH_REST = 'detect what is held near its pad without an apogee or a seen ascent'
     SET_DEBUG = 'set the flag debug'
     CLEAR_DEBUG = 'clear the flag debug'
     FORGET_FLIGHT = 'clear the data of the last flight: moments, latches, fired events'
@@ -59,7 +59,6 @@ class Duty(str, Enum):
     SHUT_ENGINES_DOWN = 'shut all engines down'
     SOUND_BEACON = 'sound the beacon'
     SILENCE_BEACON = 'silence the beacon'
-    DETECT_LANDING = 'detect landing'
 
 
 @dataclass(frozen=True)
@@ -99,9 +98,7 @@ DUTIES: Mapping[Phase, Duties] = {
     ),
     Phase.RECOVERY: Duties(
         entry=(Duty.ARM, Duty.SHUT_ENGINES_DOWN, Duty.SOUND_BEACON),
-        update=(
-            Duty.DETECT_ASCENT, Duty.WATCH_REST, Duty.DETECT_LANDING, Duty.RUN_EVENTS,
-        ),
+        update=(Duty.DETECT_ASCENT, Duty.WATCH_REST, Duty.RUN_EVENTS),
         exit=(Duty.SILENCE_BEACON,),
         tune='recovery',
     ),
@@ -128,8 +125,8 @@ class Facts:
         What the required checks of `readiness` have found.
     has_asked : bool
         Whether the same was requested shortly before.
-    rests_unflown : bool
-        Whether the vehicle rests near its pad without a seen ascent.
+    has_ascended : bool
+        Whether an ascent was seen.
     is_supported : bool
         Whether something certainly holds the vehicle.
     aloft : str
@@ -142,7 +139,7 @@ class Facts:
     is_resuming: bool = False
     objections: tuple[str, ...] = ()
     has_asked: bool = False
-    rests_unflown: bool = False
+    has_ascended: bool = False
     is_supported: bool = False
     aloft: str = ''
 
@@ -220,8 +217,8 @@ class Case:
 
 
 ON_THE_GROUND = Case(
-    'where something certainly holds the vehicle, or it rests near the pad without a seen ascent',
-    lambda facts: facts.is_supported or facts.rests_unflown,
+    'where something certainly holds the vehicle, or no ascent was seen',
+    lambda facts: facts.is_supported or not facts.has_ascended,
 )
 
 

@@ -154,8 +154,10 @@ def _digest(flight: Any) -> str:
 
 
 def _snapshot(node: JsonNode) -> Snapshot:
-    # Version 0.1 knew when the altitude was last alive, in place of the belief.
-    node.check_keys([*(field.name for field in dataclasses.fields(Snapshot)), 'altitude_ns'])
+    # Version 0.1 knew a landing, and when the altitude was last alive, in place of the belief.
+    known = [field.name for field in dataclasses.fields(Snapshot)]
+    node.check_keys([*known, 'has_landed', 'altitude_ns'])
+    held = next((name for name in ('is_supported', 'has_landed') if node.has(name)), None)
     ignition, liftoff, apogee = (
         _mark(node[name]) if node.has(name) else None for name in ('ignition', 'liftoff', 'apogee')
     )
@@ -164,12 +166,11 @@ def _snapshot(node: JsonNode) -> Snapshot:
         node['clock_ns'].integer(_NS),
         Phase(node['phase'].text([phase.value for phase in Phase])),
         node['is_burning'].flag(),
-        node['has_landed'].flag(),
         ignition, liftoff, apogee,
         tuple(_event(item) for item in node['events'].items()),
         _mark(node['ascent']) if node.has('ascent') else None,
         _vertex(node['vertex']) if node.has('vertex') else None,
-        node.has('is_supported') and node['is_supported'].flag(),
+        held is not None and node[held].flag(),
         node['held'].number() if node.has('held') else 0.0,
     )
 

@@ -11,9 +11,7 @@ from propulsion_ros.flight.motion.extremes import Extremes
 from propulsion_ros.flight.motion.lasting import Lasting
 from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.motion.push import Push
-from propulsion_ros.flight.motion.rest import RestWatch
 from propulsion_ros.flight.motion.slope import Slope
-from propulsion_ros.flight.phases.params import FlightParams
 
 NAN = math.nan
 S = 1_000_000_000
@@ -123,50 +121,3 @@ def test_slope_of_a_slow_sensor_takes_longer():
     for i in range(9):
         slope.update(i * S, 5.0 * i)
         assert slope.exceeds(2.0) == (i >= 7)
-
-
-def watched(rows, dt=0.02):
-    watch = RestWatch(FlightParams())
-    for i, row in enumerate(rows):
-        watch.update(round(i * dt * S), *row)
-    return watch
-
-
-@pytest.mark.parametrize('rows', [
-    pytest.param([(wiggle(i), wiggle(i), wiggle(i)) for i in range(300)], id='all sensors'),
-    pytest.param([(wiggle(i), NAN, NAN) for i in range(300)], id='altitude alone'),
-    pytest.param([(NAN, wiggle(i), wiggle(i)) for i in range(300)], id='without altitude'),
-    pytest.param([(wiggle(i), 0.0, 0.0) for i in range(300)], id='others stuck'),
-    pytest.param([(300.0 + wiggle(i), NAN, NAN) for i in range(300)], id='on a hill'),
-])
-def test_rest(rows):
-    watch = watched(rows)
-    assert watch.is_settled
-    assert watch.has_rested
-    assert watch.has_stood
-    assert watch.moved_ns is None
-
-
-def test_noisy_altitude_rests():
-    noise = np.random.default_rng(1).normal(0.0, 3.0, 600)
-    assert watched([(h, NAN, NAN) for h in noise]).has_rested
-
-
-@pytest.mark.parametrize(('rows', 'moves'), [
-    pytest.param([(0.0, 0.0, 0.0)] * 300, False, id='stuck'),
-    pytest.param([(NAN, NAN, NAN)] * 300, False, id='silent'),
-    pytest.param([(NAN, NAN, wiggle(i)) for i in range(300)], False, id='acceleration alone'),
-    pytest.param([(500.0 - 0.1 * i, -5.0 + wiggle(i), wiggle(i)) for i in range(300)], True,
-                 id='under the main'),
-    pytest.param([(500.0 - 0.1 * i, NAN, NAN) for i in range(300)], True,
-                 id='under the main, altitude alone'),
-    pytest.param([(NAN, -5.0 + wiggle(i), NAN) for i in range(300)], True,
-                 id='under the main, velocity alone'),
-    pytest.param([(wiggle(i), wiggle(i), 9.0 * (-1) ** i + wiggle(i)) for i in range(300)], True,
-                 id='shaken'),
-])
-def test_no_rest(rows, moves):
-    watch = watched(rows)
-    assert not watch.has_rested
-    assert not watch.has_stood
-    assert (watch.moved_ns is not None) == moves

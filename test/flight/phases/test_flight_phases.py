@@ -78,7 +78,7 @@ def test_debug_leads_everywhere_without_an_altitude_and_with_a_clean_slate(comma
     assert fed.command('launch') == ''
     fed.override_liftoff()
     assert fed.command('abort') == ''
-    fed.feed(50)
+    fed.feed(500)
     assert fed.command('reset') == ''
     assert fed.command('debug') == ''
     fed.feed(200, temperature=math.nan)

@@ -153,7 +153,7 @@ def landed(tmp_path, clock):
     first.feed(2.0, 60.0, motion=lambda t: altitude(t) + 0.02 * (round(50.0 * t) % 2))
     assert first.flags['subphase'] == 'landed'
     record = read_state(path)
-    assert record.snapshot.has_landed
+    assert record.snapshot.is_supported
     assert record.pulses == ()
     replace_durably(path, encode(replace(record, pulses=(OwedPulse(0, 0, 1000 * MS),))))
     return path
