@@ -36,6 +36,7 @@ _UP = POSITION + 2
 _PAD_DELAY_NS = 1_000_000_000  # a reading joins the pad reference only where no liftoff followed
 _STEP_DELAY_NS = 10_000_000_000  # and one far from it, that may be of a climb, after this time
 _NEAR_PAD = 15.0  # [m]
+_WEATHER = 0.1  # how fast the weather moves the altitude of a pad at most [m/s]
 _CERTAIN_SPEED = 30.0  # a speed less certain than this makes no Mach number [m/s]
 _IMPLAUSIBLE = 4.0  # sigma of its prior that no error of the barometer has
 _STEP_SIGMA = 5.0  # of the altitude bias after a step [m]
@@ -92,6 +93,7 @@ class BaroAid:
         self._pending.clear()
         self._lock.reset()
         self.pad_altitude = self._params.site_altitude
+        self._is_armed, self._referred_ns = False, 0
         self._held.reset()
         self.surprise = math.nan
         self.imu_doubt_ns: int | None = None
@@ -111,7 +113,7 @@ class BaroAid:
 
     def fuse(
         self, stamp_ns: int, age: float, pascal: float, variance: float, stage: Stage,
-        *, is_inertial: bool,
+        *, is_inertial: bool, is_armed: bool = False,
     ) -> None:
         """Fuse a pressure that `check` found good.
 
@@ -127,7 +129,10 @@ class BaroAid:
             Of the flight.
         is_inertial : bool
             Whether the speed comes from an inertial sensor.
+        is_armed : bool
+            Whether the pad stays where it was, but for the weather.
         """
+        self._is_armed = is_armed
         altitude, temperature = altitude_and_temperature(pascal)
         if stage is Stage.PAD:
             self._follow_pad(stamp_ns, altitude, is_inertial=is_inertial)
@@ -188,7 +193,7 @@ class BaroAid:
 
     def _follow_step(self, stamp_ns: int, innovation: float, stage: Stage) -> None:
         self.step_ns = stamp_ns
-        if stage is Stage.PAD:
+        if stage is Stage.PAD and not self._is_armed:
             self._reference.reset()
             self._pending.clear()
         else:
@@ -235,7 +240,7 @@ class BaroAid:
         pending.append((stamp_ns, altitude))
         ripe = False
         while stamp_ns - pending[0][0] > self._pad_delay_ns(pending[0][1], is_inertial):
-            self._refer(pending.popleft()[1])
+            self._refer(*pending.popleft())
             ripe = True
         if not ripe and math.isnan(self._reference.altitude):
             self.pad_altitude = mean_without_spikes([row[1] for row in pending])
@@ -245,14 +250,21 @@ class BaroAid:
         is_far = abs(altitude - self._reference.altitude) > _NEAR_PAD
         return _STEP_DELAY_NS if is_far and not is_inertial else _PAD_DELAY_NS
 
-    def _refer(self, altitude: float) -> None:
-        self.pad_altitude = altitude - self._reference.above_pad(altitude)
+    def _refer(self, stamp_ns: int, altitude: float) -> None:
+        followed = altitude - self._reference.above_pad(altitude)
+        elapsed, self._referred_ns = (stamp_ns - self._referred_ns) * 1e-9, stamp_ns
+        if self._is_armed:
+            # Weather is slow; what changes faster, or is farther off, is no longer on its pad.
+            way = followed - self.pad_altitude
+            farthest = _WEATHER * max(elapsed, 0.0) if abs(way) < _NEAR_PAD else 0.0
+            followed = self.pad_altitude + max(-farthest, min(way, farthest))
+        self.pad_altitude = followed
 
     def _leave_pad(self) -> None:
         """Settle the reference at liftoff, without what came just before it."""
         if math.isnan(self._reference.altitude):
-            for _, altitude in self._pending:
-                self._refer(altitude)
+            for pending in self._pending:
+                self._refer(*pending)
         self._pending.clear()
 
     def _speed_squared(self, stage: Stage) -> float:

@@ -99,11 +99,15 @@ class Estimator:
         self._rate: Vector | None = None
         self._force: Vector = (0.0, 0.0, 0.0)
         self._since_tidy = 0
-        self._imu_froze = False
+        self._imu_froze = self._is_armed = False
         self.stage = Stage.PAD
 
-    def set_stage(self, stage: Stage) -> None:
-        """Say what the vehicle does from now on; back on the pad a new flight begins."""
+    def set_stage(self, stage: Stage, *, is_armed: bool = False) -> None:
+        """Set what the vehicle does from now on; back on the pad a new flight begins.
+
+        Once it is armed its pad stays where it was: it may be carried off it.
+        """
+        self._is_armed = is_armed
         if stage is Stage.PAD and self.stage is not Stage.PAD:
             self.reset()
         if stage is Stage.DESCENT and self.stage is not Stage.DESCENT:
@@ -243,7 +247,7 @@ class Estimator:
         is_inertial = self._pad.is_aligned and self._imu.is_good(stamp_ns)
         self._baro.fuse(
             stamp_ns, age, pascal, variance if 0.0 <= variance < _WILDEST else 0.0, self.stage,
-            is_inertial=is_inertial,
+            is_inertial=is_inertial, is_armed=self._is_armed,
         )
 
     def magnetic_field(self, stamp_ns: int, tesla: Sequence[float]) -> None:
@@ -283,7 +287,8 @@ class Estimator:
             fix = (float(latitude), float(longitude), float(altitude))
             has_height = self._baro.monitor.is_good(stamp_ns)
             self._gnss.fuse(
-                stamp_ns, age, fix, position_covariance, self.stage, has_height=has_height
+                stamp_ns, age, fix, position_covariance, has_height=has_height,
+                may_move=self.stage is Stage.PAD and not self._is_armed,
             )
 
     def _is_timely(self, stamp_ns: int) -> bool:

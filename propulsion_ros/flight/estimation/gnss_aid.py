@@ -16,7 +16,6 @@ from propulsion_ros.flight.estimation.error_state import (
 )
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
-from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.flight.estimation.tangent_plane import TangentPlane
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.dwell import Dwell
@@ -89,7 +88,7 @@ class GnssAid:
 
     def fuse(
         self, stamp_ns: int, age: float, fix: tuple[float, float, float],
-        covariance: Sequence[float], stage: Stage, *, has_height: bool,
+        covariance: Sequence[float], *, has_height: bool, may_move: bool,
     ) -> None:
         """Fuse a fix that `check` found good.
 
@@ -104,14 +103,14 @@ class GnssAid:
         covariance : sequence of float
             East, north, up, row by row [m^2]; anything but nine numbers of a covariance is
             unknown.
-        stage : Stage
-            Of the flight.
         has_height : bool
-            Whether another sensor tells the height.
+            Whether another sensor measures the height.
+        may_move : bool
+            Whether the pad is where the fixes are.
         """
         now = self._place(age)
         known = 2 if math.isnan(fix[2]) else 3
-        if stage is Stage.PAD:
+        if may_move:
             if self._is_off_pad(fix):
                 self._off_pad += 1
                 self.monitor.refuse(Status.INNOVATION)

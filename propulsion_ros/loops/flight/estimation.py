@@ -178,9 +178,9 @@ class FlightEstimation:
         if isinstance(self._estimator, Estimator) and math.isfinite(pad_altitude):
             self._estimator.begin_in_air(stage, pad_altitude)
 
-    def set_stage(self, stage: Stage) -> None:
-        """Set what the vehicle does from now on."""
-        self._estimator.set_stage(stage)
+    def set_stage(self, stage: Stage, *, is_armed: bool) -> None:
+        """Set what the vehicle does from now on, and whether it is armed."""
+        self._estimator.set_stage(stage, is_armed=is_armed)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -260,7 +260,8 @@ class FlightEstimation:
             height = sane(float(altitude_of_pressure(pascal)) - self.pad_altitude)
         if not raw[IMU]:
             return Readings(height)
-        rate, force = np.mean(raw[IMU], axis=0).tolist()
+        with np.errstate(over='ignore', invalid='ignore'):
+            rate, force = np.mean(raw[IMU], axis=0).tolist()
         return Readings(height, math.nan, _known(force), _known(rate))
 
     # Outputs.

@@ -438,7 +438,10 @@ class FlightLoop:
             (self._firings.drop_ignitions if self._phase.is_armed else self._firings.cancel)(why)
         # While a recorded flight waits, its estimator has begun in the air.
         if self._estimation is not None and not self._state.is_resuming:
-            self._estimation.set_stage(stage_of(self._state.phase, self._state.subphase))
+            self._estimation.set_stage(
+                stage_of(self._state.phase, self._state.subphase),
+                is_armed=self._state.phase.is_armed,
+            )
         self._outputs.announce(self._state, self._report, self._time.stamp_ns, self._estimate)
 
     def health(self) -> Iterable[Health]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rocket_truth import PAD_TIME, fly, pressure_of
+from rocket_truth import PAD_TIME, SITE, fly, pressure_of
 
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.mounting import Mounting
@@ -26,3 +26,20 @@ def test_pressure_between_two_inertial_samples_is_of_its_own_time(age):
         estimator.imu(stamp, truth.rate[i, 0], truth.force[i, 0])
         estimator.pressure(max(stamp + round(age * 1e9), 0), pressure_of(up[i] + age * climb[i]))
         assert abs(estimator.state(stamp).position[2] - up[i]) < 1.0
+
+
+@pytest.mark.parametrize(('speed', 'is_armed', 'least', 'most'), [
+    pytest.param(0.005, True, 0.25, 0.35, id='the weather moves an armed pad'),
+    pytest.param(1.0, True, 0.0, 2.0, id='a hand carries it'),
+    pytest.param(4.0, True, 0.0, 1.0, id='a drone lifts it'),
+    pytest.param(4.0, False, 220.0, 240.0, id='nothing is armed yet'),
+])
+def test_armed_vehicle_leaves_its_pad_where_it_was(speed, is_armed, least, most):
+    estimator = Estimator(EstimatorParams(pressure_noise=1.0), Mounting())
+    for i in range(3200):
+        now = i / 50.0
+        estimator.set_stage(Stage.PAD, is_armed=is_armed and now > 2.0)
+        stamp_ns = round(now * 1e9)
+        estimator.imu(stamp_ns, (0.0, 0.0, 0.0), (0.0, 0.0, 9.80665 + 1e-3 * (-1) ** i))
+        estimator.pressure(stamp_ns, pressure_of(speed * max(now - 4.0, 0.0)))
+    assert least < estimator.pad_altitude - SITE[2] < most
