@@ -99,6 +99,11 @@ class BaroAid:
         self.imu_doubt_ns: int | None = None
         self.step_ns: int | None = None
 
+    def set_pad(self, altitude: float) -> None:
+        """Take the pad to be at an altitude above the standard sea level [m], measured no more."""
+        self._reference.set(altitude)
+        self.pad_altitude = altitude
+
     @property
     def is_refusing(self) -> bool:
         """Whether the latest pressure contradicted the estimate."""

@@ -134,7 +134,7 @@ class Estimator:
         """
         self.reset()
         self.stage = stage
-        self._baro.pad_altitude = pad_altitude
+        self._baro.set_pad(pad_altitude)
         for axis in range(3):
             self._filter.inflate(POSITION + axis, _UNKNOWN_PLACE**2)
             self._filter.inflate(VELOCITY + axis, _UNKNOWN_SPEED**2)

@@ -43,3 +43,11 @@ def test_armed_vehicle_leaves_its_pad_where_it_was(speed, is_armed, least, most)
         estimator.imu(stamp_ns, (0.0, 0.0, 0.0), (0.0, 0.0, 9.80665 + 1e-3 * (-1) ** i))
         estimator.pressure(stamp_ns, pressure_of(speed * max(now - 4.0, 0.0)))
     assert least < estimator.pad_altitude - SITE[2] < most
+
+
+def test_pad_of_a_record_is_not_measured_anew():
+    estimator = Estimator(EstimatorParams(pressure_noise=1.0), Mounting())
+    estimator.begin_in_air(Stage.PAD, SITE[2])
+    for i in range(200):
+        estimator.pressure(i * 20_000_000, pressure_of(50.0 + 2.0 * i))
+    assert estimator.pad_altitude == pytest.approx(SITE[2])
