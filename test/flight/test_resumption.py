@@ -32,7 +32,7 @@ NOW = 1000 * S
 DT = 0.02
 LIFTOFF = Mark(995 * S, 30 * S, 'acceleration')
 ASCENT = Mark(996 * S, 31 * S, 'climb')
-FLYING = Snapshot(NOW, 35 * S, Phase.FLIGHT, False, False, None, LIFTOFF, ascent=ASCENT)
+FLYING = Snapshot(NOW, 35 * S, Phase.FLIGHT, False, None, LIFTOFF, ascent=ASCENT)
 DESCENDING = replace(
     FLYING, phase=Phase.RECOVERY, apogee=Mark(999 * S, 34 * S, 'detected'),
     events=(EventRecord(1, S, 1),),

@@ -27,7 +27,7 @@ from propulsion_ros.settings.files import replace_durably
 NS = st.integers(-(2**63), 2**63 - 1)
 MARKS = st.none() | st.builds(Mark, NS, NS, st.text(max_size=10))
 SNAPSHOTS = st.builds(
-    Snapshot, NS, NS, st.sampled_from(Phase), st.booleans(), st.booleans(), MARKS, MARKS, MARKS,
+    Snapshot, NS, NS, st.sampled_from(Phase), st.booleans(), MARKS, MARKS, MARKS,
     st.lists(st.builds(EventRecord, st.integers(0, 99), NS, st.integers(0, 9)), max_size=4)
     .map(tuple),
 )
@@ -42,7 +42,7 @@ RECORDS = st.builds(
     st.text(max_size=20), NS, st.lists(st.tuples(st.text(max_size=20), NS), max_size=3).map(tuple),
 )
 RECORD = FlightRecord(
-    'abc', Snapshot(5, 3, Phase.RECOVERY, False, False, None, Mark(1, 1, 'climb'),
+    'abc', Snapshot(5, 3, Phase.RECOVERY, False, None, Mark(1, 1, 'climb'),
                     Mark(4, 2, 'detected'), (EventRecord(0, 1, 1),)),
     123.456, (1.5, -2.5), (OwedPulse(1, 0, 700, 2),), 'boot', 99, (('pressure', -5),),
 )
