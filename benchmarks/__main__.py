@@ -21,6 +21,7 @@ SECTIONS = {
     'nodes': 'One message through a node beside a bare rclpy node',
     'replay': 'Offline replay',
     'start_up': 'Start and memory',
+    'launches': 'A launch of each vehicle with its simulated body',
 }
 """Each is a module with `measure() -> rows`."""
 _WIDE = ('batches', 'nodes')
