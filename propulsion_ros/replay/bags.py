@@ -50,23 +50,6 @@ class Recorded:
     """CDR, as it was on the wire."""
 
 
-def in_time(request: Recorded, begin_ns: int, is_of_steps: bool) -> Recorded:
-    """Return a request early enough that a node which it is played into has it at its stamp.
-
-    A recorder writes a request behind the samples that followed it, and a player at ten times the
-    rate is no better. The node holds it until its stamp.
-
-    Parameters
-    ----------
-    begin_ns : int
-        When the bag begins, before which nothing can be written.
-    is_of_steps : bool
-        Whether it determined the steps of a node, which takes it however early it comes.
-    """
-    early_ns = begin_ns if is_of_steps else request.stamp_ns - _EARLY_NS
-    return replace(request, stamp_ns=max(begin_ns, early_ns))
-
-
 def is_bag(path: Path) -> bool:
     """Return whether a path names a bag: a folder, new or not, or a file of one of its formats."""
     kind = kind_of(path)
@@ -161,15 +144,22 @@ class BagReader:
             yield Recorded(connection.topic, str(connection.msgtype), stamp_ns, content)
 
     def for_nodes(self, topics: Collection[str]) -> Iterator[Recorded]:
-        """Yield the messages of some topics as nodes can take them; see `in_time`."""
+        """Yield the messages of some topics as nodes can take them.
+
+        A recorder writes a request behind the samples that followed it, and a player at ten times
+        the rate is no better. So requests come early, and a node holds them until their stamps;
+        those that determined its steps come first of all.
+        """
         requests = {topic for topic in topics if topic.endswith(_REQUESTS)}
         if not requests:
             return self.messages(topics)
         begin_ns = next((each.stamp_ns for each in self.messages()), 0)
-        early = sorted(
-            (in_time(each, begin_ns, self._is_of_steps(each)) for each in self.messages(requests)),
-            key=lambda each: each.stamp_ns,
-        )
+        early = sorted((
+            # Before its begin nothing can be written into a bag.
+            replace(each, stamp_ns=begin_ns if self._is_of_steps(each) else max(
+                begin_ns, each.stamp_ns - _EARLY_NS
+            )) for each in self.messages(requests)
+        ), key=lambda each: each.stamp_ns)
         others = self.messages(set(topics) - requests)
         return heapq.merge(early, others, key=lambda message: message.stamp_ns)
 

@@ -8,12 +8,16 @@ from contextlib import closing, nullcontext
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import serialize_message
 from special_bags import HEAD, foot
+from std_msgs.msg import String
 
 from benchmarks.wire import Wire
 from propulsion_ros.replay import bags
 from propulsion_ros.replay.bag_formats import bound_chunks, check_mcap
-from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded, in_time, is_bag
+from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded, is_bag
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.yaml_file import YamlBudget
 
@@ -22,6 +26,7 @@ rosbags = pytest.importorskip('rosbags')
 KIND = 'std_msgs/msg/String'
 TEXTS = ['first', 'second', 'at the same time']
 STAMPS = [5, 7, 7]
+KINDS = {'/a': KIND, '/n/requests': 'diagnostic_msgs/msg/DiagnosticArray'}
 
 
 def recorded():
@@ -232,15 +237,39 @@ def test_records_of_a_file_are_those_of_the_format_and_private_ones(tmp_path, ki
         check_mcap(path, YamlBudget(str(path)))
 
 
-def test_requests_come_early_for_nodes(tmp_path):
-    path, data = tmp_path / 'in.mcap', b'\0\1\0\0' + bytes(8)
-    kind, second = 'std_msgs/msg/String', 1_000_000_000
+@pytest.mark.parametrize(('name', 'recorded', 'expected'), [
+    pytest.param('launch', 3.5, 1.5, id='of flight software'),
+    pytest.param('launch', 1.0, 0.0, id='not before the bag begins'),
+    pytest.param('begin', 3.5, 0.0, id='of steps, first of all'),
+])
+def test_requests_come_early_for_nodes(tmp_path, name, recorded, expected):
+    path, ns = tmp_path / 'in.mcap', 1_000_000_000
+    status = DiagnosticStatus(name=name, values=[KeyValue(key='set', value='{}')])
+    kinds = {'/a': String(), '/n/requests': DiagnosticArray(status=[status])}
     with BagWriter(path) as writer:
-        for topic, ns in (('/a', 0), ('/b', 3 * second), ('/n/requests', 3 * second + 1)):
-            writer.write(Recorded(topic, kind, 5 * second + ns, data))
+        for topic, at in (('/a', 0.0), ('/n/requests', recorded), ('/a', 4.0)):
+            writer.write(Recorded(
+                topic, KINDS[topic], round((5.0 + at) * ns), serialize_message(kinds[topic])
+            ))
     with BagReader(path) as reader:
-        found = [(m.topic, m.stamp_ns - 5 * second) for m in reader.for_nodes(reader.topics)]
-    assert found == [('/a', 0), ('/n/requests', second + 1), ('/b', 3 * second)]
+        found = [(m.topic, m.stamp_ns / ns - 5.0) for m in reader.for_nodes(reader.topics)]
+    assert sorted(found) == [('/a', 0.0), ('/a', 4.0), ('/n/requests', expected)]
+    assert found[-1] == ('/a', 4.0)
+
+
+@pytest.mark.parametrize('name', ['bag', 'bag.mcap', 'bag.db3'])
+def test_another_bag_has_its_topics_as_they_were_offered(tmp_path, name):
+    latched = QoSProfile(depth=7, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    first, again = tmp_path / 'first.db3', tmp_path / name
+    with BagWriter(first) as writer:
+        writer.write(recorded()[0], [latched])
+    with BagReader(first) as reader, BagWriter(again, offered=reader.offered) as writer:
+        writer.write(recorded()[0])
+        offered = reader.offered
+    with BagReader(again) as reader:
+        (profile,) = reader.offered['/0']
+        assert reader.offered == offered
+    assert (profile.depth, profile.durability.value) == (7, int(latched.durability))
 
 
 def test_topic_without_the_definition_of_its_type_is_named(tmp_path):
@@ -256,13 +285,6 @@ def test_topic_without_the_definition_of_its_type_is_named(tmp_path):
     text = 'has no definition of std_msgs/msg/String, the type of /a'
     with pytest.raises(SourceError, match=text), BagReader(path):
         pass
-
-
-@pytest.mark.parametrize(('is_of_steps', 'expected'), [(False, 400), (True, 300)])
-def test_no_request_comes_before_the_bag_begins(is_of_steps, expected):
-    request = Recorded('/n/requests', 'std_msgs/msg/String', 2_000_000_400, b'')
-    assert in_time(request, 300, is_of_steps).stamp_ns == expected
-    assert in_time(request, 500, is_of_steps).stamp_ns == 500
 
 
 @pytest.mark.parametrize('name', ['one.mcap', 'one.db3'])
