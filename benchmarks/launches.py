@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +12,8 @@ from benchmarks.rows import Row
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.tools.domains import reserved_domain
 
-_SHORT, _LONG = 2.0, 12.0
-"""Simulated time of the two launches whose difference counts: both start and end alike [s]."""
+_DURATION = 10.0
+"""Simulated time [s]."""
 _CPU_LIMIT, _MEMORY_LIMIT = 20.0, 250.0
 _FORMS = {'': 'false', ', one process': 'true'}
 
@@ -26,46 +25,52 @@ def measure() -> Iterator[Row]:
         return
     for vehicle in VEHICLES:
         for form, composed in _FORMS.items():
-            (short, _), (long, sizes) = (
-                _launch(vehicle, duration, composed) for duration in (_SHORT, _LONG)
-            )
-            percent = 100.0 * (long - short) / (_LONG - _SHORT)
+            cpu, sizes = _launch(vehicle, composed)
+            percent = 100.0 * cpu / _DURATION
             yield Row(f'{vehicle}{form}', percent, '% of a core', 'limit', _CPU_LIMIT)
             yield Row(f'{vehicle}{form}: memory', sum(sizes), 'MB', 'limit', _MEMORY_LIMIT)
             yield Row(f'{vehicle}{form}: memory of launch itself', sizes[0], 'MB')
 
 
-def _launch(vehicle: str, duration: float, composed: str) -> tuple[float, list[float]]:
-    """Return the CPU time of a launch [s] and the largest memory of its processes [MB]."""
-    with reserved_domain() as domain:
-        process = subprocess.Popen(  # noqa: S603  a list of words, no shell
-            ['ros2', 'launch', 'propulsion_ros', f'{vehicle}.launch.py',  # noqa: S607
-             f'duration:={duration}', f'composed:={composed}'],
-            env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )
-        largest = [0.0]
-        while True:
-            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
-            if ended:
-                break
-            largest = max(largest, _megabytes(process.pid), key=sum)
-            time.sleep(1.0)
-    if status:
-        raise RuntimeError(f'{vehicle}: launch has ended with {os.waitstatus_to_exitcode(status)}')
-    return usage.ru_utime + usage.ru_stime, largest
+def _launch(vehicle: str, composed: str) -> tuple[float, list[float]]:
+    """Return the CPU time of a flight [s] and the memory of the processes at its end [MB]."""
+    with reserved_domain() as domain, subprocess.Popen(  # noqa: S603  a list of words, no shell
+        ['ros2', 'launch', 'propulsion_ros', f'{vehicle}.launch.py',  # noqa: S607
+         f'duration:={_DURATION}', f'composed:={composed}'],
+        env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, start_new_session=True, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    ) as process:
+        begin = end = 0.0
+        sizes: list[float] = []
+        for line in process.stdout or ():
+            if ': running' in line:
+                begin = _seconds(process.pid)
+            elif ': has run for' in line:
+                end, sizes = _seconds(process.pid), _megabytes(process.pid)
+    if process.returncode or not sizes:
+        raise RuntimeError(f'{vehicle}: launch has ended with {process.returncode}')
+    return end - begin, sizes
 
 
-def _megabytes(session: int) -> list[float]:
-    """Return the memory of each process of a session, its leader first."""
-    sizes = []
+def _processes(session: int) -> Iterator[tuple[Path, list[str]]]:
+    """Yield the folder of each process of a session, its leader first, and its state."""
     for folder in sorted(Path('/proc').glob('[0-9]*'), key=lambda each: int(each.name)):
         try:
-            of = (folder / 'stat').read_text(encoding='utf-8').rpartition(')')[2].split()[3]
-            rollup = (folder / 'smaps_rollup').read_text(encoding='ascii')
+            state = (folder / 'stat').read_text(encoding='utf-8').rpartition(')')[2].split()
         except OSError:
             # It has ended meanwhile.
             continue
-        if int(of) == session and 'Pss:' in rollup:
-            sizes.append(int(rollup.partition('Pss:')[2].split()[0]) / 1024.0)
-    return sizes or [0.0]
+        if int(state[3]) == session:
+            yield folder, state
+
+
+def _seconds(session: int) -> float:
+    """Return the CPU time of the processes of a session [s]."""
+    ticks = sum(int(state[11]) + int(state[12]) for _, state in _processes(session))
+    return ticks / os.sysconf('SC_CLK_TCK')
+
+
+def _megabytes(session: int) -> list[float]:
+    """Return the memory of the processes of a session, its leader first."""
+    texts = [(folder / 'smaps_rollup').read_text('ascii') for folder, _ in _processes(session)]
+    return [int(text.partition('Pss:')[2].split()[0]) / 1024.0 for text in texts]
