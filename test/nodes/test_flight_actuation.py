@@ -281,7 +281,8 @@ def test_wrong_circuits_are_refused(graph, write, capfd, message, reason):
 def test_debug_leads_to_every_armed_phase_and_says_so(graph, write):
     flight = Node(graph, write([{'condition': SINCE_IGNITION}]))
     flight.command('debug')
-    flight.feed(100)
+    # So long that its rest is certain.
+    flight.feed(600)
     assert (flight.flag('phase'), flight.flag('flags')) == ('debug', 'debug')
     for name, phase in (
         ('launch', 'launch'), ('abort', 'preflight'), ('debug', 'debug'),
