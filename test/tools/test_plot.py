@@ -170,6 +170,20 @@ def test_what_rounding_moves_is_drawn_flat(size, is_flat):
         plt.close(figure)
 
 
+def test_the_fit_that_decided_is_the_last_one_before_the_decision():
+    _, apogee = page_of(fitted_flight()).above
+    assert [time for time, *_ in parabolas(apogee, DECIDING)] == pytest.approx([1.5])
+
+
+def test_a_spike_does_not_flatten_the_flight():
+    made = fitted_flight()
+    for i in range(1000):
+        made.add(Channel('', 'altitude', 'log'), 1.0, 1e5 if i == 500 else 4.0)
+    low, high = page_of(made).above[0].limits
+    assert -1.0 < low < 0.0
+    assert 5.0 < high < 15.0
+
+
 def test_fits_that_begin_late_are_spread_over_their_own_time():
     made = Signals('late.csv')
     for i in range(2000):
