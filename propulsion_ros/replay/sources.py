@@ -68,7 +68,7 @@ class BagSource(BagReader):
         absent += [topic for topic in robot.requests if topic not in self.topics]
         if absent:
             yield f'nothing is in it of {", ".join(absent)}'
-        is_simulated = begun.pop(CLOCK_TOPIC, None) is not None
+        is_simulated = CLOCK_TOPIC in begun
         stamps = {
             topic: stamp_ns for topic, stamp_ns in begun.items()
             if stamp_ns is not None and (stamp_ns or is_simulated)
@@ -79,6 +79,7 @@ class BagSource(BagReader):
                 f'it begins at {first_ns * 1e-9:.3f} s of simulated time, in mid-stream: what the '
                 'nodes received before is missing'
             )
+        stamps.pop(CLOCK_TOPIC, None)
         late = {topic: ns - first_ns for topic, ns in stamps.items() if ns - first_ns > _LATE_NS}
         if late:
             later = ', '.join(f'{topic} by {ns * 1e-9:.3f} s' for topic, ns in late.items())

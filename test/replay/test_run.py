@@ -407,9 +407,10 @@ def test_laps_of_a_loop_are_rows_one_after_the_other(config, tmp_path):
     assert stamps[:300] == stamps[300:] == sorted(stamps[:300])
 
 
-def late_bag(path, begin, *more):
-    """Write a bag of simulated time whose odometry begins at a step."""
-    messages = [recorded('/clock', 1, Clock(clock=ns_to_stamp(begin * 20_000_000)))]
+def late_bag(path, begin, *more, clock=None):
+    """Write a bag of simulated time whose odometry, and whose clock, begin at a step."""
+    clock = begin if clock is None else clock
+    messages = [recorded('/clock', 1, Clock(clock=ns_to_stamp(clock * 20_000_000)))]
     for k in range(begin, begin + 20):
         odometry = Odometry(child_frame_id='base_link')
         odometry.pose.pose.orientation.w = 1.0
@@ -440,6 +441,15 @@ def test_what_a_bag_lacks_at_its_beginning_is_printed_before_it_is_replayed(tmp_
     assert 'nothing is in it' not in printed
     assert 'it begins at' not in printed
     assert 'begins later than the first message: /flight_state/requests by 0.200 s' in printed
+
+
+def test_input_that_begins_behind_the_clock_is_no_bag_from_its_middle_on(tmp_path, capsys):
+    path = flight_config(tmp_path / 'config.yaml')
+    bag = late_bag(tmp_path / 'late.mcap', 50, clock=0)
+    assert replay(path, bag, tmp_path / 'out.mcap') == 0
+    printed = capsys.readouterr().err
+    assert 'it begins at' not in printed
+    assert 'begins later than the first message: /flight_state/odometry by 1.000 s' in printed
 
 
 def test_inputs_are_the_topics_that_nodes_take_and_do_not_publish(tmp_path, bag, config, capsys):
