@@ -13,7 +13,7 @@ import pytest
 from viewed import HOSTILE, flown
 
 from propulsion_ros.drawing.figure import Mark
-from propulsion_ros.pictures.signals import Channel, Placed, Signals
+from propulsion_ros.pictures.signals import Channel, Fit, Placed, Signals
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools import cli
 from propulsion_ros.urdf.description import Description
@@ -121,6 +121,20 @@ def test_a_log_without_a_place_is_drawn_at_its_altitude():
     assert data['motion']['position'][-3:] == [0, 0, 40]
     assert data['notes'] == [
         'the input has no robot_description, so a box stands for the robot; give --model']
+
+
+def test_a_flight_is_drawn_with_what_was_predicted_and_found():
+    signals = Signals('throw')
+    for t in range(3):
+        signals.add(Channel('', 'altitude', 'log'), float(t), 5.0 * t * (2.0 - t))
+        signals.flight.fits.append(Fit(float(t), 5.0 * t * (2.0 - t), 10.0 - 10.0 * t, -10.0))
+        signals.flight.predictions.append((float(t), 1.0, 5.0))
+    signals.flight.vertices.append((1.0, 5.0))
+    plot = data_of(signals, Robot(PLAIN_ROBOT))['plots'][0]
+    assert [(mark['name'], mark['time'], mark['value']) for mark in plot['marks']] == [
+        ('apogee predicted', [1], [5]), ('apogee found', [1], [5]),
+    ]
+    assert plot['range'] == pytest.approx([-0.8, 12.2], abs=0.2)
 
 
 def test_what_is_no_place_is_left_out():
