@@ -143,7 +143,7 @@ def _state_file(data: bytes) -> None:
 
 def _flights() -> list[bytes]:
     snapshot = Snapshot(
-        5_000_000_000, 4_000_000_000, Phase.FLIGHT, True, False, None, None, None,
+        5_000_000_000, 4_000_000_000, Phase.FLIGHT, True, None, None, None,
         (EventRecord(0, 1_000, 2),),
     )
     record = FlightRecord('config', snapshot, 12.5, (1.0, 2.0), (OwedPulse(0, 0, 1_000_000),))
