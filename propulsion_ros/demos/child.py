@@ -10,6 +10,7 @@ import os
 import runpy
 import signal
 import sys
+import traceback
 from pathlib import Path
 
 _DEATH_SIGNAL = 1
@@ -34,7 +35,23 @@ def main() -> None:
     except Exception as error:
         # A plain rclpy.spin() raises it where a signal ends the program.
         if type(error).__name__ != 'ExternalShutdownException':
-            raise
+            if is_module:
+                raise
+            print(_line_of(error, words[0]), file=sys.stderr)
+            sys.exit(1)
+
+
+def _line_of(error: Exception, program: str) -> str:
+    """Return what a program has raised, and where in its own files that came from."""
+    folder = str(Path(program).resolve().parent)
+    own = [
+        f'{Path(frame.filename).name}:{frame.lineno}'
+        for frame in traceback.extract_tb(error.__traceback__)
+        if os.path.realpath(frame.filename).startswith(folder) and frame.filename[0] != '<'
+        and 'site-packages' not in frame.filename and frame.filename != __file__
+    ]
+    text = ' '.join(f'{own[-1] if own else program}: {type(error).__name__}: {error}'.split())
+    return text + (f', called from {", ".join(reversed(own[:-1]))}' if own[:-1] else '')
 
 
 if __name__ == '__main__':

@@ -16,6 +16,9 @@ from propulsion_ros.graph.wiring import (
 )
 from propulsion_ros.settings.names import check_namespace
 
+SETTINGS = ('duration', 'real_time_factor', 'start_timeout')
+"""Parameters of a simulated body that are options."""
+
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that `checked_graph` reads."""
@@ -64,13 +67,17 @@ def add_simulation_options(parser: argparse.ArgumentParser) -> None:
         '--real-time-factor', type=float, metavar='FACTOR',
         help='simulated over wall time; 0: as fast as the nodes reply',
     )
+    parser.add_argument(
+        '--start-timeout', type=float, metavar='SECONDS',
+        help='wall time to wait for all that the first step needs, a controller too',
+    )
 
 
 def simulation_of(
     options: argparse.Namespace, params_files: Sequence[str | Path], namespace: str = ''
 ) -> Simulation:
     """Return how a body is simulated, by `add_simulation_options` and parameter files."""
-    chosen = {key: getattr(options, key) for key in ('duration', 'real_time_factor')}
+    chosen = {key: getattr(options, key) for key in SETTINGS}
     settings = {key: value for key, value in chosen.items() if value is not None}
     return Simulation(tuple(options.wait_for), settings, tuple(params_files), namespace)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 _REPEAT_NS = 1_000_000_000
 """How often an unanswered step is announced again, and the graph is looked at again [ns]."""
+_AT_ONCE_NS = 50_000_000
+"""A reply that is due to what was announced last comes within [ns]."""
 
 
 class Lockstep:
@@ -26,6 +28,8 @@ class Lockstep:
         Whether the first step is due.
     is_pending : bool
         Whether the present step has not been announced yet.
+    skipped : int
+        How many steps in a row had their replies right after they were announced again.
     """
 
     def __init__(
@@ -42,7 +46,7 @@ class Lockstep:
 
     def restart(self, now_ns: int) -> None:
         """Wait for a complete graph, from this wall time on [ns]."""
-        self.has_begun, self.is_pending = False, True
+        self.has_begun, self.is_pending, self.skipped = False, True, 0
         self._complete_ns: int | None = None
         self._start_ns = self._announced_ns = self._repeated_ns = self._looked_ns = now_ns
 
@@ -64,8 +68,11 @@ class Lockstep:
             self._looked_ns = now_ns
         return is_due
 
-    def complete(self) -> None:
+    def complete(self, now_ns: int) -> None:
         """Take that all replies to a step are there; the next one is pending."""
+        is_repeated = self._repeated_ns > self._announced_ns
+        is_late = is_repeated and now_ns - self._repeated_ns < _AT_ONCE_NS
+        self.skipped = self.skipped + 1 if is_late else 0
         self.is_pending = True
 
     def announces(self, now_ns: int, elapsed_ns: int) -> bool:

@@ -38,6 +38,8 @@ _PATIENCE_NS = 5_000_000_000
 """How often it logs what it waits for before the first step [ns]."""
 _SLOW = 2.0
 """Wall time that a simulation may be behind its pace before it is reported [s]."""
+_MOST_SKIPPED = 10
+"""Steps in a row that a controller may skip at first."""
 _HOP = 0.1
 """A touchdown after less time in the air is not reported [s]."""
 
@@ -255,11 +257,17 @@ class VehicleLoop:
             return
         self._tick = tick + 1
         self._note_touchdown()
-        self._lockstep.complete()
+        self._lockstep.complete(self._host.steady_ns())
         if self._params.duration and self.time_ns >= round(self._params.duration * 1e9):
             self._publish()
             self._host.log('info', f'has run for {self.time_ns * 1e-9:.3f} s, its duration')
             self._host.finish()
+        elif self._lockstep.skipped >= _MOST_SKIPPED and self._params.wait_for_publishers:
+            self._fail(
+                f'stopped at {self.time_ns * 1e-9:.3f} s: {_MOST_SKIPPED} steps in a row had their '
+                'replies only when they were published again; a controller must reply to each '
+                f'odometry on {", ".join(self._params.wait_for_publishers)}, with its stamp'
+            )
         else:
             self._announce()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
+from propulsion_ros.loops.ports import WARN
 from propulsion_ros.nodes.host_node import HostNode
 
 
@@ -72,6 +73,13 @@ class ActuatorNode(HostNode):
     def uncommanded(self) -> Sequence[str]:
         """Names that never had a command, where others had one."""
         return self.loop.uncommanded if self.loop else []
+
+    @property
+    def mistake(self) -> str:
+        """Why no command has come, where one is published elsewhere; '' else."""
+        has_none = self.loop is not None and not self.loop.core.hold.has_any
+        looks = [each.look() for each in self.awaited.values()] if has_none else []
+        return '; '.join(text for level, text in looks if level == WARN)
 
 
 main = ActuatorNode.main

@@ -53,7 +53,7 @@ class HostNode(PropulsionNode):
         self.loop: Loop | None = None
         self._live: LiveParameters | None = None
         self._outlets: dict[Outlet, tuple[Any, Callable[[int, Any], None]]] = {}
-        self._awaited: dict[str, FirstMessage] = {}
+        self.awaited: dict[str, FirstMessage] = {}
         self._takes_lossy_clock = False
         super().__init__(
             name or self.default_name or self.executable.removesuffix('_node'), **kwargs
@@ -99,7 +99,7 @@ class HostNode(PropulsionNode):
             self._live.close()
         self.loop = self._live = None
         self._outlets.clear()
-        self._awaited.clear()
+        self.awaited.clear()
         self._takes_lossy_clock = False
 
     def health(self) -> Iterable[Health]:
@@ -251,10 +251,10 @@ class HostNode(PropulsionNode):
 
     def absence(self, ports: Sequence[Port], what: str) -> tuple[str, str]:
         """Return level and text of why nothing has come to these ports; see `FirstMessage`."""
-        if what not in self._awaited:
+        if what not in self.awaited:
             topics = {port.topic: class_of(port.kind) for port in ports}
-            self._awaited[what] = FirstMessage(self, topics, what)
-        return self._awaited[what].look()
+            self.awaited[what] = FirstMessage(self, topics, what)
+        return self.awaited[what].look()
 
     def publishers_of(self, topic: str) -> int:
         """Return how many publishers of a topic the graph has."""

@@ -153,6 +153,8 @@ def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:
     silent = [name for each in others for name in getattr(each, 'uncommanded', ())]
     if silent:
         log.warning(f'never commanded: {", ".join(silent)}')
+    for mistake in filter(None, (getattr(each, 'mistake', '') for each in others)):
+        log.warning(mistake)
     if node.has_failed:
         log.error('has failed, so every node stops')
     else:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.graph_options import add_simulation_options, checked_graph
+from propulsion_ros.graph.graph_options import SETTINGS, add_simulation_options, checked_graph
 from propulsion_ros.graph.share import robot_files
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.vehicles import VEHICLES
@@ -27,6 +27,8 @@ EXAMPLE = 'robot.urdf --params-file robot.yaml --controller controller.py'
 _POLL = 0.1
 _START_LIMIT = 90.0
 """Wall time until all is recorded, where no controller is waited for [s]."""
+_CONTROLLER_LIMIT = 60.0
+"""Wall time until a controller publishes what is waited for [s]."""
 _END_LIMIT = 3.0
 """Wall time from the last step to the end of the nodes [s]."""
 _STOP_LIMIT = 10.0
@@ -89,6 +91,9 @@ def _graph_of(options: argparse.Namespace) -> Graph:
     if options.picture:
         # Before the flight, since it is drawn after that.
         require_target(options.picture)
+    if options.start_timeout is None and (options.record or options.controller):
+        limit = 2.0 * _START_LIMIT if options.record else _CONTROLLER_LIMIT
+        options.start_timeout = _given_body(options).get('start_timeout', limit)
     return checked_graph(_words(options), options.params_file)
 
 
@@ -133,21 +138,24 @@ def _ends(nodes: subprocess.Popen[bytes]) -> bool:
     return nodes.poll() is not None
 
 
+def _given_body(options: argparse.Namespace, shipped: str | Path | None = None) -> Any:
+    """Return what files give the body."""
+    files = [*filter(None, [shipped]), *options.params_file]
+    return settings_of(files, BODY, options.namespace or '/')
+
+
 def _watched(options: argparse.Namespace, graph: Graph) -> list[str]:
     """Return the parameters with which no step is made before all that is recorded is connected."""
     from propulsion_ros.demos.pilot import LAST_TOPIC
     from propulsion_ros.replay.recorder import RECORDER
 
-    files = [*filter(None, [graph.params_file]), *options.params_file]
-    given = settings_of(files, BODY, options.namespace or '/')
     own: dict[str, Any] = {}
     if options.picture:
-        topics = [*given.get('wait_for_subscribers', ['clock']), LAST_TOPIC.rpartition('/')[2]]
+        given = _given_body(options, graph.params_file).get('wait_for_subscribers', ['clock'])
+        topics = [*given, LAST_TOPIC.rpartition('/')[2]]
         own['wait_for_subscribers'] = f'[{", ".join(dict.fromkeys(topics))}]'
     if options.record:
         own['recorder'] = RECORDER
-        if 'start_timeout' not in given:
-            own['start_timeout'] = 2.0 * _START_LIMIT
     return [f'{BODY}:{key}:={value}' for key, value in own.items()]
 
 
@@ -160,7 +168,7 @@ def _words(options: argparse.Namespace) -> list[str]:
         words += ['--model', str(robot_files(options.robot)[0])]
     words += [f'--wait-for={topic}' for topic in options.wait_for]
     words += ['--allocate', *options.allocate] if options.allocate else []
-    for key in ('duration', 'real_time_factor'):
+    for key in SETTINGS:
         value = getattr(options, key)
         if value is not None:
             words.append(f'--{key.replace("_", "-")}={value}')

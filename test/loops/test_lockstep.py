@@ -29,7 +29,7 @@ def test_a_step_comes_at_its_simulated_time_and_once():
     assert not lockstep.announces(now + 49 * MS, 100 * MS)
     assert lockstep.announces(now + 50 * MS, 100 * MS)
     assert not lockstep.announces(now + 51 * MS, 100 * MS)
-    lockstep.complete()
+    lockstep.complete(0)
     assert lockstep.announces(now + 100 * MS, 200 * MS)
 
 
