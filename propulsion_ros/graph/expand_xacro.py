@@ -22,6 +22,7 @@ _DEEPEST = 32
 _HINTS = {
     'is not defined when evaluating': '; define it by <xacro:property> or <xacro:arg>',
     'Undefined parameters': '; give them as attributes of the call',
+    'unbound prefix': '; declare it: <robot ... xmlns:xacro="http://www.ros.org/wiki/xacro">',
     'unknown macro name': '; define it by <xacro:macro>, or include its file',
 }
 """What to do, by the library's words."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ def robot_layout(
     specs: Sequence[ActuatorSpec],
     links: Mapping[str, MassProperties],
     parameters_of_node: Callable[[str], Mapping[str, Any]] = lambda name: {},
+    angles: Mapping[str, float] = MappingProxyType({}),
 ) -> RobotLayout:
     """Return the layout of a robot.
 
@@ -53,6 +55,8 @@ def robot_layout(
         Mass of each link without propellant, in the base_link of the blocks.
     parameters_of_node : callable
         Parameters of a node by its name, which win over the tags of its block.
+    angles : mapping
+        Largest angle of each <origin> [rad], by its path.
 
     Raises
     ------
@@ -74,7 +78,7 @@ def robot_layout(
     propellant = body.loaded.mass - dry.mass
     expects = frozenset(word for group in groups for word in group.timing.expects)
     return RobotLayout(
-        base_link, groups, body.loaded, propellant, params.gravity, links, expects
+        base_link, groups, body.loaded, propellant, params, links, angles, expects
     )
 
 

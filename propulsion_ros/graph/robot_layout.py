@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.family import Family, TankState
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.settings.quantity import FloatArray
@@ -55,10 +56,12 @@ class RobotLayout:
     """Of all links, with what is in the tanks at the start; 0 kg where no link has a mass."""
     propellant: float
     """What of it is in the tanks [kg]."""
-    gravity: float
-    """Acceleration of gravity of the simulated body [m/s^2]."""
+    params: BodyParams
+    """Of the simulated body."""
     links: Mapping[str, MassProperties]
     """Of each link that has a mass, by its path."""
+    angles: Mapping[str, float]
+    """Largest angle of each <origin> [rad], by its path."""
     expects: frozenset[str]
     """What it must be able to do, see `GroupParams`."""
 
@@ -95,16 +98,24 @@ class RobotLayout:
     @property
     def thrust_to_weight(self) -> float:
         """Largest force along z of base_link over the weight, NaN where either is unknown."""
-        weight = self.body.mass * self.gravity
+        weight = self.body.mass * self.params.gravity
         return float(self.extremes[1][2] / weight) if weight else np.nan
 
     @property
     def controlled(self) -> list[str]:
         """Parts of the wrench that some thrusts make without any other part."""
-        matrix = self._scaled
-        wanted = np.eye(6)
-        made = matrix @ (np.linalg.pinv(matrix, rcond=_SMALL) @ wanted)
+        made, wanted = self.made(range(len(AXES))), np.eye(len(AXES))
         return [axis for i, axis in enumerate(AXES) if np.allclose(made[i], wanted[i], atol=1e-4)]
+
+    def made(self, parts: Sequence[int]) -> FloatArray:
+        """Return what the thrusts that come nearest to one of some parts make of them, (k, k).
+
+        The parts of the wrench are indices of `AXES`; what is made of the others is free.
+        """
+        matrix = self._scaled
+        matrix[np.abs(matrix) < _SMALL * np.abs(matrix).max(initial=0.0)] = 0.0
+        chosen = matrix[list(parts)]
+        return np.asarray(chosen @ np.linalg.pinv(chosen, rcond=_SMALL))
 
     @property
     def rank_and_condition(self) -> tuple[int, float]:

@@ -7,11 +7,13 @@ conditions keep those units and print themselves in metres of altitude, seconds 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from propulsion_ros.flight.events.conditions import LessThan
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
@@ -36,6 +38,9 @@ from propulsion_ros.settings.files import expand_user, printable, read_text
 from propulsion_ros.settings.json_node import JsonNode
 from propulsion_ros.settings.jsonc import line_in, line_of, parse_jsonc
 from propulsion_ros.settings.keys import key, read_keys
+
+_LEAST_PULSE_MS = 5.0
+"""What igniters in use need at least, in ms."""
 
 BLOCKS = ('Sensors', 'Estimator', 'Deployers', 'Engines', 'Controllers', 'Events')
 UNITS = 'times in ms, lengths in m, axes north-east-down, angles in rad'
@@ -133,7 +138,7 @@ def read_flight_config(
     engines = read_engines(_list(document, 'Engines'))
     controllers = read_controllers(_list(document, 'Controllers'), len(engines))
     if not is_legacy:
-        _check_channels(document, deployers or (), engines)
+        _check_channels(deployers or (), engines)
     events = _events(document, deployers, engines, controllers, is_legacy)
     return FlightConfig(
         events,
@@ -151,30 +156,45 @@ def _check_firing(events: tuple[EventSpec, ...], source: str) -> None:
 
 
 def doubtful_events(config: FlightConfig, source: str) -> list[str]:
-    """Return a line for each event that deploys only where the vehicle falls below the pad."""
+    """Return a line for each event or limit that has no effect, or not the one that is meant."""
     if config.semantics != 'safe':
         return []
     certain = {event.id for event, _ in never_fires(config.events, source)}
-    return [
+    short = [
+        f"event '{event.name}' has param {action.param:g}, a pulse of {action.param:g} ms, too "
+        'short for a charge; write the on-time in ms, as 1000'
+        for event in config.events for action in event.actions
+        if action.kind == 'deployment' and 0.0 < action.param < _LEAST_PULSE_MS
+        and config.deployers[action.target].actuator != 'servo'
+    ]
+    tilted = [
+        f"'{engine.name}' has max_tilt {limit.threshold:g} rad, which holds at any tilt; write "
+        f'{math.radians(limit.threshold):.3g}, in rad'
+        for engine in config.engines for limit in engine.limits
+        if isinstance(limit, LessThan) and limit.variable == 'Tilt' and limit.threshold > math.pi
+    ]
+    return short + tilted + [
         f"event '{event.name}' fires only below the pad, since its condition is '{event}'; in "
         'Position the altitude is negative, as -450 for 450 m above the pad'
         for event, _ in never_fires(config.events, source, deepest=0.0) if event.id not in certain
     ]
 
 
-def _check_channels(
-    document: JsonNode, deployers: Sequence[DeployerSpec], engines: Sequence[EngineSpec]
-) -> None:
+def _check_channels(deployers: Sequence[DeployerSpec], engines: Sequence[EngineSpec]) -> None:
     """Raise where one pulse would fire two things."""
     owners: dict[int, str] = {}
-    for name, channel in (
-        *((spec.name, spec.channel) for spec in deployers if spec.type == 'local_pyro'),
-        *((f'{spec.name}/igniter', spec.igniter.channel) for spec in engines),
+    for path, name, channel in (
+        *((f'Deployers[{i}]', spec.name, spec.channel) for i, spec in enumerate(deployers)
+          if spec.type == 'local_pyro'),
+        *((f'Engines[{i}].igniter', f'{spec.name}/igniter', spec.igniter.channel)
+          for i, spec in enumerate(engines)),
     ):
         if channel is None:
             continue
         if channel in owners:
-            raise document.error(f"'{owners[channel]}' and '{name}' share the channel {channel}")
+            raise SourceError(f'{path}.channel', (
+                f"'{owners[channel]}' and '{name}' share the channel {channel}; give each its own"
+            ))
         owners[channel] = name
 
 

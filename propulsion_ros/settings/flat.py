@@ -177,9 +177,16 @@ def unknown_keys(keys: Iterable[str], known: Iterable[str]) -> list[ConfigError]
     """
     allowed = sorted({*known, *_OF_RCLPY})
     return [
-        ConfigError(key, f'unknown{meant(nearest_key(key, allowed)) or elsewhere(key)}')
+        ConfigError(key, f'unknown{_instead(key, allowed)}')
         for key in sorted(set(keys) - set(allowed)) if not key.startswith(_QOS_OVERRIDES)
     ]
+
+
+def _instead(key: str, known: Collection[str]) -> str:
+    """Return the end of the error that a parameter is unknown: what was meant, or where it is."""
+    if key.startswith('body.') and not any(each.startswith('body.') for each in known):
+        return ": the simulated body has it, so give it to the node 'vehicle'"
+    return meant(nearest_key(key, known)) or elsewhere(key)
 
 
 def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:
@@ -201,8 +208,10 @@ def meant(near: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the nearest known word, '' where none is near."""
-    near = difflib.get_close_matches(word, list(known), n=1)
+    """Return the nearest known word, '' where none is near; the only one that it begins is."""
+    words = list(known)
+    longer = [each for each in words if word and each.startswith(f'{word}_')]
+    near = difflib.get_close_matches(word, words, n=1) or (longer if len(longer) == 1 else [])
     return near[0] if near else ''
 
 

@@ -31,6 +31,9 @@ _MISTAKEN = {
 """What makes a number right that is too large by some factor or more: it is in percent, degrees,
 rpm, ms, mm or g."""
 
+_SIGNED = ('N', 'm/s^2', 'kg', 'kg/s', 'A h', 'V')
+"""Units of sizes that people give a sign."""
+
 _MOST = 1e5
 """Larger numbers are no number of such a unit."""
 
@@ -50,10 +53,14 @@ def elsewhere(key: str) -> str:
 def accepted(value: float, unit: str, lo: float, hi: float, above: float) -> str:
     """Return the end of the error that a number is out of bounds: what to write, '' if unknown."""
     factor, words, least = _MISTAKEN.get(unit, (0.0, '', 0.0))
-    if value <= hi or value < least * hi or (not unit and hi != 1.0):
+    bound = hi if value > hi else -lo
+    if value < 0.0 <= max(lo, above) and unit in _SIGNED:
+        meant, words = -value, 'its size'
+    elif abs(value) < least * bound or abs(value) > _MOST or (not unit and hi != 1.0):
         return ''
-    meant = value * factor
-    if not lo <= meant <= hi or meant <= above or not meant or abs(value) > _MOST:
+    else:
+        meant = value * factor
+    if not lo <= meant <= hi or meant <= above or not meant:
         return ''
     return f': write {meant:.6g}' + (f', {words}' if words else '')
 
@@ -71,8 +78,12 @@ def number_hint(text: object, unit: str | None = None) -> str:
         return '; write one number, in seconds for a time'
     if ',' in text or ';' in text:
         return '; write a point in a number, and a space between two'
+    if len(text.split()) > 1 and all(map(_is_number, text.split())):
+        return f'; write a list, [{", ".join(text.split())}]'
     if _is_number(text):
-        return '; write it without quotes'
+        return '; write it without quotes' if '_' not in text else (
+            f'; write {float(text):.6g}: in ROS a number has no _'
+        )
     found = _WITH_UNIT.fullmatch(text)
     if not found or not _is_number(found[1]):
         return ''

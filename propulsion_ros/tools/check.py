@@ -22,6 +22,7 @@ from propulsion_ros.graph.node_config import (
 from propulsion_ros.graph.read_layout import robot_layout
 from propulsion_ros.graph.robot_layout import RobotLayout, lines_of
 from propulsion_ros.graph.share import read_description
+from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.faults import FaultList
@@ -42,7 +43,12 @@ from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.tools.lines import fail
 from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.description import Description
-from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf, masses_from_urdf
+from propulsion_ros.urdf.reader import (
+    actuators_from_urdf,
+    angles_of_urdf,
+    mass_from_urdf,
+    masses_from_urdf,
+)
 
 EXAMPLE = 'robot.yaml --model robot.urdf'
 _ROBOTS, _PARAMETERS = ('.urdf', '.xacro'), ('.yaml', '.yml')
@@ -253,7 +259,6 @@ def _rehearse(
     """Report what the nodes refuse when they start; a body that no file is for is only `fly`'s."""
     if report.faults or not blocks or any(block.faulty for block in blocks):
         return
-    from propulsion_ros.graph.simulation import BODY
     from propulsion_ros.tools.rehearsal import refusals
 
     file = ParameterFile(path) if path else None
@@ -284,12 +289,14 @@ def _warn_of_robot(
     if report.faults or not blocks:
         return
     _, links = masses_from_urdf(description.text, blocks[0].base_link)
-    robot = robot_layout(blocks, links, file.of if file else lambda node: {})
+    robot = robot_layout(
+        blocks, links, file.of if file else lambda node: {}, angles_of_urdf(description.text)
+    )
     for name, doubt in robot_doubts(robot, report.silenced):
-        given = file.of(name) if file and name else {}
+        given = file.of(name or BODY) if file else {}
         located = next((b.locate(doubt, given) for b in blocks if b.name == name), doubt)
         if file and doubt.key in given:
-            report.warn(file.place_of(name, doubt.key), f'{name}: {located}')
+            report.warn(file.place_of(name or BODY, doubt.key), f'{name or BODY}: {located}')
         else:
             report.warn(description.place_of(located), located)
 

@@ -12,7 +12,7 @@ from propulsion_ros.models.common.family import Family
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.faults import FIRST, Faults, FollowingError
-from propulsion_ros.settings.flat import nearest, parameters_of, suggestion
+from propulsion_ros.settings.flat import meant, nearest, parameters_of
 from propulsion_ros.settings.names import as_word
 from propulsion_ros.settings.quantity import Group, spec_of
 from propulsion_ros.urdf.link_tree import LinkTree
@@ -245,8 +245,21 @@ class _Reader:
 
     def _unknown(self, tag: Tag, known: Collection[str], prefix: str = '') -> SourceError:
         """Return the error of an unknown tag; what it may stand for is not missing too."""
-        self._faulty.add(prefix + nearest(tag.key, known))
-        return SourceError(tag.path, f'unknown tag{suggestion(tag.key, known)}')
+        near = nearest(tag.key, known)
+        self._faulty.add(prefix + near)
+        return SourceError(tag.path, f'unknown tag{meant(near) or self._home_of(tag.key)}')
+
+    def _home_of(self, key: str) -> str:
+        """Return where a tag that is unknown here would be known, as the end of an error."""
+        for element, rows in self._rows.items():
+            if key in rows.fields:
+                return f'; write it inside of <{element}>'
+        for family, family_type in REGISTRY.items():
+            groups = [spec_of(f) for f in dataclasses.fields(family_type.Params)]
+            elements = [group.element for group in groups if isinstance(group, Group)]
+            if key in (family_type.facts.tag, *elements):
+                return f'; blocks of {family} have it: see <family>, or the name of the block'
+        return ''
 
     def _place(self, rows: Rows, row: Tag, given: dict[str, tuple[Any, str]]) -> None:
         """Add to what a row gives what the link tree knows of it."""

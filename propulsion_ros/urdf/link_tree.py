@@ -25,7 +25,9 @@ CHAIN_LIMIT = 1000
 """Joints between a link and the root."""
 
 _SHOWN = 4
-"""Joints of a loop that errors show."""
+"""Joints of a loop, or names, that errors show."""
+_OFTEN_ZERO = ('ixy', 'ixz', 'iyz')
+"""Attributes that are 0 where they are left out."""
 
 _LARGEST = 1e9
 """Bound of every length, angle, mass and moment of inertia, so that no product overflows."""
@@ -193,7 +195,7 @@ class LinkTree:
     def require_link(self, link: str, path: str) -> str:
         """Return the whole name of a link, or raise `SourceError` naming ``path``."""
         if link in self.joints and link not in self._links:
-            raise SourceError(path, f'{link!r} is a joint, expected a link')
+            raise SourceError(path, f'{link!r} is a joint, expected a link; write <joint>')
         return _require('link', link, self._links, path)
 
     def joint(self, name: str, path: str) -> Joint:
@@ -265,7 +267,7 @@ def _require(kind: str, name: str, known: Collection[str], path: str) -> str:
     if len(near) > 1:
         raise SourceError(path, f'{kind} {name!r} may be {near[0]!r} or {near[1]!r}')
     if not near:
-        raise SourceError(path, f'unknown {kind} {name!r}{suggestion(name, known)}')
+        raise SourceError(path, f'unknown {kind} {name!r}{_one_of(name, known)}')
     return near[0]
 
 
@@ -287,6 +289,12 @@ def _read_joint(element: Element, links: Collection[str], faults: Faults) -> Joi
         axis = _axis(element, path)
     with faults.kept():
         limits = _limits(element, path) if kind in ('revolute', 'prismatic') else None
+        if limits is None and kind == 'revolute':
+            faults.warn(path, (
+                'is revolute without <limit>, so that other readers of URDF refuse it and its '
+                'angle has no bounds here; write <limit lower="..." upper="..." effort="..." '
+                'velocity="..."/>, or make it continuous'
+            ))
     mimic = element.find('mimic')
     mimics = '' if mimic is None else mimic.get('joint', '')
     return Joint(name, kind, parent, child, origin, axis, limits, mimics)
@@ -299,8 +307,14 @@ def _end(element: Element, tag: str, path: str, links: Collection[str]) -> str:
     if link is None:
         raise SourceError(f'{path}/{tag}', 'expected a link attribute')
     if link not in links:
-        raise SourceError(f'{path}/{tag}', f'unknown link {link!r}{suggestion(link, links)}')
+        raise SourceError(f'{path}/{tag}', f'unknown link {link!r}{_one_of(link, links)}')
     return link
+
+
+def _one_of(name: str, known: Collection[str]) -> str:
+    """Return the nearest of some names, or the first ones, as the end of an error."""
+    some = ', '.join(itertools.islice(known, _SHOWN)) + ', ...' * (len(known) > _SHOWN)
+    return suggestion(name, known) or f', known: {some or "none"}'
 
 
 def origin_of(element: Element, path: str) -> Pose:
@@ -336,5 +350,10 @@ def _limits(element: Element, path: str) -> tuple[float, float] | None:
 def _attribute(element: Element, tag: str, key: str, path: str) -> float:
     child = element.find(tag)
     if child is None:
-        raise SourceError(f'{path}/{tag}', 'is missing')
-    return numbers(child.get(key, '0'), f'{path}/{tag}/@{key}', 1, _LARGEST)[0]
+        raise SourceError(f'{path}/{tag}', f'is missing; write <{tag} {key}="NUMBER" .../>')
+    text = child.get(key)
+    if text is None and key not in _OFTEN_ZERO:
+        raise SourceError(f'{path}/{tag}/@{key}', (
+            f'is missing; write <{tag} {key}="{(child.text or "").strip() or "NUMBER"}" .../>'
+        ))
+    return numbers(text or '0', f'{path}/{tag}/@{key}', 1, _LARGEST)[0]

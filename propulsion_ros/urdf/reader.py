@@ -14,10 +14,10 @@ from propulsion_ros.urdf import gz_dialect, uuv_dialect
 from propulsion_ros.urdf.block import ActuatorSpec, read_block
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.tags import Tag, read_tag
-from propulsion_ros.urdf.xml import parse_urdf, path_step
+from propulsion_ros.urdf.xml import numbers, parse_urdf, path_step
 
-__all__ = ['FILENAME', 'ActuatorSpec', 'actuators_from_urdf', 'joints_of_urdf', 'mass_from_urdf',
-           'masses_from_urdf']
+__all__ = ['FILENAME', 'ActuatorSpec', 'actuators_from_urdf', 'angles_of_urdf', 'joints_of_urdf',
+           'mass_from_urdf', 'masses_from_urdf']
 
 FILENAME = 'propulsion_ros'
 _Gather = Callable[[str, Sequence[Element]], Tag]
@@ -104,6 +104,19 @@ def masses_from_urdf(
     tree = LinkTree(parse_urdf(xml))
     base_link = tree.require_link(base_link or tree.root, 'base_link')
     return base_link, dict(tree.inertials(base_link, faults))
+
+
+def angles_of_urdf(xml: str) -> dict[str, float]:
+    """Return the largest angle of each <origin> of a robot description [rad], by its path."""
+    robot, found = parse_urdf(xml), {}
+    for element in (*robot.findall('joint'), *robot.findall('link')):
+        path = f'robot/{path_step(element.tag, element.get("name"))}'
+        inside = 'inertial/origin' if element.tag == 'link' else 'origin'
+        origin = element.find(inside)
+        if origin is not None:
+            path = f'{path}/{inside}/@rpy'
+            found[path] = max(numbers(origin.get('rpy', '0 0 0'), path, 3), key=abs)
+    return found
 
 
 def joints_of_urdf(xml: str) -> frozenset[str]:

@@ -434,8 +434,8 @@ MISTAKES = [
     Mistake(
         'motor constant per rpm',
         'robot.urdf:20: warning: gazebo/plugin[name=rotors]/rotor[name=front]/motor_constant',
-        'front turns at 79,455 rpm to reach max_thrust',
-        'is the constant per (rad/s)^2, not per rpm^2?',
+        'rpm to reach max_thrust',
+        'is the constant per (rad/s)^2, not per rpm^2, and the thrust in N?',
         of(('<motor_constant>1e-5', '<motor_constant>1.3e-7')),
         code=0,
     ),

@@ -49,6 +49,47 @@ ROCKET = """<robot name="rocket">
   </gazebo>
 </robot>
 """
+BOAT = """<robot name="boat">
+  <link name="base_link"> <inertial> <mass value="20"/>
+    <inertia ixx="1" iyy="3" izz="3" ixy="0" ixz="0" iyz="0"/> </inertial> </link>
+  <link name="screw"/> <link name="fin"/> <link name="nozzle"/>
+  <joint name="screw_joint" type="continuous"> <parent link="base_link"/> <child link="screw"/>
+    <origin xyz="-0.6 0 0"/> </joint>
+  <joint name="fin_joint" type="revolute"> <parent link="base_link"/> <child link="fin"/>
+    <origin xyz="-0.7 0 0"/> <axis xyz="0 0 1"/> <limit lower="-0.5" upper="0.5"/> </joint>
+  <joint name="nozzle_joint" type="fixed"> <parent link="base_link"/> <child link="nozzle"/>
+    <origin xyz="0.5 0 0"/> </joint>
+  <gazebo>
+    <plugin filename="propulsion_ros" name="thrusters">
+      <update_rate>50</update_rate>
+      <thruster name="screw"> <joint>screw_joint</joint> <conversion>propeller</conversion>
+        <thrust_coefficient>0.0045</thrust_coefficient>
+        <propeller_diameter>0.2</propeller_diameter> <fluid_density>1000</fluid_density>
+        <min_command>-100</min_command> <max_command>100</max_command> </thruster>
+    </plugin>
+    <plugin filename="propulsion_ros" name="fins">
+      <update_rate>50</update_rate>
+      <fin name="rudder"> <joint>fin_joint</joint> <lifting_surface>
+        <chord_length>0.1</chord_length> <span_length>0.3</span_length>
+        <lift_slope>4</lift_slope> </lifting_surface> </fin>
+    </plugin>
+    <plugin filename="propulsion_ros" name="jets">
+      <update_rate>50</update_rate>
+      <tank name="gas"> <link>base_link</link> <capacity>1</capacity>
+        <propellant>gas</propellant> <temperature>293</temperature> </tank>
+      <jet name="bow"> <link>nozzle</link> <tank>gas</tank> <max_thrust>1</max_thrust>
+        <open_delay>0.01</open_delay> </jet>
+    </plugin>
+  </gazebo>
+</robot>
+"""
+_TWO_LINES = (
+    ('<lifting_surface>', '<two_lines> <area>0.03</area> <stall_angle>0.4</stall_angle> '
+     '<stalled_lift_slope>-1</stalled_lift_slope> <drag_slope>0.4</drag_slope> '
+     '<stalled_drag_slope>0.9</stalled_drag_slope> <zero_lift_drag>0.01</zero_lift_drag>'),
+    ('<chord_length>0.1</chord_length> <span_length>0.3</span_length>', ''),
+    ('</lifting_surface>', '</two_lines>'),
+)
 VEHICLE = 'vehicle:\n  ros__parameters:\n    {}: {}\n'
 GROUP = 'rotors:\n  ros__parameters:\n    {}\n    {}\n'
 WITH_MODEL = 'check robot.yaml --model robot.urdf'
@@ -62,6 +103,10 @@ def doubted(name, rule, reason, *changes, remedy='', text=ROBOT, place='robot.ur
 
 def rocket(name, rule, reason, *changes, remedy=''):
     return doubted(name, rule, reason, *changes, remedy=remedy, text=ROCKET)
+
+
+def boat(name, rule, reason, *changes, remedy=''):
+    return doubted(name, rule, reason, *changes, remedy=remedy, text=BOAT)
 
 
 def refused(name, reason, remedy, *changes, text=ROBOT, code=1):
@@ -100,28 +145,60 @@ DOUBTED = [
             ('<time_constant_up>0.05', '<time_constant_up>50')),
     doubted('lag within a step', 'short_lag', 'a lag of 5e-05 s within one step of 0.01 s',
             ('<time_constant_up>0.05', '<time_constant_up>0.00005')),
-    doubted('constant of rpm', 'fast_rotor', 'front turns at', ('1e-5', '1e-8')),
-    doubted('constant of grams', 'slow_rotor', 'front reaches max_thrust at', ('1e-5', '10')),
+    doubted('constant of rpm', 'rotor_speed', 'front turns at', ('1e-5', '1e-8')),
+    doubted('constant of grams', 'rotor_speed', 'front turns at 8.541 rpm', ('1e-5', '10')),
     doubted('torque in mm', 'moment_constant', 'a torque of 16 m times the thrust',
             ('>0.016<', '>16<')),
-    doubted('battery in mA h', 'capacity', 'a capacity of 50000', ('>5<', '>50000<')),
+    doubted('battery in mA h', 'energy', '50000 A h hold', ('>5<', '>50000<')),
     doubted('battery that lasts seconds', 'battery', 'A h last', ('>5<', '>0.05<')),
     doubted('cannot hover', 'hover', 'thrust to weight of 0.', ('value="1.5"', 'value="15"'),
             ('<update_rate>', '<expects>hover</expects> <update_rate>')),
-    doubted('cannot yaw', 'uncontrolled', 'yaw is expected, and no thrusts make torque z alone',
+    doubted('cannot yaw', 'uncontrolled', 'yaw is expected, and nothing makes torque z',
             ('<update_rate>', '<expects>yaw</expects> <update_rate>'),
             *[('>0.016<', '>0<')] * 4, *[('<battery>pack</battery>', '')] * 4),
-    doubted('cannot push sideways', 'uncontrolled', 'x is expected, and no thrusts make force x',
+    doubted('cannot push sideways', 'uncontrolled', 'x is expected, and nothing makes force x',
             ('<update_rate>', '<expects>hover x</expects> <update_rate>')),
+    doubted('origin in degrees', 'degrees', 'an angle of 90 rad', (
+        '<origin xyz="0.2 0 0"', '<origin xyz="0.2 0 0" rpy="0 0 90"')),
+    doubted('one arm ten times too long', 'odd_arm', 'rear is 2 m from the middle',
+            ('xyz="-0.2 0 0"', 'xyz="-2.0 0 0"')),
+    doubted('torque over speed squared', 'moment_constant', 'a torque of 1.6e-07 m', (
+        '>0.016<', '>1.6e-7<')),
+    doubted('battery in mA h of a small robot', 'energy', '5000 A h hold', ('>5<', '>5000<')),
+    doubted('resistance in milliohm', 'weak_battery', "'pack' gives", (
+        '<capacity>', '<internal_resistance>20</internal_resistance> <capacity>')),
+    doubted('mass of 0', 'massless', '0 kg with an inertia', ('<link name="front"/>', (
+        '<link name="front"> <inertial> <mass value="0"/> <inertia ixx="1e-4" iyy="1e-4" '
+        'izz="1e-4"/> </inertial> </link>'))),
+    doubted('period as a rate', 'period', '0.01 Hz, expected at least 1 Hz', (
+        '>100<', '>0.01<')),
+    rocket('tank that nothing burns', 'propellant', "nothing burns from tank 'spare'", (
+        '<tank name="main">', '<tank name="spare"> <link>nozzle</link> <capacity>3</capacity> '
+        '</tank> <tank name="main">')),
+    rocket('tank without capacity', 'propellant', '0 kg last 0 s', (
+        '<capacity>12.5</capacity>', '')),
+    rocket('curve in ms', 'propellant', 'where tank', ('<max_thrust>', (
+        '<thrust_curve>0 700 1000 700 1100 0</thrust_curve> <max_thrust>'))),
+    rocket('gimbal with one axis', 'gimbal_axis', 'is parallel to the other', (
+        '<axis xyz="0 1 0"/>', '<axis xyz="1 0 0"/>')),
+    boat('water in g/cm^3', 'density', 'a density of 1 kg/m^3', ('>1000<', '>1<')),
+    boat('propeller in mm', 'length', 'a length of 200 m', ('>0.2<', '>200<')),
+    boat('speed in rpm', 'propellers', 'expected below 100 m/s^2', ('>100<', '>1000<')),
+    boat('slope per degree', 'lift_slope', 'a slope of 0.07 per rad', ('>4<', '>0.07<')),
+    boat('slope of no wing', 'lift_slope', 'a slope of 40 per rad', *_TWO_LINES, ('>4<', '>40<')),
+    boat('degrees Celsius', 'celsius', 'a temperature of 20 K', ('>293<', '>20<')),
+    boat('valve in ms', 'opening_time', 'a valve that opens after 5 s', ('>0.01<', '>5<')),
+    boat('valve slower than its pulse', 'opening_time', 'a valve that opens after 0.2 s', (
+        '>0.01<', '>0.2<')),
     rocket('rate of a servo in rpm', 'rpm', '9549 rad/s are 91,186 rpm',
            ('<gimbal>', '<gimbal> <rate_limit>9549</rate_limit>')),
     rocket('gimbal about its thrust', 'gimbal_axis', 'an axis of the gimbal of',
            ('<axis xyz="1 0 0"/>', '<axis xyz="0 0 1"/>')),
-    rocket('fuel in g/s', 'low_impulse', 'a specific impulse of 0.', ('>0.3<', '>300<')),
-    rocket('fuel in t/s', 'high_impulse', 'a specific impulse of', ('>0.3<', '>0.0003<')),
-    rocket('impulse in m/s', 'high_impulse', 'a specific impulse of 2500 s',
+    rocket('fuel in g/s', 'impulse', 'a specific impulse of 0.', ('>0.3<', '>300<')),
+    rocket('fuel in t/s', 'impulse', 'a specific impulse of', ('>0.3<', '>0.0003<')),
+    rocket('impulse in m/s', 'impulse', 'a specific impulse of 2500 s',
            ('<max_fuel_rate>0.3</max_fuel_rate>', '<specific_impulse>2500</specific_impulse>')),
-    rocket('delay in ms', 'long_delay', 'a delay of 120 s', (
+    rocket('delay in ms', 'milliseconds', 'a lag of 120 s', (
         '<gimbal>', '<ignition_delay>120</ignition_delay> <gimbal>')),
     rocket('exit area in cm^2', 'area', 'an area of 120 m^2', (
         '<gimbal>', '<exit_area>120</exit_area> <gimbal>')),
@@ -167,7 +244,7 @@ REFUSED = [
             ('<battery>pack', '<initial_rotor_speed>3000 rpm</initial_rotor_speed> <battery>pack')),
     refused('wrong kind of unit', "got '8 kg'", 'write SI numbers without unit, in N',
             ('>8<', '>8 kg<')),
-    refused('thrust below 0', '-8 is below 0 N', 'max_thrust', ('>8<', '>-8<')),
+    refused('thrust below 0', '-8', 'write 8, its size', ('>8<', '>-8<')),
     refused('angle in degrees', '5 is above 3.14159 rad', 'write 0.0872665, in rad',
             ('<joint>gimbal_x', '<range>5</range> <joint>gimbal_x'), text=ROCKET),
     refused('degrees with unit', "got '5deg'", 'write 0.0872665, in rad',
@@ -182,13 +259,15 @@ REFUSED = [
     body('mass misspelt', 'body.gravty', '9.8', 'unknown', "did you mean 'body.gravity'?"),
     body('drag area in cm^2', 'body.drag_area', '[200.0, 200.0, 500.0]', 'an area of 200 m^2',
          '(area)', code=0),
+    body('volume in litres', 'body.displaced_volume', '20.0', '20 m^3 lift', '(buoyancy)', code=0),
     body('start in degrees', 'body.start_rpy', '[0.0, 0.0, 90.0]', 'an angle of 90 rad',
          '(degrees)', code=0),
     body('rate that does not divide', 'update_rate', '30.0', "'rotors' publishes at 100 Hz where",
          'give both the same'),
     body('number as a flag', 'body.ground', '1', 'expected true or false, got 1', 'write true'),
     body('word as a flag', 'body.ground', '"no"', "got 'no'", 'write false'),
-    body('gravity downwards', 'body.gravity', '-9.81', '-9.81 is below 0 m/s^2', 'body.gravity'),
+    body('gravity downwards', 'body.gravity', '-9.81', '-9.81 is below 0 m/s^2',
+         'write 9.81, its size'),
     group('percent in a file', ['efficiency: [85.0]'], '85 is above 1', 'write 0.85, a share'),
     group('charge in percent', ['batteries.starting_charge: [80.0]'], '80 is above 1',
           'write 0.8, a share'),
@@ -196,8 +275,8 @@ REFUSED = [
     group('number as a name', ['step_value: 1'], 'expected a string, got 1', "write '1'"),
     group('other case', ['step_value: Mean'], "got 'Mean'", "did you mean 'mean'?"),
     group('constant of rpm in a file', ['motor_constant: [1.0e-8]'], 'front turns at',
-          '(fast_rotor)', code=0),
-    Mistake('expected in a file', 'robot.urdf', 'with a thrust to weight of 0.5', '(hover)', {
+          '(rotor_speed)', code=0),
+    Mistake('expected in a file', 'robot.urdf', 'a thrust to weight of 0.5', '(hover)', {
         'robot.urdf': ROBOT, 'robot.yaml': GROUP.format('expects: [hover]', 'max_thrust: [2.0]'),
     }, WITH_MODEL, 0),
 ]

@@ -57,7 +57,8 @@ def test_caller_keeps_its_own_array():
 
 
 @pytest.mark.parametrize(('given', 'message'), [
-    pytest.param({'gain': [1.0, -0.1]}, "parameter 'gain[1]': -0.1 is below 0 N",
+    pytest.param({'gain': [1.0, -0.1]},
+                 "parameter 'gain[1]': -0.1 is below 0 N: write 0.1, its size",
                  id='below'),
     pytest.param({'gain': 11}, "parameter 'gain': 11 is above 10 N", id='above'),
     pytest.param({'size': 0}, "parameter 'size': 0 must be above 0 m", id='exclusive'),

@@ -244,8 +244,9 @@ def test_joint_is_found_without_its_namespace(tree):
     pytest.param('fin', "p: link 'fin' may be 'ns/fin' or 'other/fin'", id='ambiguous'),
     pytest.param('my/base', "p: unknown link 'my/base', did you mean 'ns/base'?",
                  id='another namespace'),
-    pytest.param('se', "p: unknown link 'se'", id='not a whole name'),
-    pytest.param('', "p: unknown link ''", id='empty'),
+    pytest.param('se', "p: unknown link 'se', known: world, ns/base, ns/arm, ns/fin, ...",
+                 id='not a whole name'),
+    pytest.param('', "p: unknown link '', known: world, ns/base, ns/arm, ns/fin, ...", id='empty'),
 ])
 def test_link_is_not_found(tree, asked, message):
     with pytest.raises(SourceError) as error:

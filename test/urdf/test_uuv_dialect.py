@@ -324,7 +324,9 @@ def test_limits_of_a_joint_that_cannot_be_are_named_there():
                       axis=(0.0, 0.0, 1.0)))
     with pytest.raises(SourceError) as error:
         located(spec, FinsParams)
-    assert str(error.value) == 'robot/joint[name=J]/limit/@lower: -9 is below -3.14159 rad'
+    assert str(error.value) == (
+        'robot/joint[name=J]/limit/@lower: -9 is below -3.14159 rad: write -0.15708, in rad'
+    )
 
 
 def test_constant_of_another_type_is_said_to_have_no_effect():

@@ -136,8 +136,12 @@ def _proportional(params: EscParams, largest: float, table: bool, index: int) ->
 
 
 def _check_values(values: FloatArray, lowest: float, index: int) -> None:
-    if np.any(np.diff(values) < -1e-9 * max(1e-300, float(np.max(np.abs(values))))):
-        raise ConfigError('esc_curve', 'falls between throttle 0 and 1', index)
+    falls = np.diff(values) < -1e-9 * max(1e-300, float(np.max(np.abs(values))))
+    if np.any(falls):
+        raise ConfigError(
+            'esc_curve', f'falls from throttle {np.argmax(falls) / (len(values) - 1):.2g} on, '
+            'expected one that rises from 0 to 1', index,
+        )
     if values[0] < lowest:
         raise ConfigError(
             'esc_curve', f'gives {values[0]:g} at throttle 0, expected at least {lowest:g}', index

@@ -373,7 +373,7 @@ def _planes(chord: FloatArray, span: FloatArray) -> FloatArray:
     """Return chord and normal of each fin, perpendicular to its span, (n, 2, 3)."""
     normal = cross(span, chord)
     for i in np.flatnonzero(np.linalg.norm(normal, axis=-1) < 1e-6).tolist():
-        raise ConfigError('chord', f'{chord[i].tolist()} is parallel to the span', i)
+        raise ConfigError('chord', f'{chord[i].tolist()} is parallel to the span', 3 * i)
     normal = unit_rows('chord', normal)
     return np.stack((cross(normal, span), normal), axis=1)
 

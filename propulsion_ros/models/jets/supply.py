@@ -79,7 +79,7 @@ class SupplyParams(VesselsParams):
             for i in np.flatnonzero(least > self.pressure).tolist():
                 raise ConfigError(
                     key, f'{least[i]:g} is above the pressure of the full tank, '
-                    f'{self.pressure[i]:g} Pa', i,
+                    f'{self.pressure[i]:g} Pa; are both in Pa, not bar?', i,
                 )
 
 

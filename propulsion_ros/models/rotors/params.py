@@ -209,7 +209,7 @@ class RotorsParams(EscParams, PoweredParams, RotorAirParams, SpeedCurveParams):
         for i in np.flatnonzero(start > self.max_thrust * (1.0 + 1e-9)).tolist():
             raise ConfigError(
                 'initial_rotor_speed', f'{self.initial_rotor_speed[i]:g} rad/s gives {start[i]:g} '
-                f'N, expected at most max_thrust, {self.max_thrust[i]:g} N', i,
+                f'N, expected at most max_thrust, {self.max_thrust[i]:g} N; rad/s, not rpm?', i,
             )
 
     @property

@@ -43,9 +43,12 @@ def with_motors(values: Mapping[str, Any], read: Reader) -> Mapping[str, Any]:
     files, names = (_texts(key, values.get(key), count) for key in ('motor_file', 'motor'))
     if not any(files):
         return values
-    motors = {
-        i: motor_of(path, names[i], read) for i, path in enumerate(files) if path
-    }
+    motors = {}
+    for i, path in enumerate(files):
+        try:
+            motors.update({i: motor_of(path, names[i], read)} if path else {})
+        except ConfigError as error:
+            raise ConfigError('motor_file', str(error), i) from error
     whole = dict(values)
     for key, none in (('thrust_curve', ''), ('max_thrust', 0.0), ('max_fuel_rate', 0.0)):
         if values.get(key) is None and none == 0.0 and len(motors) < count:

@@ -101,7 +101,8 @@ def test_reset_fills_to_the_start():
                      id='overfull'),
         pytest.param({'starting_fuel_ratio': [-0.2]}, "'starting_fuel_ratio[0]': -0.2 is below 0",
                      id='less than empty'),
-        pytest.param({'capacity': -1.0}, "'capacity': -1 is below 0 kg", id='capacity'),
+        pytest.param({'capacity': -1.0}, "'capacity': -1 is below 0 kg: write 1, its size",
+                     id='capacity'),
         pytest.param({'inertia': [1.0, 1.0, -1.0]}, "'inertia[2]': -1 is below 0 kg m^2",
                      id='inertia'),
         pytest.param(
