@@ -50,7 +50,8 @@ def _line_of(error: Exception, program: str) -> str:
         if os.path.realpath(frame.filename).startswith(folder) and frame.filename[0] != '<'
         and 'site-packages' not in frame.filename and frame.filename != __file__
     ]
-    text = ' '.join(f'{own[-1] if own else program}: {type(error).__name__}: {error}'.split())
+    what = f'{type(error).__name__}: {error}'.rstrip(': ')
+    text = ' '.join(f'{own[-1] if own else program}: {what}'.split())
     return text + (f', called from {", ".join(reversed(own[:-1]))}' if own[:-1] else '')
 
 
