@@ -158,7 +158,10 @@ def _each(
 
 
 def _short_lag(group: Group, limit: float) -> Iterator[ConfigError]:
-    step = min(1.0 / group.timing.update_rate, 1.0)
+    step = 1.0 / group.timing.update_rate
+    if step > 1.0:
+        # The rate is what is wrong: it has a line of its own.
+        return
     for key in ('time_constant', 'time_constant_up', 'time_constant_down'):
         lags = np.ravel(getattr(group.params, key, ()))
         for i in np.flatnonzero((lags > 0.0) & (lags < limit * step)).tolist():
