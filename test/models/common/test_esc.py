@@ -148,7 +148,7 @@ def test_a_force_is_no_throttle():
 @pytest.mark.parametrize(('settings', 'text'), [
     pytest.param({'esc_curve': '1 x'}, "'esc_curve[0]': expected numbers", id='words'),
     pytest.param({'esc_curve': '0 inf'}, "'esc_curve[0]': expected finite numbers", id='infinite'),
-    pytest.param({'esc_curve': '0 5 -4'}, "'esc_curve[0]': falls from throttle 0.62 on", id='falls'),
+    pytest.param({'esc_curve': '0 5 -4'}, "'esc_curve[0]': falls from throttle 0.62", id='falls'),
     pytest.param({'esc_curve': '-1 5'}, "'esc_curve[0]': gives -1 at throttle 0", id='pulls'),
     pytest.param({'esc_kind': 'table', 'esc_curve': '0 1 1'}, 'expected pairs of', id='pairs'),
     pytest.param({'esc_kind': 'table', 'esc_curve': '0 1 0.5 2'}, 'from 0 to 1', id='range'),
