@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a figure shows, whoever draws it: a page of panels with traces, bands and events."""
+"""What a figure shows, for any renderer: a page of panels with traces, bands and events."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping

@@ -354,8 +354,10 @@ class FlightState:
             return True
         if self.phase is Phase.LAUNCH:
             return self.ignition is not None and not self._is_rearmed
-        if self.is_supported or self.phase is Phase.RECOVERY:
-            return not self.is_supported
+        if self.is_supported:
+            return False
+        if self.phase is Phase.RECOVERY:
+            return True
         # After a restart on the pad engines may be lit only if they were commanded to be before.
         may_light = self.ignition is not None or not self._is_rearmed
         return self.ascent is not None and may_light

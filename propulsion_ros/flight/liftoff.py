@@ -32,8 +32,6 @@ _AWAY_NS = 5_000_000_000  # away from the pad for so long, a vehicle may fall wi
 
 PUSHES = ('acceleration', 'coast')
 """Sources of a liftoff that an accelerometer has felt."""
-DOUBTFUL = ('climb', 'fall')
-"""Sources of a liftoff by altitude or speed alone."""
 CERTAIN_RISE = 100.0
 """Height that no sensor gains which settles, drifts or glitches on the ground [m]."""
 

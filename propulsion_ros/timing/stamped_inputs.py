@@ -397,7 +397,7 @@ class StampedInputs:
 
     def _awaited_horizon(self) -> int | None:
         """Return the stamp that the awaited sources have passed, None for none yet."""
-        # Beside an awaited clock no other input tells the time, as a command stamped ahead would.
+        # Beside an awaited clock no other input makes time, as a command stamped ahead would.
         newest = self._clock_ns if self._awaits_clock else self._newest_ns
         if newest is None or not self._ordering.wait_for:
             return newest

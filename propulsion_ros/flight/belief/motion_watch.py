@@ -211,9 +211,9 @@ class MotionWatch:
         self.is_doubtful = is_likely or (is_recent and belief.held >= DOUBTFUL)
         self.is_certain = belief.supported(fresh) >= CERTAIN
         has_lasted = self._certain.update(now_ns, self.is_certain and not may_be_blocked)
-        if belief.held < DOUBTFUL and live.any():
-            self.flown_ns = now_ns
         if belief.held < DOUBTFUL:
             self.is_supported, self._doubtful_ns = False, -_DOUBT_NS
+            if live.any():
+                self.flown_ns = now_ns
         elif has_lasted:
             self.is_supported = True
