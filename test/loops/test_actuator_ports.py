@@ -292,7 +292,8 @@ def test_a_family_in_a_flow_complains_until_there_is_some():
         10 * MS, name=['f'], position=[0.2], velocity=[], effort=[]
     ))
     assert group.health() == (WARN, 'no odometry yet, so no force')
-    group.host.deliver('~/odometry', odometry(20 * MS, 2.0, child_frame='arm'))
+    # What is refused does not define the frame of the world.
+    group.host.deliver('~/odometry', odometry(20 * MS, 2.0, 'map', child_frame='arm'))
     assert group.host.said('warn') == [
         "odometry refused: expected the twist of 'base_link', got 'arm'"
     ]

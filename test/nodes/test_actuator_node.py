@@ -1,27 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import copy
 import math
 from importlib.util import find_spec
-from itertools import count
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import InertiaStamped, TwistStamped, WrenchStamped
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import DescribeParameters
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64, Float64MultiArray, String
-from std_srvs.srv import SetBool, Trigger
+from std_msgs.msg import Float64MultiArray, String
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
-from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
@@ -98,14 +93,6 @@ def test_state_names_and_fields(boosters):
     assert math.isnan(effort['t/fuel_ratio'])
 
 
-def test_gimbal_turns_the_force(boosters):
-    for ms in (10, 20):
-        boosters.send(ms, name=['b', 'y'], effort=[1000.0, math.nan], position=[math.nan, 0.05])
-    force = boosters.wrench_at(20).wrench.force
-    assert force.x == pytest.approx(1000.0 * math.sin(0.05))
-    assert force.z == pytest.approx(1000.0 * math.cos(0.05))
-
-
 @pytest.mark.parametrize('bad', [
     pytest.param({'name': ['b'], 'effort': [math.inf]}, id='infinite thrust'),
     pytest.param({'name': ['x'], 'position': [math.nan]}, id='NaN gimbal'),
@@ -126,16 +113,6 @@ def test_bad_command_is_dropped_said_once_and_counted(boosters, capfd, bad):
     assert err.count('command refused: ') == 1
     assert 'Traceback' not in err
     assert boosters.fly(60, 70, 700.0).wrench.force.z == 700.0
-
-
-def test_stale_command_shuts_down_in_stamp_time(graph):
-    boosters = Boosters(graph, command_timeout=0.1)
-    boosters.fly(10, 20, 800.0)
-    # Only the gimbal is commanded from here on, so the thrust goes stale and the angle does not.
-    for ms in range(30, 201, 10):
-        boosters.send(ms, name=['y'], position=[0.0])
-    assert boosters.wrench_at(120).wrench.force.z == 800.0
-    assert boosters.wrench_at(130).wrench.force.z == 0.0
 
 
 def test_deactivation_says_zero_once_and_old_commands_do_not_come_back(boosters):
@@ -179,24 +156,6 @@ def test_cleanup_leaves_nothing_and_it_can_be_configured_again(boosters):
         and boosters.command.get_subscription_count() == 1, 'the probe to be found again',
     )
     assert boosters.fly(1010, 1020, 700.0).wrench.force.z == 700.0
-
-
-def test_disabled_group_stays_safe(boosters):
-    boosters.fly(10, 20, 800.0)
-    graph = boosters.graph
-    assert graph.call(SetBool, 'boosters/set_enabled', SetBool.Request(data=False)).success
-    assert boosters.fly(30, 60, 800.0).wrench.force.z == 0.0
-    assert graph.call(SetBool, 'boosters/set_enabled', SetBool.Request(data=True)).success
-    assert boosters.fly(70, 80, 800.0).wrench.force.z == 800.0
-
-
-def test_reset_fills_the_tank(boosters):
-    tanks = boosters.graph.listen(InertiaStamped, 'boosters/tanks/t', qos.LATCHED)
-    boosters.fly(10, 500, 1000.0)
-    boosters.graph.until(lambda: tanks and tanks[-1].inertia.m < 9.6, 'propellant to burn')
-    assert boosters.graph.call(Trigger, 'boosters/reset').success
-    boosters.send(10_000, 0.0)
-    boosters.graph.until(lambda: tanks[-1].inertia.m == 10.0, 'a full tank')
 
 
 def test_late_joiner_gets_the_tank(boosters):
@@ -274,36 +233,6 @@ def test_parameters_describe_themselves(boosters):
     assert described[0].read_only
 
 
-def test_command_of_another_time_is_said(graph, capfd):
-    boosters = Boosters(graph, step_on='clock', use_sim_time=True)
-    clock = graph.talk(Clock, '/clock', qos.CLOCK)
-    clock.publish(Clock(clock=ns_to_stamp(100_000 * MS)))
-    boosters.wrench_at(100_000)
-    boosters.send(5, 1000.0)
-    graph.until(lambda: boosters.node.counts['other_time'] == 1, 'the complaint')
-    err = capfd.readouterr().err
-    assert 'command not taken: stamped 0.005 s, but the time is 100.000 s' in err
-    ((_, _, text, values),) = boosters.node.health()
-    assert text == 'inputs of another time were not taken'
-    assert values['other_time'] == 1
-    assert values['taken'] == 0
-
-
-def test_stamp_0_takes_effect_at_once_and_is_not_late(graph):
-    boosters = Boosters(graph, step_on='clock', use_sim_time=True)
-    clock = graph.talk(Clock, '/clock', qos.CLOCK)
-    clock.publish(Clock(clock=ns_to_stamp(100_000 * MS)))
-    boosters.wrench_at(100_000)
-    boosters.send(109_000, 200.0)
-    boosters.send(0, 900.0)
-    for ms in range(100_010, 100_200, 10):
-        clock.publish(Clock(clock=ns_to_stamp(ms * MS)))
-        if boosters.wrench_at(ms).wrench.force.z == 900.0:
-            break
-    assert boosters.wrenches[-1].wrench.force.z == 900.0
-    assert boosters.node.loop.inputs.counts['late'] == 0
-
-
 @pytest.mark.parametrize(('given', 'text'), [
     pytest.param({'command_timeout': 1e300}, "'command_timeout': 1e+300 is above 1e+06 s",
                  id='endless timeout'),
@@ -346,43 +275,6 @@ def test_integers_serve_where_numbers_are_meant(graph):
     assert boosters.fly(10, 20, 800.0).wrench.force.z == 800.0
 
 
-FIN = {
-    'family': 'fins', 'names': ['f'], 'chord': [1.0, 0.0, 0.0], 'span': [0.0, 0.0, 1.0],
-    'quadratic.fin': ['f'], 'quadratic.lift_constant': [2.0], 'quadratic.drag_constant': [0.5],
-    'step_on': 'stamp', 'wait_for': ['command'],
-}
-
-
-def test_fin_makes_force_only_with_odometry(graph, capfd):
-    node = graph.add(ActuatorNode, 'fins', FIN)
-    wrenches = graph.listen(WrenchStamped, 'fins/wrench', qos.COMMAND)
-    command = graph.talk(JointState, 'fins/command', qos.COMMAND)
-    odometry = graph.talk(Odometry, 'fins/odometry', qos.COMMAND)
-    graph.until(lambda: node.subscriptions_to(node.loop._wrench) == 1, 'the probe')
-
-    def steer(ms):
-        message = JointState(name=['f'], position=[0.2])
-        message.header.stamp = ns_to_stamp(ms * MS)
-        command.publish(message)
-        graph.until(lambda: wrenches and wrenches[-1].header.stamp == message.header.stamp, ms)
-        return wrenches[-1].wrench.force
-
-    assert steer(10).y == 0.0
-    ((_, _, text, _),) = node.health()
-    assert text == 'no odometry yet, so no force'
-    message = Odometry(child_frame_id='base_link')
-    message.header.stamp = ns_to_stamp(20 * MS)
-    message.twist.twist.linear.x = 2.0
-    message.pose.pose.orientation.w = 0.0
-    odometry.publish(message)
-    graph.until(lambda: node.counts['refused'] == 1, 'the odometry without orientation')
-    message.pose.pose.orientation.w = 1.0
-    odometry.publish(message)
-    times = count(20, 10)
-    graph.until(lambda: abs(steer(next(times)).y) > 0.1, 'the odometry')
-    assert 'odometry refused: the orientation is no rotation' in capfd.readouterr().err
-
-
 @pytest.mark.parametrize(('name', 'file'), [
     ('rotors', 'rotors'), ('thrusters', 'thrusters'), ('fins', 'fins'), ('fam', 'fam'),
     ('propulsion_modules', 'fam'),
@@ -398,54 +290,6 @@ def test_family_is_required_of_a_node_whose_name_is_none(graph, capfd):
     assert (
         "parameter 'family': is required, the node's name 'rotor' is none, did you mean 'rotors'?"
     ) in capfd.readouterr().err
-
-
-def test_each_actuator_can_publish_its_wrench_in_its_link(graph):
-    description = """<robot name="r"><link name="base_link"/><link name="engine"/>
-      <joint name="j" type="fixed"><parent link="base_link"/><child link="engine"/>
-        <origin xyz="0 0 -1" rpy="0 1.5707963267948966 0"/></joint>
-      <gazebo><plugin filename="propulsion_ros" name="boosters"><booster name="b"><joint>j</joint>
-        <max_thrust>1000</max_thrust><max_fuel_rate>1</max_fuel_rate></booster></plugin></gazebo>
-    </robot>"""
-    graph.add(ActuatorNode, 'boosters', {
-        'robot_description': description, 'publish_each': True, 'step_on': 'stamp',
-    })
-    wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.COMMAND)
-    links = graph.listen(WrenchStamped, 'boosters/wrenches/b', qos.COMMAND)
-    command = graph.talk(JointState, 'boosters/command', qos.COMMAND)
-
-    def told():
-        message = JointState(name=['b'], effort=[600.0])
-        message.header.stamp = ns_to_stamp((len(wrenches) + 1) * 10 * MS)
-        command.publish(message)
-        return wrenches and links
-    graph.until(told, 'both wrenches')
-    # The link's z is the base's x.
-    assert wrenches[0].wrench.force.x == pytest.approx(600.0)
-    assert links[0].header.frame_id == 'engine'
-    assert links[0].wrench.force.z == pytest.approx(600.0)
-    assert abs(links[0].wrench.force.x) < 1e-9
-
-
-def test_thrusts_and_positions_as_plain_numbers(graph):
-    boosters = Boosters(graph, publish_numbers=True)
-    thrust, x, y = (
-        graph.listen(Float64, f'boosters/{topic}', qos.COMMAND)
-        for topic in ('thrusts/b', 'positions/x', 'positions/y')
-    )
-    graph.until(
-        lambda: all(
-            boosters.node.subscriptions_to(outlet) for outlet in boosters.node.loop.outlets
-            if outlet.kind == Kind.FLOAT
-        ),
-        'subscriptions',
-    )
-    for ms in (10, 20):
-        boosters.send(ms, name=['b', 'y'], effort=[600.0, math.nan], position=[math.nan, 0.05])
-    graph.until(lambda: len(thrust) == len(x) == len(y) == 2, 'numbers')
-    assert [thrust[-1].data, x[-1].data, y[-1].data] == [600.0, 0.0, pytest.approx(0.05)]
-    boosters.node.trigger_deactivate()
-    graph.until(lambda: thrust[-1].data == 0.0, 'the last word')
 
 
 def test_array_of_a_forward_controller_is_a_command(graph, capfd):
@@ -499,84 +343,3 @@ def test_robot_description_that_never_comes_is_said(graph, capfd):
     })
     assert node.has_failed
     assert 'nothing on robot_description within 0.3 s' in capfd.readouterr().err
-
-
-def test_reactivated_rotors_start_at_rest(graph):
-    node = graph.add(ActuatorNode, 'rotors', {
-        'family': 'rotors', 'names': ['r'], 'max_thrust': [10.0], 'motor_constant': [1e-5],
-        'time_constant_up': [1.0], 'time_constant_down': [1.0], 'step_on': 'stamp',
-    })
-    wrenches = graph.listen(WrenchStamped, 'rotors/wrench', qos.COMMAND)
-    command = graph.talk(JointState, 'rotors/command', qos.COMMAND)
-    graph.until(lambda: node.subscriptions_to(node.loop._wrench) == 1, 'the probe')
-
-    def send(ms, effort):
-        message = JointState(name=['r'], effort=[effort])
-        message.header.stamp = ns_to_stamp(ms * MS)
-        command.publish(message)
-
-    for ms in range(10, 3010, 100):
-        send(ms, 10.0)
-    graph.until(lambda: wrenches and wrenches[-1].wrench.force.z > 5.0, 'thrust')
-    graph.until(lambda: node.loop.inputs.newest_ns == 2910 * MS, 'the last command')
-    node.trigger_deactivate()
-    node.trigger_activate()
-    send(3_600_000, 0.0)
-    graph.until(lambda: wrenches[-1].header.stamp.sec == 3600, 'a wrench')
-    assert wrenches[-1].wrench.force.z == 0.0
-
-
-def test_current_in_another_frame_is_refused(graph, capfd):
-    path = share_directory() / 'config' / 'fins.yaml'
-    node = graph.add(ActuatorNode, 'fins', {'reliable_inputs': True}, cli_args=[
-        '--ros-args', '--params-file', str(path),
-    ])
-    flow = graph.talk(Odometry, 'fins/odometry', qos.LOCKSTEP)
-    odometry = Odometry()
-    odometry.header.frame_id = 'odom'
-    odometry.pose.pose.orientation.w = 1.0
-    flow.publish(odometry)
-    loop = node.loop
-    graph.until(lambda: loop.core._motion is not None or loop._world_frame, 'the odometry')
-    current = graph.talk(TwistStamped, 'fins/current', qos.LOCKSTEP)
-    message = TwistStamped()
-    message.header.frame_id = 'base_link_of_another_robot'
-    current.publish(message)
-    graph.until(lambda: node.counts['refused'] == 1, 'the refusal')
-    assert "expected the frame 'odom'" in capfd.readouterr().err
-    # What is refused does not say which frame is the world's.
-    strange = copy.deepcopy(odometry)
-    strange.header.frame_id, strange.child_frame_id = 'map', 'base_link_of_another_robot'
-    flow.publish(strange)
-    graph.until(lambda: node.counts['refused'] == 2, 'the refusal')
-    message.header.frame_id = 'odom'
-    message.twist.linear.x = 2.0
-    current.publish(message)
-    graph.until(lambda: node.loop.core._current[0] == 2.0, 'the current')
-
-
-def test_wrenches_of_links_need_links(graph, capfd):
-    node = graph.add(ActuatorNode, 'boosters', {**PLAIN, 'publish_each': True})
-    assert node.has_failed
-    assert "'publish_each': expected a link for each actuator" in capfd.readouterr().err
-
-
-def test_steps_are_held_back_behind_the_clock(graph):
-    boosters = Boosters(graph, step_on='clock', use_sim_time=True, hold_back=0.05)
-    clock = graph.talk(Clock, '/clock', qos.CLOCK)
-    clock.publish(Clock(clock=ns_to_stamp(1000 * MS)))
-    boosters.wrench_at(950)
-    boosters.send(960, 700.0)
-    graph.until(lambda: boosters.node.loop.inputs._queue, 'the command')
-    clock.publish(Clock(clock=ns_to_stamp(1010 * MS)))
-    assert boosters.wrench_at(960).wrench.force.z == 700.0
-    assert boosters.node.loop.inputs.counts['late'] == 0
-
-
-def test_no_step_is_held_back_before_time_begins(graph):
-    boosters = Boosters(graph, step_on='clock', use_sim_time=True, hold_back=0.05)
-    clock = graph.talk(Clock, '/clock', qos.CLOCK)
-    for ms in range(0, 100, 10):
-        clock.publish(Clock(clock=ns_to_stamp(ms * MS)))
-    boosters.wrench_at(40)
-    assert boosters.wrenches[0].header.stamp == ns_to_stamp(0)

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
@@ -70,33 +69,6 @@ def test_command_settles_at_the_demanded_wrench(graph, group, wrench):
         lambda: wrenches and wrenches[-1].header.stamp.sec == 3, 'the wrench to settle'
     )
     np.testing.assert_allclose(msg_to_wrench(wrenches[-1]), wrench, atol=2e-6)
-
-
-def test_too_large_a_demand_is_bounded_and_said(graph):
-    node = allocator(graph, 'thrusters')
-    diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
-    commands, residuals = demand(graph, node, [1e4, 0.0, 0.0, 0.0, 0.0, 0.0])
-    graph.until(lambda: commands and residuals, 'a command')
-    assert max(abs(v) for v in commands[0].velocity) <= 350.0 + 1e-9
-    assert msg_to_wrench(residuals[0])[0] > 9e3
-    found = lambda: [  # noqa: E731
-        s for m in diagnostics for s in m.status
-        if s.name == 'thrusters: allocation'
-        and s.message.startswith('force.x: 1e+04 N wanted, ')
-    ]
-    graph.until(found, 'a diagnosis')
-
-
-@pytest.mark.parametrize(('wrench', 'frame', 'said'), [
-    pytest.param([np.nan] * 6, 'base_link', 'force.x is not finite', id='NaN'),
-    pytest.param([0.0] * 6, 'map', "expected the frame 'base_link', got 'map'", id='frame'),
-])
-def test_refused_demand_makes_no_command(graph, capfd, wrench, frame, said):
-    node = allocator(graph, 'thrusters')
-    commands, _ = demand(graph, node, wrench, frame=frame)
-    graph.until(lambda: node.counts['refused'] == 1, 'the refusal')
-    assert not commands
-    assert said in capfd.readouterr().err
 
 
 def test_only_groups_that_push_at_will_can_be_allocated(graph, capfd):
@@ -192,28 +164,3 @@ def test_an_allocator_that_starts_later_learns_of_faults(graph):
     robot.faulty(1)
     demand = [0.0, 0.0, 8.0, 0.0, 0.0, 0.0]
     np.testing.assert_allclose(robot.make(*demand), demand, atol=1e-9)
-
-
-def test_a_stuck_actuator_can_be_switched_off_at_the_allocator(graph):
-    robot = Robot(graph, ROTORS)
-    robot.set(robot.allocator, switched_off=['b'])
-    demand = [0.0, 0.0, 8.0, 0.0, 0.0, 0.0]
-    np.testing.assert_allclose(robot.make(*demand), demand, atol=1e-9)
-    assert robot.commands[-1].effort[1] == 0.0
-
-
-def test_a_demand_that_no_actuator_reaches_is_a_warning_with_axis_and_number(graph):
-    robot = Robot(graph, ROTORS)
-    diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
-
-    def level_of(text):
-        return [
-            s.level for m in diagnostics for s in m.status
-            if s.name == 'group_allocator: allocation' and s.message == text
-        ]
-    robot.make(0.0, 50.0, 0.0, 0.0, 0.0, 0.0)
-    text = 'force.y: 50 N wanted, 0 N allocated'
-    graph.until(lambda: level_of(text), 'the warning')
-    assert level_of(text)[-1] == DiagnosticStatus.WARN
-    robot.make(0.0, 0.0, 8.0, 0.0, 0.0, 0.0)
-    graph.until(lambda: level_of('ok'), 'the end of it')

@@ -26,8 +26,6 @@ from propulsion_ros.nodes.flight_state_node import FlightStateNode
 MS = 1_000_000
 PAD_MS = 400
 CONFIG = share_directory() / 'config'
-SINCE_IGNITION = {'operator': 'MORETHAN', 'flightVar': 'TimeSinceIgnition', 'threshold': 0}
-SINCE_APOGEE = {'operator': 'MORETHAN', 'flightVar': 'TimeSinceApogee', 'threshold': 0}
 
 
 class Node:
@@ -177,15 +175,6 @@ def test_sequence_of_a_liquid_engine(graph):
     assert values['action'] == 'controller 0 0'
 
 
-def test_engine_is_shut_down_when_the_rocket_tips_over(graph):
-    flight = Node(graph, CONFIG / 'thanos_flight.jsonc')
-    flight.feed(400)
-    flight.command('launch', 'ignition')
-    flight.feed(1000)
-    flight.feed(1200, tilt=0.9)
-    flight.changes_to(flight.engines, 'effort', 'engine', [(0, 0.0), (420, 1.0), (1020, 0.0)])
-
-
 def test_recovery_sounds_the_beacon_turns_the_servo_and_shuts_down(graph):
     beacon = graph.listen(Bool, 'flight_state/beacon', qos.LATCHED)
     tunes = graph.listen(String, 'flight_state/tune', qos.LATCHED)
@@ -210,28 +199,6 @@ def test_recovery_sounds_the_beacon_turns_the_servo_and_shuts_down(graph):
     assert flight.flag('apogee_source') == 'override'
     late = graph.listen(Bool, 'flight_state/beacon', qos.LATCHED)
     graph.until(lambda: late and late[-1].data, 'the beacon for a late joiner')
-
-
-def test_on_times_end_on_the_steady_clock_though_no_sample_comes(graph, write):
-    drogue = {'condition': SINCE_APOGEE, 'action': {'type': 'deployment', 'id': 0, 'param': 600}}
-    pyro = {'id': 0, 'name': 'drogue', 'type': 'local_pyro', 'channel': 0}
-    config = write([drogue], Deployers=[pyro])
-    flight = Node(graph, config, on_time_clock='steady', use_sim_time=False)
-    flight.feed(PAD_MS)
-    flight.command('launch')
-    flight.twice('liftoff_override')
-    flight.command('apogee_override')
-    begun = time.time_ns()
-    flight.feed(flight.now_ms + 20)
-    rows = lambda: flight.rows(flight.deployers, 'effort', 'drogue')  # noqa: E731
-    graph.until(lambda: len(changes(rows())) == 3, 'the end of the pulse')
-    on = [stamp for stamp, effort in rows() if effort == 1.0]
-    # Republished while nothing else happens, with the time of the computer in each stamp.
-    assert len(on) >= 4
-    assert on == sorted(on)
-    assert on[0] >= begun // MS - 1
-    (_, _), (started, _), (ended, _) = changes(rows())
-    assert ended - started >= 600
 
 
 def test_circuits_commands_and_dwell(graph, write):
@@ -260,84 +227,3 @@ def test_circuits_commands_and_dwell(graph, write):
     (array,) = graph.heard('flight_state/events')
     assert stamp_to_ns(array.header.stamp) == 1000 * MS
     assert array.status[0].message == 'circuit of pyro 2 is closed for 0.1 s'
-
-
-@pytest.mark.parametrize(('message', 'reason'), [
-    pytest.param(JointState(name=['x'], position=[1.0]), "unknown name 'x', known: main",
-                 id='name'),
-    pytest.param(JointState(name=['main'], position=[0.5]), 'expected 0 or 1, got 0.5', id='value'),
-    pytest.param(JointState(name=['main']), '1 names, 0 positions', id='count'),
-])
-def test_wrong_circuits_are_refused(graph, write, capfd, message, reason):
-    config = write([{'condition': SINCE_APOGEE}],
-                   Deployers=[{'id': 0, 'name': 'main', 'type': 'local_pyro', 'channel': 2}])
-    flight = Node(graph, config)
-    graph.talk(JointState, 'flight_state/continuity', qos.LOCKSTEP).publish(message)
-    graph.until(lambda: flight.node.counts['refused'], 'the refusal')
-    assert reason in capfd.readouterr().err
-    assert flight.node.loop._circuits.known(0) == ()
-
-
-def test_debug_leads_to_every_armed_phase_and_says_so(graph, write):
-    flight = Node(graph, write([{'condition': SINCE_IGNITION}]))
-    flight.command('debug')
-    flight.feed(100)
-    assert (flight.flag('phase'), flight.flag('flags')) == ('debug', 'debug')
-    for name, phase in (
-        ('launch', 'launch'), ('abort', 'preflight'), ('debug', 'debug'),
-        ('liftoff_override', 'flight'), ('abort', 'recovery'), ('reset', 'preflight'),
-        ('debug', 'debug'), ('apogee_override', 'recovery'),
-    ):
-        if name in ('liftoff_override', 'reset'):
-            flight.twice(name)
-        else:
-            flight.command(name)
-        graph.until(lambda phase=phase: flight.flag('phase') == phase, phase)
-    assert flight.flag('apogee_source') == 'override'
-
-
-def test_home_is_where_the_vehicle_stands(graph, write):
-    far = {'operator': 'MORETHAN', 'flightVar': 'Position', 'component': -1, 'threshold': 1}
-    low = {'operator': 'LESSTHAN', 'flightVar': 'Position', 'component': -1, 'threshold': 1}
-    flight = Node(graph, write([{'condition': far}, {'condition': low}]))
-    flight.feed(200)
-    flight.feed(400, altitude=lambda t: 30.0)
-    flight.command('set_home')
-    flight.feed(600, altitude=lambda t: 30.0)
-    flight.command('launch')
-    flight.feed(800, altitude=lambda t: 30.0)
-    (array,) = graph.heard('flight_state/events')
-    assert array.status[0].message == 'distance from the pad < 1 m'
-    response = graph.call(Trigger, 'flight_state/set_home')
-    assert response.message == "'set_home' is refused in launch, it belongs to preflight"
-
-
-@pytest.mark.parametrize(('settings', 'text'), [
-    pytest.param({'state_file': '/nowhere/at/all.json'}, 'lies in no folder', id='state file'),
-    pytest.param({'semantics': 'flown'}, 'expected one of safe, legacy', id='semantics'),
-    pytest.param({'flight.nose': [0.0, 0.0, 0.0]}, 'expected a direction, got 0', id='nose'),
-])
-def test_wrong_settings_stop_the_start_in_one_line(graph, capfd, settings, text):
-    node = graph.add(FlightStateNode, 'flight_state', settings)
-    assert node.has_failed
-    err = capfd.readouterr().err
-    assert err.count('[ERROR]') == 1
-    assert text in err
-    assert 'Traceback' not in err
-
-
-def test_record_that_cannot_be_written_is_complained_of_and_the_flight_goes_on(
-    graph, write, tmp_path, capfd
-):
-    (tmp_path / 'record').mkdir()
-    path = tmp_path / 'record' / 'flight.json'
-    flight = Node(graph, write([{'condition': SINCE_IGNITION}]), state_file=str(path))
-    graph.until(lambda: flight.feed(flight.now_ms + 20) or path.exists(), 'the record')
-    path.unlink()
-    path.mkdir()
-    flight.command('launch', 'ignition')
-    graph.until(
-        lambda: flight.feed(flight.now_ms + 20) or flight.node.counts['record'], 'the complaint'
-    )
-    assert 'cannot be written' in capfd.readouterr().err
-    graph.until(lambda: flight.events, 'the event')

@@ -2,8 +2,6 @@
 """The flight state node on raw sensors of a flight whose truth is known."""
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
@@ -138,19 +136,6 @@ def test_odometry_holds_the_truth_within_its_covariance(graph):
     assert np.linalg.eigvalsh(twist[:3, :3]).min() > 0.0
 
 
-def test_lost_inertial_sensor_is_said_and_the_apogee_is_still_found(graph):
-    flight = Flight(graph)
-    flight.fly(imu_until=3.5)
-    graph.until(lambda: flight.apogees, 'apogee')
-    time = stamp_to_ns(flight.apogees[-1].header.stamp) * 1e-9
-    assert time == pytest.approx(flight.apogee_time, abs=0.5)
-    assert 'baro_only' in flight.said('estimator')
-    assert any('imu' in flags for flags in flight.said('flags'))
-    _, _, text, values = next(row for row in flight.node.health() if row[0] == 'estimator')
-    assert 'imu' in text
-    assert values['mode'] == 'baro_only'
-
-
 def test_launch_waits_for_the_estimator(graph):
     flight = Flight(graph)
     for k in range(RATE):
@@ -162,69 +147,6 @@ def test_launch_waits_for_the_estimator(graph):
     assert not response.success
     text = "'launch' is refused: estimator: attitude_unknown imu_absent"
     assert response.message == text
-
-
-def test_configuration_that_makes_no_estimate_is_refused(graph, capfd):
-    node = graph.add(FlightStateNode, 'flight_state', {
-        'altitude_source': 'sensors', 'estimator.method': 'external',
-    })
-    assert node.has_failed
-    assert "'estimator.method': external makes no estimate" in capfd.readouterr().err
-
-
-@pytest.mark.parametrize(('topic', 'kind', 'offset'), few_of([
-    pytest.param('fix', NavSatFix, 18.0, id='GPS time'),
-    pytest.param('magnetic_field', MagneticField, 5.0, id='magnetometer ahead'),
-    pytest.param('magnetic_field', MagneticField, 3600.0, id='magnetometer of another clock'),
-], 3))
-def test_sensor_with_a_clock_of_its_own_moves_no_time_and_fires_nothing(
-    graph, topic, kind, offset
-):
-    flight = Flight(graph)
-    odd = graph.talk(kind, f'flight_state/{topic}', qos.COMMAND)
-    send = flight.send
-
-    def send_both(k, imu=True):
-        send(k, imu)
-        message = kind()
-        stamp = START + flight.truth.stamp_ns[k] + round(offset * 1e9)
-        message.header.stamp = ns_to_stamp(stamp)
-        odd.publish(message)
-
-    flight.send = send_both
-    flight.fly()
-    graph.until(lambda: flight.apogees, 'apogee')
-    time = stamp_to_ns(flight.apogees[-1].header.stamp) * 1e-9
-    assert time == pytest.approx(flight.apogee_time, abs=0.3)
-    assert flight.node.counts['other_time'] > 100
-
-
-@IN_SIMULATION_AND_ON_A_ROBOT
-def test_time_that_jumps_back_in_coast_does_not_silence_the_estimates(graph, is_simulated):
-    flight = Flight(graph, use_sim_time=is_simulated)
-    flight.fly(end=4.0)
-    stamps = flight.truth.stamp_ns
-    first = next(k for k, ns in enumerate(stamps) if ns * 1e-9 - PAD_TIME > 4.0)
-    flight.truth = replace(flight.truth, stamp_ns=[
-        ns - 3_000_000_000 if k >= first else ns for k, ns in enumerate(stamps)
-    ])
-    for k in range(first, first + 150):
-        flight.send(k)
-        # On a robot the new time is followed after half a second.
-        graph.let_pass(0.0 if is_simulated else 0.01)
-    new = [START + flight.truth.stamp_ns[k] for k in range(first + 120, first + 150)]
-    graph.until(
-        lambda: stamp_to_ns(flight.odometry[-1].header.stamp) in new, 'estimates of the new time'
-    )
-
-
-def test_resuming_an_estimate_of_the_legacy_estimator_is_refused(graph, capfd, tmp_path):
-    node = graph.add(FlightStateNode, 'flight_state', {
-        'altitude_source': 'sensors', 'estimator.method': 'legacy',
-        'state_file': str(tmp_path / 'record'),
-    })
-    assert node.has_failed
-    assert 'the legacy estimator cannot be resumed after a restart' in capfd.readouterr().err
 
 
 @pytest.mark.part('floods')

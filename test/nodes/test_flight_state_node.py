@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import time
 
 import numpy as np
@@ -19,7 +18,7 @@ from std_srvs.srv import Trigger
 from flight_flags import flags_of, has_subscribers, newest_flags
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
-from propulsion_ros.loops.ports import OK, WARN
+from propulsion_ros.loops.ports import WARN
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
@@ -138,41 +137,6 @@ def require_that_pyros_are_on_for_their_time_and_never_latched(flown):
     assert not late
 
 
-def test_nothing_fires_before_launch_is_commanded(graph):
-    flight = Flight(graph)
-    flight.feed(0.0, APOGEE + 10.0)
-    assert not flight.events
-    assert [message.data for message in flight.phases][-1] == 'preflight'
-
-
-@pytest.mark.parametrize(('commands', 'reason'), [
-    pytest.param(['launch'], "'launch' is refused: no recent sample gives an altitude",
-                 id='without an altitude'),
-    pytest.param(['abort'], "'abort' is refused in preflight, it belongs to launch or flight",
-                 id='in the wrong phase'),
-])
-def test_command_is_refused_with_a_reason(graph, commands, reason):
-    flight = Flight(graph)
-    for name in commands:
-        response = flight.command(name)
-    assert not response.success
-    assert response.message == reason
-
-
-def test_not_a_number_is_survived(graph):
-    flight = Flight(graph, 'odometry')
-    flight.feed(0.0, 2.0)
-    assert flight.command('launch').success
-    flight.feed(2.0, 10.0)
-    message = Odometry()
-    message.header.stamp = ns_to_stamp(10_000_000_000)
-    message.pose.pose.position.z = math.nan
-    flight.sensor.publish(message)
-    flight.feed(10.02, APOGEE + 2.0)
-    graph.until(lambda: flight.apogees, 'the apogee')
-    assert stamp_to_ns(flight.apogees[-1].header.stamp) * 1e-9 == pytest.approx(APOGEE, abs=0.3)
-
-
 @pytest.mark.parametrize(('settings', 'text'), [
     pytest.param({'config_file': '/nowhere/x.jsonc'}, '/nowhere/x.jsonc', id='no such file'),
     pytest.param({'altitude_source': 'gps'},
@@ -192,22 +156,6 @@ def test_wrong_configuration_stops_the_start_in_one_line(graph, capfd, settings,
     assert err.count('[ERROR]') == 1
     assert text in err
     assert 'Traceback' not in err
-
-
-@pytest.mark.parametrize('value', [1.7e308, -1e300, math.inf, math.nan])
-def test_altitude_of_no_world_is_unknown_and_ends_nothing(graph, capfd, value):
-    flight = Flight(graph, 'odometry', use_sim_time=False)
-    for ms in range(1000, 1400, 20):
-        message = Odometry()
-        message.header.stamp = ns_to_stamp(ms * 1_000_000)
-        message.pose.pose.orientation.w = 1.0
-        message.pose.pose.position.z = value
-        message.pose.pose.position.x = value
-        message.twist.twist.linear.z = value
-        flight.sensor.publish(message)
-    graph.until(lambda: flight.node.loop.stamp_ns == 1_380_000_000, 'the last sample')
-    assert flight.node.is_active
-    assert 'Traceback' not in capfd.readouterr().err
 
 
 def test_sensor_that_repeats_its_stamp_does_not_stop_the_backup_timer(graph):
@@ -328,43 +276,6 @@ def test_launch_waits_for_the_required_checks(graph, settings, east, name, reaso
     graph.until(lambda: flight.flags and said(flight, 'not_ready') == name, 'the flags')
 
 
-def test_home_that_is_set_is_no_obstacle(graph):
-    flight = Flight(graph, 'odometry')
-    rest(flight, 500.0)
-    assert flight.command('set_home').success
-    message = standing(1120)
-    message.pose.pose.position.x = 500.0
-    flight.sensor.publish(message)
-    graph.until(lambda: flight.node.loop.stamp_ns == 1_120_000_000, 'the sample at home')
-    assert readiness(flight.node)[1:3] == (OK, 'ok')
-    assert flight.command('launch').message == "'launch' accepted"
-
-
-def test_open_circuit_refuses_the_launch(graph):
-    flight = Flight(graph, 'odometry')
-    circuits = graph.talk(JointState, 'flight_state/continuity', qos.COMMAND)
-    message = JointState(name=['drogue', 'main'], position=[1.0, 0.0])
-    message.header.stamp = ns_to_stamp(900_000_000)
-    circuits.publish(message)
-    graph.until(lambda: flight.node.loop._asides.newest_ns, 'the continuity')
-    rest(flight)
-    assert flight.command('launch').message == "'launch' is refused: open circuit of main"
-
-
-def test_launch_says_what_no_required_check_finds(graph, capfd):
-    flight = Flight(graph, 'odometry', **{
-        'flight.max_ascent_time': 0.0, 'required_checks': ['altitude', 'config', 'home'],
-    })
-    rest(flight)
-    graph.until(lambda: flight.flags and said(flight, 'not_ready') == 'backup_timer', 'the flags')
-    text = f"'launch' accepted, but {NO_TIMER}"
-    assert flight.command('launch').message == text
-    graph.until(lambda: said(flight, 'phase') == 'launch', 'the launch')
-    assert said(flight, 'not_ready') == ''
-    assert readiness(flight.node)[1:3] == (OK, 'ok')
-    assert text in capfd.readouterr().err
-
-
 @pytest.mark.parametrize(('is_simulated', 'phase'), [
     pytest.param(False, 'flight', id='robot'),
     pytest.param(True, 'preflight', id='simulation'),
@@ -393,27 +304,6 @@ def test_stamps_of_before_the_flight_end_it_in_a_simulation_alone(graph, is_simu
     # On a robot the old time must have been silent for half a second.
     graph.until(is_followed, 'the new time')
     assert flight.node.loop._state.phase.value == phase
-
-
-@pytest.mark.parametrize(('ms', 'follows'), [
-    pytest.param(1100, [1100, 1120], id='after the sample of its stamp'),
-    pytest.param(1110, [1100, 1120], id='between two samples'),
-])
-def test_request_takes_effect_by_its_stamp(graph, ms, follows):
-    flight = Flight(graph, 'odometry')
-    asked = graph.talk(DiagnosticArray, 'flight_state/request', qos.COMMAND)
-    last, following = follows
-    for t in range(1000, last + 1, 20):
-        flight.sensor.publish(standing(t))
-    graph.until(lambda: flight.node.loop.stamp_ns == last * 1_000_000, 'the sample')
-    asked.publish(request('launch', ms))
-    graph.until(lambda: flight.node.loop._asides.newest_ns > last * 1_000_000, 'the request')
-    assert flight.node.loop._state.phase.value == 'preflight'
-    flight.sensor.publish(standing(following))
-    graph.until(
-        lambda: flight.flags and flight.flags[-1].status[0].message == 'launch', 'launch'
-    )
-    assert stamp_to_ns(flight.flags[-1].header.stamp) == last * 1_000_000
 
 
 def test_request_by_service_is_told_with_its_stamp_and_a_wrong_one_is_refused(graph, capfd):

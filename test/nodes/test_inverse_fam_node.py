@@ -5,13 +5,11 @@ import math
 
 import numpy as np
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
-from propulsion_ros.loops.estimate_ports import COVARIANCE_NAMES
+from propulsion_ros.loops.decoders import msg_to_wrench
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp, wrench_to_msg
 from propulsion_ros.models.fam.fam import Fam, FamParams
@@ -20,7 +18,6 @@ from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 
 MS = 1_000_000
 SIM = {'use_sim_time': True}
-ISS_COM = [0.003713818, -0.000326347, -0.002532192]
 WANTED = np.array([0.1, 0.02, -0.05, 0.004, 0.002, -0.003])
 
 
@@ -104,37 +101,6 @@ def test_bytes_of_the_node_are_those_of_the_model(graph):
     assert math.isnan(thrust[sent.name[12]])
 
 
-def test_saturated_demand_leaves_a_residual(graph):
-    com = {'com': ISS_COM}
-    pair = Pair(graph, fam=com, inverse=com)
-    applied = msg_to_wrench(pair.run(160, [0.6, 0.0, 0.0, 0.0, 0.0, 0.0]))
-    # Measured with the compiled original: 0.3565 N of the 0.6 N are applied.
-    assert applied[0] == pytest.approx(0.3565, abs=2e-3)
-    residual = msg_to_wrench(pair.at('inverse_fam/residual', 160))
-    assert residual[0] == pytest.approx(0.6 - applied[0])
-
-
-def test_silent_modules_have_no_thrust_after_their_timeout(graph):
-    pair = Pair(graph)
-    graph.listen(DiagnosticArray, '/diagnostics')
-    pair.run(160)
-    pair.fam.trigger_deactivate()
-    pair.tick(400)
-    before = len(graph.received['inverse_fam/wrench'])
-    pair.tick(481)
-    graph.until(
-        lambda: len(graph.received['inverse_fam/wrench']) > before, 'the silence to be noticed'
-    )
-    last = graph.received['inverse_fam/wrench'][-1]
-    assert stamp_to_ns(last.header.stamp) == 480 * MS + 1
-    assert not msg_to_wrench(last).any()
-    found = lambda: [  # noqa: E731
-        s for m in graph.received['/diagnostics'] for s in m.status
-        if s.name == 'inverse_fam: modules' and 'silent' in s.message
-    ]
-    graph.until(found, 'a diagnosis of the silence')
-
-
 @pytest.mark.parametrize('early', [False, True], ids=['active', 'inactive'])
 @pytest.mark.parametrize(('cls', 'name'), [(ActuatorNode, 'fam'), (InverseFamNode, 'inverse_fam')])
 def test_latched_centre_of_mass_holds_for_late_joiners_and_after_a_reset(graph, cls, name, early):
@@ -169,60 +135,6 @@ def test_latched_centre_of_mass_holds_for_late_joiners_and_after_a_reset(graph, 
         )
 
 
-def test_covariance_is_symmetric_and_named_by_its_components(graph):
-    pair = Pair(graph, inverse={'angle_std': 0.01, 'speed_std': 1.0, 'thrust_scale_std': 0.05})
-    pair.run(160)
-    message = pair.at('inverse_fam/covariance', 160)
-    assert tuple(message.name) == COVARIANCE_NAMES
-    covariance = np.reshape(message.effort, (6, 6))
-    np.testing.assert_allclose(covariance, covariance.T, rtol=1e-12)
-    assert np.linalg.eigvalsh(covariance).min() >= -1e-15
-    assert covariance[0, 0] > 0.0
-
-
-@pytest.mark.parametrize(('message', 'said'), [
-    pytest.param(JointState(name=['thruster'], velocity=[1.0]), 'unknown name', id='name'),
-    pytest.param(JointState(name=['nozzle_1'], position=[math.inf]), 'infinite', id='infinite'),
-    pytest.param(
-        JointState(name=['impeller_1'], velocity=[-1.0]), 'turns one way', id='negative speed'
-    ),
-])
-def test_bad_command_is_refused_in_one_line(graph, capfd, message, said):
-    node = graph.add(InverseFamNode, 'inverse_fam', SIM)
-    names = node.loop.family.command_names
-    message.name = [{'nozzle_1': names[0], 'impeller_1': names[12]}.get(n, n) for n in message.name]
-    command = graph.talk(JointState, 'inverse_fam/command', qos.COMMAND)
-    message.header.stamp = ns_to_stamp(MS)
-    command.publish(message)
-    graph.until(lambda: node.counts['refused'] == 1, 'the refusal')
-    err = capfd.readouterr().err
-    assert said in err
-    assert 'Traceback' not in err
-
-
-@pytest.mark.parametrize('first_s', [500.0, 1500.0], ids=['past', 'future'])
-def test_first_command_is_not_answered_where_it_is_of_another_time_than_the_clock(graph, first_s):
-    node = graph.add(InverseFamNode, 'inverse_fam', SIM)
-    wrenches = graph.listen(WrenchStamped, 'inverse_fam/wrench', qos.COMMAND)
-    command = graph.talk(JointState, 'inverse_fam/command', qos.COMMAND)
-    clock = graph.talk(Clock, '/clock', qos.CLOCK)
-    graph.until(
-        lambda: clock.get_subscription_count() == 2
-        and node.subscriptions_to(node.loop._wrench) == 1, 'all to be found',
-    )
-    message = JointState(name=['nozzle_1'], position=[1.0])
-    for seconds in (first_s, 1000.0):
-        message.header.stamp = ns_to_stamp(round(seconds * 1e9))
-        command.publish(message)
-    graph.until(lambda: node.loop.inputs.waiting == 2, 'the commands to wait for the clock')
-    ((_, _, text, _),) = node.health()
-    assert text == 'inputs wait for a clock that has not come yet'
-    clock.publish(Clock(clock=ns_to_stamp(1000 * 1000 * MS)))
-    graph.until(lambda: wrenches, 'an answer')
-    assert wrenches[0].header.stamp == message.header.stamp
-    assert node.loop.inputs.counts['stray'] == 1
-
-
 @pytest.mark.parametrize('settings', [
     pytest.param({**SIM, 'reliable_inputs': True}, id='replay without a clock'),
     pytest.param({}, id="robot, by the system's clock"),
@@ -239,33 +151,7 @@ def test_command_is_answered_without_a_clock_topic(graph, settings):
     assert wrenches[0].header.stamp == message.header.stamp
 
 
-def test_demand_in_another_frame_is_refused(graph, capfd):
-    pair = Pair(graph)
-    pair.demand.publish(wrench_to_msg(MS, 'map', WANTED))
-    graph.until(lambda: pair.fam.counts['refused'] == 1, 'the refusal')
-    assert "expected the frame 'base_link', got 'map'" in capfd.readouterr().err
-
-
 def test_other_family_cannot_be_run(graph, capfd):
     node = graph.add(InverseFamNode, 'inverse_fam', {'family': 'fam'})
     assert node.has_failed
     assert "this node runs 'inverse_fam', got 'fam'" in capfd.readouterr().err
-
-
-def test_without_standard_deviations_there_is_no_covariance(graph):
-    pair = Pair(graph)
-    pair.run(160)
-    pair.at('inverse_fam/state', 160)
-    pair.run(176)
-    assert not graph.received['inverse_fam/covariance']
-
-
-def test_measured_speed_replaces_the_commanded_one(graph):
-    pair = Pair(graph, inverse={'speed_source': 'measured'})
-    measured = graph.talk(JointState, 'inverse_fam/measured', qos.COMMAND)
-    message = JointState(name=['impeller_1'], velocity=[100.0])
-    message.header.stamp = ns_to_stamp(150 * MS)
-    measured.publish(message)
-    graph.until(lambda: pair.inverse.loop.inputs.newest_ns == 150 * MS, 'the measurement')
-    pair.run(160)
-    assert pair.at('inverse_fam/state', 160).velocity[12] == 100.0

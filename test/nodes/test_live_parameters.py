@@ -84,23 +84,6 @@ DEGRADABLE = [
 ]
 
 
-def test_efficiency_of_a_thruster_can_fail_while_running(graph):
-    group = Group(graph, THRUSTERS, 'velocity')
-    assert list(group.at(10, 100.0).effort) == [1.0, 1.0]
-    assert group.set(thrust_efficiency=[1.0, 0.25]).successful
-    assert list(group.at(20, 100.0).effort) == [1.0, 0.25]
-    group.graph.call(Trigger, 'group/reset')
-    assert list(group.at(30, 100.0).effort) == [1.0, 0.25]
-
-
-def test_dead_band_of_a_thruster_can_change_while_running(graph):
-    group = Group(graph, THRUSTERS, 'velocity')
-    assert group.set(thrust_deadband=[2.0, 0.5]).successful
-    assert list(group.at(10, 100.0).effort) == [0.0, 1.0]
-    assert group.set(thrust_deadband=[0.0, 0.0]).successful
-    assert list(group.at(20, 100.0).effort) == [1.0, 1.0]
-
-
 def test_valve_of_a_jet_can_stick_while_running(graph):
     group = Group(graph, JETS, 'effort')
     assert list(group.at(10, 0.0).effort) == [0.0, 0.0]
@@ -194,16 +177,6 @@ def test_degraded_rotor_says_the_same_in_state_wrench_and_numbers(graph):
     assert text == 'actuators are degraded'
 
 
-def test_degraded_booster_burns_what_a_healthy_one_burns(graph):
-    group = Group(graph, BOOSTERS, 'effort')
-    assert group.set(efficiency=[0.5]).successful
-    graph.call(Trigger, 'group/reset')
-    state = group.at(10, 1000.0)
-    assert state.effort[0] == 500.0
-    assert dict(zip(state.name, state.position, strict=True))['b/throttle'] == 1.0
-    assert group.node.loop.family.propellant[0] == pytest.approx(10.0 - 0.01)
-
-
 def test_fault_cannot_be_lifted_by_removing_its_parameter(graph):
     group = Group(graph, {**THRUSTERS, 'switched_off': ['b']}, 'velocity')
     request = SetParameters.Request(parameters=[
@@ -248,12 +221,6 @@ def test_newest_centre_of_mass_holds_heard_or_set(graph):
     node.set_parameters([Parameter('flight_mode', value='quiet')])
     np.testing.assert_array_equal(node.loop.family.allocate(asked).thrust, plain)
     assert node.loop.family.flight_mode == 'quiet'
-
-
-def test_propeller_efficiency_acts(graph):
-    group = Group(graph, THRUSTERS, 'velocity')
-    assert group.set(propeller_efficiency=[1.0, 0.5]).successful
-    assert list(group.at(10, 100.0).effort) == [1.0, 0.25]
 
 
 def test_allocator_does_not_take_what_it_does_not_follow(graph):

@@ -13,7 +13,6 @@ import yaml
 from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import GetParameters
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -151,14 +150,6 @@ def test_wrong_file_ends_it_with_code_1_and_one_line(start, params_file, text, p
     assert problem in err
 
 
-def test_integers_in_a_file_serve_as_numbers(graph, start, params_file):
-    process = start('actuator_node', '-r', '__node:=boosters', '--params-file', params_file(GOOD))
-    graph.talk(JointState, 'boosters/command', qos.COMMAND)
-    code, err = process.end(signal.SIGINT)
-    assert code == 0
-    assert complaints(err) == []
-
-
 @pytest.fixture
 def rocket_file(params_file):
     """Return a writer of parameter files with the rocket's description."""
@@ -168,15 +159,6 @@ def rocket_file(params_file):
         parameters['robot_description'] = description
         return params_file(yaml.safe_dump({'/**/boosters': {'ros__parameters': parameters}}))
     return write
-
-
-def test_without_autostart_it_waits_to_be_configured(graph, start, rocket_file):
-    path = rocket_file(autostart=False)
-    process = start('actuator_node', '-r', '__node:=boosters', '--params-file', path)
-    assert graph.state_of('boosters') == 'unconfigured'
-    code, err = process.end(signal.SIGTERM)
-    assert code == 0
-    assert complaints(err) == []
 
 
 def test_parameter_wins_over_the_description_and_says_so(graph, start, rocket_file):
@@ -204,25 +186,6 @@ def test_stack_runs_all_nodes_of_a_vehicle(graph, start):
     code, err = process.end(signal.SIGINT)
     assert code == 0
     assert complaints(err) == []
-
-
-def test_vehicle_begins_anew_after_it_was_deactivated(graph, start):
-    odometry = graph.listen(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
-    process = start('stack')
-
-    def flown(seconds):
-        return bool(odometry) and stamp_to_ns(odometry[-1].header.stamp) * 1e-9 > seconds
-
-    graph.until(lambda: flown(1.0), 'a second of flight')
-    for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE):
-        request = ChangeState.Request(transition=Transition(id=transition))
-        assert graph.call(ChangeState, 'vehicle/change_state', request).success
-    odometry.clear()
-    graph.until(lambda: odometry and not flown(0.5), 'the new beginning')
-    graph.until(lambda: flown(1.0), 'another second of flight')
-    code, err = process.end(signal.SIGINT)
-    assert code == 0
-    assert 'stopped' not in err
 
 
 def test_stack_ends_with_code_1_where_its_vehicle_gives_up(graph, start):
@@ -329,32 +292,3 @@ def test_node_killed_with_9_and_started_again_joins_again(graph, start, params_f
         process = start('actuator_node', '-r', '__node:=boosters', '--params-file', path)
         thrust.await_push()
         assert process.end(signal.SIGKILL)[0] == -signal.SIGKILL
-
-
-def test_two_vehicles_in_two_namespaces_at_once(graph, start):
-    heard = {}
-    for vehicle, namespace in (('quadrotor', 'a'), ('rov', 'b')):
-        start(
-            'stack', '-r', f'/clock:=/{namespace}/clock',
-            options=['--vehicle', vehicle, '--namespace', namespace],
-        )
-        heard[namespace] = graph.listen(
-            Odometry, f'{namespace}/vehicle/odometry', qos.STATE
-        )
-    rotors = graph.talk_later(JointState, 'a/rotors/command', qos.COMMAND)
-    thrusters = graph.talk_later(JointState, 'b/thrusters/command', qos.COMMAND)
-
-    def moved():
-        rotors.publish(JointState(
-            name=['front_left', 'front_right', 'rear_left', 'rear_right'], effort=[4.5] * 4
-        ))
-        thrusters.publish(JointState(
-            name=['front_left', 'front_right', 'rear_left', 'rear_right'],
-            velocity=[200.0, 200.0, 200.0, 200.0],
-        ))
-        return (
-            heard['a'] and heard['a'][-1].pose.pose.position.z > 0.3
-            and heard['b'] and abs(heard['b'][-1].twist.twist.linear.x) > 0.1
-        )
-
-    graph.until(moved, 'both vehicles to move')

@@ -4,10 +4,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Inertia, InertiaStamped, WrenchStamped
+from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import FluidPressure, Imu, JointState
+from sensor_msgs.msg import FluidPressure, Imu
 
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
@@ -116,111 +116,6 @@ def test_pose_is_told_to_tf_unless_it_is_not_wanted(graph, publish_tf):
     assert found()[0].transform.translation.z == odometry.pose.pose.position.z
 
 
-def test_tank_weighs(graph):
-    vehicle = Vehicle(graph, tank_topics=['a/tank'])
-    tank = graph.talk(InertiaStamped, 'a/tank', qos.LATCHED)
-    vehicle.at(0)
-    message = InertiaStamped()
-    message.header.frame_id = 'base_link'
-    message.inertia.m = 1.0
-    tank.publish(message)
-    for topic in vehicle.wrench:
-        vehicle.push(topic, 0, 30.0)
-    assert vehicle.at(1).twist.twist.linear.z == pytest.approx((60.0 / 3.0 - 10.0) * 0.01)
-
-
-def test_parachute_opens_after_its_delay(graph):
-    vehicle = Vehicle(graph, **{
-        'deployer_topic': 'pyros', 'parachutes.names': ['main'], 'parachutes.drag_area': [1.0],
-        'parachutes.deployment_delay': [0.1], 'parachutes.inflation_time': [0.0],
-        'body.start_position': [0.0, 0.0, 1000.0], 'body.fluid_density': 1.0,
-    })
-    pyros = graph.talk(JointState, 'pyros', qos.COMMAND)
-    vehicle.at(0)
-    speeds = []
-    for tick in range(40):
-        if tick % 10 == 0:
-            message = JointState(name=['main'], effort=[float(tick == 10)])
-            message.header.stamp = ns_to_stamp(tick * 10 * MS)
-            pyros.publish(message)
-        for topic in vehicle.wrench:
-            vehicle.push(topic, tick, 0.0)
-        speeds.append(vehicle.at(tick + 1).twist.twist.linear.z)
-    falling = -10.0 * 0.01 * np.arange(1, 21)
-    np.testing.assert_allclose(speeds[:20], falling, rtol=1e-9)
-    assert speeds[25] > falling[-1] - 10.0 * 0.06 + 1e-3, 'the parachute brakes'
-
-
-def test_wrench_in_another_frame_is_refused(graph, capfd):
-    vehicle = Vehicle(graph)
-    vehicle.at(0)
-    vehicle.push('a/wrench', 0, 1.0, frame='map')
-    vehicle.push('a/wrench', 0, 100.0)
-    vehicle.push('b/wrench', 0, 0.0)
-    assert vehicle.at(1).twist.twist.linear.z == pytest.approx(0.4, rel=1e-6)
-    assert "a/wrench: expected the frame 'base_link', got 'map'" in capfd.readouterr().err
-
-
-def test_wrench_that_is_not_finite_or_of_another_step_is_refused(graph, capfd):
-    vehicle = Vehicle(graph)
-    vehicle.at(0)
-    vehicle.push('a/wrench', 0, np.nan)
-    vehicle.push('a/wrench', 900, 100.0)
-    vehicle.push('a/wrench', 0, 100.0)
-    vehicle.push('b/wrench', 0, 0.0)
-    assert vehicle.at(1).twist.twist.linear.z == pytest.approx(0.4, rel=1e-6)
-    err = capfd.readouterr().err
-    assert 'a/wrench: the wrench is not finite' in err
-    assert vehicle.node.counts['out_of_step'] == 1
-
-
-def test_last_word_of_an_actuator_that_stops_is_no_fault(graph, capfd):
-    vehicle = Vehicle(graph)
-    vehicle.at(0)
-    for topic in vehicle.wrench:
-        vehicle.push(topic, 0, 10.0)
-    vehicle.at(1)
-    vehicle.push('a/wrench', 0, 0.0)
-    for topic in vehicle.wrench:
-        vehicle.push(topic, 1, 10.0)
-    vehicle.at(2)
-    assert vehicle.node.counts['out_of_step'] == 0
-    # Somebody else that pushes too is one.
-    vehicle.push('a/wrench', 1, 10.0)
-    graph.until(lambda: vehicle.node.counts['out_of_step'] == 1, 'a wrench of another step')
-    assert 'a/wrench: expected the stamp 0.020 s, got 0.010 s' in capfd.readouterr().err
-
-
-def test_tank_that_is_no_mass_is_refused(graph, capfd):
-    vehicle = Vehicle(graph, tank_topics=['a/tank'])
-    tank = graph.talk(InertiaStamped, 'a/tank', qos.LATCHED)
-    vehicle.at(0)
-    message = InertiaStamped()
-    message.header.frame_id = 'base_link'
-    for spoil in ('m', 'ixx', 'com'):
-        message.inertia = Inertia(m=1.0)
-        if spoil == 'com':
-            message.inertia.com.x = np.nan
-        else:
-            setattr(message.inertia, spoil, -5.0)
-        tank.publish(message)
-    graph.until(lambda: vehicle.node.counts['refused'] == 3, 'three refusals')
-    assert 'is no mass' in capfd.readouterr().err
-    assert vehicle.node.is_active
-
-
-def test_step_is_announced_again_to_who_came_late(graph):
-    vehicle = Vehicle(graph)
-    vehicle.at(0)
-    for topic in vehicle.wrench:
-        vehicle.push(topic, 0, 0.0)
-    vehicle.at(1)
-    graph.until(
-        lambda: sum(o.header.stamp == ns_to_stamp(10 * MS) for o in vehicle.odometry) >= 2,
-        'the second announcement of step 1',
-    )
-
-
 def test_two_simulations_do_not_share_a_clock(graph, capfd):
     Vehicle(graph)
     other = graph.add(VehicleNode, 'other', {**SETTINGS, 'lockstep_timeout': 0.5})
@@ -237,13 +132,6 @@ def test_missing_wrench_is_flown_without_and_two_stop_the_vehicle_with_one_error
     assert err.count('[ERROR]') == 1
     assert 'b/wrench: nothing stamped 0.000 s within 0.8 s, so it counts as no force' in err
     assert 'stopped: nothing stamped 0.010 s from a/wrench within 0.8 s' in err
-
-
-def test_missing_publisher_is_named(graph, capfd):
-    graph.listen(Odometry, 'vehicle/odometry')
-    node = graph.add(VehicleNode, 'vehicle', {**SETTINGS, 'lockstep_timeout': 0.3})
-    graph.until(lambda: not node.is_active, 'the vehicle to give up')
-    assert 'stopped: no publisher of a/wrench within 0.3 s' in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(('given', 'text'), [

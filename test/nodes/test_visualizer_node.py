@@ -6,7 +6,6 @@ import itertools
 import math
 
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import InertiaStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -129,33 +128,6 @@ def test_thrusts_plumes_and_status_of_a_rocket(graph):
     )
 
 
-@pytest.mark.parametrize(('frame', 'direction', 'frame_id'), [
-    pytest.param('base', [0.0, -math.sin(0.05), math.cos(0.05)], 'base_link', id='base'),
-    pytest.param('link', [0.0, 0.0, 1.0], 'booster_1_link', id='link, which TF turns'),
-])
-def test_gimbal_turns_the_arrow(graph, frame, direction, frame_id):
-    scene = Scene(graph, {**ROCKET, 'frame': frame}, 'boosters/state')
-    scene.hear(boosters(100, (1000.0, 0.0), (0.05, 0.0, 0.0, 0.0)))
-    shown = scene.shown()
-    arrow = shown['boosters', 0]
-    assert vector(*arrow.points) == pytest.approx(direction)
-    assert arrow.header.frame_id == frame_id
-    assert arrow.frame_locked
-    # RViz complains of arrows without length.
-    assert shown['boosters', 1].action == Marker.DELETE
-    assert shown['boosters/plume', 1].action == Marker.DELETE
-
-
-def test_largest_thrust_is_half_a_metre_long_unless_told(graph):
-    scene = Scene(graph, QUADROTOR, 'rotors/state')
-    scene.hear(rotors(0, (7.4, 3.7, 0.0, 0.0)))
-    shown = scene.shown()
-    assert vector(*shown['rotors', 0].points) == pytest.approx([0.0, 0.0, 0.5])
-    assert vector(*shown['rotors', 1].points) == pytest.approx([0.0, 0.0, 0.25])
-    assert ('rotors/plume', 0) not in shown
-    assert shown['status', 0].action == Marker.DELETE
-
-
 def count_reads(monkeypatch):
     """Return a list that grows with each state that is read."""
     read, reads = visualizer_loop.read_state, []
@@ -163,31 +135,6 @@ def count_reads(monkeypatch):
         visualizer_loop, 'read_state', lambda *fields: reads.append(1) or read(*fields)
     )
     return reads
-
-
-def test_at_most_ten_pictures_in_a_second_of_the_stamps(graph, monkeypatch):
-    scene = Scene(graph, QUADROTOR, 'rotors/state')
-    reads = count_reads(monkeypatch)
-    for ms in range(4, 1004, 20):
-        scene.hear(rotors(ms))
-    scene.hear(rotors(5000))
-    scene.shown(11)
-    stamps = [stamp_to_ns(picture.markers[0].header.stamp) // MS for picture in scene.pictures]
-    assert stamps == [*range(4, 1004, 100), 5000]
-    # No state is read that is not drawn.
-    assert len(reads) == 11
-
-
-def test_pictures_keep_their_distance_in_wall_time(graph, monkeypatch):
-    scene = Scene(graph, QUADROTOR, 'rotors/state')
-    for i, wall in enumerate((50.0, 50.05, 50.099, 50.101, 50.15, 50.21)):
-        wall_ns = round(wall * 1e9)
-        monkeypatch.setattr(VisualizerNode, 'steady_ns', lambda node, wall_ns=wall_ns: wall_ns)
-        # Time that always begins anew is always due.
-        scene.hear(rotors(100_000 - 5000 * i))
-    scene.shown(3)
-    stamps = [stamp_to_ns(picture.markers[0].header.stamp) // MS for picture in scene.pictures]
-    assert stamps == [100_000, 85_000, 75_000]
 
 
 def fins(ms):
@@ -214,54 +161,6 @@ def test_blocks_of_different_times_make_no_more_pictures(graph):
     assert stamps == [*range(60_000, 60_600, 100)]
 
 
-def test_time_that_begins_anew_is_drawn_at_once(graph):
-    scene = Scene(graph, QUADROTOR, 'rotors/state')
-    for ms in (60_000, 0):
-        scene.hear(rotors(ms))
-    scene.shown(2)
-    stamps = [stamp_to_ns(picture.markers[0].header.stamp) // MS for picture in scene.pictures]
-    assert stamps == [60_000, 0]
-
-
-def test_state_that_falls_silent_turns_grey(graph):
-    scene = Scene(graph, ROCKET, 'boosters/state')
-    scene.hear(boosters(1000))
-    graph.talk(JointState, 'fins/state', qos.STATE).publish(fins(2500))
-    shown = scene.shown(2)
-    old, new = shown['boosters', 0], shown['fins', 0]
-    assert old.color.r == old.color.g == old.color.b
-    assert new.color.r == new.color.g == 1.0
-    assert stamp_to_ns(old.header.stamp) == 1000 * MS
-    assert shown['boosters/plume', 0].action == Marker.DELETE
-
-
-def is_grey(picture):
-    colour = picture.markers[0].color
-    return colour.r == colour.g == colour.b
-
-
-def test_only_block_that_falls_silent_turns_grey_once(graph, monkeypatch):
-    monkeypatch.setattr(visualizer_loop, '_SILENCE', 0.05)
-    scene = Scene(graph, QUADROTOR, 'rotors/state')
-    scene.hear(rotors(1000))
-    scene.shown(2)
-    for _ in range(3):
-        scene.loop._find_silence()
-    scene.hear(rotors(1200))
-    shown = scene.shown(3)
-    assert [is_grey(picture) for picture in scene.pictures[:3]] == [False, True, False]
-    assert stamp_to_ns(scene.pictures[1].markers[0].header.stamp) == 1000 * MS
-    assert vector(*scene.pictures[1].markers[0].points) == vector(*shown['rotors', 0].points)
-
-
-def test_silence_before_the_first_state_is_not_drawn(graph):
-    scene = Scene(graph, QUADROTOR, 'rotors/state')
-    scene.loop._find_silence()
-    scene.hear(rotors(1000))
-    assert len(scene.shown()) == 5
-    assert not is_grey(scene.pictures[0])
-
-
 def test_nothing_is_drawn_for_nobody(graph, monkeypatch):
     scene = Scene(graph, QUADROTOR, 'rotors/state', watched=False)
     drawn, reads = [], count_reads(monkeypatch)
@@ -273,44 +172,6 @@ def test_nothing_is_drawn_for_nobody(graph, monkeypatch):
     scene.node.trigger_deactivate()
     assert not drawn
     assert not reads
-
-
-def test_deactivation_takes_the_picture_away_and_activation_begins_anew(graph):
-    scene = Scene(graph, QUADROTOR, 'rotors/state')
-    scene.hear(rotors(700))
-    scene.shown()
-    scene.node.trigger_deactivate()
-    graph.until(lambda: len(scene.pictures) == 2, 'the last word')
-    assert [marker.action for marker in scene.pictures[-1].markers] == [Marker.DELETEALL]
-    scene.node.trigger_activate()
-    scene.hear(rotors(710))
-    assert stamp_to_ns(scene.shown(3)['rotors', 0].header.stamp) == 710 * MS
-
-
-@pytest.mark.parametrize(('change', 'said'), [
-    pytest.param({'effort': [3.0, NAN, 3.0, 3.0]}, 'front_right: effort nan', id='NaN'),
-    pytest.param({'effort': [3.0, 3.0, 3.0, math.inf]}, 'rear_right: effort inf', id='infinity'),
-    pytest.param({'effort': [3.0]}, 'effort: expected 4 values', id='too few'),
-    pytest.param({'effort': []}, 'effort: expected 4 values', id='no effort'),
-    pytest.param({'name': [], 'effort': []}, "expected a state of 'front_left'", id='empty'),
-    pytest.param({'name': ['a', 'b', 'c', 'd']}, "expected a state of 'front_left'", id='wrong'),
-    pytest.param({'name': ['front_left'] * 4}, "'front_left' is named twice", id='repeated'),
-])
-def test_bad_state_is_dropped_and_counted(graph, capfd, change, said):
-    scene = Scene(graph, QUADROTOR, 'rotors/state')
-    bad = rotors(5000)
-    for field, value in change.items():
-        setattr(bad, field, value)
-    for count in (1, 2):
-        scene.states.publish(bad)
-        graph.until(lambda count=count: scene.node.counts['refused'] == count, 'the refusal')
-    scene.hear(rotors(100))
-    shown = scene.shown()
-    assert stamp_to_ns(shown['rotors', 0].header.stamp) == 100 * MS
-    assert len(scene.pictures) == 1
-    error = capfd.readouterr().err
-    assert f'rotors: state refused: {said}' in error
-    assert 'Traceback' not in error
 
 
 @pytest.mark.parametrize('mass', [NAN, math.inf, -1.0], ids=str)
@@ -325,20 +186,6 @@ def test_bad_tank_is_dropped_and_counted(graph, mass):
     graph.until(lambda: scene.node.counts['refused'] == 1, 'the refusal')
     scene.hear(boosters(0))
     assert scene.shown()['status', 0].text == 'main_tank 3.00 kg (25%)'
-
-
-def test_diagnostics_name_the_silent(graph):
-    scene = Scene(graph, ROCKET, 'boosters/state')
-    statuses = graph.listen(DiagnosticArray, '/diagnostics')
-
-    def said(text):
-        scene.states.publish(boosters(100))
-        return any(
-            status.name == 'visualizer: markers' and status.message == text
-            for array in statuses for status in array.status
-        )
-
-    graph.until(lambda: said('no state of fins'), 'a diagnosis')
 
 
 @pytest.mark.parametrize(('parameters', 'said'), [

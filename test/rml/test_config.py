@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 
 import pytest
-from document_examples import MAIN_PARACHUTE, ONE_G_FOR_TWO_SECONDS
 
 from propulsion_ros.flight.events.conditions import All, MoreThan
 from propulsion_ros.flight.events.events import Action
@@ -15,6 +14,35 @@ from propulsion_ros.rml.config import load_flight_config, read_flight_config
 from propulsion_ros.settings.errors import SourceError
 
 DEMO = Path(__file__).parents[2] / 'config' / 'rocket_flight.jsonc'
+# Both examples of the flown software's page, but for braces around each event, which it lost.
+MAIN_PARACHUTE = """{"Events":[{
+"id": 0,
+"name" : "main parachute", // this is an optional parameter
+"single_fire": true, "cooldown": 0,
+"action": [{"type": "deployment", "id": 1, "param": 10000}],
+"condition": {"operator": "AND", "condition": [
+{"operator": "MORETHAN", "flightVar": "Position", "component": 2,
+"threshold": -500 //500m AGL in NED
+},
+{"operator": "MORETHAN", "flightVar": "TimeSinceApogee", "threshold": 0}
+]}
+}]}"""
+ONE_G_FOR_TWO_SECONDS = """{"Events":[{
+"id": 0,
+"single_fire": false,
+"cooldown": 50, // realistic sampling?
+"action": [],
+"condition": {"operator": "MORETHAN", "flightVar": "Acceleration", "component": 2,
+"threshold": -9.81 // 1g of upward acceleration
+}
+},
+{
+"id": 1, "single_fire": true, "cooldown": 0,
+"action": [{"type": "deployment", "id": 1, "param": 10000}],
+"condition": {"operator": "MORETHAN", "flightVar": "TimeSinceEvent",
+"component":0, // aD > -1g
+"threshold": 2000}
+}]}"""
 
 
 def test_first_example_of_the_flown_software():

@@ -304,8 +304,12 @@ def test_circuits_are_known_by_their_stamp(numbers):
     ))
     computer.feed(1.0, 1.1, motion=lambda t: 0.0)
     assert computer.call('launch') == (False, "'launch' is refused: open circuit of main")
-    computer.host.deliver('~/continuity', message(0, name=['mane'], position=[1.0]))
-    assert "unknown name 'mane', known: drogue, main" in computer.warnings[-1]
+    for names, positions, line in (
+        (['mane'], [1.0], "unknown name 'mane', known: drogue, main"),
+        (['main'], [0.5], 'expected 0 or 1, got 0.5'), (['main'], [], '1 names, 0 positions'),
+    ):
+        computer.host.deliver('~/continuity', message(0, name=names, position=numbers(positions)))
+        assert line in computer.warnings[-1]
 
 
 @pytest.mark.parametrize(('celsius', 'health'), [
@@ -378,9 +382,17 @@ def test_before_the_first_sample_the_health_has_where_it_should_come_from():
 # What it is made of.
 
 
-def test_configuration_that_cannot_be_read_is_refused():
-    with pytest.raises(ConfigError, match=r'/nowhere/x\.jsonc'):
-        Computer(config_file='/nowhere/x.jsonc')
+@pytest.mark.parametrize(('settings', 'text'), [
+    pytest.param({'config_file': '/nowhere/x.jsonc'}, '/nowhere/x.jsonc', id='no file'),
+    pytest.param({'flight.nose': [0.0] * 3}, 'expected a direction, got 0', id='nose'),
+    pytest.param({'source': 'sensors', 'estimator.method': 'external'},
+                 "'estimator.method': external makes no estimate", id='no estimate'),
+    pytest.param({'source': 'sensors', 'estimator.method': 'legacy', 'state_file': 'record'},
+                 'the legacy estimator cannot be resumed after a restart', id='legacy'),
+])
+def test_configuration_that_cannot_be_used_is_refused(settings, text):
+    with pytest.raises(ConfigError, match=re.escape(text)):
+        Computer(**settings)
 
 
 @pytest.mark.parametrize(('variable', 'stops'), [
