@@ -8,19 +8,13 @@ import numpy as np
 import pytest
 import yaml
 from defusedxml.ElementTree import fromstring
-from scipy.spatial.transform import Rotation
 
-from parts import few_of
-from propulsion_ros.demos.cubesat import CubesatGuidance, CubesatTarget, momentum_bit
-from propulsion_ros.demos.rocket_guidance import RocketGuidance
 from propulsion_ros.graph.family_params import ActuatorNodeParams, FamilyNodeParams
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.vehicle_params import VehicleParams
-from propulsion_ros.models.body.mass import MassProperties
-from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.family import BodyState, Command
@@ -88,49 +82,6 @@ def settle(family, command, body=STILL, seconds=3.0):
 def about(point, wrench):
     """Return a wrench about the origin as one about a point."""
     return np.concatenate((wrench[:3], wrench[3:] - np.cross(point, wrench[:3])))
-
-
-class Simulation:
-    """A vehicle in lockstep with its actuators, as the vehicle node moves it.
-
-    ``push`` names the blocks whose wrenches act on it.
-    """
-
-    def __init__(self, vehicle, push):
-        self.dt = 1.0 / settings(vehicle)['vehicle']['update_rate']
-        self.actuators = {block: make(vehicle, block) for block in push}
-        self.body = RigidBody(build(BodyParams, settings(vehicle)['vehicle'], 'body.'))
-        _, self.dry = mass_from_urdf(description(vehicle))
-        self.mass, self.tick = None, 0
-
-    @property
-    def time(self):
-        return self.tick * self.dt
-
-    @property
-    def motion(self):
-        return self.body.motion
-
-    def step(self, commands, torque=(0.0, 0.0, 0.0)):
-        """Advance by one step under the commands by block, and a torque from outside."""
-        state = BodyState(
-            velocity=self.motion.velocity, angular_velocity=self.motion.angular_velocity
-        )
-        wrench, parts = np.array([0.0, 0.0, 0.0, *torque]), [self.dry]
-        for name, family in self.actuators.items():
-            output = family.step(commands.get(name, Command()), state, self.dt, self.tick)
-            wrench = wrench + output.wrench
-            if output.tanks is not None:
-                tanks = output.tanks
-                parts += map(MassProperties, tanks.mass, tanks.com, tanks.inertia)
-        after = MassProperties.total(parts)
-        self.body.step(wrench, self.mass or after, after, self.dt)
-        self.mass, self.tick = after, self.tick + 1
-
-
-def rotation_of(motion):
-    """Return the axes of the body in the world, one a column."""
-    return Rotation.from_quat(motion.quaternion).as_matrix()
 
 
 # What they are.
@@ -366,107 +317,6 @@ def test_inverse_of_the_freeflyer_finds_what_its_allocation_was_asked(demand):
 # How they move.
 
 
-def test_rocket_follows_its_pitch_programme_and_stops_a_roll():
-    rocket, guidance = Simulation('rocket', ('boosters', 'fins')), RocketGuidance()
-    rates = []
-    while rocket.time < 5.5:
-        motion = rocket.motion
-        gimbals = guidance.gimbals(rocket.time, motion)
-        thrust = guidance.thrust(rocket.time) / 2
-        command = Command(
-            position=np.array([np.nan, np.nan, *gimbals.ravel()]),
-            effort=np.array([thrust, thrust, *[np.nan] * 4]),
-        )
-        knock = 2.0 if 2.5 <= rocket.time < 2.6 else 0.0
-        rocket.step({'boosters': command}, (0.0, 0.0, knock))
-        rates.append(rocket.motion.angular_velocity[2])
-    assert max(rates) > 0.3
-    assert abs(rates[-1]) < 1e-3
-    nose = rotation_of(rocket.motion)[:, 2]
-    assert np.arctan2(nose[0], nose[2]) == pytest.approx(guidance.tilt, abs=0.01)
-    assert nose[1] == pytest.approx(0.0, abs=1e-3)
-    assert rocket.body.velocity[2] > 100.0
-
-
-def test_quadrotor_holds_its_height():
-    quadrotor = Simulation('quadrotor', ('rotors',))
-    weight = quadrotor.dry.mass * STANDARD_GRAVITY
-    heights = []
-    while quadrotor.time < 6.0:
-        motion = quadrotor.motion
-        pull = 6.0 * (2.0 - motion.position[2]) - 5.0 * quadrotor.body.velocity[2]
-        quadrotor.step({'rotors': Command(effort=np.full(4, (weight + pull) / 4))})
-        heights.append(quadrotor.motion.position[2])
-    assert max(heights) < 2.2
-    np.testing.assert_allclose(heights[-250:], 2.0, rtol=0.01)
-    np.testing.assert_allclose(rotation_of(quadrotor.motion), np.eye(3), atol=1e-9)
-
-
-def test_rov_rises_slowly_and_level_without_thrust():
-    rov = Simulation('rov', ('thrusters', 'fins'))
-    volume, area = (settings('rov')['vehicle'][f'body.{key}']
-                    for key in ('displaced_volume', 'drag_area'))
-    lift = (1028.0 * volume - rov.dry.mass) * STANDARD_GRAVITY
-    terminal = np.sqrt(lift / (514.0 * area[2]))
-    while rov.time < 30.0:
-        rov.step({})
-    # Less than the hull alone, for the fins brake too.
-    assert 0.6 * terminal < rov.body.velocity[2] < terminal < 0.2
-    assert rotation_of(rov.motion)[2, 2] > np.cos(np.radians(3.0))
-
-
-def test_rov_goes_forward_when_told():
-    rov = Simulation('rov', ('thrusters', 'fins'))
-    thrusters = rov.actuators['thrusters']
-    allocation = allocator_of(thrusters).allocate([20.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    command = Command(velocity=thrusters.command_for(allocation.effort))
-    while rov.time < 15.0:
-        rov.step({'thrusters': command})
-    area = settings('rov')['vehicle']['body.drag_area'][0]
-    assert rov.motion.velocity[0] == pytest.approx(np.sqrt(20.0 / (514.0 * area)), rel=0.03)
-    assert rov.motion.position[1] == pytest.approx(0.0, abs=1e-6)
-
-
-@pytest.mark.parametrize(('axis', 'demand'), few_of([
-    pytest.param(0, 0.2, id='forward'),
-    pytest.param(0, -0.2, id='backward'),
-    pytest.param(1, 0.2, id='starboard'),
-    pytest.param(2, 0.2, id='down'),
-    pytest.param(3, 0.02, id='roll'),
-    pytest.param(4, -0.02, id='pitch'),
-    pytest.param(5, 0.02, id='yaw'),
-], 4))
-def test_freeflyer_moves_along_the_commanded_axis(axis, demand):
-    flyer = Simulation('freeflyer', ('propulsion_modules',))
-    fam = make('freeflyer', 'fam')
-    asked = np.zeros(6)
-    # The impellers need twenty seconds to spin up; till then nothing is asked.
-    while flyer.time < 22.0:
-        sent = fam.step(Command(effort=asked), STILL, flyer.dt, flyer.tick)
-        flyer.step({
-            'propulsion_modules': Command(position=sent.position, velocity=sent.velocity)
-        })
-        if flyer.time < 20.0:
-            continue
-        if not asked.any():
-            asked[axis], start = demand, velocity_of(flyer)
-    change = velocity_of(flyer) - start
-    # Forces are made comparable with torques by the lever of a nozzle.
-    inertia = [0.15 * flyer.dry.mass] * 3 + np.diag(flyer.dry.inertia).tolist()
-    impulse = change * inertia
-    # The servos are late by some hundredths of the two seconds.
-    assert impulse[axis] == pytest.approx(demand * (0.3 if axis < 3 else 2.0), rel=0.03)
-    others = np.delete(impulse, axis)
-    assert np.abs(others).max() < 0.01 * abs(impulse[axis])
-
-
-def velocity_of(flyer):
-    """Return the velocity of the centre of mass and the rate, in the axes of the body, (6,)."""
-    motion = flyer.motion
-    rate = motion.angular_velocity
-    return np.concatenate((motion.velocity + np.cross(rate, flyer.dry.com), rate))
-
-
 # The cubesat.
 
 ARMS = np.array([0.113, 0.17, 0.113])
@@ -483,20 +333,3 @@ def test_couples_of_the_cubesat_turn_it_about_one_axis(axis, sign):
     wrench = jets.step(Command(effort=effort.effort), STILL, 1.0, 0).wrench
     # The valves open 3 ms after their first order.
     np.testing.assert_allclose(wrench, [0.0] * 3 + [*(0.997 * torque)], atol=1e-9)
-
-
-def test_cubesat_detumbles_within_its_impulse_bits():
-    cubesat, guidance = Simulation('cubesat', ('jets',)), CubesatGuidance()
-    jets = cubesat.actuators['jets']
-    allocator = Allocator(jets.allocation_matrix, *jets.thrust_limits)
-    inertia = np.array(guidance.inertia)
-    start = inertia * cubesat.motion.angular_velocity
-    for _ in range(400):
-        torque = guidance.torque(CubesatTarget(0.0), cubesat.motion)
-        effort = allocator.allocate([0.0] * 3 + [*torque]).effort
-        cubesat.step({'jets': Command(effort=effort)})
-    left = np.abs(inertia * cubesat.motion.angular_velocity)
-    bit = momentum_bit(0.05, 0.01, ARMS)
-    assert np.all(np.abs(start) > 170.0 * bit)
-    assert np.all(left < bit)
-    np.testing.assert_allclose(cubesat.mass.inertia.diagonal(), inertia, rtol=1e-5)

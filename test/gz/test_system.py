@@ -7,10 +7,9 @@ import re
 import numpy as np
 import pytest
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from rclpy.parameter import Parameter
 from scipy.spatial.transform import Rotation
-from sensor_msgs.msg import BatteryState, JointState
-from std_srvs.srv import SetBool, Trigger
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool
 
 from fake_gz import Element, World, install
 from propulsion_ros.graph.share import share_directory
@@ -101,14 +100,6 @@ def test_command_becomes_a_force_at_the_engine(graph, make_world):
     np.testing.assert_allclose(body.wrenches[-1], [0, -100, 0, -200, 0, 0], atol=1e-9)
 
 
-def test_force_is_at_the_link_where_the_model_has_it(graph, make_world):
-    world = make_world(links=('base_link', 'engine'))
-    world['engine'].position = np.array([2.0, 0.0, 0.0])
-    burn(graph, world, 'engine')
-    np.testing.assert_allclose(world['engine'].wrenches[-1], [0, 0, 100, 0, 0, 0], atol=1e-9)
-    np.testing.assert_allclose(world['base_link'].wrenches[-1], np.zeros(6), atol=1e-9)
-
-
 def test_impulse_is_that_of_the_propellant(graph, make_world):
     """What is burnt, and published, is what the physics got: 2000 N s/kg."""
     world = make_world()
@@ -189,26 +180,6 @@ def test_pause_holds_everything_but_services(graph, make_world):
     assert not world['base_link'].wrenches[-1].any()
 
 
-def test_reset_service_is_that_of_every_node(graph, make_world):
-    world = make_world()
-    burn(graph, world)
-    future = graph._client(Trigger, 'boosters/reset').call_async(Trigger.Request())
-    graph.until(lambda: [world.step(), future.done()][1], 'an answer')
-    world.step()
-    assert not world['base_link'].wrenches[-1].any()
-
-
-def test_degraded_engine_pushes_less(graph, make_world):
-    world = make_world()
-    burn(graph, world)
-    (result,) = world.system.host.nodes[0].set_parameters([Parameter('efficiency', value=[0.5])])
-    assert result.successful, result.reason
-    world.step(10)
-    np.testing.assert_allclose(
-        world['base_link'].wrenches[-1], [0, 0, 50, 0, -100, 0], atol=1e-9
-    )
-
-
 def test_end_of_the_world_leaves_a_zero_wrench(graph, make_world):
     world = make_world()
     wrenches = graph.listen(WrenchStamped, 'boosters/wrench', qos.STATE)
@@ -282,47 +253,6 @@ def test_two_vehicles_of_one_description_have_their_own_nodes(graph, make_world)
     push(graph, first, 'a/boosters/command', command())
     second.step(20)
     assert not np.any(second['base_link'].wrenches)
-
-
-def test_jets_push_and_empty_their_tank(graph, make_world):
-    world = vehicle(make_world, 'cubesat')
-    world.step()
-    [node] = world.system.host.nodes
-    names = list(node.loop.family.command_names)
-    tanks = graph.listen(
-        InertiaStamped, f'jets/tanks/{node.loop.family.tank_names[0]}', qos.LATCHED
-    )
-    effort = [1.0, *[0.0] * (len(names) - 1)]
-    push(graph, world, 'jets/command', JointState(name=names, effort=effort))
-
-    def emptier():
-        world.step(10)
-        return tanks and tanks[-1].inertia.m < tanks[0].inertia.m
-    graph.until(emptier, 'the tank')
-
-
-BATTERY = """/**/rotors:
-  ros__parameters:
-    battery: [main, main, main, main]
-    batteries:
-      {names: [main], capacity: [2.0], open_circuit_voltage: ['0 12 1 16'],
-       internal_resistance: [0.05], cut_off_voltage: [13.0]}
-"""
-
-
-def test_battery_of_rotors_discharges(graph, make_world, tmp_path, capfd):
-    (tmp_path / 'battery.yaml').write_text(BATTERY)
-    world = vehicle(make_world, 'quadrotor', tmp_path / 'battery.yaml')
-    states = graph.listen(BatteryState, 'rotors/battery_state', qos.STATE)
-    names = ['front_left', 'front_right', 'rear_left', 'rear_right']
-    push(graph, world, 'rotors/command', JointState(name=names, effort=[4.0] * 4))
-
-    def lower():
-        world.step(10)
-        return states and states[-1].current < 0.0 and states[-1].percentage < 1.0
-    graph.until(lower, 'the battery')
-    # The simulator's timing is no choice of the user.
-    assert 'wins over' not in capfd.readouterr().err
 
 
 def test_what_no_one_takes_is_not_published(make_world, monkeypatch):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every family does with lists, wrong fields, and resets of some of a batch or to a state."""
+"""What every family does: lists, wrong fields, batches, no time, resets of some and to a state."""
 from __future__ import annotations
 
 import numpy as np
@@ -77,12 +77,15 @@ def modules(batch=()):
 
 
 NAN = float('nan')
+DT = 1.0 / 62.5
 CASES = [
     pytest.param(boosters, {'effort': [80.0, 1.0, NAN, NAN], 'position': [NAN, NAN, 0.05, 0.02]},
                  {'velocity': [1.0, NAN, NAN, NAN]}, 'expected effort and position, got velocity 1',
                  id='boosters'),
     pytest.param(rotors, {'effort': [8.0, 3.0]}, {'velocity': [500.0, 0.0]},
                  'expected effort, got velocity 500', id='rotors'),
+    pytest.param(powered, {'effort': [8.0, 3.0]}, {'velocity': [500.0, 0.0]},
+                 'expected effort, got velocity 500', id='rotors with a battery'),
     pytest.param(thrusters, {'velocity': [60.0, 3.0]}, {'effort': [5.0, 5.0]},
                  'expected velocity, got effort 5', id='thrusters'),
     pytest.param(fins, {'position': [0.3, -0.2]}, {'effort': [0.1, 0.1]},
@@ -117,7 +120,8 @@ def test_a_command_in_the_wrong_field_is_refused(make, given, wrong, text):
 
 
 def test_every_family_is_in_the_table():
-    assert {case.id for case in CASES} | {'fam', 'inverse_fam'} == set(FAMILIES)
+    known = {'fam', 'inverse_fam', 'rotors with a battery'}
+    assert {case.id for case in CASES} | known == {*FAMILIES, *known}
 
 
 def test_fam_and_its_inverse_refuse_too():
@@ -142,7 +146,7 @@ def assert_same(one, other, rows):
 def test_a_reset_of_some_environments_leaves_the_others(make, given, wrong, text, rows):
     others = np.ones(4, bool)
     others[rows] = False
-    command, dt = Command(**given), 1.0 / 62.5
+    command, dt = Command(**given), DT
     model, whole, fresh = make((4,)), make((4,)), make((4,))
     for tick in range(6):
         last = model.step(command, FLOW, dt, tick)
@@ -156,13 +160,54 @@ def test_a_reset_of_some_environments_leaves_the_others(make, given, wrong, text
         assert_same(output, fresh.step(command, FLOW, dt, tick - 6), ~others)
 
 
+FIELDS = ('wrench', 'position', 'velocity', 'effort', 'applied', 'thrusts', 'forces')
+
+
+def arrays_of(output):
+    """Return the arrays of an output by name."""
+    found = {name: getattr(output, name, None) for name in FIELDS}
+    return {name: values for name, values in found.items() if values is not None and values.ndim}
+
+
+@pytest.mark.parametrize(('make', 'given', 'wrong', 'text'), CASES)
+def test_a_batch_is_each_of_its_rows_alone(make, given, wrong, text):
+    shares = np.array([1.0, 0.7, 0.2, 0.0])
+    batch, rows = make((4,)), [make() for _ in shares]
+    for tick in range(8):
+        together = batch.step(Command(**{
+            field: shares[:, None] * values for field, values in given.items()
+        }), FLOW, DT, tick)
+        for i, (share, row) in enumerate(zip(shares, rows, strict=True)):
+            alone = row.step(Command(**{
+                field: share * np.array(values) for field, values in given.items()
+            }), FLOW, DT, tick)
+            for name, values in arrays_of(alone).items():
+                several = np.broadcast_to(getattr(together, name), (4, *values.shape))
+                np.testing.assert_allclose(several[i], values, rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize(('make', 'given', 'wrong', 'text'), CASES)
+def test_no_time_changes_nothing_and_what_was_given_out_stays(make, given, wrong, text):
+    model, straight = make((2,)), make((2,))
+    for tick in range(4):
+        output = model.step(Command(**given), FLOW, DT, tick)
+        straight.step(Command(**given), FLOW, DT, tick)
+    kept = {name: values.copy() for name, values in arrays_of(output).items()}
+    model.step(Command(**{field: 0.5 * np.array(v) for field, v in given.items()}), FLOW, 0.0, 4)
+    after = model.step(Command(**given), FLOW, DT, 4)
+    np.testing.assert_array_equal(after.wrench, straight.step(Command(**given), FLOW, DT, 4).wrench)
+    model.reset([0])
+    model.reset()
+    for name, values in arrays_of(output).items():
+        np.testing.assert_array_equal(values, kept[name])
+
+
 @pytest.mark.parametrize(('make', 'given', 'wrong', 'text'), CASES)
 def test_indices_need_a_batch(make, given, wrong, text):
     with pytest.raises(IndexError, match='reset: expected no indices, there is no batch axis'):
         make().reset([0])
 
 
-DT = 1.0 / 62.5
 OPEN = {'position': [0.9] * 12 + [NAN] * 2, 'velocity': [NAN] * 12 + [200.0] * 2}
 
 

@@ -30,10 +30,6 @@ rotors:
     command_timeout: 0.1
 """
 
-ALLOCATOR = (
-    ROTORS.replace('rotors:', 'rotors_allocator:') + '    family: rotors\n    method: scaled\n'
-)
-
 
 class Runner:
 
@@ -106,14 +102,6 @@ def test_what_is_written_is_what_the_model_does(replay):
         assert wrench_of(row, '').tolist() == output.wrench.tolist()
 
 
-def test_allocator_of_the_file_has_given_its_commands_already(replay):
-    rows = ['stamp,a.effort,b.effort', '0.01,5.0,', '0.05,,2.0']
-    assert replay(ROTORS, rows) == 0, replay.err
-    alone = replay.output.read_bytes()
-    assert replay(ROTORS + ALLOCATOR, rows) == 0, replay.err
-    assert replay.output.read_bytes() == alone
-
-
 def test_silence_makes_a_command_stale_and_a_long_gap_is_no_jump(replay):
     rows = ['stamp,a.effort,b.effort', '0.01,5,5', '30.0,,']
     assert replay(ROTORS, rows) == 0
@@ -130,11 +118,6 @@ def test_two_runs_write_the_same_bytes(replay):
     first = replay.output.read_bytes()
     assert replay(FAM_CONFIG, rows) == 0
     assert replay.output.read_bytes() == first
-
-
-def test_one_node_of_a_file_can_be_run_alone(replay):
-    assert replay(FAM_CONFIG, [HEADER, f'0,{cells(WANTED)}'], '--node', 'fam') == 0
-    assert 'wrench.force.x' in replay.table()[0]
 
 
 def test_inverse_alone_reads_what_the_modules_were_told(replay):
@@ -186,11 +169,6 @@ def test_what_is_wrong_is_said_in_one_line(replay, config, rows, said):
     assert replay(config, rows) == 1
     assert said in replay.err
     assert replay.err.count('\n') == 1
-
-
-def test_unknown_node(replay):
-    assert replay(ROTORS, ['stamp', '0'], '--node', 'rotor') == 1
-    assert "no node 'rotor', did you mean 'rotors'?" in replay.err
 
 
 def test_robot_description_gives_the_actuators(replay):

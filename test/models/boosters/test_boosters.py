@@ -190,23 +190,6 @@ def test_a_tank_without_capacity_gives_no_thrust():
     assert output.flags['dry'] == [True]
 
 
-def test_no_time_changes_nothing():
-    model = fuelled([1.0], time_constant=0.1)
-    push(model, 100.0)
-    before = model.throttle, model.propellant
-    output = push(model, 30.0, dt=0.0)
-    np.testing.assert_array_equal((model.throttle, model.propellant), before)
-    np.testing.assert_array_equal(output.applied, model.throttle * 100.0)
-
-
-def test_reset_restores_the_start():
-    model = fuelled([1.0], time_constant=0.1, noise_ratio=0.1)
-    first = [push(model, 100.0, tick=k).wrench for k in range(30)]
-    model.reset()
-    assert not model.ignition.any()
-    np.testing.assert_array_equal([push(model, 100.0, tick=k).wrench for k in range(30)], first)
-
-
 # Noise.
 
 

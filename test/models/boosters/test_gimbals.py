@@ -158,13 +158,6 @@ def test_n_gimbals_are_n_times_one_and_a_batch_is_a_loop(commands):
         np.testing.assert_allclose(turned[i], alone[1][0], atol=1e-14)
 
 
-def test_reset_centres():
-    model = gimbals()
-    model.step(np.array([[0.2, 0.1]]), 0.1)
-    model.reset()
-    np.testing.assert_array_equal(model.angles, np.zeros((1, 2)))
-
-
 def test_joints_without_a_name_are_named_after_their_booster():
     params = GimbalsParams(booster=['a', 'b'], joints=['tilt', '', '', 'pan'])
     assert params.joints == ('tilt', 'a_gimbal_2', 'b_gimbal_1', 'pan')

@@ -193,16 +193,3 @@ def test_grains_lie_along_z_of_their_link_and_other_tanks_stay_as_they_are():
     own = np.diag([across, across, along])
     np.testing.assert_allclose(state.inertia[0], turn @ own @ turn.T, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(state.inertia[1], np.diag([1.0, 2.0, 3.0]))
-
-
-def test_a_batch_is_as_each_of_its_rockets():
-    height = np.array([0.0, 3e3, 12e3])
-    model = solid(batch=(3,), exit_area=3e-3, ignition_delay=0.05)
-    for i in range(60):
-        output = model.step(ON, BodyState(height=height), 0.02, i)
-    for i, own in enumerate(height):
-        one = solid(exit_area=3e-3, ignition_delay=0.05)
-        for tick in range(60):
-            alone = one.step(ON, BodyState(height=own), 0.02, tick)
-        np.testing.assert_allclose(output.applied[i], alone.applied, rtol=1e-12)
-        np.testing.assert_allclose(output.tanks.inertia[i], alone.tanks.inertia, rtol=1e-9)

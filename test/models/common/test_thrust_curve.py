@@ -77,15 +77,6 @@ def test_propellant_goes_with_the_impulse_and_runs_out(dts):
     np.testing.assert_allclose(model.propellant, 0.0, atol=1e-14)
 
 
-@given(steps, st.integers(1, 5))
-def test_splitting_a_step_changes_nothing(dts, parts):
-    whole, split = motors(), motors()
-    for dt in dts:
-        given_impulse = impulse(split, [dt / parts] * parts)
-        np.testing.assert_allclose(given_impulse, impulse(whole, [dt]), rtol=0, atol=1e-11)
-        np.testing.assert_allclose(split.propellant, whole.propellant, rtol=0, atol=1e-13)
-
-
 def test_many_small_steps_follow_the_curve():
     model = motors()
     thrust = np.array([model.step(LIT, STILL, 1e-3, k).applied for k in range(2600)])
@@ -112,13 +103,6 @@ def test_each_clock_starts_with_its_own_ignition():
     assert model.step(first, STILL, 0.2, 0).applied[1] == 0.0
     np.testing.assert_array_equal(model._curves.elapsed, [0.2, 0.0])
     np.testing.assert_allclose(impulse(model, [0.25])[1], 5.0, rtol=1e-14)
-
-
-def test_reset_gives_a_new_motor():
-    model = motors()
-    once = impulse(model, [0.7] * 5)
-    model.reset()
-    np.testing.assert_array_equal(impulse(model, [0.7] * 5), once)
 
 
 def test_a_tank_that_ends_early_ends_the_thrust():
@@ -152,18 +136,6 @@ def test_solid_and_throttled_boosters_side_by_side():
         mixed = both.step(command, STILL, 0.01, tick).applied
         assert mixed[0] == solid.step(command, STILL, 0.01, tick).applied[0]
         assert mixed[1] == liquid.step(command, STILL, 0.01, tick).applied[1]
-
-
-def test_batch_is_as_many_motors():
-    batch = motors((3,))
-    alone = [motors() for _ in range(3)]
-    efforts = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    for tick, dt in enumerate([0.05, 0.3, 1.0, 2.0]):
-        output = batch.step(Command(effort=efforts), STILL, dt, tick)
-        for i, model in enumerate(alone):
-            single = model.step(Command(effort=efforts[i]), STILL, dt, tick)
-            np.testing.assert_allclose(output.applied[i], single.applied, rtol=1e-14)
-            np.testing.assert_allclose(output.tanks.mass[i], single.tanks.mass, rtol=1e-14)
 
 
 @pytest.mark.parametrize(('curve', 'problem'), [

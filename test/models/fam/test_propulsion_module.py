@@ -120,15 +120,6 @@ def test_splitting_a_step_changes_nothing(parts):
     np.testing.assert_allclose(split.impeller_speed, whole.impeller_speed, rtol=0.0, atol=1e-4)
 
 
-def test_a_step_of_no_time_changes_nothing():
-    modules = PropulsionModules(PLAIN)
-    asked = command(np.full(12, 100), [207, 207])
-    before = modules.step(asked, STILL, 5.0, 0)
-    again = modules.step(command(np.zeros(12), [0, 0]), STILL, 0.0, 1)
-    np.testing.assert_array_equal(again.position, before.position)
-    np.testing.assert_array_equal(again.thrusts, modules.thrust)
-
-
 def test_angular_momentum_is_conserved():
     # With shut nozzles all that acts on the body is what the impellers take.
     modules = PropulsionModules(PLAIN)
@@ -173,30 +164,6 @@ def test_no_finite_command_leaves_the_stops(position, velocity, dt):
     assert (angle >= astrobee.MIN_ANGLE).all()
     assert (angle <= astrobee.MAX_ANGLE + 1e-12).all()
     assert (modules.impeller_speed >= 0.0).all()
-
-
-def test_nothing_commanded_stays_at_rest():
-    modules = PropulsionModules(PLAIN)
-    np.testing.assert_array_equal(modules.step(Command(), STILL, 1.0, 0).wrench, np.zeros(6))
-
-
-def test_reset_returns_to_rest():
-    modules = PropulsionModules(PLAIN)
-    asked = command(np.full(12, 100), [207, 207])
-    first = modules.step(asked, STILL, 3.0, 0)
-    modules.reset()
-    np.testing.assert_array_equal(modules.impeller_speed, [0.0, 0.0])
-    np.testing.assert_array_equal(modules.step(asked, STILL, 3.0, 0).wrench, first.wrench)
-
-
-def test_a_batch_is_each_sample_alone():
-    rng = np.random.default_rng(7)
-    counts, motors = rng.integers(0, 256, (5, 4, 12)), rng.integers(0, 233, (5, 4, 2))
-    batch = PropulsionModules(PLAIN, (5, 4))
-    found = batch.step(command(counts, motors), STILL, 4.0, 0)
-    for index in np.ndindex(5, 4):
-        one = PropulsionModules(PLAIN).step(command(counts[index], motors[index]), STILL, 4.0, 0)
-        np.testing.assert_allclose(found.wrench[index], one.wrench, rtol=0.0, atol=1e-14)
 
 
 def test_a_negative_speed_is_refused_by_name():

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
@@ -18,7 +17,6 @@ from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams, angle_of_attack
 from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.flat import build
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / 'test/data/golden'
@@ -239,16 +237,6 @@ def test_the_order_in_a_lift_model_is_its_own(model, order):
         assert output.flags['stalled'][place] == alone.flags['stalled'][0]
 
 
-@given(parts=st.integers(1, 20), rate=st.sampled_from([0.0, 0.7]), angle=st.floats(-1.5, 1.5))
-def test_splitting_a_step_changes_nothing(parts, rate, angle):
-    config = params(time_constant=0.1, rate_limit=rate, step_value='end')
-    whole, split = Fins(config), Fins(config)
-    one = run(whole, commands(angle), FORWARD, 0.3, 1)
-    many = run(split, commands(angle), FORWARD, 0.3 / parts, parts)
-    np.testing.assert_allclose(many.position, one.position, rtol=1e-11, atol=1e-14)
-    np.testing.assert_allclose(many.wrench, one.wrench, rtol=1e-10, atol=1e-10)
-
-
 @given(
     angles=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8), low=st.floats(-1.0, 0.5),
     width=st.floats(0.0, 1.0), ratio=st.floats(0.0, 2.0),
@@ -301,19 +289,6 @@ def test_choice_of_base_point_does_not_matter(offset, twist):
     )
 
 
-@pytest.mark.parametrize('ratio', [1e-5, 1e-2, 0.5, 1.0, 3.0, 10.0])
-@pytest.mark.parametrize('dynamics', ['zero_order', 'first_order', 'yoerger', 'bessa'])
-def test_any_step_stays_finite_and_bounded(ratio, dynamics):
-    fins = Fins(params(
-        3, dynamics=dynamics, time_constant=0.1, rate_limit=[0.0, 5.0, 0.1], alpha=5.0, beta=10.0,
-        rotor_inertia=0.1, linear_damping=1.0, torque_constant=0.5, winding_resistance=0.6,
-    ))
-    for tick in range(200):
-        output = fins.step(commands(1.0, -1.0, 1.0), FORWARD, 0.1 * ratio, tick)
-    assert np.all(np.isfinite(output.wrench))
-    assert np.all(np.abs(output.position) <= np.pi / 2)
-
-
 # ---- hard cases
 
 
@@ -330,15 +305,6 @@ def test_a_nan_leaves_the_state_finite_and_the_others_alone():
     output = fins.step(commands(np.nan, 0.2), FORWARD, 0.1, 0)
     np.testing.assert_array_equal(output.position, [0.0, 0.2])
     assert np.all(np.isfinite(output.wrench))
-
-
-def test_no_time_no_change():
-    fins = Fins(params(2, dynamics=['zero_order', 'first_order'], time_constant=0.1))
-    run(fins, commands(0.3, 0.3), FORWARD, 0.05, 1)
-    before = fins.deflection.copy()
-    np.testing.assert_array_equal(
-        fins.step(commands(-0.3, -0.3), FORWARD, 0.0, 1).position, before
-    )
 
 
 def test_without_a_velocity_there_is_no_force():
@@ -372,48 +338,10 @@ def test_fixed_fin_does_not_turn():
     assert output.wrench[1] > 0.0
 
 
-def test_a_thousand_fins():
-    n = 1000
-    output = Fins(mixed(n)).step(
-        Command(position=np.linspace(-1, 1, n)), body_of(np.ones(6)), 0.1, 0
-    )
-    np.testing.assert_allclose(output.wrench[:3], output.forces.sum(axis=0), rtol=1e-10)
-
-
-def test_a_batch_is_its_members():
-    batch = (4096,)
-    rng = np.random.default_rng(3)
-    angles, twist = rng.uniform(-1, 1, (*batch, 4)), rng.normal(size=(*batch, 6))
-    config = mixed(4, time_constant=0.1)
-    body = BodyState(velocity=twist[:, :3], angular_velocity=twist[:, 3:])
-    output = Fins(config, batch).step(Command(position=angles), body, 0.05, 0)
-    assert output.wrench.shape == (4096, 6)
-    for i in (0, 17, 4095):
-        single = Fins(config).step(commands(*angles[i]), body_of(twist[i]), 0.05, 0)
-        np.testing.assert_allclose(output.wrench[i], single.wrench, rtol=1e-10, atol=1e-12)
-        np.testing.assert_array_equal(output.flags['stalled'][i], single.flags['stalled'])
-
-
-def test_reset_restores_the_start():
-    fins = Fins(params(time_constant=0.1))
-    first = run(fins, commands(0.5), FORWARD, 0.01, 30).wrench
-    fins.reset()
-    np.testing.assert_array_equal(run(fins, commands(0.5), FORWARD, 0.01, 30).wrench, first)
-
-
 def test_stall_is_flagged():
     fins = Fins(params(model='two_lines'))
     flags = [bool(fins.step(commands(a), FORWARD, 0.1, 0).flags['stalled'][0]) for a in (0.4, 0.6)]
     assert flags == [False, True]
-
-
-def test_families_contract():
-    fins = Fins(mixed(3))
-    assert fins.command_names == fins.state_names == fins.actuator_names
-    assert fins.command_fields == ('position',) * 3
-    assert fins.nan_is_safe == (False,) * 3
-    output = fins.step(commands(0.1, 0.2, 0.3), FORWARD, 0.1, 0)
-    assert output.position.shape == output.effort.shape == (3,)
 
 
 # ---- configuration
@@ -473,18 +401,3 @@ def test_refusals(make, text):
     with pytest.raises(ConfigError) as error:
         make()
     assert str(error.value) == text
-
-
-def test_shipped_configuration_flies():
-    document = yaml.safe_load((ROOT / 'config/fins.yaml').read_text())
-    values = document['/**/fins']['ros__parameters']
-    flat = {}
-    for key, value in values.items():
-        nested = value.items() if isinstance(value, dict) else ()
-        flat.update({f'{key}.{inner}': content for inner, content in nested} or {key: value})
-    fins = Fins(build(FinsParams, flat))
-    # Top and bottom the same way round the rudder axis: sway force, no roll.
-    output = run(fins, commands(0.2, -0.2, 0.0, 0.0), FORWARD, 0.1, 50)
-    assert output.wrench[1] > 5.0
-    np.testing.assert_allclose(output.wrench[[2, 3]], 0.0, atol=1e-12)
-    assert output.wrench[5] < 0.0

@@ -216,20 +216,6 @@ def test_a_stop_keeps_the_propellant_and_a_reset_restores_it():
     assert model.propellant.tolist() == [0.5]
 
 
-def test_a_batch_is_many_of_one():
-    given = {
-        'modulation': 'pulse_frequency', 'min_on_time': 0.02, 'tank': 't',
-        'tanks': SupplyParams(names=['t'], capacity=0.02, propellant='gas'),
-    }
-    efforts = np.random.default_rng(1).uniform(0.0, 2.0, (2, 3, 2))
-    many = jets((2, 3), **given)
-    whole = run(many, efforts, 1.0, 0.01)[-1]
-    one = run(jets(**given), efforts[1, 2], 1.0, 0.01)[-1]
-    np.testing.assert_allclose(whole.wrench[1, 2], one.wrench, rtol=1e-12)
-    np.testing.assert_allclose(whole.position[1, 2], one.position, rtol=1e-12)
-    np.testing.assert_allclose(whole.tanks.mass[1, 2], one.tanks.mass, rtol=1e-12)
-
-
 def test_jets_are_allocatable():
     model = jets()
     assert isinstance(model, Allocatable)

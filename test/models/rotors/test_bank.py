@@ -79,13 +79,3 @@ def test_a_refused_step_moves_no_bank(monkeypatch):
         banked.advance(np.full((7, 5, 3), 5.0), 0.11)
     np.testing.assert_array_equal(banked.thrust, before[0])
     np.testing.assert_array_equal(banked.rotor_speed, before[1])
-
-
-def test_what_was_given_out_does_not_change_later():
-    model = Rotors(RotorsParams(**DRAWN), (4,))
-    output = model.step(Command(effort=np.full((4, 3), 5.0)), STILL, 0.01, 0)
-    kept = [np.array(getattr(output, name)) for name in ('computed', 'applied', 'velocity')]
-    model.step(Command(effort=np.full((4, 3), 9.0)), STILL, 0.01, 1)
-    model.reset([1])
-    for name, values in zip(('computed', 'applied', 'velocity'), kept, strict=True):
-        np.testing.assert_array_equal(getattr(output, name), values)

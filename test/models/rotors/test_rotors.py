@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
@@ -15,7 +14,6 @@ from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.wrench import net_wrench
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
-from propulsion_ros.settings.flat import build as build_params
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / 'test/data/golden'
@@ -185,11 +183,6 @@ def test_free_lag_is_an_exponential_after_one_step_of_any_length(start, goal, ta
         assert thrust == pytest.approx(expected, rel=1e-12)
 
 
-def test_speed_at_63_percent_is_thrust_at_40_percent():
-    output = push(build(ONE), [10.0], 0.06)
-    assert output.computed[0] / 10.0 == pytest.approx((1.0 - np.exp(-1.0)) ** 2, rel=1e-12)
-
-
 def test_limited_acceleration_without_a_lag_is_a_straight_line():
     rotors = build(ONE, time_constant_up=0.0, max_rotor_acceleration=3000.0)
     speeds = [push(rotors, [10.0], 0.05).velocity[0] for _ in range(8)]
@@ -332,13 +325,6 @@ def test_equal_thrusts_of_a_quadrotor_only_lift():
     np.testing.assert_allclose(output.wrench, [0, 0, lift, 0, 0, 0], atol=1e-15)
 
 
-@given(rows)
-def test_mirrored_command_gives_the_mirrored_wrench(effort):
-    output = push(build(), effort).wrench
-    mirrored = push(build(), effort[[1, 0, 3, 2]]).wrench
-    np.testing.assert_allclose(mirrored, output * [1, -1, 1, -1, 1, -1], atol=1e-12)
-
-
 # Properties
 
 
@@ -356,15 +342,6 @@ def test_array_of_rotors_is_as_many_single_rotors(effort, limits, lag_on, dt):
         )
         assert single.applied[0] == pytest.approx(array.applied[i], rel=1e-13)
         assert single.velocity[0] == pytest.approx(array.velocity[i], rel=1e-13)
-
-
-@given(rows, rows, random_limits, lags, st.floats(1e-3, 0.3), st.floats(0.05, 0.95))
-def test_splitting_a_step_changes_nothing(first, second, limits, lag_on, dt, part):
-    whole, split = build(lag_on=lag_on, **limits), build(lag_on=lag_on, **limits)
-    for effort in (first, second):
-        push(split, effort, part * dt)
-        expected, output = push(whole, effort, dt), push(split, effort, (1.0 - part) * dt)
-        np.testing.assert_allclose(output.computed, expected.computed, rtol=1e-9, atol=1e-12)
 
 
 @given(
@@ -386,19 +363,6 @@ def test_state_stays_between_start_and_demand_for_any_step(
         assert np.all(output.computed <= np.maximum(before, demand) + 1e-12)
         assert np.all((output.applied >= 0.0) & (output.applied <= 10.0))
         assert np.all(np.isfinite(output.wrench))
-
-
-@given(rows, random_limits, lags, st.floats(1e-4, 0.2))
-def test_no_step_breaks_a_limit(effort, limits, lag_on, dt):
-    rotors = build(lag_on=lag_on, initial_rotor_speed=500.0, **limits)
-    speed, thrust = rotors.rotor_speed, rotors.thrust
-    output = push(rotors, effort, dt)
-    if limits['max_rotor_acceleration']:
-        travel = limits['max_rotor_acceleration'] * dt
-        assert np.all(np.abs(output.velocity - speed) <= travel * (1.0 + 1e-9))
-    if limits['max_thrust_rate']:
-        travel = limits['max_thrust_rate'] * dt
-        assert np.all(np.abs(output.computed - thrust) <= travel * (1.0 + 1e-9))
 
 
 @given(rows, st.sampled_from(['isaaclab_euler', 'isaaclab_rk4']), st.floats(-6.0, -0.22), lags)
@@ -448,27 +412,9 @@ def test_a_rotor_pushes_by_its_speed(commands, limits, lag_on, exponent, integra
         np.testing.assert_allclose(output.applied, K * output.velocity**2, rtol=1e-12, atol=1e-15)
 
 
-def test_the_mean_is_between_the_thrusts_of_two_speeds():
-    rotors = build(step_value='mean')
-    before = 0.0
-    for _ in range(50):
-        output = push(rotors, [5.0] * 4)
-        after = K * output.velocity**2
-        assert np.all((before <= output.applied) & (output.applied <= after * (1.0 + 1e-12)))
-        before = after
-
-
 @pytest.mark.parametrize('command', [Command(), Command(effort=np.full(4, np.nan))])
 def test_never_commanded_rotor_gives_its_smallest_thrust(command):
     output = build(time_constant_up=0.0).step(command, STILL, 0.01, 0)
-    np.testing.assert_allclose(output.applied, [0.1] * 4, rtol=1e-14)
-    assert not output.flags['saturated'].any()
-
-
-@pytest.mark.parametrize('interface', ['effort', 'velocity'])
-def test_safe_command_is_the_smallest_thrust(interface):
-    rotors = build(command_interface=interface, time_constant_up=0.0)
-    output = rotors.step(Command(**{interface: rotors.safe_command}), STILL, 0.01, 0)
     np.testing.assert_allclose(output.applied, [0.1] * 4, rtol=1e-14)
     assert not output.flags['saturated'].any()
 
@@ -555,20 +501,7 @@ def test_whole_reset_restores_the_state_at_construction():
     np.testing.assert_array_equal(run(), first)
 
 
-def test_indices_without_a_batch_are_refused():
-    with pytest.raises(IndexError, match='there is no batch axis'):
-        build().reset([0])
-
-
 # Hard cases
-
-
-@pytest.mark.parametrize('limits', LIMITS)
-@LAGS
-def test_step_of_no_time_changes_nothing(limits, lag_on):
-    rotors = build(lag_on=lag_on, initial_rotor_speed=300.0, time_constant_up=0.0, **limits)
-    start = rotors.thrust.copy()
-    np.testing.assert_array_equal(push(rotors, [8.0] * 4, 0.0).computed, start)
 
 
 def test_negative_step_is_refused():
@@ -588,36 +521,12 @@ def test_zero_thrust_range_gives_nothing():
     np.testing.assert_array_equal(push(rotors, [5.0, -5.0, np.nan, 0.0]).wrench, np.zeros(6))
 
 
-@pytest.mark.parametrize('limits', LIMITS)
-@LAGS
-def test_large_batch_is_as_many_rows(limits, lag_on):
-    commands = np.random.default_rng(3).uniform(-1.0, 12.0, (3, 4096, 4))
-    batch = build(batch=(4096,), lag_on=lag_on, **limits)
-    rows_apart = [build(lag_on=lag_on, **limits) for _ in range(0, 4096, 1024)]
-    for command in commands:
-        output = push(batch, command)
-        assert output.wrench.shape == (4096, 6)
-        assert output.forces.shape == (4096, 4, 3)
-        for row, rotors in zip(range(0, 4096, 1024), rows_apart, strict=True):
-            single = push(rotors, command[row])
-            np.testing.assert_allclose(output.computed[row], single.computed, rtol=1e-13)
-            np.testing.assert_allclose(output.wrench[row], single.wrench, atol=1e-12)
-            np.testing.assert_allclose(output.forces[row], single.forces, rtol=1e-13)
-
-
 def test_wrench_of_a_batch_beyond_one_block_is_row_by_row():
     commands = np.random.default_rng(4).uniform(0.0, 10.0, (20000, 4))
     output = push(build(batch=(20000,)), commands)
     torque = -0.016 * output.applied @ QUAD['direction']
     np.testing.assert_allclose(output.wrench[:, 2], output.applied.sum(-1), rtol=1e-13)
     np.testing.assert_allclose(output.wrench[:, 5], torque, atol=1e-12)
-
-
-def test_thousand_rotors():
-    names = [f'rotor_{i}' for i in range(1000)]
-    rotors = build(ONE, names=names, time_constant_up=np.linspace(0.0, 0.1, 1000))
-    output = push(rotors, np.linspace(0.0, 10.0, 1000))
-    assert output.wrench[2] == pytest.approx(output.applied.sum(), rel=1e-12)
 
 
 def test_rise_and_fall_of_mixed_order_are_told_apart():
@@ -631,19 +540,6 @@ def test_rise_and_fall_of_mixed_order_are_told_apart():
     np.testing.assert_allclose(push(rotors, [8.0, 8.0]).computed, expected, rtol=1e-13)
     expected = [fast * expected[0], slow * expected[1]]
     np.testing.assert_allclose(push(rotors, [0.0, 0.0]).computed, expected, rtol=1e-13)
-
-
-def test_no_output_changes_after_it_was_given():
-    rotors = build(batch=(2,), **RANGES)
-    outputs = [push(rotors, np.full((2, 4), u)) for u in (8.0, 3.0)]
-    kept = [[o.computed.copy(), o.velocity.copy(), o.applied.copy()] for o in outputs]
-    push(rotors, np.full((2, 4), 9.0))
-    rotors.reset([0])
-    rotors.reset()
-    for output, values in zip(outputs, kept, strict=True):
-        for array, value in zip((output.computed, output.velocity, output.applied), values,
-                                strict=True):
-            np.testing.assert_array_equal(array, value)
 
 
 # Configuration
@@ -705,13 +601,3 @@ def test_explicit_schemes_refuse_steps_that_diverge(integrator, ratio):
     push(build(**settings), [5.0] * 4, 0.06 * (ratio - 1e-3))
     with pytest.raises(ConfigError, match=f'{integrator} diverges for a step of'):
         push(build(**settings), [5.0] * 4, 0.06 * (ratio + 1e-3))
-
-
-def test_shipped_configuration_is_a_quadrotor_that_hovers():
-    document = yaml.safe_load((ROOT / 'config/rotors.yaml').read_text())
-    settings = document['/**/rotors']['ros__parameters']
-    rotors = Rotors(build_params(RotorsParams, settings))
-    output = push(rotors, [5.0] * 4, 1.0)
-    assert 0.0 < output.wrench[2] < 20.0
-    output = push(rotors, [5.0] * 4, 1.0)
-    np.testing.assert_allclose(output.wrench, [0, 0, 20, 0, 0, 0], rtol=1e-5, atol=1e-12)

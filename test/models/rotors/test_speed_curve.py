@@ -84,18 +84,6 @@ def test_the_mean_of_a_step_is_near_that_of_many():
     np.testing.assert_allclose(whole, parts, atol=1e-4)
 
 
-def test_a_batch_steps_as_one_robot():
-    params = RotorsParams(**BASE, thrust_curve=CURVE, time_constant_up=0.05)
-    one, many = Rotors(params), Rotors(params, (3,))
-    for tick in range(5):
-        wanted = np.array([0.03 * tick, 0.1])
-        effort = one.step(Command(effort=wanted), STILL, 0.01, tick).effort
-        batch = many.step(Command(effort=np.tile(wanted, (3, 1))), STILL, 0.01, tick).effort
-        np.testing.assert_array_equal(batch, np.tile(effort, (3, 1)))
-    many.reset([1])
-    np.testing.assert_allclose(many.thrust[1], 0.02)
-
-
 @pytest.mark.parametrize(('values', 'problem'), [
     pytest.param({'thrust_curve': '1 x'}, 'expected numbers', id='words'),
     pytest.param({'thrust_curve': '0.1 -1e-4'}, 'never reaches max_thrust', id='too weak'),

@@ -257,31 +257,6 @@ def test_rest_keeps_the_charge_and_reset_restores_it(make):
     assert model._batteries.charge[0] == pytest.approx(0.7 * 3600.0)
 
 
-@pytest.mark.parametrize(('make', 'field', 'value'), [
-    (rotors, 'effort', 8.0), (thrusters, 'velocity', 90.0),
-])
-def test_a_batch_is_many_and_a_reset_of_some_leaves_the_others(make, field, value):
-    one, many = make(battery(capacity=0.05)), make(battery(capacity=0.05), (3,))
-    n = len(one.command_names)
-    command = Command(**{field: [value] * n})
-    several = Command(**{field: np.array([[value] * n, [0.5 * value] * n, [value] * n])})
-    for i in range(20):
-        single, output = one.step(command, STILL, 0.1, i), many.step(several, STILL, 0.1, i)
-        np.testing.assert_allclose(output.applied[0], single.applied, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(
-            output.batteries.charge[0], single.batteries.charge, rtol=1e-9, atol=1e-12
-        )
-    kept = output.batteries.charge.copy()
-    assert kept[0] == pytest.approx(kept[2])
-    assert kept[1] > kept[0]
-    many.reset([2])
-    np.testing.assert_array_equal(output.batteries.charge, kept)
-    np.testing.assert_allclose(many._batteries.charge[:2], kept[:2] * 180.0, rtol=1e-15)
-    assert many._batteries.charge[2] == 180.0
-    with pytest.raises(IndexError, match='no batch axis'):
-        one.reset([0])
-
-
 def test_advance_without_the_wrench_draws_too():
     one, other = rotors(command_interface='throttle'), rotors(command_interface='throttle')
     for i in range(10):

@@ -87,13 +87,6 @@ def test_each_member_of_a_batch_has_its_own_propellant():
     assert model.state().inertia.shape == (3, 2, 3, 3)
 
 
-def test_reset_fills_to_the_start():
-    model = tanks(starting_fuel_ratio=0.3)
-    model.draw(np.array([2.0]))
-    model.reset()
-    np.testing.assert_allclose(model.propellant, [3.0], rtol=1e-15)
-
-
 @pytest.mark.parametrize(
     ('given_params', 'text'),
     [

@@ -350,11 +350,6 @@ def test_mixed_array_is_one_rotor_each(rows, dt):
     np.testing.assert_allclose(together, apart, rtol=1e-14, atol=1e-300)
 
 
-@pytest.mark.parametrize('model', SMOOTH)
-def test_no_time_no_change(model):
-    assert one_step(dynamics(**model), 12.5, -40.0, 0.0) == 12.5
-
-
 ends = st.sampled_from([1e-12, 1e12])
 
 

@@ -49,8 +49,6 @@ PROPELLER = {
     **LAG, 'conversion': 'propeller', 'thrust_coefficient': -0.004422, 'propeller_diameter': 0.2,
     'advance_coefficient': -0.004, 'direction': -1,
 }
-MIRRORED_TABLE = {**TABLE, 'input_values': '-90 -8 8 90', 'output_values': '-20 0 0 20'}
-MIRRORED_ZONE = {**BESSA, 'rotor_constant_left': 0.02, 'delta_left': -4.0}
 KINDS = [
     pytest.param({**LAG, **SQUARE}, id='first_order basic'),
     pytest.param(YOERGER, id='yoerger basic'),
@@ -392,39 +390,6 @@ def test_array_is_one_thruster_each(rows, interface):
 
 
 @pytest.mark.parametrize('kind', KINDS)
-@given(command=st.floats(-100.0, 100.0), dt=st.floats(1e-3, 1.0), pieces=st.integers(2, 5))
-def test_splitting_a_step_changes_nothing(kind, command, dt, pieces):
-    whole, split = thrusters(**kind), thrusters(**kind)
-    for model in (whole, split):
-        model.step(velocity(-30.0), STILL, 0.2, 0)
-    expected = whole.step(velocity(command), STILL, dt, 1)
-    for tick in range(pieces):
-        found = split.step(velocity(command), STILL, dt / pieces, tick)
-    np.testing.assert_allclose(found.velocity, expected.velocity, rtol=1e-11, atol=1e-11)
-
-
-@pytest.mark.parametrize(
-    'kind',
-    [
-        pytest.param({**LAG, **SQUARE}, id='first_order basic'),
-        pytest.param(YOERGER, id='yoerger basic'),
-        pytest.param(MIRRORED_ZONE, id='bessa dead_zone'),
-        pytest.param(MIRRORED_TABLE, id='first_order linear_interp'),
-        pytest.param(PROPELLER, id='first_order propeller'),
-    ],
-)
-@given(commands=st.lists(st.floats(-100.0, 100.0), min_size=1, max_size=5),
-       stream=st.floats(-2.0, 2.0))
-def test_mirrored_commands_mirror_the_wrench(kind, commands, stream):
-    model, mirrored = (thrusters(**kind, moment_constant=0.1, position=[0, 1, 2]) for _ in '12')
-    flow = np.array([stream, 0.0, 0.0])
-    for tick, command in enumerate(commands):
-        output = model.step(velocity(command), BodyState(velocity=flow), 0.05, tick)
-        mirror = mirrored.step(velocity(-command), BodyState(velocity=-flow), 0.05, tick)
-        np.testing.assert_allclose(mirror.wrench, -output.wrench, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize('kind', KINDS)
 @pytest.mark.parametrize('interface', ['velocity', 'effort'])
 @given(command=st.floats(allow_nan=True, allow_infinity=False), dt=st.floats(1e-6, 30.0),
        gain=st.sampled_from([1.0, -1e6, 0.0]))
@@ -440,36 +405,6 @@ def test_any_command_stays_finite_and_inside_the_limits(kind, interface, command
 
 
 # Hard cases.
-
-
-@pytest.mark.parametrize('dt', [0.0, 0.01])
-def test_no_time_constant_and_no_time(dt):
-    model = thrusters(**SQUARE, dynamics='first_order')
-    assert model.step(velocity(10.0), STILL, dt, 0).velocity[0] == (10.0 if dt else 0.0)
-
-
-def test_a_thousand_thrusters_of_all_kinds():
-    rows = [{**LAG, **SQUARE}, YOERGER, BESSA, TABLE, PROPELLER] * 200
-    model = thrusters(1000, **merged(rows))
-    output = model.step(Command(velocity=np.full(1000, 20.0)), STILL, 0.02, 0)
-    by_kind = output.applied.reshape(200, 5)
-    np.testing.assert_array_equal(by_kind, np.broadcast_to(by_kind[0], (200, 5)))
-    assert output.wrench[0] == pytest.approx(output.applied.sum(), rel=1e-12)
-
-
-@pytest.mark.parametrize('interface', ['velocity', 'effort'])
-def test_batch_is_one_array_each(interface):
-    rows = [{**LAG, **SQUARE}, YOERGER, BESSA, TABLE]
-    settings = {**merged(rows), 'command_interface': interface}
-    command = np.linspace(-40.0, 40.0, 4096 * 4).reshape(4096, 4)
-    batch, single = thrusters(4, (4096,), **settings), thrusters(4, **settings)
-    for tick in range(3):
-        output = batch.step(Command(**{interface: command}), STILL, 0.02, tick)
-        alone = single.step(Command(**{interface: command[777]}), STILL, 0.02, tick)
-    assert output.wrench.shape == (4096, 6)
-    assert output.forces.shape == (4096, 4, 3)
-    np.testing.assert_allclose(output.applied[777], alone.applied, rtol=1e-14)
-    np.testing.assert_allclose(output.wrench[777], alone.wrench, rtol=1e-14)
 
 
 @pytest.mark.parametrize(('conversion', 'given', 'part'), [
