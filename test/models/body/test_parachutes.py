@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
-from propulsion_ros.settings.errors import ConfigError
 
 SECOND = 10**9
 START = 1_700_000_000 * SECOND
@@ -103,19 +102,3 @@ def test_terminal_speed_under_the_open_canopy():
         body.step(np.zeros(6), mass, mass, 0.01, (area, model.attachment))
     speed = np.sqrt(2.0 * 20.0 * 9.80665 / (1.2 * 10.0))
     np.testing.assert_allclose(body.velocity, [0, 0, -speed], rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ('given_params', 'text'),
-    [
-        pytest.param({'deployment_delay': [0.5, 0.0]}, "'deployment_delay[1]': 0 is below 0.1 s",
-                     id='delay'),
-        pytest.param({'drag_area': -1.0}, "'drag_area': -1 is below 0 m^2", id='area'),
-        pytest.param({'inflation_time': [1.0] * 3},
-                     "'inflation_time': expected 2 values, got 3", id='count'),
-    ],
-)
-def test_refused_configuration(given_params, text):
-    with pytest.raises(ConfigError) as error:
-        parachutes(**given_params)
-    assert str(error.value) == f'parameter {text}'

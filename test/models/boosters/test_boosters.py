@@ -10,7 +10,7 @@ from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.supply.tanks import TanksParams
-from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.errors import CommandError
 
 STILL = BodyState()
 QUARTER = 0.5 * np.pi
@@ -265,33 +265,6 @@ def test_only_the_gimballed_booster_turns_and_nan_centres_it():
 
 
 # Configuration.
-
-
-@pytest.mark.parametrize(
-    ('given_params', 'text'),
-    [
-        pytest.param({'min_thrust': 101.0},
-                     "'min_thrust[0]': 101 is above max_thrust 100 N; are they swapped?",
-                     id='least above most'),
-        pytest.param({'max_thrust': 0.0}, "'max_thrust': 0 must be above 0 N", id='no thrust'),
-        pytest.param({'time_constant': -0.1}, "'time_constant': -0.1 is below 0 s", id='tau'),
-        pytest.param({'tank': 'main'}, "'tank[0]': unknown tank 'main', known: none", id='tank'),
-        pytest.param({'gimbals': GimbalsParams(booster=['b'])},
-                     "'gimbals.booster[0]': unknown booster 'b', known: a", id='gimbal'),
-        pytest.param({'gimbals': GimbalsParams(booster=['a'], joints=['a', 'j'])},
-                     "'gimbals.joints[0]': 'a' is named twice", id='joint like a booster'),
-        pytest.param({'gimbals': GimbalsParams(booster=['a'], joints=['j', 'j'])},
-                     "'gimbals.joints[1]': 'j' is named twice", id='joint twice'),
-        pytest.param({'axis': [0.0, 0.0, 0.0]},
-                     "'axis[0]': expected a direction, got a vector of length 0", id='axis'),
-        pytest.param({'integrator': 'rk4'},
-                     "'integrator': expected one of exact, euler, got 'rk4'", id='integrator'),
-    ],
-)
-def test_refused_configuration(given_params, text):
-    with pytest.raises(ConfigError) as error:
-        boosters(**given_params)
-    assert str(error.value) == f'parameter {text}'
 
 
 def test_names_and_safe_commands():

@@ -167,23 +167,3 @@ def test_the_explicit_step_refuses_to_diverge():
     model = gimbals(time_constant=0.01, integrator='euler')
     with pytest.raises(ConfigError, match='euler diverges'):
         model.step(np.zeros((1, 2)), 0.1)
-
-
-@pytest.mark.parametrize(
-    ('given_params', 'text'),
-    [
-        pytest.param({'time_constant': -0.1}, "'time_constant': -0.1 is below 0 s", id='tau'),
-        pytest.param(
-            {'range': [0.1, 4.0]}, "'range[1]': 4 is above 3.14159 rad: write 0.0698132, in rad",
-            id='range',
-        ),
-        pytest.param(
-            {'axes': [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]},
-            "'gimbals.axes[0]': expected a direction, got a vector of length 0", id='axis',
-        ),
-    ],
-)
-def test_refused_configuration(given_params, text):
-    with pytest.raises(ConfigError) as error:
-        gimbals(**given_params)
-    assert str(error.value) == f'parameter {text}'

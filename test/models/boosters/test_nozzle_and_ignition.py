@@ -10,7 +10,6 @@ from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, temperature_and_pressure
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.supply.tanks import Tanks, TanksParams
-from propulsion_ros.settings.errors import ConfigError
 
 STILL, ON = BodyState(), Command(effort=[1e9])
 # A motor of RocketPy 1.11: five grains, thrust (0, 0), (0.05, 1500), ... (3.9, 0).
@@ -159,25 +158,6 @@ def test_a_specific_impulse_gives_the_fuel_rate():
     np.testing.assert_allclose(params.max_fuel_rate, [1000.0 / (250.0 * STANDARD_GRAVITY), 0.3])
     again = BoostersParams(**vars(params))
     np.testing.assert_array_equal(again.max_fuel_rate, params.max_fuel_rate)
-
-
-@pytest.mark.parametrize(('values', 'reason'), [
-    ({}, 'is required, or specific_impulse'),
-    ({'max_fuel_rate': -0.5}, 'is below 0'),
-    ({'max_fuel_rate': 0.3, 'specific_impulse': 250.0}, 'expected one of them'),
-])
-def test_a_fuel_rate_that_is_unknown_or_known_twice_is_refused(values, reason):
-    with pytest.raises(ConfigError, match=reason):
-        BoostersParams(names=['a'], max_thrust=1000.0, **values)
-
-
-@pytest.mark.parametrize(('values', 'reason'), [
-    ({'grain_inner_radius': 0.033}, 'expected less than grain_outer_radius'),
-    ({'grain_length': 0.0}, 'grain_length'), ({'inertia': [0, 0, 1.0]}, 'inertia'),
-])
-def test_grains_that_cannot_be_are_refused(values, reason):
-    with pytest.raises(ConfigError, match=reason):
-        TanksParams(names=['t'], capacity=1.0, **{**GRAINS, **values})
 
 
 def test_grains_lie_along_z_of_their_link_and_other_tanks_stay_as_they_are():

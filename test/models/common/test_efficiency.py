@@ -22,7 +22,6 @@ from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
-from propulsion_ros.settings.errors import ConfigError
 
 NAMES = ['a', 'b', 'c']
 POINTS, AXES = np.random.default_rng(5).uniform(-1.0, 1.0, (2, 3, 3))
@@ -209,20 +208,3 @@ def test_thruster_is_degraded_below_what_it_was_configured_with():
     assert family.degraded.tolist() == [True, False, False]
     family.retune(thrusters([1.0, 0.8, 0.5], propeller_efficiency=[1.0, 0.9, 0.8]))
     assert family.degraded.tolist() == [False, False, True]
-
-
-@pytest.mark.parametrize('params', [
-    pytest.param(params, id=kind.__name__) for kind, params, _ in (
-        BOOSTERS, ROTORS, FINS, THRUSTERS, MODULES
-    )
-])
-@pytest.mark.parametrize(('value', 'text'), [
-    pytest.param([1.0, -0.1, 1.0], r"efficiency\[1\]': -0.1 is below 0$", id='negative'),
-    pytest.param(1.5, r"efficiency': 1.5 is above 1$", id='above 1'),
-    pytest.param([np.nan], r"efficiency\[0\]': nan is not finite$", id='nan'),
-    pytest.param([1.0, 1.0], r"efficiency': expected \d+ values, got 2$", id='count'),
-    pytest.param('high', r"efficiency': expected a number, got 'high'$", id='text'),
-])
-def test_wrong_efficiency_is_refused_in_one_line(params, value, text):
-    with pytest.raises(ConfigError, match=text):
-        params(value)

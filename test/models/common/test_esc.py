@@ -13,7 +13,7 @@ from propulsion_ros.models.common.esc import Esc
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
-from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.errors import CommandError
 
 STILL = BodyState()
 K = 1.5e-5
@@ -143,23 +143,3 @@ def test_a_force_is_no_throttle():
     model = Rotors(RotorsParams(**ROTORS, command_interface='throttle'))
     with pytest.raises(CommandError, match='a, b: expected position, got effort 5'):
         model.step(Command(effort=[5.0, 5.0]), STILL, 0.01, 0)
-
-
-@pytest.mark.parametrize(('settings', 'text'), [
-    pytest.param({'esc_curve': '1 x'}, "'esc_curve[0]': expected numbers", id='words'),
-    pytest.param({'esc_curve': '0 inf'}, "'esc_curve[0]': expected finite numbers", id='infinite'),
-    pytest.param({'esc_curve': '0 5 -4'}, "'esc_curve[0]': falls from throttle 0.62", id='falls'),
-    pytest.param({'esc_curve': '-1 5'}, "'esc_curve[0]': gives -1 at throttle 0", id='pulls'),
-    pytest.param({'esc_kind': 'table', 'esc_curve': '0 1 1'}, 'expected pairs of', id='pairs'),
-    pytest.param({'esc_kind': 'table', 'esc_curve': '0 1 0.5 2'}, 'from 0 to 1', id='range'),
-    pytest.param({'esc_gives': 'speed'}, "'esc_curve[0]': is required", id='missing'),
-])
-def test_curves_that_are_refused(settings, text):
-    with pytest.raises(ConfigError) as error:
-        RotorsParams(**ROTORS, command_interface='throttle', **settings)
-    assert text in str(error.value)
-
-
-def test_thrusters_without_a_largest_thrust_need_a_curve():
-    with pytest.raises(ConfigError, match='is required with command_interface throttle'):
-        ThrustersParams(**THRUSTERS, command_interface='throttle')

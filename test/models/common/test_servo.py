@@ -221,16 +221,6 @@ def test_fins_have_the_same_servos():
     assert fins.step(Command(position=[0.0]), BodyState(), DT, 0).position == 0.0
 
 
-@pytest.mark.parametrize(('values', 'text'), [
-    ({'natural_frequency': 1e-9}, 'expected 0 or at least 0.001 rad/s'),
-    ({'acceleration_limit': 5.0}, 'expected 0 without natural_frequency'),
-    ({'natural_frequency': 5.0, 'integrator': 'euler'}, 'needs the exact integrator, got euler'),
-])
-def test_what_no_servo_does_is_refused(values, text):
-    with pytest.raises(ConfigError, match=text):
-        GimbalsParams(booster='a', **values)
-
-
 @pytest.mark.parametrize('values', [
     {'natural_frequency': 5.0, 'dynamics': 'zero_order'},
     {'backlash': 0.1, 'dynamics': 'yoerger', 'alpha': 1.0, 'beta': 1.0},

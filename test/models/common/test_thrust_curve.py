@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +10,6 @@ from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.thrust_curve import BurnCurves, parse_curve
 from propulsion_ros.models.supply.tanks import TanksParams
-from propulsion_ros.settings.errors import ConfigError
 
 TRIANGLE = '0 0 0.1 20 1.1 0'  # 1 N s while it rises, 10 N s while it falls
 PLATEAU = '0.25 40, 2.25 40, 2.5 0'  # begins after 0: it rises from no thrust
@@ -136,21 +134,3 @@ def test_solid_and_throttled_boosters_side_by_side():
         mixed = both.step(command, STILL, 0.01, tick).applied
         assert mixed[0] == solid.step(command, STILL, 0.01, tick).applied[0]
         assert mixed[1] == liquid.step(command, STILL, 0.01, tick).applied[1]
-
-
-@pytest.mark.parametrize(('curve', 'problem'), [
-    pytest.param('0 1 x 0', "expected numbers: could not convert string to float: 'x'", id='text'),
-    pytest.param('0 20', 'at least two, got 2 numbers', id='one point'),
-    pytest.param('0 20 1', 'got 3 numbers', id='odd'),
-    pytest.param('0 20 nan 0', 'expected finite numbers', id='nan'),
-    pytest.param('-1 20 1 0', 'time -1 s is before ignition', id='before 0'),
-    pytest.param('0 20 1 5 1 0', 'time 1 s does not come after 1 s', id='repeated time'),
-    pytest.param('0 20 1 -5', 'thrust -5 N is negative', id='negative'),
-    pytest.param('0 0 1 0', 'expected a thrust above 0 N', id='no thrust'),
-    pytest.param('0 0 1 21 2 0', 'peaks at 21 N, expected max_thrust, 20 N', id='other peak'),
-])
-def test_wrong_curves_are_refused(curve, problem):
-    with pytest.raises(ConfigError) as caught:
-        motors(thrust_curve=[curve, PLATEAU])
-    assert str(caught.value).startswith("parameter 'thrust_curve[0]': ")
-    assert problem in str(caught.value)

@@ -20,7 +20,7 @@ from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
 from propulsion_ros.models.fam.params import NozzlesParams, angle_from_count, speed_from_count
-from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.flat import build, parameters_of
 
 ROOT = Path(__file__).parents[3]
@@ -376,16 +376,6 @@ def test_a_negative_speed_is_refused_by_name():
     with pytest.raises(CommandError, match='impeller_2: velocity -1 rad/s is negative'):
         InverseFam(InverseFamParams()).check_command(Command(velocity=velocity))
     InverseFam(InverseFamParams()).check_command(Command())
-
-
-@pytest.mark.parametrize(('wrong', 'message'), [
-    pytest.param({'method': 'fam_exact'}, 'expected one of closed_form, polynomial', id='method'),
-    pytest.param({'thrust_scale': 0.0}, 'is below 1e-06', id='scale'),
-    pytest.param({'angle_std': -0.1}, 'is below 0 rad', id='deviation'),
-])
-def test_refused(wrong, message):
-    with pytest.raises(ConfigError, match=message):
-        InverseFamParams(**wrong)
 
 
 def test_shipped_configuration_is_the_default():

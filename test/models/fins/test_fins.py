@@ -16,7 +16,6 @@ from propulsion_ros.models.common.wrench import move_wrench
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams, angle_of_attack
 from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
-from propulsion_ros.settings.errors import ConfigError
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / 'test/data/golden'
@@ -345,59 +344,3 @@ def test_stall_is_flagged():
 
 
 # ---- configuration
-
-
-@pytest.mark.parametrize(
-    ('make', 'text'),
-    [
-        pytest.param(
-            lambda: FinsParams(names=['a', 'b'], **models(quadratic=['a'])),
-            "parameter 'names[1]': 'b' has no lift model, expected it in quadratic.fin, "
-            'two_lines.fin or lifting_surface.fin, in a URDF <quadratic>, <two_lines> or '
-            '<lifting_surface>', id='no_model',
-        ),
-        pytest.param(
-            lambda: FinsParams(names=['a'], **models(['a'], ['a'])),
-            "parameter 'two_lines.fin[0]': 'a' is also in quadratic", id='two_models',
-        ),
-        pytest.param(
-            lambda: FinsParams(names=['a'], **models(['b'])),
-            "parameter 'quadratic.fin[0]': unknown fin 'b', known: a", id='unknown',
-        ),
-        pytest.param(
-            lambda: params(min_deflection=0.2, max_deflection=0.1),
-            "parameter 'min_deflection[0]': 0.2 is above max_deflection 0.1 rad; are they swapped?",
-            id='limits',
-        ),
-        pytest.param(
-            lambda: params(model='surface', max_deflection=2.0),
-            "parameter 'max_deflection[0]': a flap turns by at most 1.5708 rad, got 2", id='flap',
-        ),
-        pytest.param(
-            lambda: params(time_constant=-0.1),
-            "parameter 'time_constant': -0.1 is below 0 s", id='time_constant',
-        ),
-        pytest.param(
-            lambda: params(compat='gazebo'),
-            "parameter 'compat': expected one of none, uuv, pyflyt, got 'gazebo'", id='compat',
-        ),
-        pytest.param(
-            lambda: Fins(params(chord=(0.0, 0.0, 2.0))),
-            "parameter 'chord[0]': [0.0, 0.0, 1.0] is parallel to the span", id='parallel',
-        ),
-        pytest.param(
-            lambda: Fins(params(span=(0.0, 0.0, 0.0))),
-            "parameter 'span[0]': expected a direction, got a vector of length 0", id='no_span',
-        ),
-        pytest.param(
-            lambda: run(Fins(params(time_constant=0.1, integrator='euler')), commands(0.1),
-                        FORWARD, 0.3, 1),
-            "parameter 'integrator': euler diverges for a step of 0.3 s with a time constant of "
-            '0.1 s; expected at least 0.15 s, or the exact integrator', id='euler',
-        ),
-    ],
-)
-def test_refusals(make, text):
-    with pytest.raises(ConfigError) as error:
-        make()
-    assert str(error.value) == text

@@ -106,21 +106,6 @@ def test_golden_refused(scenario):
     assert str(error.value) == REFUSED[name]
 
 
-@pytest.mark.parametrize(
-    ('change', 'text'),
-    [
-        pytest.param({'area': 0.0}, "'area': 0 must be above 0 m^2", id='area'),
-        pytest.param({'stall_angle': 2.0}, "'stall_angle': 2 is above 1.5708 rad", id='stall'),
-        pytest.param({'drag_slope': -0.1}, "'drag_slope': -0.1 is below 0 1/rad", id='drag'),
-        pytest.param({'lift_slope': np.nan}, "'lift_slope': nan is not finite", id='nan'),
-    ],
-)
-def test_refuses_what_is_not_physical(change, text):
-    with pytest.raises(ConfigError, match='parameter') as error:
-        TwoLinesParams(**{**FIN, **change})
-    assert text in str(error.value)
-
-
 def test_quadratic_by_hand():
     model = Quadratic(QuadraticParams(fin='a', lift_constant=3.0, drag_constant=2.0))
     a = np.pi / 6

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSurfaceParams
-from propulsion_ros.settings.errors import ConfigError
 
 GOLDEN = Path(__file__).parents[2] / 'data/golden'
 SCENARIOS = json.loads((GOLDEN / 'pyflyt_lifting_surface.json').read_text())['scenarios']
@@ -236,24 +235,3 @@ def test_positive_flap_adds_lift(alpha):
 def test_rest_is_without_load():
     still = np.zeros(1, complex)
     assert not np.any(loads_in(LiftingSurface(LiftingSurfaceParams(**PLAIN)), still, np.zeros(1)))
-
-
-@pytest.mark.parametrize(
-    ('change', 'text'),
-    [
-        pytest.param({'span_length': 0.0}, "'span_length': 0 is below 1e-06 m", id='span'),
-        pytest.param({'chord_length': 5e-324}, "'chord_length': 4.94066e-324 is below 1e-06 m",
-                     id='chord'),
-        pytest.param({'flap_to_chord': 1.2}, "'flap_to_chord': 1.2 is above 1", id='flap'),
-        pytest.param({'lift_slope': 13.0}, "'lift_slope': 13 is above 12.5664 1/rad", id='slope'),
-        pytest.param(
-            {'zero_lift_angle': 0.3},
-            "'zero_lift_angle[0]': expected a value between min_stall_angle -0.261799 and "
-            'max_stall_angle 0.261799 rad, got 0.3', id='stall_order',
-        ),
-    ],
-)
-def test_refuses_what_is_not_physical(change, text):
-    with pytest.raises(ConfigError) as error:
-        LiftingSurfaceParams(**{**PLAIN, **change})
-    assert text in str(error.value)

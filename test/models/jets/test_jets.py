@@ -223,18 +223,6 @@ def test_jets_are_allocatable():
     assert model.command_for(np.array([0.5, 2.0])).tolist() == [0.5, 2.0]
 
 
-@pytest.mark.parametrize(('given', 'text'), [
-    ({'tank': 'x'}, "unknown tank 'x', known: none"),
-    ({'min_on_time': 0.06, 'min_off_time': 0.05}, '0.1 s has no room for min_on_time and min_off'),
-    ({'modulation': 'on_off', 'off_level': 0.5}, '0.5 must be below on_level, 0.45'),
-    ({'modulation': 'pulse_frequency', 'filter_gain': 0.4}, '0.4 must be above on_level, 0.45'),
-    ({'modulation': 'pulse_frequency', 'filter_time_constant': 1e-3}, 'gives pulses every 0.000'),
-])
-def test_what_cannot_work_is_refused(given, text):
-    with pytest.raises(ConfigError, match=text):
-        jets(**given)
-
-
 # gz-sim, test/integration/spacecraft.cc with examples/worlds/spacecraft.sdf, and the numbers of
 # tutorials/spacecraft_thrusters.md: 1.4 N, 10 Hz, steps of 1 ms, a command at step 100 of 600.
 GZ = {'names': [f'thruster_{i}' for i in range(12)], 'command_interface': 'throttle',

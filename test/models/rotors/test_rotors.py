@@ -545,53 +545,6 @@ def test_rise_and_fall_of_mixed_order_are_told_apart():
 # Configuration
 
 
-@pytest.mark.parametrize(('changes', 'text'), [
-    pytest.param(
-        {'min_thrust': 11.0}, "'min_thrust[0]': 11 is above max_thrust 10 N", id='limits'
-    ),
-    pytest.param(
-        {'direction': [1, 0, 1, -1]},
-        "'direction[1]': expected 1 (counterclockwise) or -1 (clockwise), got 0", id='direction',
-    ),
-    pytest.param(
-        {'motor_constant': 0.0}, "'motor_constant': 0 is below 1e-12 N s^2/rad^2", id='constant'
-    ),
-    pytest.param(
-        {'motor_constant_range': [1e-5, 2e-5]},
-        "'seed': expected at least 0 to draw from motor_constant_range, got -1", id='seed',
-    ),
-    pytest.param(
-        {'time_constant_up_range': [0.0, 0.0, 0.2, 0.1] * 2},
-        "'time_constant_up_range[2]': 0.2 is above its high end 0.1", id='range',
-    ),
-    pytest.param(
-        {'motor_constant_range': [0.0, 2e-5], 'seed': 1},
-        "'motor_constant_range[0]': 0 is below 1e-12 N s^2/rad^2", id='zero constant in range',
-    ),
-    pytest.param({'axis': [0.0, 0.0, 0.0] * 4}, "'axis[0]': expected a direction", id='axis'),
-    pytest.param(
-        {'integrator': 'rk4', 'max_thrust_rate': 5.0},
-        "'max_thrust_rate': rk4 limits only the rate of what lags, the rotor speed; expected 0, "
-        'or the exact integrator', id='rate beside the lag',
-    ),
-    pytest.param(
-        {'integrator': 'euler', 'lag_on': 'thrust', 'max_rotor_acceleration': 5.0},
-        "'max_rotor_acceleration': euler limits only the rate of what lags, the thrust",
-        id='acceleration beside the lag',
-    ),
-    pytest.param(
-        {'initial_rotor_speed': 1000.0},
-        "'initial_rotor_speed[0]': 1000 rad/s gives 15 N, expected at most max_thrust, 10 N",
-        id='start',
-    ),
-    pytest.param({'integrator': 'heun'}, "'integrator': expected one of exact", id='integrator'),
-])
-def test_wrong_configuration_is_refused(changes, text):
-    with pytest.raises(ConfigError) as refusal:
-        build(**changes)
-    assert str(refusal.value).startswith(f'parameter {text}')
-
-
 @pytest.mark.parametrize(('integrator', 'ratio'), [
     ('euler', 2.0), ('rk4', 2.785293563405282), ('isaaclab_euler', 2.0),
     ('isaaclab_rk4', 1.1036),

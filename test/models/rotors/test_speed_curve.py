@@ -7,7 +7,6 @@ import pytest
 
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
-from propulsion_ros.settings.errors import ConfigError
 
 STILL = BodyState()
 BASE = {
@@ -82,24 +81,3 @@ def test_the_mean_of_a_step_is_near_that_of_many():
     whole = long.step(command, STILL, 0.01, 0).effort
     parts = np.mean([short.step(command, STILL, 0.001, i).effort for i in range(10)], axis=0)
     np.testing.assert_allclose(whole, parts, atol=1e-4)
-
-
-@pytest.mark.parametrize(('values', 'problem'), [
-    pytest.param({'thrust_curve': '1 x'}, 'expected numbers', id='words'),
-    pytest.param({'thrust_curve': '0.1 -1e-4'}, 'never reaches max_thrust', id='too weak'),
-    pytest.param({'thrust_curve': '-0.1 0 1e-7'}, 'below 0', id='pulls'),
-    pytest.param({'thrust_curve': '0.1 -1e-4 1e-7'}, 'falls while', id='falls'),
-    pytest.param({'thrust_curve': CURVE, 'lag_on': 'thrust'}, "'lag_on': needs", id='lag'),
-    pytest.param({'thrust_curve': CURVE, 'integrator': 'isaaclab_rk4'}, 'needs', id='original'),
-    pytest.param({'thrust_curve': '0 0 1', 'thrust_curve_kind': 'table'}, 'pairs', id='pairs'),
-    pytest.param(
-        {'thrust_curve': '1 0 2 1', 'thrust_curve_kind': 'table'}, 'rise from 0', id='start'
-    ),
-    pytest.param(
-        {'thrust_curve': ['0 0 2000 1', ''], 'thrust_curve_kind': 'table'}, 'every rotor',
-        id='missing',
-    ),
-])
-def test_what_is_no_curve_is_refused(values, problem):
-    with pytest.raises(ConfigError, match=problem):
-        RotorsParams(**BASE, **values)

@@ -11,7 +11,6 @@ from propulsion_ros.models.fins.fins import Fins
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.supply.battery_params import BatteriesParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
-from propulsion_ros.settings.errors import ConfigError
 
 LIPO = '0 9 0.1 13.5 0.9 16 1 16.8'
 STILL = BodyState()
@@ -263,37 +262,3 @@ def test_advance_without_the_wrench_draws_too():
         output = one.step(Command(position=[0.9] * 4), STILL, 0.05, i)
         np.testing.assert_array_equal(other.advance(np.full(4, 0.9), 0.05), output.applied)
     np.testing.assert_array_equal(one._batteries.charge, other._batteries.charge)
-
-
-@pytest.mark.parametrize(('fields', 'text'), [
-    pytest.param({'capacity': 0.0}, r"capacity\[0\]': expected at least 1e-09 A h", id='none'),
-    pytest.param({'open_circuit_voltage': ''}, 'expected pairs of charge and value', id='no curve'),
-    pytest.param({'open_circuit_voltage': '0 9 0.5 8 1 10'}, 'falls between', id='falls'),
-    pytest.param({'open_circuit_voltage': '0 9 0.5 10'}, 'charges that rise from 0 to 1',
-                 id='half'),
-    pytest.param({'open_circuit_voltage': 'x'}, 'expected numbers', id='no number'),
-    pytest.param({'open_circuit_voltage': '0'}, 'expected voltages from', id='no voltage'),
-    pytest.param({'open_circuit_voltage': '0 9 1e-9 10 1 11'}, 'at least 1e-06 apart', id='close'),
-    pytest.param({'cut_off_voltage': 17.0}, 'expected below 16.8 V', id='cut off'),
-    pytest.param({'nominal_voltage': 1e-9}, 'nominal_voltage', id='nominal'),
-    pytest.param({'starting_charge': 1.5}, '1.5 is above 1', id='too full'),
-])
-def test_no_battery(fields, text):
-    with pytest.raises(ConfigError, match=text):
-        battery(**fields)
-
-
-@pytest.mark.parametrize(('make', 'fields', 'text'), [
-    pytest.param(rotors, {'battery': ['main', 'x', '', '']},
-                 r"battery\[1\]': unknown battery 'x', known: main", id='unknown'),
-    pytest.param(rotors, {'moment_constant': 0.0}, 'expected this or moment_constant above 0',
-                 id='rotor without power'),
-    pytest.param(thrusters, {'power_constant': 0.0}, 'expected this or moment_constant above 0',
-                 id='thruster without power'),
-    pytest.param(rotors, {'integrator': 'isaaclab_euler'}, 'expected exact, euler or rk4',
-                 id='original'),
-    pytest.param(thrusters, {'max_command': 1e12}, 'max_command.*expected a limit', id='no limit'),
-])
-def test_what_does_not_go_together(make, fields, text):
-    with pytest.raises(ConfigError, match=text):
-        make(**fields)

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.supply.tanks import Tanks, TanksParams
-from propulsion_ros.settings.errors import ConfigError
 
 TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 """A quarter turn about z."""
@@ -85,25 +84,3 @@ def test_each_member_of_a_batch_has_its_own_propellant():
     model.draw(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 60.0]]))
     np.testing.assert_array_equal(model.propellant, [[9, 18], [7, 16], [5, 0]])
     assert model.state().inertia.shape == (3, 2, 3, 3)
-
-
-@pytest.mark.parametrize(
-    ('given_params', 'text'),
-    [
-        pytest.param({'starting_fuel_ratio': 1.5}, "'starting_fuel_ratio': 1.5 is above 1",
-                     id='overfull'),
-        pytest.param({'starting_fuel_ratio': [-0.2]}, "'starting_fuel_ratio[0]': -0.2 is below 0",
-                     id='less than empty'),
-        pytest.param({'capacity': -1.0}, "'capacity': -1 is below 0 kg: write 1, its size",
-                     id='capacity'),
-        pytest.param({'inertia': [1.0, 1.0, -1.0]}, "'inertia[2]': -1 is below 0 kg m^2",
-                     id='inertia'),
-        pytest.param(
-            {'names': ['a', 'a']}, "'names[1]': 'a' is named twice, rename one", id='twice'
-        ),
-    ],
-)
-def test_refused_configuration(given_params, text):
-    with pytest.raises(ConfigError) as error:
-        tanks(**given_params)
-    assert str(error.value) == f'parameter {text}'

@@ -11,7 +11,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
-from propulsion_ros.models.thrusters.table import parse_table
 from propulsion_ros.settings.errors import ConfigError
 
 GOLDEN = Path(__file__).parents[2] / 'data/golden'
@@ -298,24 +297,6 @@ def test_stream_against_a_batch_of_speeds():
     still = model.thrust(speed, np.zeros(2))
     np.testing.assert_allclose(model.thrust(speed), still, rtol=1e-12)
     assert model.thrust(speed[0, 0], np.ones((5, 2))).shape == (5, 2)
-
-
-@pytest.mark.parametrize(
-    ('speeds_text', 'thrusts_text', 'problem'),
-    [
-        pytest.param('', '', "'input_values[2]': linear_interp needs at least one", id='empty'),
-        pytest.param('0 1', '0', "'output_values[2]': expected 2 numbers, one for each of "
-                     'input_values, got 1', id='count'),
-        pytest.param('0 1', '0 x', "'output_values[2]': expected a number, got 'x'", id='text'),
-        pytest.param('0 nan', '0 1', "'input_values[2]': expected a number of at most 1e+12, "
-                     'got nan', id='nan'),
-        pytest.param('0 1e999', '0 1', 'at most 1e+12, got 1e999', id='infinite'),
-    ],
-)
-def test_unusable_table_is_refused(speeds_text, thrusts_text, problem):
-    with pytest.raises(ConfigError) as caught:
-        parse_table(speeds_text, thrusts_text, 2)
-    assert problem in str(caught.value)
 
 
 def test_close_knots_do_not_overflow():

@@ -306,37 +306,6 @@ def test_efficiency_does_not_touch_the_state():
 # Configuration.
 
 
-@pytest.mark.parametrize(
-    ('settings', 'text'),
-    [
-        pytest.param({'min_command': 0.0, 'max_command': 0.0},
-                     "'min_command[0]': expected less than max_command, got 0 and 0",
-                     id='no room for commands'),
-        pytest.param({'min_thrust': 0.0, 'max_thrust': 0.0},
-                     "'min_thrust[0]': expected less than max_thrust, got 0 and 0",
-                     id='no room for thrust'),
-        pytest.param({'min_thrust': 2.0}, "'min_thrust': 2 is above 0 N", id='cannot stop pushing'),
-        pytest.param({'max_command': -2.0}, "'max_command': -2 is below 0", id='cannot stop'),
-        pytest.param({'direction': 0}, "'direction[0]': expected 1 or -1, got 0", id='no hand'),
-        pytest.param({**PROPELLER, 'moment_constant': 0.01, 'direction': 1},
-                     "'direction[0]': expected -1, as thrust_coefficient -0.004422 is that of a "
-                     'left-handed propeller, got 1: the reaction torque', id='wrong hand'),
-        pytest.param({'rotor_constant': 0.0}, "'rotor_constant[0]': basic needs", id='no constant'),
-        pytest.param({**TABLE, 'input_values': '-5 0 2 5', 'output_values': '-100 -10 20 120'},
-                     "'output_values[0]': a thruster at rest would push -10 N",
-                     id='pushes at rest'),
-        pytest.param({**TABLE, 'input_values': '-1 0 1 2', 'output_values': '-5 0 5 4',
-                      'command_interface': 'effort'},
-                     "'output_values[0]': falls as input_values rise", id='falls'),
-        pytest.param({'axis': [0.0, 0.0, 0.0]}, "'axis[0]': expected a direction", id='no axis'),
-    ],
-)
-def test_unusable_configuration_is_refused(settings, text):
-    with pytest.raises(ConfigError) as caught:
-        thrusters(**{**SQUARE, **settings})
-    assert text in str(caught.value)
-
-
 def test_euler_needs_limits_that_it_can_hold():
     settings = {**YOERGER, 'integrator': 'euler'}
     with pytest.raises(ConfigError, match="'integrator': euler may overshoot"):

@@ -223,23 +223,6 @@ def test_a_battery_gives_the_power_of_the_shaft():
         assert stepped(speed, 5.0, model).batteries.current == 0.0
 
 
-@pytest.mark.parametrize(('values', 'text'), [
-    ({'thrust_cosines': '0 0.2'}, "thrust_sines[0]': is required where another series is given"),
-    ({**SERIES, 'torque_sines': '0'}, "'torque_sines[0]': expected 2 to 100 numbers"),
-    ({**SERIES, 'torque_sines': '0 x'}, "'torque_sines[0]': expected numbers"),
-    ({**SERIES, 'thrust_cosines': '0 -0.2'}, 'of turning ahead at rest in the water is -0.2'),
-    ({**SERIES, 'torque_cosines': '0.04 0.03'}, 'of turning astern at rest in the water is 0.01'),
-    ({**SERIES, 'torque_cosines': '0 0.02'}, 'the water would give more power than it takes'),
-    ({'moment_constant': 0.3}, "moment_constant[0]': expected 0, as the series"),
-    ({'propeller_diameter': 0.0}, "propeller_diameter[0]': four_quadrant needs a size"),
-    ({'power_constant': 2.0}, "power_constant[0]': expected 0, as the series"),
-])
-def test_a_propeller_that_cannot_be_is_refused(values, text):
-    with pytest.raises(ConfigError) as caught:
-        ThrustersParams(names='p', **{**PROPELLER, **values})
-    assert text in str(caught.value)
-
-
 # The surface.
 
 
