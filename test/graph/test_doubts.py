@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mistakes import sense
+from mistakes import DOUBTED, TEXTS
 from propulsion_ros.graph.doubts import NAMES, RULES
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.tools import cli
@@ -31,7 +31,7 @@ def rule_of(mistake):
     return mistake.remedy.strip('()')
 
 
-@pytest.mark.parametrize('mistake', sense.DOUBTED, ids=lambda mistake: mistake.id)
+@pytest.mark.parametrize('mistake', DOUBTED, ids=lambda mistake: mistake.id)
 def test_each_rule_can_be_silenced_by_the_command_and_in_the_block(mistake, tmp_path):
     path, rule = tmp_path / 'robot.urdf', rule_of(mistake)
     text = mistake.files['robot.urdf']
@@ -45,7 +45,7 @@ def test_each_rule_can_be_silenced_by_the_command_and_in_the_block(mistake, tmp_
 
 
 def test_every_rule_is_met():
-    assert {rule_of(mistake) for mistake in sense.DOUBTED} | ELSEWHERE == set(NAMES)
+    assert {rule_of(mistake) for mistake in DOUBTED} | ELSEWHERE == set(NAMES)
     assert len(set(NAMES)) == len(RULES)
 
 
@@ -67,7 +67,7 @@ def test_unknown_rule_is_refused(capsys):
     assert "invalid choice: 'levers'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('text', [sense.ROBOT, sense.ROCKET, sense.BOAT])
+@pytest.mark.parametrize('text', [TEXTS[name] for name in ('quadrotor', 'rocket', 'boat')])
 def test_robots_of_the_mistakes_are_right_without_them(text, tmp_path):
     path = tmp_path / 'robot.urdf'
     path.write_text(text)

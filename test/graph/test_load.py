@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import propulsion_ros
-from mistakes.robot import ROBOT
+from mistakes import TEXTS
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import ConfigError
 
@@ -15,7 +15,7 @@ from propulsion_ros.settings.errors import ConfigError
 @pytest.fixture
 def robot(tmp_path):
     path = tmp_path / 'robot.urdf'
-    path.write_text(ROBOT)
+    path.write_text(TEXTS['robot'])
     return path
 
 
@@ -37,6 +37,6 @@ def test_parameters_win(robot, tmp_path):
     ('propulsion_ros', 'other', ': has no plugin block of actuators'),
 ])
 def test_errors_name_the_file(robot, old, new, problem):
-    robot.write_text(ROBOT.replace(old, new))
+    robot.write_text(TEXTS['robot'].replace(old, new))
     with pytest.raises(ConfigError, match=f'{re.escape(str(robot))}{problem}'):
         propulsion_ros.load(str(robot))

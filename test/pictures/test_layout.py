@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from mistakes.robot import ROBOT
+from mistakes import TEXTS
 from propulsion_ros.tools import cli
 
 pytest.importorskip('matplotlib')
@@ -14,7 +14,7 @@ pytest.importorskip('matplotlib')
 @pytest.fixture
 def robot(tmp_path):
     path = tmp_path / 'robot.urdf'
-    path.write_text(ROBOT)
+    path.write_text(TEXTS['robot'])
     return path
 
 
@@ -33,7 +33,7 @@ def test_show_takes_the_parameters_of_a_file(robot, tmp_path, capsys):
 
 
 def test_a_robot_with_a_fault_is_not_shown(robot, capsys):
-    robot.write_text(ROBOT.replace('<max_thrust>9', '<max_thrust>-9'))
+    robot.write_text(TEXTS['robot'].replace('<max_thrust>9', '<max_thrust>-9'))
     assert cli.main(['check', str(robot), '--show']) == 1
     assert len(capsys.readouterr().out.splitlines()) == 1
 

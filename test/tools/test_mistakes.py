@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mistakes import commands, flight, messages, parameters, robot, sense
+from mistakes import KINDS, MESSAGES
+from mistakes.messages import lines_of
 from propulsion_ros.tools import cli
 
-IN_FILES = [
-    *robot.MISTAKES, *parameters.MISTAKES, *flight.MISTAKES, *commands.MISTAKES,
-    *sense.MISTAKES,
-]
+IN_FILES = [mistake for mistakes in KINDS.values() for mistake in mistakes]
 LEAST = 100
 SHARE_WITH_REMEDY = 0.9
 
@@ -42,13 +40,13 @@ def test_mistake_in_a_file_or_command(mistake, tmp_path, capsys, monkeypatch):
     require(mistake, lines)
 
 
-@pytest.mark.parametrize('mistake', messages.MISTAKES, ids=lambda mistake: mistake.id)
+@pytest.mark.parametrize('mistake', MESSAGES, ids=lambda mistake: mistake.id)
 def test_mistake_in_a_message(mistake):
-    require(mistake, messages.lines_of(mistake))
+    require(mistake, lines_of(mistake))
 
 
 def test_most_lines_name_place_reason_and_remedy():
-    mistakes = [*IN_FILES, *messages.MISTAKES]
+    mistakes = [*IN_FILES, *MESSAGES]
     assert len(mistakes) >= LEAST
     assert all(mistake.place and mistake.reason for mistake in mistakes)
     with_remedy = sum(bool(mistake.remedy) for mistake in mistakes)
