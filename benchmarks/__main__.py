@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.machine import describe
 from benchmarks.page import BEGIN, END, as_list, rewrite
 from benchmarks.rows import Row, as_columns, as_markdown, as_text
-from propulsion_ros.tools.domains import own_network
+from propulsion_ros.tools.demo import own_network
 
 SECTIONS = {
     'steps': 'A step of each family beside its original',

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.rows import Row
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.tools.domains import reserved_domain
+from propulsion_ros.tools.demo import reserved_domain
 
 _DURATION = 10.0
 """Simulated time [s]."""

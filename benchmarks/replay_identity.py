@@ -30,7 +30,7 @@ from propulsion_ros.replay.player import Player
 from propulsion_ros.replay.recorder import Recorder
 from propulsion_ros.replay.robot import Choice, Robot
 from propulsion_ros.replay.sources import BagSource
-from propulsion_ros.tools.domains import own_network
+from propulsion_ros.tools.demo import own_network
 
 HELD = ('wrench', 'state', 'fit', 'phase', 'subphase', 'apogee', 'events', 'flags', 'residual')
 START_LIMIT = 120.0

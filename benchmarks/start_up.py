@@ -19,7 +19,7 @@ from benchmarks.rows import Row
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import vehicle_graph
 from propulsion_ros.nodes.spin import make_executor
-from propulsion_ros.tools.domains import reserved_domain
+from propulsion_ros.tools.demo import reserved_domain
 
 _STARTS = 3
 _LIMIT = 60.0

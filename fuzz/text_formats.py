@@ -11,7 +11,7 @@ from xml.parsers.expat import ParserCreate
 import yaml
 
 from fuzz.mutation import RAW, Format, Node
-from propulsion_ros.settings.jsonc import parse_jsonc
+from propulsion_ros.settings.json_node import parse_jsonc
 
 
 def _xml(data: bytes) -> Node:

@@ -16,7 +16,7 @@ from hypothesis import settings
 
 from parts import PART, PARTS, is_run
 from propulsion_ros.graph import share
-from propulsion_ros.tools.domains import own_network
+from propulsion_ros.tools.demo import own_network
 
 # Thousands of tests are read, and none of that is ever garbage.
 gc.disable()

@@ -14,7 +14,7 @@ from rclpy.serialization import serialize_message
 
 from propulsion_ros.messages.graph_names import type_name
 from propulsion_ros.nodes.stack import make_node
-from propulsion_ros.tools.domains import reserved_domain
+from propulsion_ros.tools.demo import reserved_domain
 from ros_graph import close
 
 

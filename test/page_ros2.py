@@ -16,7 +16,7 @@ from propulsion_ros.graph import graph_options
 from propulsion_ros.nodes import stack
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
-from propulsion_ros.tools.domains import reserved_domain
+from propulsion_ros.tools.demo import reserved_domain
 from ros_graph import close
 
 ROS2_ELSEWHERE = {

@@ -228,7 +228,7 @@ def file_keys() -> Iterator[Row]:
     for key in parameters_of(study.StudyParams):
         yield f'key study {key.key}', _parameter(key), ''
     for kind, own in study.KINDS.items():
-        yield f'key study of kind {kind}', ' '.join(sorted(own)), ''
+        yield f'key study of kind {kind}', ' '.join(sorted(own.keys)), ''
 
 
 def descriptions() -> Iterator[Row]:

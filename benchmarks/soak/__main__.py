@@ -25,7 +25,7 @@ from benchmarks.soak.plan import draw_plan
 from benchmarks.soak.report import findings, tables
 from benchmarks.soak.traffic import Traffic
 from propulsion_ros.nodes.spin import make_executor
-from propulsion_ros.tools.domains import own_network
+from propulsion_ros.tools.demo import own_network
 
 
 def main() -> int:

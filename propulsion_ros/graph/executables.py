@@ -6,16 +6,137 @@ as all the rest.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from propulsion_ros.drawing.drawn_blocks import drawn_blocks
-from propulsion_ros.graph.family_loops import make_actuators, make_allocator, make_estimates
-from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.family_params import (
+    ActuatorNodeParams,
+    AllocatorNodeParams,
+    FamilyNodeParams,
+    OwnT,
+    SteppedNodeParams,
+    loop_params_of,
+)
+from propulsion_ros.graph.node_config import Setting, allocator_of, block_named, read_setting
+from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.loops.actuator_ports import ActuatorPorts
+from propulsion_ros.loops.allocator_loop import AllocatorLoop
+from propulsion_ros.loops.estimate_loop import EstimateParams
+from propulsion_ros.loops.estimate_ports import EstimatePorts
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import Host, Loop, Parameters
+from propulsion_ros.models.common.estimator import Estimator
+from propulsion_ros.models.common.facts import ESTIMATES
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
+from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.settings.yaml_file import settings_of
-from propulsion_ros.urdf.reader import actuators_from_urdf
+from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
+
+
+def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
+    """Return an actuator group as its parameters describe it; raise `ConfigError` if wrong."""
+    own, setting = _configure(parameters, host, ActuatorNodeParams)
+    loop_params = setting.build(LoopParams)
+    loop = ActuatorPorts(
+        setting.build_family(), loop_params, setting.frame, host,
+        publish_each=own.publish_each, publish_numbers=own.publish_numbers,
+        publish_joint_states=own.publish_joint_states, adapters=own.adapters,
+        lossless=own.reliable_inputs, replay=own.replay,
+    )
+    if 'actuators' in own.adapters and not parameters.has_type(Kind.ACTUATORS):
+        raise ConfigError(
+            'adapters', f'actuators: actuator_msgs is not installed; {how_to_get("actuator_msgs")}'
+        )
+    classes = LoopParams, setting.family_type.Params
+    parameters.follow_live(
+        classes, setting.values, lambda changed, _: loop.core.check(changed), loop.retune
+    )
+    loop.tune = _tuner(classes, setting.values, loop.retune)
+    return loop
+
+
+def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
+    """Return an estimator as its parameters describe it; raise `ConfigError` if wrong."""
+    own, setting = _configure(parameters, host, SteppedNodeParams, ESTIMATES)
+    loop_params = setting.build(EstimateParams)
+    inverse = setting.build_family()
+    if not isinstance(inverse, Estimator):
+        raise TypeError(f'expected an Estimator, got {type(inverse).__name__}')
+    loop = EstimatePorts(
+        inverse, loop_params, setting.frame, host, lossless=own.reliable_inputs,
+        replay=own.replay,
+    )
+    classes = EstimateParams, setting.family_type.Params
+    parameters.follow_live(classes, setting.values, lambda *configurations: None, loop.retune)
+    loop.tune = _tuner(classes, setting.values, loop.retune)
+    return loop
+
+
+def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
+    """Return the allocator of a group by its parameters; raise `ConfigError` if wrong."""
+    own, setting = _configure(parameters, host, AllocatorNodeParams)
+    family, allocator = allocator_of(own, setting)
+    loop = AllocatorLoop(
+        family, allocator, setting.frame, host,
+        params=setting.build(LoopParams), lossless=own.reliable_inputs,
+    )
+    parameters.follow_live(
+        (LoopParams, setting.family_type.Params), setting.values,
+        lambda changed, _: loop.check(changed), loop.retune,
+    )
+    return loop
+
+
+def _tuner(
+    classes: Sequence[type[Any]], values: Mapping[str, Any], retune: Callable[..., None]
+) -> Callable[[Mapping[str, Any], Mapping[str, Any]], None]:
+    """Return ``tune(keys, changed)``, which follows recorded changes of live parameters."""
+    return lambda keys, changed: retune(
+        keys, *(build(cls, {**values, **changed}) for cls in classes)
+    )
+
+
+def _configure(
+    parameters: Parameters,
+    host: Host,
+    own: type[OwnT],
+    loop: str = '',
+) -> tuple[OwnT, Setting]:
+    """Return the configuration of a node and that of its family, and log where values come from."""
+    mine, setting = read_setting(
+        parameters, own, functools.partial(_find_block, parameters), loop
+    )
+    if setting.spec:
+        _log_sources(host, parameters.given, setting.spec)
+    return mine, setting
+
+
+def _find_block(parameters: Parameters, own: FamilyNodeParams) -> ActuatorSpec | None:
+    """Return the plugin block of a node, None without a robot description."""
+    description = own.robot_description
+    if not description and own.description_topic:
+        description = parameters.latched_text(own.description_topic, own.description_timeout)
+    if not description:
+        return None
+    specs = actuators_from_urdf(description, loop_params_of, own.base_link)
+    return block_named(specs, own.plugin or parameters.node_name)
+
+
+def _log_sources(host: Host, given: Mapping[str, Any], block: ActuatorSpec) -> None:
+    """Log which parameters win over the robot description, and what its reader noted."""
+    for key in sorted(set(given) & set(block.values)):
+        if flatten(given[key]) != flatten(block.values[key]):
+            host.log(
+                'info', f"parameter '{key}': {given[key]} wins over the robot description's "
+                f'{block.values[key]}'
+            )
+    for note in block.notes:
+        host.log('info', note)
+
 
 LoopMaker = Callable[[Parameters, Host], Loop]
 """``make(parameters, host)`` returns a loop, or raises `ConfigError`."""

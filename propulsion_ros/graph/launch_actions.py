@@ -37,11 +37,10 @@ from propulsion_ros.graph.wiring import (
     robot_graph,
     vehicle_graph,
 )
-from propulsion_ros.settings.domain import domain_id
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import read_text, require_absent, write_text
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.settings.names import check_namespace, is_name
+from propulsion_ros.settings.names import check_namespace, domain_id, is_name
 from propulsion_ros.settings.yaml_file import SIZE_LIMIT, ParameterFile
 
 _RECORDER_TIMEOUT = 60.0

@@ -8,9 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from propulsion_ros.graph.expand_xacro import SECONDS
+from propulsion_ros.graph.expand_xacro import SECONDS, places_from
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.xacro_places import places_from
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import ABSENT, check_file, kind_of, printable, read_text
 from propulsion_ros.settings.flat import suggestion

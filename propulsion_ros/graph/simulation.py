@@ -9,7 +9,6 @@ from typing import Any
 
 from propulsion_ros.graph.family_params import allocator_named, group_of, is_allocator
 from propulsion_ros.graph.node_config import build_family
-from propulsion_ros.graph.node_spec import NodeSpec
 from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, CURRENT, ODOMETRY, LoopParams
 from propulsion_ros.loops.estimate_loop import DEMAND
 from propulsion_ros.loops.vehicle_params import VehicleParams
@@ -21,6 +20,24 @@ from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, s
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.timing.stepping import divides
 from propulsion_ros.urdf.reader import ActuatorSpec
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """One node to start."""
+
+    executable: str
+    """Name of the executable."""
+    name: str
+    """Name of the node."""
+    parameters: dict[str, Any]
+    """What joins it to the others; settings of a user's file go beside them."""
+    remappings: dict[str, str] = field(default_factory=dict)
+    """Topic names, from and to, relative to the namespace."""
+    respawn_delay: float | None = None
+    """After which it is started anew when it has died [s]; None where it is not: an actuator's
+    tank would be full again."""
+
 
 BODY = 'vehicle'
 """Name of the node of a simulated body."""

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.family_params import allocator_named, loop_params_of, node_kind_of
-from propulsion_ros.graph.node_spec import NodeSpec
 from propulsion_ros.graph.share import read_description, robot_files, share_directory
 from propulsion_ros.graph.simulation import (
     BODY,
+    NodeSpec,
     Simulation,
     simulated,
     tank_topics,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot whose parameters are fitted: its actuators, its body, and what columns mean."""
+"""The robot whose parameters are fitted: its actuators, its body, and the settings of the fit."""
 from __future__ import annotations
 
 import functools
@@ -15,14 +15,49 @@ from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_o
 from propulsion_ros.graph.node_config import Setting, block_named, in_file, read_setting
 from propulsion_ros.graph.share import read_description
 from propulsion_ros.identify.free import BODY
-from propulsion_ros.identify.settings import IdentifyParams, settings_of_fit
 from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import parameters_of
+from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown
+from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
+
+_COLUMNS = 'columns.'
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class IdentifyParams:
+    """Settings of the fit, beside ``columns``."""
+
+    imu_position: FloatArray = quantity(
+        0.0, 'm', doc='of the IMU, in base_link', shape=(3,), lo=-100.0, hi=100.0
+    )
+    mass: float = quantity(
+        0.0, 'kg', doc='of the whole robot; 0: that of the robot description', lo=0.0
+    )
+    thrust_area: float = quantity(
+        0.0, 'm^2', lo=0.0,
+        doc='thrust over the pressure in a chamber above that around: area of the throat times '
+        'thrust coefficient; 0: not known',
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+def settings_of_fit(values: Mapping[str, Any]) -> tuple[IdentifyParams, dict[str, str]]:
+    """Return the settings and what columns of a table are; raise `ConfigError` if wrong."""
+    columns = {key: value for key, value in values.items() if key.startswith(_COLUMNS)}
+    for key, value in columns.items():
+        if not isinstance(value, str):
+            raise ConfigError(key, f'expected a name, got {value!r}')
+    own = {key: value for key, value in values.items() if key not in columns}
+    refuse_unknown(own, [each.key for each in parameters_of(IdentifyParams)])
+    found = {key.removeprefix(_COLUMNS): str(value) for key, value in columns.items()}
+    return build(IdentifyParams, own), found
+
 
 NODE = 'identify'
 """Name that has the settings of the fit in a parameter file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.identify.advice import (
+    command_doubts,
     correlations,
     explained,
+    geometry_doubts,
     remarks,
     unidentified,
     whiteness_of,
@@ -25,9 +27,7 @@ from propulsion_ros.identify.coast import (
     start_of,
     vertical_speed,
 )
-from propulsion_ros.identify.doubts import command_doubts, geometry_doubts
 from propulsion_ros.identify.fit import Fit, Progress, Search, fitted, fitted_coarse, silent
-from propulsion_ros.identify.fitted_file import write_fitted
 from propulsion_ros.identify.free import (
     BODY,
     DELAY,
@@ -49,8 +49,11 @@ from propulsion_ros.identify.validation import (
     variants,
 )
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import opened_to_write, writing
 from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.ros_yaml import dump
+from propulsion_ros.settings.yaml_file import ParameterFile
 
 Span = tuple[float | None, float | None]
 _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
@@ -421,3 +424,60 @@ def _finite(value: float) -> float | None:
 def _seconds(time: Any) -> float:
     step = np.diff(time)
     return float(step[step < 5.0 * np.median(step)].sum()) if len(step) else 0.0
+
+
+_VEHICLE = 'vehicle'
+
+
+def write_fitted(
+    path: Path, file: ParameterFile | None, group: str, changed: Mapping[str, Any],
+    vehicle: Mapping[str, Any], lines: Sequence[str],
+) -> None:
+    """Write a parameter file: an old one with other values.
+
+    Parameters
+    ----------
+    path : Path
+        The new file.
+    file : ParameterFile or None
+        The old one, whose other values stay.
+    group : str
+        Node of the actuators.
+    changed, vehicle : mapping
+        Flat parameters of that node, and of the simulated body.
+    lines : sequence of str
+        Comments.
+
+    Raises
+    ------
+    SourceError
+        Where it cannot be written.
+    """
+    nodes: dict[str, dict[str, Any]] = {}
+    for pattern, values in file.entries if file else ():
+        nodes.setdefault(pattern, {}).update(values)
+    for node, new in ((group, changed), (_VEHICLE, vehicle)):
+        if not new:
+            continue
+        # The last entry of a node wins.
+        own = [pattern for pattern in nodes if pattern.rpartition('/')[2] == node]
+        nodes.setdefault(own[-1] if own else f'/**/{node}', {}).update(new)
+    text = ''.join(f'# {line}\n' for line in lines) + dump(
+        {name: _plain(values) for name, values in nodes.items()}, width=100,
+    )
+    with writing(path), opened_to_write(path) as out:
+        out.write(text.encode())
+
+
+def _plain(value: Any) -> Any:
+    """Return what YAML has a form for."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    # No fit is surer than seven digits.
+    return float(f'{value:.7g}') if isinstance(value, float) else value

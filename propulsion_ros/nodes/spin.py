@@ -19,9 +19,9 @@ from rclpy.utilities import remove_ros_args
 from propulsion_ros.messages.rclpy_private import RCLError, UnknownROSArgsError, reason_of
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.deadline import deadline
-from propulsion_ros.settings.domain import domain_id
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import check_file
+from propulsion_ros.settings.names import domain_id
 
 _WAKE = 0.2
 """How long a signal may go unnoticed while nothing happens [s]."""

@@ -20,7 +20,7 @@ from propulsion_ros.settings.files import (
     printable,
     writing,
 )
-from propulsion_ros.study.work import Row
+from propulsion_ros.study.study import Row
 
 _SYNC = 5.0
 """How long rows may be in memory alone [s]: a loss of power loses those."""

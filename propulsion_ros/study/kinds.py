@@ -18,8 +18,8 @@ from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.settings.errors import ConfigError, SourceError, one_line
 from propulsion_ros.settings.files import FILE, kind_of, opened_to_write, read_bytes
 from propulsion_ros.settings.yaml_file import KeyPlaces, document_of
-from propulsion_ros.study.places import CONTROLLER, ROBOT, input_name, params_name
-from propulsion_ros.study.study import Case, Study
+from propulsion_ros.study.robot_cases import CONTROLLER, ROBOT, input_name, params_name
+from propulsion_ros.study.study import KINDS, Case, Study
 from propulsion_ros.urdf.xml import parse_urdf
 
 _LARGEST = 256 * 1024 * 1024
@@ -40,16 +40,6 @@ class Cases(Protocol):
 
     def unit(self, name: str) -> str:
         """Return the unit of a column, '' where none is known."""
-
-
-_KINDS = {
-    'flight': ('flight_cases', 'FlightCases'),
-    'replay': ('table_cases', 'ReplayCases'),
-    'apogee': ('apogee.cases', 'ApogeeCases'),
-    'ground': ('ground.cases', 'GroundCases'),
-    'identify': ('table_cases', 'IdentifyCases'),
-}
-"""Module and class of each kind; a worker imports its own alone."""
 
 
 def files_of(study: Study) -> dict[str, bytes]:
@@ -156,7 +146,7 @@ class OpenStudy:
         for name, content in files.items():
             with opened_to_write(self._folder / name) as file:
                 file.write(content)
-        name, made = _KINDS[study.params.kind]
+        name, made = KINDS[study.params.kind].cases
         module = import_module(f'propulsion_ros.study.{name}')
         self._cases: Cases = getattr(module, made)(study, self._folder)
 

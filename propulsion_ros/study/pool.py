@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of this machine that do work and are replaced when one dies, or a Dask cluster.
+"""Many cases on processes of this machine, or on a Dask cluster: none is lost where a worker dies.
+
+A process that dies is replaced, and a case that kills it each time is a row with that error.
 
 `distributed` is imported here alone, and only when it is used.
 """
@@ -11,17 +13,52 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.optional_packages import how_to_get
-from propulsion_ros.study.work import Row, Work, rows_of
+from propulsion_ros.study.study import Row
+
+
+class Opened(Protocol):
+    """Work in the process that does it."""
+
+    def row(self, number: int) -> Row:
+        """Return the row of a case; the same in every process."""
+
+
+class Work(Protocol):
+    """Many cases, as they are sent to workers."""
+
+    @property
+    def key(self) -> str:
+        """What is different for any other work."""
+
+    def ready(self) -> Opened:
+        """Return it ready to be done, in the process that does it."""
+
+
+_opened = threading.local()
+"""The work that a thread did last: a worker of Dask may have several threads."""
+
+
+def rows_of(work: Work, key: str, numbers: Sequence[int]) -> list[Row]:
+    """Return the rows of some cases; the work is opened once in each thread."""
+    if getattr(_opened, 'key', None) != key:
+        _opened.work, _opened.key = work.ready(), key
+    opened: Opened = _opened.work
+    return [opened.row(number) for number in numbers]
+
 
 _THREADS = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', 'MKL_NUM_THREADS': '1'}
 """Each process has one core; threads of the libraries would only wait for each other."""
@@ -227,3 +264,91 @@ def _distributed() -> Any:
     # It logs tracebacks of a scheduler that is gone, which is one line here.
     logging.getLogger('distributed.client').setLevel(logging.CRITICAL)
     return module
+
+
+_AHEAD = 3
+"""Batches for each worker that are under way, so that none waits for the next."""
+_MOST_DEATHS = 3
+"""A case that was under way so often when a worker died is a row with that error."""
+_LOOK = 0.5
+"""How often it is looked whether more has been done [s]."""
+
+
+class Backend(Protocol):
+    """Where cases are flown: `Pool` or `Cluster`."""
+
+    @property
+    def workers(self) -> int:
+        """How many cases are flown at a time."""
+
+    def submit(self, numbers: Sequence[int]) -> Any:
+        """Begin some cases and return their future."""
+
+    def result(self, future: Any) -> list[Row]:
+        """Return the rows of a future that is done, or raise `DiedError`."""
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Cases that are flown one after the other."""
+
+    numbers: tuple[int, ...]
+    deaths: int = 0
+    """How often it was under way when a worker died."""
+
+
+def run(
+    backend: Backend, numbers: Iterable[int], batch: int = 1
+) -> Iterator[list[tuple[int, Row | None, str]]]:
+    """Yield what is done as it is done: number, row, and '' or why there is no row.
+
+    It yields an empty list now and then while nothing is done.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where the cases are flown.
+    numbers : iterable of int
+        Of the cases.
+    batch : int
+        How many a worker gets at a time.
+    """
+    waiting, again = iter(numbers), deque[_Batch]()
+    running: dict[Any, _Batch] = {}
+    done: SimpleQueue[Any] = SimpleQueue()
+    while True:
+        # Cases that may have killed a worker are flown alone, so that the guilty one is known.
+        flown = (*running.values(), *islice(again, 1))
+        suspect = any(each.deaths > 1 for each in flown)
+        most = 1 if suspect else _AHEAD * backend.workers
+        while len(running) < most:
+            given = again.popleft() if again else _Batch(tuple(islice(waiting, batch)))
+            if not given.numbers:
+                break
+            future = backend.submit(given.numbers)
+            running[future] = given
+            future.add_done_callback(done.put)
+        if not running:
+            return
+        found: list[tuple[int, Row | None, str]] = []
+        for future in _taken(done):
+            given = running.pop(future)
+            try:
+                rows = backend.result(future)
+                found += [(n, row, '') for n, row in zip(given.numbers, rows, strict=True)]
+            except DiedError as error:
+                deaths = given.deaths + 1
+                if deaths >= _MOST_DEATHS and len(given.numbers) == 1:
+                    found.append((given.numbers[0], None, f'{error}, {deaths} times'))
+                else:
+                    put = again.extendleft if deaths > 1 else again.extend
+                    put(_Batch((n,), deaths) for n in given.numbers)
+        yield found
+
+
+def _taken(done: SimpleQueue[Any]) -> Iterator[Any]:
+    """Yield what is done by now, after a while in which nothing may be."""
+    with suppress(Empty):
+        yield done.get(timeout=_LOOK)
+        while True:
+            yield done.get_nowait()

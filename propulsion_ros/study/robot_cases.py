@@ -17,8 +17,25 @@ from propulsion_ros.study.overrides import (
     with_mass,
     write_merged,
 )
-from propulsion_ros.study.places import ROBOT
 from propulsion_ros.study.study import Case, Study
+
+ROBOT, CONTROLLER, CASE = 'robot.urdf', 'controller.py', 'case.yaml'
+"""Files of a study in the folder of a process that flies its cases."""
+
+
+def params_name(index: int) -> str:
+    """Return the name of a parameter file; that of the later one is the later name."""
+    return f'params_{index:03d}.yaml'
+
+
+def params_in(folder: Path) -> list[Path]:
+    """Return the parameter files in a folder, of which the later ones win."""
+    return sorted(folder.glob('params_*.yaml'))
+
+
+def input_name(given: str, prefix: str = 'input') -> str:
+    """Return the name of a table, with the ending that it has."""
+    return prefix + ('.csv.gz' if given.endswith('.gz') else '.csv')
 
 
 class RobotCases:

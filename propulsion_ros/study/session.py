@@ -11,11 +11,9 @@ from typing import Any
 from propulsion_ros.settings.files import make_folder
 from propulsion_ros.study.journal import Journal
 from propulsion_ros.study.kinds import OpenStudy, StudyWork, files_of, named_in
-from propulsion_ros.study.pool import Cluster, Pool
-from propulsion_ros.study.run import run
-from propulsion_ros.study.study import RATES_BY, Study
+from propulsion_ros.study.pool import Cluster, Pool, run
+from propulsion_ros.study.study import KINDS, Row, Study
 from propulsion_ros.study.table import numbers_of, rates, write_rows
-from propulsion_ros.study.work import Row
 
 RESULTS, QUANTILES, JOURNAL, PICTURE = 'results.csv', 'quantiles.csv', 'journal.jsonl', 'study.png'
 RATES = 'rates.csv'
@@ -89,8 +87,7 @@ class Session(OpenStudy):
             rows = [journal.rows[number] for number in range(size)]
         write_rows(folder / RESULTS, rows)
         write_rows(folder / QUANTILES, [each.summary for each in numbers_of(self.study, rows)])
-        if self.study.params.kind in RATES_BY:
-            by = RATES_BY[self.study.params.kind]
+        if by := KINDS[self.study.params.kind].rates_by:
             write_rows(folder / RATES, rates(self.study, rows, by))
         return rows
 

@@ -21,19 +21,49 @@ from propulsion_ros.study.draws import Variable, read_variable, seed_of
 from propulsion_ros.study.signals import Result, read_result
 
 MOST_CASES = 100_000_000
+Row = Mapping[str, Any]
+"""Numbers and texts of a case by column."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of study."""
+
+    cases: tuple[str, str]
+    """Module and class of what flies its cases; a worker imports its own alone."""
+    keys: frozenset[str] = frozenset()
+    """What it has beside the keys of all."""
+    required: tuple[tuple[str, ...], ...] = ()
+    """Keys of which one must be given, of each tuple."""
+    rates_by: tuple[str, ...] = ()
+    """Columns by whose values cases beyond their limits are counted."""
+
+
 _ROBOT = frozenset({'vehicle', 'robot', 'params', 'results'})
-KINDS: Mapping[str, frozenset[str]] = {
-    'flight': _ROBOT | {'controller', 'wait_for', 'allocate', 'duration'},
-    'replay': _ROBOT | {'input'},
-    'apogee': frozenset({'input'}),
-    'ground': frozenset(),
-    'identify': frozenset({'robot', 'params', 'input', 'fit', 'measured'}),
+KINDS: Mapping[str, Kind] = {
+    'flight': Kind(
+        cases=('flight_cases', 'FlightCases'),
+        keys=_ROBOT | {'controller', 'wait_for', 'allocate', 'duration'},
+        required=(('vehicle', 'robot'), ('results', 'controller')),
+    ),
+    'replay': Kind(
+        cases=('table_cases', 'ReplayCases'), keys=_ROBOT | {'input'},
+        required=(('params', 'vehicle'), ('input',), ('results',)),
+    ),
+    'apogee': Kind(
+        cases=('apogee.cases', 'ApogeeCases'), keys=frozenset({'input'}),
+        rates_by=('fault', 'apogee.method'),
+    ),
+    'ground': Kind(
+        cases=('ground.cases', 'GroundCases'), rates_by=('situation', 'source', 'class'),
+    ),
+    'identify': Kind(
+        cases=('table_cases', 'IdentifyCases'),
+        keys=frozenset({'robot', 'params', 'input', 'fit', 'measured'}),
+        required=(('robot',), ('input',), ('fit',)),
+    ),
 }
-"""What can be studied, each with the keys that it has beside those of all."""
-RATES_BY: Mapping[str, tuple[str, ...]] = {
-    'apogee': ('fault', 'apogee.method'), 'ground': ('situation', 'source', 'class'),
-}
-"""Columns of a kind by whose values cases beyond their limits are counted."""
+"""What can be studied."""
 _ALL = frozenset({'kind', 'cases', 'seed', 'vary', 'limits'})
 _SECTIONS = ('vary', 'results', 'limits')
 
@@ -214,16 +244,16 @@ class _Reader:
 
     def _check_keys(self, params: StudyParams) -> None:
         """Refuse what a kind does not have, and require what it cannot do without."""
-        own = KINDS[params.kind]
+        kind = KINDS[params.kind]
         for key in self._document:
-            if key not in own | _ALL:
-                known = ', '.join(sorted(own | _ALL))
+            if key not in kind.keys | _ALL:
+                known = ', '.join(sorted(kind.keys | _ALL))
                 raise SourceError(
                     self._place(str(key)),
-                    f'a study of kind {params.kind} has none{suggestion(str(key), own)}'
+                    f'a study of kind {params.kind} has none{suggestion(str(key), kind.keys)}'
                     f'; expected some of {known}'
                 )
-        for keys in _REQUIRED[params.kind]:
+        for keys in kind.required:
             if not any(self._document.get(key) for key in keys):
                 others = ''.join(f', or {key}' for key in keys[1:])
                 raise SourceError(
@@ -237,16 +267,6 @@ class _Reader:
         if not isinstance(given, Mapping):
             raise SourceError(self._place(section), f'expected names, got {given!r}')
         return [(str(key), self._place(f'{section}/{key}'), value) for key, value in given.items()]
-
-
-_REQUIRED: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    'flight': (('vehicle', 'robot'), ('results', 'controller')),
-    'replay': (('params', 'vehicle'), ('input',), ('results',)),
-    'apogee': (),
-    'ground': (),
-    'identify': (('robot',), ('input',), ('fit',)),
-}
-"""Keys of each kind of which one must be given."""
 
 
 _OPEN = (None, 'null')

@@ -13,8 +13,7 @@ import numpy as np
 
 from propulsion_ros.settings.files import replacing, writing
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.study.study import Study
-from propulsion_ros.study.work import Row
+from propulsion_ros.study.study import Row, Study
 
 OWN = ('case', 'seed', 'error')
 """Columns that every study has."""

@@ -411,7 +411,7 @@ def _counted(count: int, noun: str) -> str:
 
 def _check_identify(values: dict[str, Any], faults: FaultList) -> None:
     """Find what is wrong with the settings of a fit, which no node has."""
-    from propulsion_ros.identify.settings import settings_of_fit
+    from propulsion_ros.identify.robot import settings_of_fit
 
     with faults.kept():
         settings_of_fit(values)

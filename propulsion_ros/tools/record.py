@@ -12,9 +12,9 @@ from pathlib import Path
 
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
-from propulsion_ros.settings.domain import domain_id
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
+from propulsion_ros.settings.names import domain_id
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'flight_bag --duration 60'

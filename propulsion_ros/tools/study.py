@@ -17,9 +17,8 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import make_folder, printable
 from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.study.session import PICTURE, RESULTS, Session, Where
-from propulsion_ros.study.study import Study, find_study, read_study
+from propulsion_ros.study.study import Row, Study, find_study, read_study
 from propulsion_ros.study.table import numbers_of
-from propulsion_ros.study.work import Row
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'apogee --cases 200 --jobs 2'

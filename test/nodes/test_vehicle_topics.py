@@ -10,7 +10,7 @@ import rclpy
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import vehicle_graph
 from propulsion_ros.nodes.stack import make_node
-from propulsion_ros.tools.domains import reserved_domain
+from propulsion_ros.tools.demo import reserved_domain
 from ros_graph import close
 from topic_tables import listed_rows
 

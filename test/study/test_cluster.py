@@ -17,8 +17,7 @@ from study_works import Squares
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.study import pool
-from propulsion_ros.study.pool import Cluster
-from propulsion_ros.study.run import run
+from propulsion_ros.study.pool import Cluster, run
 from propulsion_ros.tools.cli import main
 
 APOGEE = 'kind: apogee\ncases: 12\nvary: {flight.seed: {counter: 0}}\n'

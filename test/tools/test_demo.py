@@ -24,7 +24,7 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.pictures.picture import draw
 from propulsion_ros.tools import cli
-from propulsion_ros.tools.domains import reserved_domain
+from propulsion_ros.tools.demo import reserved_domain
 
 # Ten flights, each as fast as the machine; `make test` flies the quadrotor.
 pytestmark = [pytest.mark.timeout(3600), pytest.mark.part('flights')]

@@ -18,7 +18,7 @@ from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.robot import Choice, Robot
 from propulsion_ros.replay.sources import BagSource
 from propulsion_ros.tools import cli
-from propulsion_ros.tools.domains import reserved_domain
+from propulsion_ros.tools.demo import reserved_domain
 
 pytest.importorskip('rosbags')
 

@@ -9,15 +9,15 @@ from contextlib import ExitStack
 
 import pytest
 
-from propulsion_ros.tools import domains
-from propulsion_ros.tools.domains import own_network, reserved_domain
+from propulsion_ros.tools import demo
+from propulsion_ros.tools.demo import own_network, reserved_domain
 
 HOLD = """
 import sys
-from propulsion_ros.tools import domains
-domains._FIRST_PORT = int(sys.argv[1])
-domains._DOMAINS = [int(sys.argv[2])]
-with domains.reserved_domain() as domain:
+from propulsion_ros.tools import demo
+demo._FIRST_PORT = int(sys.argv[1])
+demo._DOMAINS = [int(sys.argv[2])]
+with demo.reserved_domain() as domain:
     print(domain, flush=True)
     input()
 """
@@ -29,9 +29,9 @@ def two(monkeypatch):
     """Leave two domains that nobody else takes: their ports are others than those of everyone."""
     with reserved_domain() as one, reserved_domain() as other:
         # Only who holds a domain may do so; the system lends none below the first.
-        port = domains._FIRST_PORT - len(domains._DOMAINS) - 1
-        monkeypatch.setattr(domains, '_FIRST_PORT', port)
-        monkeypatch.setattr(domains, '_DOMAINS', (one, other))
+        port = demo._FIRST_PORT - len(demo._DOMAINS) - 1
+        monkeypatch.setattr(demo, '_FIRST_PORT', port)
+        monkeypatch.setattr(demo, '_DOMAINS', (one, other))
         yield {one, other}
 
 
@@ -57,7 +57,7 @@ def test_domain_is_free_after(two, error):
 def test_domain_of_a_killed_process_is_free(two):
     held = min(two)
     process = subprocess.Popen(
-        [sys.executable, '-c', HOLD, str(domains._FIRST_PORT), str(held)],
+        [sys.executable, '-c', HOLD, str(demo._FIRST_PORT), str(held)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )
     with process:

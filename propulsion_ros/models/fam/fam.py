@@ -26,7 +26,7 @@ from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import product
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import LoadCurve, PolynomialCurve, TableCurve
-from propulsion_ros.models.fam.nozzle_family import NozzleFamily
+from propulsion_ros.models.fam.nozzle_family import NozzleFamily, Plenums
 from propulsion_ros.models.fam.params import (
     WrenchParams,
     angle_from_count,
@@ -34,7 +34,6 @@ from propulsion_ros.models.fam.params import (
     speed_from_count,
     torque_shift,
 )
-from propulsion_ros.models.fam.plenum import Plenums
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, quantity
 

@@ -17,14 +17,13 @@ from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.constants import COUNTS
 from propulsion_ros.models.fam.curve import OpeningCurve, PolynomialCurve, TableCurve, paper_curve
-from propulsion_ros.models.fam.nozzle_family import CommandedNozzles
+from propulsion_ros.models.fam.nozzle_family import CommandedNozzles, Plenums
 from propulsion_ros.models.fam.params import (
     ModulesParams,
     WrenchParams,
     angle_from_count,
     torque_shift,
 )
-from propulsion_ros.models.fam.plenum import Plenums
 from propulsion_ros.settings.quantity import FloatArray, IntArray, quantity
 
 _MAX_SPEED = astrobee.COUNTS * astrobee.MEASURED_SPEED_PER_COUNT

@@ -19,9 +19,8 @@ from propulsion_ros.models.common.wrench import cross, product, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import PolynomialCurve, sampled_curve
 from propulsion_ros.models.fam.module_motors import Drives
-from propulsion_ros.models.fam.nozzle_family import CommandedNozzles
+from propulsion_ros.models.fam.nozzle_family import CommandedNozzles, Plenums
 from propulsion_ros.models.fam.params import ModulesParams, NozzlesParams
-from propulsion_ros.models.fam.plenum import Plenums
 from propulsion_ros.settings.quantity import FloatArray, group, quantity
 
 _GYROSCOPIC_SENSES = {'newton': -1.0, 'original': 1.0, 'none': 0.0}

@@ -9,9 +9,8 @@ from contextlib import closing
 import pytest
 from study_works import Squares
 
-from propulsion_ros.study import run as running
-from propulsion_ros.study.pool import DiedError, Pool
-from propulsion_ros.study.run import rows_in_order, run
+from propulsion_ros.study import pool as running
+from propulsion_ros.study.pool import DiedError, Pool, run
 
 
 def _flown(work, jobs=2, count=20, batch=1):
@@ -31,17 +30,6 @@ def test_a_case_that_kills_each_time_is_named_and_takes_none_with_it(tmp_path):
     found = _flown(Squares(tmp_path, always=(5,)), count=8)
     assert found.pop(5) == (None, 'its process died, 3 times')
     assert all(row['square'] == n**2 for n, (row, _) in found.items())
-
-
-@pytest.mark.parametrize('jobs', [1, 2])
-def test_rows_come_in_order(tmp_path, jobs):
-    rows = list(rows_in_order(Squares(tmp_path), 9, jobs))
-    assert [row['square'] for row in rows] == [n**2 for n in range(9)]
-
-
-def test_rows_in_order_end_where_a_case_kills(tmp_path):
-    with pytest.raises(DiedError, match='3 times'):
-        list(rows_in_order(Squares(tmp_path, always=(0,)), 2, 2))
 
 
 class Ticked:

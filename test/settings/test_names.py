@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from propulsion_ros.settings.domain import domain_id
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.names import domain_id
 
 
 @pytest.mark.parametrize(('text', 'number'), [('', 0), ('0', 0), ('7', 7), ('232', 232)])

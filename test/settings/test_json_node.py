@@ -9,7 +9,7 @@ import json5
 import pytest
 
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.jsonc import JSON5_LIMIT, parse_jsonc, without_comments
+from propulsion_ros.settings.json_node import JSON5_LIMIT, parse_jsonc, without_comments
 
 PARTS = (
     '"a"', '"b"', '"c\\"d"', '"//"', '"/*"', '"\\\\"', '1', '-0', '1e5', '1E+2', '1.5', '0', 'true',

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from propulsion_ros.identify.doubts import geometry_doubts
+from propulsion_ros.identify.advice import geometry_doubts
 
 ARMS = np.deg2rad([45.0, 135.0, 225.0, 315.0])
 CROSS = np.stack((np.sin(ARMS), -np.cos(ARMS)))
