@@ -11,9 +11,7 @@ from sensor_msgs.msg import JointState
 
 from propulsion_ros.demos.demo import Demo, Row, Summary, number, page_of
 from propulsion_ros.demos.freeflyer import momenta
-from propulsion_ros.demos.pilot import Pilot, efforts
-from propulsion_ros.demos.plan import marks_of, target_at
-from propulsion_ros.demos.recording import Recording
+from propulsion_ros.demos.pilot import Pilot, Recording, efforts, marks_of, target_at
 from propulsion_ros.drawing.figure import PUBLISHED, Page, Panel, Trace
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench
 from propulsion_ros.messages import qos

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.demos.pilot import Pilot
-from propulsion_ros.demos.recording import Recording
+from propulsion_ros.demos.pilot import Pilot, Recording
 from propulsion_ros.drawing.figure import Mark, Page, Panel, Span
 from propulsion_ros.settings.quantity import FloatArray
 

@@ -18,8 +18,7 @@ from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
 from propulsion_ros.demos.demo import Demo
-from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY, Pilot
-from propulsion_ros.demos.recording import Recording
+from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY, Pilot, Recording
 from propulsion_ros.graph.wiring import vehicle_graph
 from propulsion_ros.messages import qos
 from propulsion_ros.nodes.spin import make_executor

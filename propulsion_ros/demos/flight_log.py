@@ -13,9 +13,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState
 
 from propulsion_ros.demos.demo import page_of
-from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY
-from propulsion_ros.demos.plan import roll_pitch_yaw
-from propulsion_ros.demos.recording import Recording
+from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY, Recording, roll_pitch_yaw
 from propulsion_ros.drawing.figure import Page, Panel, Trace
 from propulsion_ros.loops.decoders import stamp_to_ns, vector
 from propulsion_ros.messages import qos

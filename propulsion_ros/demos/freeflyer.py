@@ -10,8 +10,7 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.demos.demo import Demo, Row, Summary, number, page_of
-from propulsion_ros.demos.pilot import Pilot, efforts
-from propulsion_ros.demos.recording import Recording
+from propulsion_ros.demos.pilot import Pilot, Recording, efforts
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Mark, Page, Panel, Span, Trace
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench
 from propulsion_ros.messages import qos

@@ -1,20 +1,119 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pilot of a demo: a node that replies to every odometry and records what it receives."""
+"""The pilot of a demo: a node that replies to every odometry, follows a plan, and records."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import Imu
 
-from propulsion_ros.demos.recording import Recording
+from propulsion_ros.drawing.figure import PUBLISHED, Mark, Trace
 from propulsion_ros.loops.decoders import stamp_to_ns, vector
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import set_stamp
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.settings.quantity import FloatArray
+
+
+@dataclass
+class Recording:
+    """Series by name, each a list of rows that begin with the time [s]."""
+
+    rows: dict[str, list[tuple[float, ...]]] = field(default_factory=dict)
+    marks: list[tuple[float, str]] = field(default_factory=list)
+    phases: list[tuple[float, str]] = field(default_factory=list)
+
+    def add(self, name: str, *row: float) -> None:
+        """Append a row to a series."""
+        self.rows.setdefault(name, []).append(row)
+
+    def series(self, name: str) -> FloatArray:
+        """Return a series as (rows, columns)."""
+        return np.array(self.rows[name])
+
+    def between(self, name: str, begin: float, end: float) -> FloatArray:
+        """Return the rows of a series from a time on to before another [s]."""
+        rows = self.series(name)
+        return rows[(rows[:, 0] >= begin - 1e-9) & (rows[:, 0] < end - 1e-9)]
+
+    def gain(self, name: str, column: int, begin: float, end: float) -> float:
+        """Return how much a column grows between two times [s]; NaN without rows."""
+        rows = self.between(name, begin, end)
+        return float(rows[-1, column] - rows[0, column]) if len(rows) else np.nan
+
+    def line(
+        self,
+        label: str,
+        series: str,
+        column: int = 1,
+        role: str = PUBLISHED,
+        *,
+        scale: float = 1.0,
+        span: tuple[float, float] = (-np.inf, np.inf),
+    ) -> Trace:
+        """Return a column of a series as a line of a picture.
+
+        Parameters
+        ----------
+        label, role : str
+            As of a `Trace`.
+        series, column : str, int
+            What is shown; column 0 has the times.
+        scale : float
+            From the unit of the recording to that of the picture.
+        span : tuple of float
+            Part of the time that is shown [s].
+        """
+        rows = self.between(series, *span)
+        return Trace(label, role, rows[:, 0], scale * rows[:, column])
+
+    def lines(self, series: str, names: Sequence[str], first: int = 1) -> tuple[Trace, ...]:
+        """Return successive columns of a series as lines with these names."""
+        return tuple(
+            self.line(name.replace('_', ' '), series, i) for i, name in enumerate(names, first)
+        )
+
+
+class _Timed(Protocol):
+
+    @property
+    def time(self) -> float: ...
+
+
+TargetT = TypeVar('TargetT', bound=_Timed)
+
+
+def target_at(plan: Mapping[str, TargetT], time: float) -> tuple[str, TargetT]:
+    """Return the last target of a plan that begins no later than a time [s], with its name."""
+    return [(name, each) for name, each in plan.items() if each.time <= time + 1e-9][-1]
+
+
+def marks_of(plan: Mapping[str, TargetT]) -> list[Mark]:
+    """Return when each target of a plan begins, but for the first."""
+    return [Mark(target.time, name) for name, target in plan.items()][1:]
+
+
+def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
+    """Return the turns about x, then y, then z of the world [rad] of a matrix (3, 3).
+
+    By numpy, whose last bit differs from that of math, so that flights stay as they were.
+    """
+    r = rotation
+    return (
+        float(np.arctan2(r[2, 1], r[2, 2])),
+        float(-np.arcsin(np.clip(r[2, 0], -1.0, 1.0))),
+        float(np.arctan2(r[1, 0], r[0, 0])),
+    )
+
+
+def wrapped(angle: float) -> float:
+    """Return an angle [rad] as the same one from -pi up to, but without, pi."""
+    return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
+
 
 ODOMETRY, LAST_TOPIC = 'vehicle/odometry', 'vehicle/imu'
 """Where a body publishes its motion, and what is subscribed to when all else is."""

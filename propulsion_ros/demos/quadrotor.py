@@ -16,10 +16,16 @@ from propulsion_ros.demos.demo import (
     settled,
     step_response,
 )
-from propulsion_ros.demos.pilot import Pilot, efforts, mass
-from propulsion_ros.demos.plan import marks_of, roll_pitch_yaw, target_at
+from propulsion_ros.demos.pilot import (
+    Pilot,
+    Recording,
+    efforts,
+    marks_of,
+    mass,
+    roll_pitch_yaw,
+    target_at,
+)
 from propulsion_ros.demos.quadrotor_guidance import QuadrotorGuidance, QuadrotorTarget
-from propulsion_ros.demos.recording import Recording
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Page, Panel, Trace
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import wrench_to_msg

@@ -14,8 +14,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from propulsion_ros.demos.demo import Demo, Row, Summary, moment, number, page_of
-from propulsion_ros.demos.pilot import Pilot, efforts, mass
-from propulsion_ros.demos.recording import Recording
+from propulsion_ros.demos.pilot import Pilot, Recording, efforts, mass
 from propulsion_ros.demos.rocket_guidance import RocketGuidance
 from propulsion_ros.drawing.figure import COMMAND, Mark, Page, Panel, Span
 from propulsion_ros.messages import qos

@@ -21,9 +21,15 @@ from propulsion_ros.demos.demo import (
     settled,
     step_response,
 )
-from propulsion_ros.demos.pilot import Pilot, efforts
-from propulsion_ros.demos.plan import marks_of, roll_pitch_yaw, target_at, wrapped
-from propulsion_ros.demos.recording import Recording
+from propulsion_ros.demos.pilot import (
+    Pilot,
+    Recording,
+    efforts,
+    marks_of,
+    roll_pitch_yaw,
+    target_at,
+    wrapped,
+)
 from propulsion_ros.drawing.figure import COMMAND, Mark, Page, Panel, Trace
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, wrench_to_msg

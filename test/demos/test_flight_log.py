@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which panels the page of a flown robot has."""
 from propulsion_ros.demos.flight_log import flight_page
-from propulsion_ros.demos.recording import Recording
+from propulsion_ros.demos.pilot import Recording
 
 
 def test_titles_have_the_quantity_and_its_unit():

@@ -7,7 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from propulsion_ros.demos.plan import roll_pitch_yaw, target_at
+from propulsion_ros.demos.pilot import roll_pitch_yaw, target_at
 from propulsion_ros.demos.quadrotor_guidance import QuadrotorGuidance
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.simulation import Simulation

@@ -17,7 +17,7 @@ from plot_pages import decided, found, panels, parabolas
 from parts import few_of
 from propulsion_ros.demos import DEMOS
 from propulsion_ros.demos.demo import text_of
-from propulsion_ros.demos.recording import Recording
+from propulsion_ros.demos.pilot import Recording
 from propulsion_ros.drawing.figure import DECIDING
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
