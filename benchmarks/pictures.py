@@ -23,7 +23,7 @@ from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSu
 from propulsion_ros.models.jets.jets import Jets, JetsParams
 from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
-from propulsion_ros.models.supply.battery_params import BatteriesParams
+from propulsion_ros.models.supply.batteries import BatteriesParams
 from propulsion_ros.models.supply.tanks import Tanks, TanksParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 

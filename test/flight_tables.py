@@ -13,7 +13,7 @@ from propulsion_ros.rml import config, devices, events, sensors
 from propulsion_ros.rml.conditions import COMBINATIONS, COMPARISONS
 from propulsion_ros.settings.files import read_text, write_text
 from propulsion_ros.settings.flat import Parameter
-from propulsion_ros.settings.keys import Switch
+from propulsion_ros.settings.json_node import Switch
 
 _LARGEST = 1024 * 1024  # bytes of a document
 _Part = tuple[str, str, Iterable[Parameter]]

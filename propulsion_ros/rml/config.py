@@ -35,8 +35,14 @@ from propulsion_ros.rml.sensors import (
 )
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import expand_user, printable, read_text
-from propulsion_ros.settings.json_node import JsonNode, line_in, line_of, parse_jsonc
-from propulsion_ros.settings.keys import key, read_keys
+from propulsion_ros.settings.json_node import (
+    JsonNode,
+    key,
+    line_in,
+    line_of,
+    parse_jsonc,
+    read_keys,
+)
 
 _LEAST_PULSE_MS = 5.0
 """What igniters in use need at least, in ms."""

@@ -11,8 +11,7 @@ from propulsion_ros.flight.events.variables import VARIABLES
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec, IgniterSpec, ValveSpec
 from propulsion_ros.rml.keys import ADDRESS, CHANNEL, check_names, identity, read_place
-from propulsion_ros.settings.json_node import JsonNode
-from propulsion_ros.settings.keys import key, read_key, read_keys
+from propulsion_ros.settings.json_node import JsonNode, key, read_key, read_keys
 
 _ENGINE_TYPE = key('type', 'what it is', str, choices=('SimpleEngine', 'Thanos'))
 _IGNITER_TYPE = key(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from propulsion_ros.settings.flat import Parameter
-from propulsion_ros.settings.json_node import JsonNode
-from propulsion_ros.settings.keys import key
+from propulsion_ros.settings.json_node import JsonNode, key
 
 BYTE = range(256)
 ADDRESS = (

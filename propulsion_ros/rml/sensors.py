@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.models.common.rotation import matrix_of, matrix_of_rpy
-from propulsion_ros.settings.json_node import JsonNode
-from propulsion_ros.settings.keys import Switch, key, read_key, read_keys
+from propulsion_ros.settings.json_node import JsonNode, Switch, key, read_key, read_keys
 from propulsion_ros.settings.quantity import FloatArray
 
 _AXES = ('X', 'Y', 'Z')

@@ -2,10 +2,12 @@
 """JSON with comments, and values of a document that know their path, so that errors can name it.
 
 A text with comments and commas at the end takes linear time; what else JSON5 has is read in small
-texts.
+texts. A key of an object is a `Parameter`, as those of configurations are: a name, what its value
+may be, a default.
 """
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -14,12 +16,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import json5
+import numpy as np
 import yaml
 
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import Parameter, suggestion
 from propulsion_ros.settings.hints import number_hint
-from propulsion_ros.settings.quantity import out_of_bounds
+from propulsion_ros.settings.quantity import Quantity, out_of_bounds
 from propulsion_ros.settings.ros_yaml import FAST_LOADER
 
 JSON5_LIMIT = 32 * 1024
@@ -269,3 +272,69 @@ def _span(allowed: Sequence[int]) -> str:
     if isinstance(allowed, range) and allowed[2:]:
         return f'{allowed[0]} to {allowed[-1]}'
     return ' or '.join(str(value) for value in allowed)
+
+
+class Switch(int):
+    """0 or 1, which may be written as false or true: the kind of a key."""
+
+
+def key(
+    name: str,
+    doc: str,
+    kind: type = float,
+    default: Any = dataclasses.MISSING,
+    unit: str = '',
+    *,
+    lo: float = -np.inf,
+    hi: float = np.inf,
+    above: float = -np.inf,
+    choices: Sequence[Any] = (),
+) -> Parameter:
+    """Return one key of an object.
+
+    Parameters
+    ----------
+    name, doc : str
+        As written, and one phrase.
+    kind : type
+        float, int, bool, str, `Switch`, or JsonNode for what is read further on.
+    default : object, optional
+        None for a key that may be absent; without one it is required.
+    unit, lo, hi, above
+        Of a number, as in `quantity`.
+    choices : sequence
+        Allowed texts or integers.
+    """
+    return Parameter(name, Quantity(kind, unit, doc, lo, hi, above, (), choices, ''), default)
+
+
+def read_key(node: JsonNode, declared: Parameter) -> Any:
+    """Return the value of a key of an object, checked; None where it is absent and may be."""
+    if declared.required:
+        value = node[declared.key]
+    elif declared.default is None and not node.has(declared.key):
+        return None
+    else:
+        value = node.get(declared.key, declared.default)
+    return _read(value, declared.spec)
+
+
+def read_keys(node: JsonNode, *groups: Iterable[Parameter]) -> dict[str, Any]:
+    """Return all keys of an object by name; one that is not known is refused."""
+    declared = [one for group in groups for one in group]
+    node.check_keys([one.key for one in declared])
+    return {one.key: read_key(node, one) for one in declared}
+
+
+def _read(node: JsonNode, spec: Quantity) -> Any:
+    if spec.kind is float:
+        return node.number(spec.lo, spec.above, spec.unit, spec.hi)
+    if spec.kind is Switch:
+        return int(node.value) if isinstance(node.value, bool) else node.integer((0, 1))
+    if spec.kind is int:
+        return node.integer(spec.choices)
+    if spec.kind is bool:
+        return node.flag()
+    if spec.kind is str:
+        return node.text(spec.choices)
+    return node

@@ -39,7 +39,7 @@ class Quantity:
     """What is known of one field."""
 
     kind: type
-    """float, int, bool or str; `propulsion_ros.settings.keys` has more for JSON documents."""
+    """float, int, bool or str; `propulsion_ros.settings.json_node` has more for JSON documents."""
     unit: str
     """SI unit, empty where there is none."""
     doc: str

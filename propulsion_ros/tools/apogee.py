@@ -143,9 +143,9 @@ def _why_none(report: FlightReport | None, rise: _Rise, least: float) -> str:
 
 
 def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:
-    from propulsion_ros.pictures.log import signals_of_flight
     from propulsion_ros.pictures.panels import flight_page
     from propulsion_ros.pictures.picture import draw
+    from propulsion_ros.pictures.table import signals_of_flight
 
     samples = read_flight_log(log)
     draw(flight_page(signals_of_flight(log.stem, samples, fly(samples, params))), picture)

@@ -33,8 +33,7 @@ from propulsion_ros.settings.files import (
 )
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.lines import fail, note
-from propulsion_ros.view.page import data_of, require_libraries, write_page
-from propulsion_ros.view.plots import in_order
+from propulsion_ros.view.page import data_of, in_order, require_libraries, write_page
 from propulsion_ros.view.robot import robot_of
 
 _DOMAINS = range(1, 101)

@@ -7,10 +7,9 @@ import math
 from pathlib import Path
 
 from propulsion_ros.pictures.bag import signals_of_bag
-from propulsion_ros.pictures.log import signals_of_log
 from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.pictures.signals import Signals
-from propulsion_ros.pictures.table import join_commands, signals_of_table
+from propulsion_ros.pictures.table import join_commands, signals_of_log, signals_of_table
 from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import read_rows

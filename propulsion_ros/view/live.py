@@ -35,7 +35,7 @@ from propulsion_ros.view.motion import (
     states_of,
 )
 from propulsion_ros.view.numbers import as_json, flat
-from propulsion_ros.view.plots import plots_of
+from propulsion_ros.view.page import plots_of
 from propulsion_ros.view.robot import Robot, scene_of
 
 RATE = 10.0

@@ -12,7 +12,7 @@ from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.payloads import BatteryRow
 from propulsion_ros.loops.ports import OK, WARN
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
-from propulsion_ros.models.supply.battery_params import BatteriesParams
+from propulsion_ros.models.supply.batteries import BatteriesParams
 from propulsion_ros.settings.errors import ConfigError
 
 

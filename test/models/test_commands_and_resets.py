@@ -18,7 +18,7 @@ from propulsion_ros.models.jets.jets import Jets, JetsParams
 from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
-from propulsion_ros.models.supply.battery_params import BatteriesParams
+from propulsion_ros.models.supply.batteries import BatteriesParams
 from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import CommandError, ConfigError

@@ -14,9 +14,9 @@ from plot_pages import decided, found, panels, parabolas, points, predicted
 
 from parts import few_of
 from propulsion_ros.drawing.figure import COMMAND, DECIDING, FITTED, Mark, Panel, Span, Trace
-from propulsion_ros.pictures.log import signals_of_log
 from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.pictures.signals import Channel, Fit, Signals
+from propulsion_ros.pictures.table import signals_of_log
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools import plot

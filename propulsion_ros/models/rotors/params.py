@@ -13,7 +13,7 @@ from propulsion_ros.models.common.esc import EscParams, esc_of
 from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.rotors.integrators import INTEGRATORS, is_original
 from propulsion_ros.models.rotors.speed_curve import SpeedCurveParams, check_curve, curve_of
-from propulsion_ros.models.supply.battery_params import PoweredParams, check_supply
+from propulsion_ros.models.supply.batteries import PoweredParams, check_supply
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     FloatArray,

@@ -32,8 +32,12 @@ from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
-from propulsion_ros.models.supply.batteries import Batteries, PoweredFamily
-from propulsion_ros.models.supply.battery_params import PoweredParams, check_supply
+from propulsion_ros.models.supply.batteries import (
+    Batteries,
+    PoweredFamily,
+    PoweredParams,
+    check_supply,
+)
 from propulsion_ros.models.thrusters.curves import CurvesParams, MeanThrust, ThrustCurves
 from propulsion_ros.models.thrusters.dynamics import (
     LARGEST,

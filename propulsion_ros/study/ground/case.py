@@ -14,7 +14,6 @@ from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.draws import LOG, Range, generator, variable_of
 from propulsion_ros.study.ground.faults import FAULTS
-from propulsion_ros.study.ground.flights import FLIGHTS
 from propulsion_ros.study.ground.sensors import (
     FIX,
     IMU,
@@ -26,7 +25,7 @@ from propulsion_ros.study.ground.sensors import (
     measure,
     odometry_of,
 )
-from propulsion_ros.study.ground.situations import GROUND, Scene, Situation
+from propulsion_ros.study.ground.situations import FLIGHTS, GROUND, Scene, Situation
 
 SITUATIONS: Mapping[str, Situation] = {**GROUND, **FLIGHTS}
 SOURCES: Mapping[str, tuple[str, ...]] = {

@@ -9,7 +9,7 @@ from scipy.integrate import quad, solve_ivp
 from propulsion_ros.models.common.family import BodyState, Command, Powered
 from propulsion_ros.models.fins.fins import Fins
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
-from propulsion_ros.models.supply.battery_params import BatteriesParams
+from propulsion_ros.models.supply.batteries import BatteriesParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
 LIPO = '0 9 0.1 13.5 0.9 16 1 16.8'

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.wrench import move_wrench
-from propulsion_ros.models.supply.battery_params import BatteriesParams
+from propulsion_ros.models.supply.batteries import BatteriesParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import ConfigError
 
