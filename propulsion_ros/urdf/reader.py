@@ -2,6 +2,7 @@
 """Actuators from a robot description: plugin blocks for values, the link tree for geometry."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from xml.etree.ElementTree import Element
 
@@ -59,6 +60,22 @@ def actuators_from_urdf(
     SourceError
         Naming the XML path, what was expected and what came.
     """
+    if faults is FIRST:
+        return list(_specs_once(xml, common, base_link))
+    return _specs(xml, common, base_link, faults)
+
+
+@functools.lru_cache(maxsize=4)
+def _specs_once(
+    xml: str, common: type | Callable[[str], type] | None, base_link: str
+) -> tuple[ActuatorSpec, ...]:
+    """Return the blocks of a description that every node of a process, or case, reads again."""
+    return tuple(_specs(xml, common, base_link, FIRST))
+
+
+def _specs(
+    xml: str, common: type | Callable[[str], type] | None, base_link: str, faults: Faults
+) -> list[ActuatorSpec]:
     robot = parse_urdf(xml)
     tree = LinkTree(robot, faults)
     specs: dict[str, ActuatorSpec] = {}
