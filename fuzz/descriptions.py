@@ -27,9 +27,8 @@ from propulsion_ros.urdf.reader import (
     joints_of_urdf,
     mass_from_urdf,
 )
-from propulsion_ros.urdf.tags import Tag
 from propulsion_ros.urdf.visuals import visuals_of
-from propulsion_ros.urdf.xml import SIZE_LIMIT, parse_urdf
+from propulsion_ros.urdf.xml import SIZE_LIMIT, Tag, parse_urdf
 
 _MOVING = BodyState(velocity=np.ones(3), angular_velocity=np.ones(3))
 

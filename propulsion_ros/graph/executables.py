@@ -27,8 +27,8 @@ from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.loops.estimate_ports import EstimatePorts
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import Host, Loop, Parameters
-from propulsion_ros.models.common.estimator import Estimator
 from propulsion_ros.models.common.facts import ESTIMATES
+from propulsion_ros.models.common.family import Estimator
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.optional_packages import how_to_get

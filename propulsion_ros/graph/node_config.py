@@ -23,8 +23,7 @@ from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.common.family import Allocatable, Family, Idling, is_allocatable
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
-from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.faults import FIRST, Faults
+from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, SourceError
 from propulsion_ros.settings.flat import (
     Parameter,
     all_faults,

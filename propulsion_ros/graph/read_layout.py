@@ -15,9 +15,8 @@ from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.body.mass import MassProperties
-from propulsion_ros.models.body.parachutes import ParachutesParams
 from propulsion_ros.models.body.rigid_body import BodyParams
-from propulsion_ros.models.body.simulated_body import SimulatedBody
+from propulsion_ros.models.body.simulated_body import ParachutesParams, SimulatedBody
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.facts import LIFT
 from propulsion_ros.models.common.family import (

@@ -14,7 +14,7 @@ import numpy as np
 from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
 from propulsion_ros.loops.centre_of_mass import CentreOfMass
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
-from propulsion_ros.models.common.estimator import Estimator
+from propulsion_ros.models.common.family import Estimator
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.timing.agenda import NEVER, Agenda, Place
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs

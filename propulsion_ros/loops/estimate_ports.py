@@ -17,8 +17,7 @@ from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.loops.step_record import END, StepRequest
-from propulsion_ros.models.common.estimator import Estimator
-from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.family import WRENCH_NAMES, Estimator
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.timing.stamped_inputs import Ordering

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.faults import FIRST, Faults
+from propulsion_ros.settings.errors import FIRST, ConfigError, Faults
 from propulsion_ros.settings.flat import Parameter, refuse_unknown, unknown_keys
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from propulsion_ros.models.body.parachutes import ParachutesParams
 from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.models.body.simulated_body import ParachutesParams
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.names import is_name
 from propulsion_ros.settings.quantity import group, quantity, validate

@@ -24,8 +24,7 @@ from propulsion_ros.graph.robot_layout import RobotLayout, lines_of
 from propulsion_ros.graph.share import read_description
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.registry import REGISTRY
-from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.faults import FaultList
+from propulsion_ros.settings.errors import ConfigError, FaultList, SourceError
 from propulsion_ros.settings.files import check_file as require_file
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import (

@@ -11,8 +11,7 @@ from typing import Any
 
 from propulsion_ros.models.common.family import Family
 from propulsion_ros.models.registry import REGISTRY
-from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.faults import FIRST, Faults, FollowingError
+from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, FollowingError, SourceError
 from propulsion_ros.settings.flat import meant, nearest, parameters_of
 from propulsion_ros.settings.names import as_word
 from propulsion_ros.settings.quantity import Group, Quantity, names_field, spec_of
@@ -20,9 +19,8 @@ from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.names_expr import TAG as NAMES_EXPR
 from propulsion_ros.urdf.names_expr import expand
 from propulsion_ros.urdf.place import Placer
-from propulsion_ros.urdf.tags import Tag
 from propulsion_ros.urdf.uuv_dialect import translated
-from propulsion_ros.urdf.xml import numbers, quoted
+from propulsion_ros.urdf.xml import Tag, numbers, quoted
 
 _BOOLEANS = {'true': True, '1': True, 'false': False, '0': False}
 

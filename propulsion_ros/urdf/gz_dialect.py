@@ -14,8 +14,7 @@ from xml.etree.ElementTree import Element
 
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.urdf.tags import Tag, read_tag
-from propulsion_ros.urdf.xml import numbers, path_step, quoted
+from propulsion_ros.urdf.xml import Tag, numbers, path_step, quoted, read_tag
 
 _FILENAME = re.compile(r'(?:lib)?(?:gz-sim\d*|ignition-gazebo\d*)-([a-z-]+)-system(?:\.so)?')
 _DIRECTIONS = {'ccw': '1', 'cw': '-1'}

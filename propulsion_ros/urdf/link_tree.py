@@ -11,8 +11,7 @@ import numpy as np
 
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.rotation import matrix_of_rpy
-from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.faults import FIRST, Faults, FollowingError
+from propulsion_ros.settings.errors import FIRST, Faults, FollowingError, SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.xml import name_of, numbers, path_step

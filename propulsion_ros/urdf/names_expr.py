@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.urdf.link_tree import LinkTree
-from propulsion_ros.urdf.tags import Tag
+from propulsion_ros.urdf.xml import Tag
 
 TAG = 'names_expr'
 LENGTH_LIMIT = 200

@@ -12,7 +12,7 @@ from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import Quantity
 from propulsion_ros.urdf.link_tree import Joint, LinkTree, Pose
-from propulsion_ros.urdf.tags import Tag
+from propulsion_ros.urdf.xml import Tag
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,12 @@ from xml.etree.ElementTree import Element
 
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.registry import REGISTRY
-from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.faults import FIRST, Faults
+from propulsion_ros.settings.errors import FIRST, Faults, SourceError
 from propulsion_ros.settings.flat import nearest
 from propulsion_ros.urdf import gz_dialect, uuv_dialect
 from propulsion_ros.urdf.block import ActuatorSpec, read_block
 from propulsion_ros.urdf.link_tree import LinkTree
-from propulsion_ros.urdf.tags import Tag, read_tag
-from propulsion_ros.urdf.xml import numbers, parse_urdf, path_step
+from propulsion_ros.urdf.xml import Tag, numbers, parse_urdf, path_step, read_tag
 
 __all__ = ['FILENAME', 'ActuatorSpec', 'actuators_from_urdf', 'angles_of_urdf', 'joints_of_urdf',
            'mass_from_urdf', 'masses_from_urdf']

@@ -16,8 +16,7 @@ from xml.etree.ElementTree import Element
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.urdf.tags import Tag, read_tag
-from propulsion_ros.urdf.xml import numbers, path_step, quoted
+from propulsion_ros.urdf.xml import Tag, numbers, path_step, quoted, read_tag
 
 _Types = Mapping[str, tuple[str, Mapping[str, str]]]
 """Models by the original's name: the name here, and the parameter that each constant gives."""

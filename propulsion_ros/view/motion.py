@@ -13,7 +13,7 @@ from propulsion_ros.drawing.drawn_blocks import DrawnBlock
 from propulsion_ros.drawing.figure import PUBLISHED, Page
 from propulsion_ros.drawing.shapes import Shape, Style, ThrustState, load_colour, thrust_shapes
 from propulsion_ros.graph.simulation import BODY
-from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
+from propulsion_ros.models.body.simulated_body import Parachutes, ParachutesParams
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.pictures.signals import Channel, Placed, Rows, Signals
 from propulsion_ros.settings.flat import build

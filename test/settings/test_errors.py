@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from propulsion_ros.settings.errors import CommandError, ConfigError, SourceError
+from propulsion_ros.settings.errors import (
+    FIRST,
+    CommandError,
+    ConfigError,
+    FaultList,
+    FollowingError,
+    SourceError,
+)
 
 
 @pytest.mark.parametrize(('found', 'said'), [
@@ -29,3 +36,25 @@ def test_a_long_text_is_cut_in_its_middle():
     assert len(text) < 1100
     assert text.startswith("parameter 'key': got xx")
     assert text.endswith('xx, expected y')
+
+
+def test_the_first_fault_ends_a_reading():
+    with pytest.raises(ConfigError, match='wrong'), FIRST.kept():
+        raise ConfigError('a', 'wrong')
+
+
+def test_a_list_keeps_each_fault_once_and_none_that_follows():
+    faults = FaultList()
+    for error in (ConfigError('a', 'wrong'), ConfigError('b', 'wrong'), ConfigError('a', 'wrong')):
+        with faults.kept():
+            raise error
+    with faults.kept():
+        raise FollowingError('c', 'has a fault')
+    assert [error.key for error in faults.errors] == ['a', 'b']
+
+
+def test_a_list_keeps_each_warning_once():
+    faults = FaultList()
+    faults.warn('a', 'odd')
+    faults.warn('a', 'odd')
+    assert faults.warnings == [('a', 'odd')]

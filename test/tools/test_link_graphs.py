@@ -9,8 +9,7 @@ import pytest
 from parts import amount
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.gz.model import gazebo_robot
-from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.faults import MOST_FAULTS
+from propulsion_ros.settings.errors import MOST_FAULTS, ConfigError
 from propulsion_ros.tools.check import check_file
 from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf

@@ -8,8 +8,7 @@ from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
-from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.faults import FaultList
+from propulsion_ros.settings.errors import FaultList, SourceError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.urdf.reader import actuators_from_urdf, family_of
 

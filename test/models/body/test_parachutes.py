@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.body.mass import MassProperties
-from propulsion_ros.models.body.parachutes import Parachutes, ParachutesParams
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
+from propulsion_ros.models.body.simulated_body import Parachutes, ParachutesParams
 
 SECOND = 10**9
 START = 1_700_000_000 * SECOND

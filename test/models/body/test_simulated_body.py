@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from bodies import DT, part
-from propulsion_ros.models.body.parachutes import ParachutesParams
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
-from propulsion_ros.models.body.simulated_body import SimulatedBody
+from propulsion_ros.models.body.simulated_body import ParachutesParams, SimulatedBody
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.settings.errors import ConfigError
 

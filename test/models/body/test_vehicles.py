@@ -11,9 +11,8 @@ import propulsion_ros
 from propulsion_ros.graph.load import vehicles_of
 from propulsion_ros.models.body.bodies import Bodies, MassRows
 from propulsion_ros.models.body.mass import MassProperties
-from propulsion_ros.models.body.parachutes import ParachutesParams
 from propulsion_ros.models.body.rigid_body import BodyParams
-from propulsion_ros.models.body.simulated_body import SimulatedBody
+from propulsion_ros.models.body.simulated_body import ParachutesParams, SimulatedBody
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
