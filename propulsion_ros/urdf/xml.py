@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robot descriptions as safe XML, plugin blocks as trees of tags, and the paths that errors name."""
+"""Robot descriptions as safe XML, blocks as trees of tags, and the paths that errors name."""
 from __future__ import annotations
 
 import math
