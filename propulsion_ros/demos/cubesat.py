@@ -42,9 +42,9 @@ class CubesatGuidance:
     inertia: tuple[float, float, float] = (0.166714, 0.166714, 0.102190)
     """About the axes of the body [kg m^2]."""
     period: float = 0.1
-    """Of the jets [s]."""
+    """Period of the pulses of the jets [s]."""
     max_torque: tuple[float, float, float] = (0.0113, 0.017, 0.0113)
-    """Of the couple about each axis [N m]: more is not demanded."""
+    """Largest couple that is demanded about each axis [N m]."""
     bandwidth: float = 0.4
     """Rate of turn over the error of attitude [1/s]."""
     max_rate: float = 0.1

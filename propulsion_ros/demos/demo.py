@@ -93,7 +93,7 @@ class StepResponse:
     """The usual figures of a step response; NaN where the step was not reached."""
 
     size: float
-    """Of the step, in the unit of the value."""
+    """Size of the step, in the unit of the value."""
     settling_time: float
     """From the step until the value stays within `BAND` [s]; NaN where it does not."""
     overshoot: float

@@ -28,7 +28,7 @@ class Pulse:
     wrench: tuple[float, float, float, float, float, float]
     """Force [N] and torque about the centre of mass [N m], (6,)."""
     duration: float = 1.0
-    """Of each of both [s]."""
+    """Duration of each of both wrenches [s]."""
 
 
 WITHIN_LIMITS = (

@@ -21,7 +21,7 @@ class QuadrotorTarget:
     position: tuple[float, float, float]
     """In the world [m]."""
     heading: float = 0.0
-    """Of the x axis, from east to north [rad]."""
+    """Heading of the x axis, from east to north [rad]."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class QuadrotorGuidance:
     """About the axes of the body [kg m^2]."""
     bandwidth: float = 2.5
     damping: float = 0.9
-    """Of the position [rad/s] and [1]."""
+    """Bandwidth [rad/s] and damping [1] of the position."""
     max_acceleration: float = 4.0
     """Largest one that is demanded along each axis of the world [m/s^2]."""
     turn_bandwidth: tuple[float, float, float] = (11.0, 11.0, 4.0)
-    """Of the attitude about each axis of the body [rad/s]."""
+    """Bandwidth of the attitude about each axis of the body [rad/s]."""
     turn_damping: float = 0.8
-    """Of the same [1]."""
+    """Damping of the attitude [1]."""
     max_turn: float = 0.35
     """Largest attitude error that is corrected at once, as the sine of an angle [1]."""
 

@@ -23,7 +23,7 @@ class RocketGuidance:
     """[s]."""
     full_thrust: float = 2600.0
     cruise_thrust: float = 1700.0
-    """Of both boosters together, before and after ``throttle_time`` [N]."""
+    """Thrust of both boosters together, before and after ``throttle_time`` [N]."""
     throttle_time: float = 3.5
     """[s]."""
     tilt: float = 0.1
@@ -39,7 +39,7 @@ class RocketGuidance:
     """From the long axis to each booster [m]."""
     bandwidth: float = 5.0
     damping: float = 0.8
-    """Of the closed loop [rad/s] and [1]."""
+    """Bandwidth [rad/s] and damping [1] of the closed loop."""
     roll_limit: float = 0.03
     """Largest angle spent on roll [rad]."""
 

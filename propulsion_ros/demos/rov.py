@@ -46,7 +46,7 @@ class RovTarget:
     depth: float
     """Below the surface [m]."""
     heading: float = 0.0
-    """Of the x axis, from east to north [rad]."""
+    """Heading of the x axis, from east to north [rad]."""
     speed: float = 0.0
     """Ahead [m/s]."""
 
@@ -82,7 +82,7 @@ class RovCommand:
     """What thrusters and fins are commanded."""
 
     wrench: FloatArray
-    """Of the thrusters in the axes of and about the origin of base_link, (6,)."""
+    """Wrench of the thrusters in the axes of and about the origin of base_link [N], [N m], (6,)."""
     fin: float
     """Deflection of both fins [rad]; positive lifts the nose in forward motion."""
 

@@ -26,7 +26,7 @@ class DrawnBlock:
     """One plugin block."""
 
     name: str
-    """Of the block and its node."""
+    """Name of the block and its node."""
     base_link: str
     """Frame of the layout."""
     layout: ThrustLayout | None

@@ -56,7 +56,7 @@ class Style:
     """'-', '--', ':', or '' for points without a line."""
     marker: str = ''
     size: float = 0.0
-    """Of the marker, or the width of the line, 0 for that of its panel."""
+    """Size of the marker or width of the line [pt], 0 for that of its panel."""
     colour: str = ''
     """'' for that of the label."""
     opacity: float = 1.0
@@ -120,9 +120,9 @@ class Panel:
     dashed: str = COMMAND
     """What a dashed trace is that has the label of a solid one."""
     colours: Mapping[str, str] = field(default_factory=dict)
-    """Of labels that have the same one in all panels."""
+    """Colours of labels that have the same one in all panels."""
     limits: tuple[float, float] | None = None
-    """Of the axis; None for what the traces need."""
+    """Ends of the axis; None for what the traces need."""
     bands: tuple[Span, ...] = ()
     events: tuple[Mark, ...] = ()
     """Behind and across this panel alone."""
@@ -180,7 +180,7 @@ class Page:
     """Above the page, and below its time axes."""
     begin: float
     end: float
-    """Of the time axes [s]."""
+    """Ends of the time axes [s]."""
     above: tuple[Panel, ...] = ()
     """In a higher row of their own: a flight, and its apogee."""
     panels: tuple[Panel, ...] = ()

@@ -60,7 +60,7 @@ class ThrustState:
     thrust: FloatArray
     """[N], (n,)."""
     angles: FloatArray
-    """Of the joints `ThrustLayout.angle_names` [rad], (k,)."""
+    """Positions of the joints `ThrustLayout.angle_names` [rad], (k,)."""
 
 
 def read_state(
@@ -183,7 +183,7 @@ class Propellant:
     """What is left in a tank."""
 
     name: str
-    """Of the tank."""
+    """Name of the tank."""
     mass: float
     capacity: float
     """[kg]; a capacity of 0 is not known."""

@@ -57,9 +57,9 @@ class RobotLayout:
     propellant: float
     """What of it is in the tanks [kg]."""
     params: BodyParams
-    """Of the simulated body."""
+    """Configuration of the simulated body."""
     links: Mapping[str, MassProperties]
-    """Of each link that has a mass, by its path."""
+    """Mass of each link that has one, by its path."""
     angles: Mapping[str, float]
     """Largest angle of each <origin> [rad], by its path."""
     expects: frozenset[str]

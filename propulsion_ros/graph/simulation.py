@@ -59,7 +59,7 @@ class Simulation:
     params_files: tuple[str | Path, ...] = ()
     """Parameter files of all nodes, of which the later ones win."""
     namespace: str = ''
-    """Of all nodes."""
+    """Namespace of all nodes."""
 
     def of(self, node: str) -> dict[str, Any]:
         """Return what the files give a node."""

@@ -27,7 +27,7 @@ class Mount:
     link: str
     """Link of the model that carries it, itself where the model has it."""
     pose: Pose
-    """Of the link in the one that carries it, with every joint at position 0."""
+    """Pose of the link in the one that carries it, with every joint at position 0."""
 
     @staticmethod
     def find(tree: LinkTree, link: str, is_there: Callable[[str], bool]) -> Mount:

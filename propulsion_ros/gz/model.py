@@ -37,11 +37,11 @@ class GazeboRobot:
     """What Gazebo and its bridge need of a robot."""
 
     name: str
-    """Of the model."""
+    """Name of the model."""
     description: str
     """URDF."""
     topics: tuple[BridgeTopic, ...]
-    """Of the bridge, but for the clock."""
+    """Topics of the bridge, but for the clock."""
     notes: tuple[str, ...]
     """What is left out, a line each."""
     clearance: float

@@ -50,7 +50,7 @@ class Fit:
     place: FloatArray
     """(p,)."""
     covariance: FloatArray
-    """Of the estimates, (p, p); infinite where nothing is known."""
+    """Covariance of the estimates, (p, p); infinite where nothing is known."""
     jacobian: FloatArray
     residuals: FloatArray
     """Weighted, at the place."""

@@ -33,19 +33,19 @@ class Free:
     """One parameter that is fitted, with k numbers."""
 
     name: str
-    """As the user has it, such as 'rotors.time_constant_up'."""
+    """Name that the user gives, such as 'rotors.time_constant_up'."""
     keys: tuple[str, ...]
     """Flat parameters that it sets; one of `BODY_KEYS`, or `DELAY`."""
     owner: str
     """Group of the actuators, `BODY` or `DELAY`."""
     names: tuple[str, ...]
-    """Of its k estimates."""
+    """Names of its k estimates."""
     unit: str
     start: FloatArray
     lower: FloatArray
     upper: FloatArray
     scale: FloatArray
-    """Of the search, (k,) each."""
+    """Start, bounds and scale of the search, (k,) each."""
     estimates: FloatArray
     """Matrix from what is searched to the estimates, (k, k)."""
     changes: Callable[[FloatArray], dict[str, Any]]

@@ -41,7 +41,7 @@ class Channel:
     value: FloatArray
     """(n,) each."""
     axis: int = -1
-    """Of the wrench; -1 for a state."""
+    """Component of the wrench that is measured; -1 for a state."""
     windows: FloatArray | None = None
     """First indices of windows over which a rate is compared, (w,), and their length as
     ``size``."""
@@ -61,7 +61,7 @@ class Setup:
     body: MassProperties
     kind: str
     imu_position: FloatArray = field(default_factory=lambda: np.zeros(3))
-    """Of the IMU in base_link [m]."""
+    """Place of the IMU in base_link [m], (3,)."""
     delay: float = 0.0
     """Fixed time from a command until the actuator takes it [s]."""
     moments: bool = False

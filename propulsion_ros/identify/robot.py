@@ -69,7 +69,7 @@ class Robot:
 
     file: ParameterFile | None
     setting: Setting | None
-    """Of its actuators, None where no group is fitted."""
+    """Configuration of its actuators, None where no group is fitted."""
     group: str
     body: MassProperties
     params: IdentifyParams
@@ -77,7 +77,7 @@ class Robot:
     vehicle: Mapping[str, Any]
     """Parameters of the simulated body."""
     name: str = ''
-    """As the description has it."""
+    """Name of the robot in its description."""
 
     @functools.cached_property
     def values(self) -> dict[str, Any]:

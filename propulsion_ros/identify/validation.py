@@ -228,7 +228,7 @@ class Variant:
     simplicity: int
     """Numbers that are fitted."""
     rms: float
-    """Of the parts that were left out."""
+    """Error in the parts of the recording that were left out."""
     spread: float
     """How sure that is."""
     training: float

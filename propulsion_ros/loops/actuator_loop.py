@@ -138,7 +138,7 @@ class Run:
     count: int
     """How many of the commands were taken."""
     stamps: IntArray
-    """Of the ticks, (t,)."""
+    """Stamps of the ticks [ns], (t,)."""
     steps: Steps
     """What they did."""
 

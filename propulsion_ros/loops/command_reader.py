@@ -46,7 +46,7 @@ class _Layout:
     """Where the values of a message with these names belong."""
 
     columns: IntArray
-    """Of each name in the family's commands."""
+    """Column of each name in the family's commands."""
     own: dict[str, BoolArray]
     foreign: dict[str, BoolArray]
     """Names that take a field, and those that do not."""

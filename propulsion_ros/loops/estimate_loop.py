@@ -52,12 +52,12 @@ class Applied:
     residual: FloatArray | None
     """Demanded minus applied wrench, (6,); None before a demand."""
     covariance: FloatArray
-    """Of the wrench, (6, 6); NaN where no standard deviation is configured."""
+    """Covariance of the wrench, (6, 6); NaN where no standard deviation is configured."""
     angle: FloatArray
     thrust: FloatArray
-    """Of each nozzle [rad], NaN where none was commanded, and [N], (n,)."""
+    """Flap angle [rad], NaN where none was commanded, and thrust [N] of each nozzle, (n,)."""
     speed: FloatArray
-    """Of each impeller [rad/s], (m,)."""
+    """Speed of each impeller [rad/s], (m,)."""
 
 
 class EstimateLoop:

@@ -102,7 +102,7 @@ class OdometryRow(NamedTuple):
     """[m], and x, y, z, w from the body to the world."""
     velocity: Sequence[float]
     angular_velocity: Sequence[float]
-    """Of the body's origin in its own axes [m/s], [rad/s]."""
+    """Velocities of the body's origin in its own axes [m/s], [rad/s]."""
     pose_covariance: FloatArray | None = None
     twist_covariance: FloatArray | None = None
     """(36,) row by row; None for zeros."""

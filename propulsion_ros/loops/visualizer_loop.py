@@ -52,7 +52,7 @@ class _Drawn:
     state: ThrustState | None = None
     """The newest that was read."""
     stamp_ns: int = 0
-    """Of the state."""
+    """Stamp of the newest state [ns]."""
     is_silent: bool = True
     """Whether no state that can be read has come since the last diagnosis."""
 

@@ -123,7 +123,7 @@ class Signals:
     """Series and flight of one input."""
 
     name: str
-    """Of the input, a path."""
+    """Path of the input."""
     rows: dict[Channel, list[tuple[float, float]]] = field(default_factory=dict)
     """Time [s] and value by channel, in the order of the input."""
     flight: FlightSignals = field(default_factory=FlightSignals)

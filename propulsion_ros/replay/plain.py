@@ -52,7 +52,7 @@ class TickRows(NamedTuple):
     stamps: IntArray
     """(t,) [ns]."""
     payload: Any
-    """As of one message, with arrays (t, ...)."""
+    """Payload of one message, with arrays (t, ...) in place of its numbers."""
 
     def message(self, i: int) -> Any:
         """Return the message of one tick."""

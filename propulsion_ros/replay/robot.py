@@ -60,7 +60,7 @@ class Choice:
     only: Collection[str] = ()
     """Node names; empty for all."""
     namespace: str = ''
-    """Of all nodes."""
+    """Namespace of all nodes."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Variable:
     """One thing that varies."""
 
     name: str
-    """Of the parameter, ``<node>.<parameter>``, or of something else that the kind has."""
+    """Name of the parameter, ``<node>.<parameter>``, or of something else that the kind has."""
     kind: str
     """Name of the distribution."""
     given: Any

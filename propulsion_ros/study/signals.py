@@ -49,9 +49,9 @@ class Result:
     take: str
     """One of the keys of `_TAKES`."""
     topic: str
-    """Of the graph, such as 'vehicle/odometry'."""
+    """Topic in the graph, such as 'vehicle/odometry'."""
     part: str
-    """Of the message, such as 'z'."""
+    """Part of the message, such as 'z'."""
     begin: float = -math.inf
     end: float = math.inf
     """First and last stamp that count [s]."""
@@ -60,7 +60,7 @@ class Result:
 
     @property
     def unit(self) -> str:
-        """Of the number, '' where it has none."""
+        """Unit of the number, '' where it has none."""
         if self.take.startswith('time_of'):
             return 's'
         unit = next((unit for parts, unit in _UNITS if parts.fullmatch(self.part)), '')

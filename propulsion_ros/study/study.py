@@ -133,7 +133,7 @@ class Study:
 
     @property
     def name(self) -> str:
-        """Of the file, without its ending."""
+        """Name of the file, without its ending."""
         return self.path.name.partition('.')[0]
 
     @functools.cached_property

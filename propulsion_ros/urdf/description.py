@@ -40,7 +40,7 @@ class Description:
     """A robot description."""
 
     name: str
-    """Of the file."""
+    """Name of the file, as errors show it."""
     text: str
     """URDF, xacro already expanded."""
     expanded: Sequence[Place | None] = ()

@@ -60,9 +60,9 @@ class Joint:
     kind: str
     parent: str
     child: str
-    """As in the description; ``kind`` is its type."""
+    """Names and type as in the description."""
     origin: Pose
-    """Of the child link in the parent link at position 0."""
+    """Pose of the child link in the parent link at position 0."""
     axis: FloatArray
     """Unit vector in the child link, (3,)."""
     limits: tuple[float, float] | None = None

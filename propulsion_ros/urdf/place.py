@@ -22,11 +22,11 @@ class Place:
     link: str
     """Link that the actuator acts on, '' for a row of joints alone."""
     pose: Pose
-    """Of the link in base_link."""
+    """Pose of the link in base_link."""
     joints: list[Joint]
     """Those that the row names."""
     joint_poses: list[Pose]
-    """Of their child links in base_link."""
+    """Poses of their child links in base_link."""
 
     def role(self, role: str, own: Any) -> Any:
         """Return the value of a field with this geometry role; ``own`` is its tag or default."""

@@ -42,9 +42,9 @@ class Robot:
 
     description: Description
     folder: Path | None = None
-    """Of its file, for relative paths."""
+    """Folder of its file, for relative paths."""
     params_files: Sequence[Path] = ()
-    """Of its nodes, of which the later ones win."""
+    """Parameter files of its nodes, of which the later ones win."""
     notes: list[str] = field(default_factory=list)
     """What is not drawn as it is described, a line each."""
 

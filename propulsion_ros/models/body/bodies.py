@@ -154,7 +154,7 @@ class Bodies:
 
     @property
     def position(self) -> FloatArray:
-        """Of the origin of base_link in the world [m], (n, 3)."""
+        """Position of the origin of base_link in the world [m], (n, 3)."""
         return np.asarray(self._state[:3].T)
 
     @property
@@ -164,7 +164,7 @@ class Bodies:
 
     @property
     def velocity(self) -> FloatArray:
-        """Of the origin of base_link in the world [m/s], (n, 3)."""
+        """Velocity of the origin of base_link in the world [m/s], (n, 3)."""
         return np.asarray(self._state[7:10].T)
 
     @property

@@ -131,27 +131,27 @@ class SimulatedBody:
 
     @property
     def specific_force(self) -> FloatArray:
-        """As of `RigidBody.specific_force`."""
+        """Specific force of the body; see `RigidBody.specific_force`."""
         return self._body.specific_force
 
     @property
     def on_ground(self) -> bool:
-        """As of `RigidBody.on_ground`."""
+        """Whether it stands; see `RigidBody.on_ground`."""
         return self._body.on_ground
 
     @property
     def touchdown(self) -> FloatArray | None:
-        """As of `RigidBody.touchdown`."""
+        """Velocity of the touchdown; see `RigidBody.touchdown`."""
         return self._body.touchdown
 
     @property
     def mass(self) -> MassProperties:
-        """Of the body with its tanks, as of the last step."""
+        """Mass of the body with its tanks, as of the last step."""
         return self._mass or self._dry
 
     @property
     def loaded(self) -> MassProperties:
-        """Of the body with what is in its tanks now."""
+        """Mass of the body with what is in its tanks now."""
         if self._total is None:
             self._total = MassProperties.total([self._dry, *self._tanks.values()])
         return self._total

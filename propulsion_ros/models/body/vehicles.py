@@ -123,5 +123,5 @@ class Vehicles:
 
     @property
     def mass(self) -> MassRows:
-        """Of the vehicles with what is in their tanks, as of the last step."""
+        """Masses of the vehicles with what is in their tanks, as of the last step."""
         return self._mass

@@ -105,7 +105,7 @@ class BodyState:
     gravity: FloatArray | None = None
     """Acceleration of gravity [m/s^2], shape (..., 3)."""
     height: FloatArray | None = None
-    """Of the origin of base_link above that of the world [m], shape (...)."""
+    """Height of the origin of base_link above that of the world [m], shape (...)."""
     up: FloatArray | None = None
     """Unit vector along z of the world, shape (..., 3)."""
 

@@ -20,9 +20,9 @@ class Motion:
     quaternion: FloatArray
     """Rotation from the body to the world, x y z w, (4,)."""
     velocity: FloatArray
-    """Of the origin of the body, in the body's axes [m/s], (3,)."""
+    """Velocity of the origin of the body, in the body's axes [m/s], (3,)."""
     angular_velocity: FloatArray
-    """In the body's axes [rad/s], (3,)."""
+    """Rate of turn in the body's axes [rad/s], (3,)."""
 
     @functools.cached_property
     def rotation(self) -> FloatArray:

@@ -99,7 +99,7 @@ class Allocation(NamedTuple):
     servo_count: IntArray
     """Servo command, 0..255."""
     speed: FloatArray
-    """Of each impeller [rad/s], (m,) or (..., m)."""
+    """Speed of each impeller [rad/s], (m,) or (..., m)."""
     motor_count: IntArray
     """Motor command, 0..255."""
 

@@ -67,7 +67,7 @@ class Estimate(NamedTuple):
     wrench: FloatArray
     """Force [N] and torque [N m] about the point of `torque_about`, (..., 6)."""
     thrust: FloatArray
-    """Of each nozzle [N]."""
+    """Thrust of each nozzle [N], (..., n)."""
     pressure: FloatArray
     """Rise in each plenum [Pa]."""
     area: FloatArray

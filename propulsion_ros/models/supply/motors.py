@@ -120,7 +120,7 @@ class ThrustCurve:
 
     name: str
     maker: str
-    """As in the header."""
+    """Name of the maker, as in the header."""
     times: FloatArray
     thrusts: FloatArray
     """Points of the curve [s], [N], (k,); linear between them, from no thrust at 0."""

@@ -36,9 +36,9 @@ class Reference(NamedTuple):
     """What is known of a flight."""
 
     path: Path
-    """Of its log."""
+    """File of its log."""
     time: float
-    """Of the apogee [s]; NaN where the log ends before it."""
+    """Time of the apogee [s]; NaN where the log ends before it."""
     uncertainty: float
     """[s], NaN where the list has none."""
     grade: str
