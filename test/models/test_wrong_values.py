@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from propulsion_ros.models.body.parachutes import ParachutesParams
+from propulsion_ros.models.body.simulated_body import ParachutesParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.settings.errors import ConfigError
