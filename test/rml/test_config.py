@@ -3,9 +3,12 @@ from __future__ import annotations
 
 import json
 import math
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import pytest
+import yaml
 
 from propulsion_ros.flight.events.conditions import All, MoreThan
 from propulsion_ros.flight.events.events import Action
@@ -162,107 +165,29 @@ def test_six_levels_are_the_limit():
         read_flight_config(json.dumps(document(nested(7, leaf_of()))))
 
 
-PAIR = {'operator': 'AND', 'condition': [leaf_of(), leaf_of(flightVar='Positon')]}
-SECOND = 'Events[0].condition.condition[1].flightVar'
-LEAF = 'Events[0].condition'
+TABLE = yaml.safe_load((Path(__file__).parents[1] / 'mistakes/flight.yaml').read_text())
 
 
-@pytest.mark.parametrize(
-    ('value', 'error'),
-    [
-        pytest.param(
-            document(PAIR), f"{SECOND}: unknown 'Positon', did you mean 'Position'?",
-            id='flight variable',
-        ),
-        pytest.param(
-            document(leaf_of(operator='MORTHAN')),
-            f"{LEAF}.operator: unknown 'MORTHAN', did you mean 'MORETHAN'?", id='operator',
-        ),
-        pytest.param(
-            document(leaf_of(component=3)),
-            f'{LEAF}.component: expected 0 or 1 or 2 or -1, got 3', id='component',
-        ),
-        pytest.param(
-            document(leaf_of(flightVar='TimeSinceEvent', component=1)),
-            f'{LEAF}.component: expected 0, got 1', id='event that does not exist',
-        ),
-        pytest.param(
-            document({'operator': 'LESSTHAN', 'flightVar': 'Velocity', 'threshold': 1}),
-            f'{LEAF}.component: is missing', id='component is missing',
-        ),
-        pytest.param(
-            document({'operator': 'LESSTHAN', 'flightVar': 'TimeSinceApogee'}),
-            f'{LEAF}.threshold: is missing', id='threshold is missing',
-        ),
-        pytest.param(
-            document(leaf_of(threshold='10')),
-            f"{LEAF}.threshold: expected a number, got '10'; write it without quotes",
-            id='text for a number',
-        ),
-        pytest.param(
-            document(leaf_of(threshold=float('nan'))),
-            f'{LEAF}.threshold: expected a finite number', id='NaN',
-        ),
-        pytest.param(
-            document(leaf_of(threshold=10**400)),
-            f'{LEAF}.threshold: expected a finite number', id='beyond all numbers',
-        ),
-        pytest.param(
-            document(leaf_of(treshold=1)),
-            f"{LEAF}.treshold: unknown key, did you mean 'threshold'?", id='key of a condition',
-        ),
-        pytest.param(
-            document(singel_fire=True),
-            "Events[0].singel_fire: unknown key, did you mean 'single_fire'?", id='key',
-        ),
-        pytest.param(
-            document(single_fire=1),
-            'Events[0].single_fire: expected true or false, got 1', id='number for a flag',
-        ),
-        pytest.param(
-            document(cooldown=-1), 'Events[0].cooldown: -1 is below 0 ms', id='cooldown',
-        ),
-        pytest.param(
-            document(id=1), 'Events[0].id: expected 0, its place in the list, got 1', id='id',
-        ),
-        pytest.param(
-            document(action=[{'type': 'deployment', 'id': 1, 'param': 5}]),
-            'Events[0].action[0].id: expected 0, got 1', id='deployer that does not exist',
-        ),
-        pytest.param(
-            document(action=[{'type': 'deployment', 'id': 0, 'param': 0}]),
-            'Events[0].action[0].param: 0 is below 1 ms', id='on-time',
-        ),
-        pytest.param(
-            document(action=[{'type': 'deploy', 'id': 0, 'param': 1}]),
-            "Events[0].action[0].type: unknown 'deploy', did you mean 'deployment'?",
-            id='type of action',
-        ),
-        pytest.param(
-            document({'operator': 'AND', 'condition': []}),
-            f'{LEAF}.condition: expected at least one condition', id='empty combination',
-        ),
-        pytest.param({'Events': []}, 'Events: expected at least one event', id='no events'),
-        pytest.param({'Deployers': []}, 'Events: is missing', id='no Events block'),
-        pytest.param({'Evnts': []}, "Evnts: unknown key, did you mean 'Events'?", id='block'),
-        pytest.param([], 'document: expected an object, got []', id='list'),
-        pytest.param(
-            {'Events': {'id': 0}}, "Events: expected a list, got {'id': 0}", id='object for a list',
-        ),
-        pytest.param(
-            document() | {'Deployers': [{'id': 0, 'type': 'local_pyro', 'channel': 4}]},
-            'Deployers[0].channel: expected 0 to 3, got 4', id='channel',
-        ),
-        pytest.param(
-            document() | {'Deployers': [{'id': 0, 'type': 'local_piro', 'channel': 0}]},
-            "Deployers[0].type: unknown 'local_piro', did you mean 'local_pyro'?", id='deployer',
-        ),
-    ],
-)
-def test_errors_name_the_place_and_the_remedy(value, error):
+def changed(changes):
+    """Return the right configuration with changes, each by its path."""
+    whole = json.loads(json.dumps(TABLE['right']))
+    for path, value in changes.items():
+        *way, last = (int(part) if part.isdigit() else part for part in path.split('.'))
+        reduce(getitem, way, whole)[last] = value
+    return json.dumps(whole)
+
+
+def test_without_the_changes_nothing_is_wrong():
+    assert read_flight_config(changed({}))
+
+
+@pytest.mark.parametrize(('changes', 'error'), [
+    pytest.param(changes, error, id=name) for name, changes, error in TABLE['wrong']
+])
+def test_errors_name_the_place_and_the_remedy(changes, error):
     with pytest.raises(SourceError) as caught:
-        read_flight_config(json.dumps(value))
-    assert str(caught.value) == error
+        read_flight_config(changed(changes))
+    assert str(caught.value).startswith(error)
 
 
 @pytest.mark.parametrize(
@@ -270,6 +195,8 @@ def test_errors_name_the_place_and_the_remedy(value, error):
     [
         pytest.param('', 'document: is not JSON: ', id='empty'),
         pytest.param('{"Events": [', 'document: is not JSON: ', id='cut off'),
+        pytest.param('[]', 'document: expected an object, got []', id='list'),
+        pytest.param('{"Deployers": []}', 'Events: is missing', id='no events'),
         pytest.param('{"Events": [], "Events": []}', 'document: is not JSON: ', id='key twice'),
         pytest.param('[' * 5000 + ']' * 5000, 'document: is nested too deeply', id='deep'),
     ],

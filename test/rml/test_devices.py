@@ -71,10 +71,6 @@ ENGINE = {
     'fuelVentValve': VENT, 'fuelPrssValve': VENT,
 }
 SIMPLE = {'id': 0, 'type': 'SimpleEngine', 'igniter': {'type': 'local_pyro', 'channel': 1}}
-PID = {
-    'id': 0, 'type': 'pid', 'Kp': 1, 'Ki': 0, 'Kd': 0, 'setpoint': 0, 'updateInterval': 50,
-    'doohickeyType': 'Engine', 'doohickeyID': 0,
-}
 SERVO = {'id': 0, 'type': 'local_servo', 'channel': 3}
 
 
@@ -149,74 +145,6 @@ def test_parameter_of_a_deployment_is_checked_by_what_it_moves(deployer, param, 
         read(event={'action': action | {'param': 181 if angle else 0}}, Deployers=[deployer])
     problem = '181 is above 180 deg' if angle else '0 is below 1 ms'
     assert str(caught.value) == f'Events[0].action.param: {problem}'
-
-
-@pytest.mark.parametrize(
-    ('blocks', 'error'),
-    [
-        pytest.param({'Engines': [SIMPLE | {'type': 'Hypnos'}]},
-                     "Engines[0].type: unknown 'Hypnos', expected SimpleEngine or Thanos",
-                     id='type of engine'),
-        pytest.param({'Engines': [ENGINE | {'ventValve': VENT}]},
-                     "Engines[0].ventValve: unknown key, did you mean 'oxVentValve'?",
-                     id='key of an engine'),
-        pytest.param({'Engines': [{k: v for k, v in ENGINE.items() if k != 'oxVentValve'}]},
-                     'Engines[0].oxVentValve: is missing', id='valve is missing'),
-        pytest.param({'Engines': [ENGINE | {'igniter': VENT | {'fire_duration': 0}}]},
-                     'Engines[0].igniter.fire_duration: 0 must be above 0 ms', id='duration'),
-        pytest.param({'Engines': [ENGINE | {'igniter': VENT | {'param': 5}}]},
-                     'Engines[0].igniter.param: unknown key', id='key of another engine'),
-        pytest.param({'Engines': [ENGINE | {'oxVentValve': VENT | {'preignition_posiiton': 5}}]},
-                     'Engines[0].oxVentValve.preignition_posiiton: unknown key', id='misspelt'),
-        pytest.param({'Engines': [ENGINE | {'oxVentValve': VENT | {'closed_position': 180}}]},
-                     'Engines[0].oxVentValve: closed_position and open_position are the same,'
-                     ' 180 deg', id='valve that does not move'),
-        pytest.param({'Engines': [ENGINE | {'oxVentValve': VENT | {'address': 256}}]},
-                     'Engines[0].oxVentValve.address: expected 0 to 255, got 256', id='address'),
-        pytest.param({'Engines': [SIMPLE | {'booster': 'b'}]},
-                     "Engines[0]: 'booster' and 'thrust' belong together", id='no thrust'),
-        pytest.param({'Engines': [SIMPLE | {'booster': 'b', 'thrust': 1},
-                                  SIMPLE | {'id': 1, 'booster': 'b', 'thrust': 1}]},
-                     "Engines[1].booster: 'b' is another engine's already", id='booster of two'),
-        pytest.param({'Engines': [SIMPLE | {'name': 'x'}, SIMPLE | {'id': 1, 'name': 'x'}]},
-                     "Engines[1].name: 'x' is named twice", id='name twice'),
-        pytest.param({'Deployers': [SERVO | {'name': ' '}]},
-                     'Deployers[0].name: expected a name, got none', id='no name'),
-        pytest.param({'Controllers': [PID]},
-                     'Controllers[0].doohickeyID: expected nothing, there is none, got 0',
-                     id='controller without engine'),
-        pytest.param({'Engines': [SIMPLE], 'Controllers': [PID | {'flightVar': 'TimeSinceEvent'}]},
-                     "Controllers[0].flightVar: unknown 'TimeSinceEvent'", id='input'),
-        pytest.param({'Engines': [SIMPLE], 'Controllers': [PID | {'Kp': None}]},
-                     'Controllers[0].Kp: expected a number, got None', id='gain'),
-        pytest.param({'Engines': [SIMPLE], 'Controllers': [PID | {'type': 'lqr'}]},
-                     "Controllers[0].type: unknown 'lqr', expected pid", id='type of controller'),
-        pytest.param({'Sensors': {'X_AXIS': 1}},
-                     'Sensors: expected each of 0, 1, 2 once as X_AXIS, Y_AXIS, Z_AXIS, got'
-                     ' (1, 1, 2)', id='axis twice'),
-        pytest.param({'Sensors': {'X_FLIP': 2}}, 'Sensors.X_FLIP: expected 0 or 1, got 2',
-                     id='flip'),
-        pytest.param({'Sensors': {'LOGIC_MIN_VOLTAGE': 5000}},
-                     'Sensors: expected LOGIC_MIN <= LOW <= MAX_VOLTAGE, got'
-                     ' [5000.0, 3400.0, 4200.0] mV', id='voltages'),
-        pytest.param({'Estimator': {'Orientation': {'type': 'euler', 'roll': 0, 'pitch': 90,
-                                                    'yaw': 0}}},
-                     'Estimator.Orientation.pitch: 90 is above 6.28319 rad', id='degrees'),
-        pytest.param({'Estimator': {'Orientation': {'type': 'quaternion', 'w': 1, 'x': 1, 'y': 0,
-                                                    'z': 0}}},
-                     'Estimator.Orientation: expected a quaternion of length 1, got 1.41421',
-                     id='quaternion'),
-        pytest.param({'Estimator': {'Orientation': {'type': 'axisAlign', 'x_axis': 1}}},
-                     'Estimator.Orientation: expected each of 0, 1, 2 once as x_axis, y_axis,'
-                     ' z_axis, got (1, 1, 2)', id='align'),
-        pytest.param({'Networking': {'RoutingTable': [{'Destination': 3, 'Interface': 2}]}},
-                     'Networking.RoutingTable[0].Metric: is missing', id='route'),
-    ],
-)
-def test_errors_name_the_place_and_the_remedy(blocks, error):
-    with pytest.raises(SourceError) as caught:
-        read(**blocks)
-    assert str(caught.value).startswith(error)
 
 
 def test_defaults_that_the_flown_software_never_reached():

@@ -130,22 +130,6 @@ def test_engine_is_lit_within_its_limits_alone(tilt, height, time, lights):
     assert bool(engine.update(variables, 0)) == lights
 
 
-@pytest.mark.parametrize(('engine', 'error'), [
-    pytest.param({'min_height': 500, 'max_height': 500}, 'Engines[0].max_height: 500 is not above '
-                 'min_height, 500', id='height'),
-    pytest.param({'earliest': 3000, 'latest': 2000}, 'Engines[0].latest: 2000 is not above '
-                 'earliest, 3000', id='time'),
-    pytest.param({'max_tilt': 0}, 'Engines[0].max_tilt: 0 must be above 0 rad',
-                 id='tilt'),
-    pytest.param({'landing': 'yes'}, "Engines[0].landing: expected true or false, got 'yes'",
-                 id='landing'),
-])
-def test_limits_that_cannot_be_met_are_refused(engine, error):
-    with pytest.raises(SourceError) as caught:
-        read(LIGHT, engine=engine)
-    assert str(caught.value) == error
-
-
 def test_slowest_deployer_of_an_event_sets_its_limit_of_speed():
     both = [DEPLOY, {**DEPLOY, 'id': 1}]
     assert read(DEPLOY)[0].max_climb == math.inf
