@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -19,16 +18,11 @@ from visualization_msgs.msg import MarkerArray
 
 from markdown_pages import REPOSITORY, Page
 from page_family import apply_diff, register_family
-from propulsion_ros.drawing.drawn_blocks import drawn_blocks
-from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.gz.host import ActuatorHost
-from propulsion_ros.gz.model import gazebo_robot
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.tools import cli
-from propulsion_ros.urdf.reader import actuators_from_urdf
 
 PAGE = Page(REPOSITORY / 'docs/add_a_family.md')
 REGISTRY = 'propulsion_ros/models/registry.py'
@@ -38,18 +32,6 @@ MS = 1_000_000
 ENTRY_POINTS = next(
     block.text for block in PAGE.blocks if block.text.startswith('entry_points')
 )
-TURNING = """<robot name="boat">
-  <link name="base_link"><inertial><mass value="20"/>
-    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <link name="pump"><inertial><mass value="1"/>
-    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="shaft" type="continuous">
-    <parent link="base_link"/><child link="pump"/><axis xyz="1 0 0"/>
-  </joint>
-  <gazebo><plugin filename="propulsion_ros" name="waterjets">
-    <waterjet name="left"><joint>shaft</joint><max_thrust>20</max_thrust></waterjet>
-  </plugin></gazebo>
-</robot>"""
 
 
 @pytest.fixture(scope='module')
@@ -154,7 +136,6 @@ def installed(tmp_path_factory):
     for file in ('config/waterjets.yaml', 'commands.csv', 'robot.urdf'):
         (folder / file).parent.mkdir(exist_ok=True)
         (folder / file).write_text(PAGE.files[file], encoding='utf-8')
-    (folder / 'turning.urdf').write_text(TURNING)
     done = run(
         folder, sys.executable, '-m', 'pip', 'install', '-q', '--no-deps', '--no-build-isolation',
         '--no-index', '--target', str(site), './my_boat',
@@ -191,32 +172,6 @@ def test_replay_of_a_family_outside_follows_its_closed_form(outside):
     assert [float(row['stamp']) for row in rows] == [1.0, 1.01, 1.02]
     assert [float(row['left.effort']) for row in rows] == pytest.approx(rise[1:], rel=1e-12)
     assert [float(row['right.effort']) for row in rows] == pytest.approx([0.0, 0.0, rise[1]])
-
-
-def test_picture_of_a_family_outside_has_its_place_and_its_limit(outside):
-    (block,) = drawn_blocks(actuators_from_urdf(PAGE.files['robot.urdf'], loop_params_of))
-    assert block.layout.names == ('left',)
-    assert block.layout.largest == 20.0
-    assert block.layout.axis.tolist() == [[1.0, 0.0, 0.0]]
-
-
-def test_a_family_outside_runs_inside_gazebo(outside):
-    host = ActuatorHost(PAGE.files['robot.urdf'], lambda link: True)
-    host.start(5 * MS)
-    try:
-        (node,) = host.nodes
-        assert node.is_active
-        assert host.links == ('base_link', 'pump')
-    finally:
-        host.close()
-
-
-def test_a_family_outside_drives_a_joint_of_gazebo(outside):
-    robot = gazebo_robot('turning.urdf', 'bridge')
-    assert re.search(r'<plugin[^>]*Thruster', robot.description)
-    assert '<joint_name>shaft</joint_name>' in robot.description
-    assert any('waterjets/thrusts/left' in topic.ros_topic for topic in robot.topics)
-    assert not any('waterjets' in note for note in robot.notes)
 
 
 @pytest.mark.parametrize('arguments', [

@@ -141,13 +141,6 @@ def require_that_pyros_are_on_for_their_time_and_never_latched(flown):
     pytest.param({'config_file': '/nowhere/x.jsonc'}, '/nowhere/x.jsonc', id='no such file'),
     pytest.param({'altitude_source': 'gps'},
                  "expected one of odometry, pressure, sensors, got 'gps'", id='unknown source'),
-    pytest.param({'required_checks': ['hom']}, 'expected one of altitude, config, home, estimator,'
-                 ' circuits, frozen, backup_timer, record, receivers, clocks, publishers, got '
-                 "'hom'",
-                 id='unknown check'),
-    pytest.param({'apogee.window': -1.0}, "parameter 'apogee.window': -1 must be above 0 s",
-                 id='negative window'),
-    pytest.param({'apogee.windw': 1.0}, "unknown, did you mean 'apogee.window'?", id='misspelt'),
 ])
 def test_wrong_configuration_stops_the_start_in_one_line(graph, capfd, settings, text):
     node = graph.add(FlightStateNode, 'flight_state', settings)

@@ -266,7 +266,6 @@ def test_flight_is_followed_with_what_was_asked_of_it(tmp_path, place):
 
 
 @pytest.mark.parametrize(('arguments', 'reason'), [
-    pytest.param(['--node', 'rotor'], "no node 'rotor', did you mean 'rotors'?", id='node'),
     pytest.param(['--model', 'nowhere.urdf'], 'nowhere.urdf', id='model'),
     pytest.param(['--vehicle', 'rocket', '--node', 'rotors'], "no node 'rotors'", id='not of it'),
     pytest.param(['--namespace', 'a b'], 'namespace', id='namespace'),
@@ -281,43 +280,12 @@ def test_what_is_asked_wrongly_is_said_in_one_line(
     assert not (tmp_path / 'out.mcap').exists()
 
 
-def test_wrong_configuration_is_said_and_nothing_is_written(tmp_path, bag, capfd):
-    path = tmp_path / 'config.yaml'
-    path.write_text(ROTORS + '    max_trust: [1.0]\n')
-    assert replay(path, bag, tmp_path / 'out.mcap') == 1
-    err = capfd.readouterr().err
-    assert "'max_trust'" in err
-    assert f"{path}: rotors: parameter 'max_trust': unknown" in err
-    assert err.count('\n') == 1
-    assert not (tmp_path / 'out.mcap').exists()
-
-
-def test_unknown_family_is_said_with_its_place(tmp_path, bag, capsys):
-    path = tmp_path / 'config.yaml'
-    path.write_text(ROTORS + 'others:\n  ros__parameters: {family: rotor}\n')
-    assert replay(path, bag, tmp_path / 'out.mcap') == 1
-    assert f"{path}: others: parameter 'family': unknown family 'rotor'" in capsys.readouterr().err
-
-
 def test_allocator_of_the_file_has_given_its_commands_already(tmp_path, bag):
     path = tmp_path / 'config.yaml'
     allocator = ROTORS.replace('rotors:', 'rotors_allocator:') + '    family: rotors\n'
     path.write_text(ROTORS + allocator)
     assert replay(path, bag, tmp_path / 'out.mcap') == 0
     assert not [topic for topic in read_bag(tmp_path / 'out.mcap') if 'allocator' in topic]
-
-
-def test_existing_bag_is_not_overwritten(config, bag, capsys):
-    assert replay(config, bag, bag) == 1
-    assert 'exists already' in capsys.readouterr().err
-    assert len(read_bag(bag)['/rotors/command']) == 60
-
-
-def test_config_without_a_node_says_what_is_missing(tmp_path, bag, capsys):
-    path = tmp_path / 'config.yaml'
-    path.write_text('vehicle:\n  ros__parameters:\n    update_rate: 5.0\n')
-    assert replay(path, bag, tmp_path / 'out.mcap') == 1
-    assert 'no node that can be replayed' in capsys.readouterr().err
 
 
 def test_keeping_inputs_needs_two_bags(config, bag, tmp_path, capsys):
