@@ -136,7 +136,7 @@ COMMANDS = {
     'mesh.obj': ('call', 'propulsion_ros.view.meshes', 'read_mesh', '{}'),
     'mesh.dae': ('call', 'propulsion_ros.view.meshes', 'read_mesh', '{}'),
     'study.yaml': ('study', '{}', '--no-picture'),
-    'motor.eng': ('call', 'propulsion_ros.graph.motor_file', 'read_motor', '{}'),
+    'motor.eng': ('call', 'propulsion_ros.graph.load', 'read_motor', '{}'),
     'record.json': ('call', 'propulsion_ros.loops.flight.record_file', 'read_state', '{}'),
     'references.json': ('references', '{}'),
     'node config.jsonc': ('node', 'config_file', '{}'),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The models of a robot, for programs without nodes."""
+"""The models of a robot, and motors of RASP files (``.eng``), for programs without nodes."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -12,7 +12,9 @@ from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.body.vehicles import Vehicles
 from propulsion_ros.models.common.family import Family
+from propulsion_ros.models.supply.motors import ThrustCurve, motor_of
 from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import read_text
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.description import Description
@@ -61,3 +63,12 @@ def _models_of(
     if not models:
         raise SourceError(description.name, 'has no plugin block of actuators')
     return models
+
+
+def read_motor(path: str | Path, name: str = '') -> ThrustCurve:
+    """Return a motor of a file: the one of that name, or the only one.
+
+    Comments may be in any encoding. Raises `SourceError` naming file and line, for what is not
+    RASP; for a name that is not there; without a name, for a file of several motors.
+    """
+    return motor_of(str(path), name, read_text)

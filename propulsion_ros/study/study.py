@@ -55,7 +55,7 @@ KINDS: Mapping[str, Kind] = {
         rates_by=('fault', 'apogee.method'),
     ),
     'ground': Kind(
-        cases=('ground.cases', 'GroundCases'), rates_by=('situation', 'source', 'class'),
+        cases=('ground.judge', 'GroundCases'), rates_by=('situation', 'source', 'class'),
     ),
     'identify': Kind(
         cases=('table_cases', 'IdentifyCases'),

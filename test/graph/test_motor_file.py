@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from propulsion_ros.graph.motor_file import read_motor
+from propulsion_ros.graph.load import read_motor
 from propulsion_ros.settings.errors import SourceError
 
 FILE = Path(__file__).resolve().parents[1] / 'data' / 'motors.eng'

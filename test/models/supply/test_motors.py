@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from propulsion_ros.graph.motor_file import read_motor
+from propulsion_ros.graph.load import read_motor
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.supply.motors import motor_named, parse_rasp
