@@ -33,31 +33,41 @@ def parse_urdf(xml: str) -> Element:
     """
     if len(xml) > SIZE_LIMIT:
         raise SourceError('robot', f'{len(xml)} characters, expected at most {SIZE_LIMIT}')
-    count = xml.count('<') - xml.count('</')
-    if count > ELEMENT_LIMIT:
-        raise SourceError('robot', f'{count} elements, expected at most {ELEMENT_LIMIT}')
     if '<' not in xml:
         raise SourceError(
             'robot', f'expected the text of a URDF, got {quoted(xml)}; does it begin with <robot>?'
         )
-    try:
-        root: Element = fromstring(xml, forbid_dtd=True)
-    except DefusedXmlException as error:
-        kind = type(error).__name__
-        raise SourceError(
-            'robot', f'DTDs and entities are refused, remove <!DOCTYPE> ({kind})'
-        ) from error
-    except (ParseError, ValueError, LookupError, RecursionError) as error:
-        hint = '; is each tag above closed?' if 'mismatched' in str(error) else ''
-        raise SourceError('robot', f'not well-formed XML: {error}{hint}') from error
+    root = parse_xml('robot', xml, ELEMENT_LIMIT)
     if root.tag != 'robot':
         kind = '; an SDF is no URDF' if root.tag == 'sdf' else ''
         raise SourceError(root.tag, f'expected <robot> as the root element{kind}')
+    return root
+
+
+def parse_xml(name: str, content: str | bytes, most: int) -> Element:
+    """Return the root element of an XML of anyone, with at most so many elements.
+
+    Raises `SourceError` with a name, for what is not XML, has a DTD or entities, or is too deep.
+    """
+    begin, end = ('<', '</') if isinstance(content, str) else (b'<', b'</')
+    count = content.count(begin) - content.count(end)  # type: ignore[arg-type]
+    if count > most:
+        raise SourceError(name, f'{count} elements, expected at most {most}')
+    try:
+        root: Element = fromstring(content, forbid_dtd=True)
+    except DefusedXmlException as error:
+        kind = type(error).__name__
+        raise SourceError(
+            name, f'DTDs and entities are refused, remove <!DOCTYPE> ({kind})'
+        ) from error
+    except (ParseError, ValueError, LookupError, RecursionError) as error:
+        hint = '; is each tag above closed?' if 'mismatched' in str(error) else ''
+        raise SourceError(name, f'not well-formed XML: {error}{hint}') from error
     level, depth = [root], 0
     while level:
         depth += 1
         if depth > DEPTH_LIMIT:
-            raise SourceError('robot', f'elements are nested deeper than {DEPTH_LIMIT}')
+            raise SourceError(name, f'elements are nested deeper than {DEPTH_LIMIT}')
         level = [child for element in level for child in element]
     return root
 

@@ -13,14 +13,13 @@ from urllib.parse import unquote, urlsplit
 from xml.etree.ElementTree import Element
 
 import numpy as np
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import fromstring
 
 from propulsion_ros.graph.share import located
 from propulsion_ros.settings.errors import SourceError, one_line
 from propulsion_ros.settings.files import printable, read_bytes
 from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.urdf.xml import parse_xml
 
 FORMATS = ('stl', 'obj', 'dae')
 SIZE_LIMIT = 16 * 1024 * 1024
@@ -31,7 +30,6 @@ TRIANGLE_LIMIT = 20_000
 """Of a mesh: more take a megabyte of the page, and are drawn as a box."""
 _LARGEST = 1e6
 _ELEMENTS = 100_000
-_DEPTH = 64
 _DRAWN = ('instance_geometry', 'instance_controller', 'instance_node')
 _TOO_MANY = 2 * WORD_LIMIT
 _INSTANCE = 1000
@@ -116,19 +114,7 @@ def _checked(name: str, loaded: Any) -> Mesh:
 
 def _check_xml(name: str, content: bytes) -> None:
     """Refuse what a reader would expand without an end: entities, instances, numbers of corners."""
-    if content.count(b'<') - content.count(b'</') > _ELEMENTS:
-        raise SourceError(name, f'has more than {_ELEMENTS} elements')
-    try:
-        root = fromstring(content, forbid_dtd=True)
-    except DefusedXmlException as error:
-        raise SourceError(name, 'DTDs and entities are refused, remove <!DOCTYPE>') from error
-    except (SyntaxError, ValueError, LookupError, RecursionError) as error:
-        raise SourceError(name, f'not well-formed XML: {one_line(str(error))}') from error
-    level, depth = [root], 0
-    while level:
-        level, depth = [child for element in level for child in element], depth + 1
-        if depth > _DEPTH:
-            raise SourceError(name, f'has elements nested deeper than {_DEPTH}')
+    root = parse_xml(name, content, _ELEMENTS)
     counts = (text for element in root.iter() if _tag(element) == 'vcount'
               for text in (element.text or '').split())
     _check_words(name, sum(int(text) for text in counts if text.isdecimal() and len(text) < 20))

@@ -72,8 +72,9 @@ def test_a_mesh_is_read(mesh, kind, text):
     ('dae', DAE.replace('<COLLADA', BOMB + '<COLLADA', 1), 'DTDs and entities are refused'),
     ('dae', '<script>alert(1)</script>', 'is no dae mesh'),
     ('dae', DAE.replace('<node>', '<node>' * 70).replace('</node>', '</node>' * 70),
-     'has elements nested deeper than 64'),
-    ('dae', DAE.replace('<node>', '<a/>' * 100_000 + '<node>'), 'has more than 100000 elements'),
+     'elements are nested deeper than 64'),
+    ('dae', DAE.replace('<node>', '<a/>' * 100_000 + '<node>'),
+     'elements, expected at most 100000'),
     ('dae', DAE.replace('<node>', '<node id="n"><instance_node url="#n"/>'), 'words to read'),
     ('dae', DAE.replace('<instance_geometry', '<instance_geometry url="#g"/>' * 2000
                         + '<instance_geometry'), 'has more than 1500000 words to read'),
