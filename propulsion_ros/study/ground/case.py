@@ -11,7 +11,6 @@ import numpy as np
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.draws import LOG, Range, generator, variable_of
 from propulsion_ros.study.ground.faults import FAULTS
 from propulsion_ros.study.ground.sensors import (
@@ -175,51 +174,3 @@ def _faults(case: Case, rng: np.random.Generator) -> list[tuple[str, str]]:
 
 def _ordered(stream: Stream) -> Stream:
     return stream.kept(np.argsort(stream.arrival, kind='stable'))
-
-
-def readings_of(case: Case) -> dict[str, dict[str, FloatArray]]:
-    """Return the raw readings of a case's sources, as arrays.
-
-    Returns
-    -------
-    dict
-        Of each source ``stamp`` and ``arrival`` (n,) [s], and what it measures: ``force`` [m/s^2]
-        and ``rate`` [rad/s] (n, 3) of the inertial sensor; of others the ``height`` above the pad
-        (n,) [m], and beside it ``pressure`` [Pa] or ``speed`` [m/s] (n,).
-    """
-    drawn = draw(case)
-    found: dict[str, dict[str, FloatArray]] = {}
-    for source in SOURCES[case.source]:
-        stream = drawn.streams[source]
-        values = stream.values
-        found[source] = {'stamp': stream.stamp, 'arrival': stream.arrival}
-        if source == PRESSURE:
-            found[source]['pressure'] = stream.pascal
-        if source == IMU:
-            found[source].update(force=values[:, :3], rate=values[:, 3:])
-        else:
-            found[source]['height'] = values[:, 0]
-        if source == ODOMETRY:
-            found[source]['speed'] = values[:, 1]
-    return found
-
-
-def stacked(cases: Sequence[Case]) -> dict[str, dict[str, FloatArray]]:
-    """Return the readings of cases together, with the cases as the first axis of what they measure.
-
-    For many hours before a batch of vehicles: their rates are those of the first case, what delays
-    them is none, and they end with the shortest.
-    """
-    rates = {name: 20.0 for name in SENSORS if name.endswith('_rate')}
-    rates = {name: cases[0].pins.get(name, rate) for name, rate in rates.items()}
-    every = [
-        readings_of(Case(**{**vars(case), 'pins': {**case.pins, **rates, 'delay': 0.0}}))
-        for case in cases
-    ]
-    found: dict[str, dict[str, FloatArray]] = {}
-    for source in every[0]:
-        rows = min(len(each[source]['stamp']) for each in every)
-        found[source] = {
-            key: np.stack([each[source][key][:rows] for each in every]) for key in every[0][source]
-        }
-    return found
