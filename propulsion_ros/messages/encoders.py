@@ -182,12 +182,6 @@ def _transforms(outlet: Outlet) -> Encoder:
     return encode
 
 
-def _pictures(outlet: Outlet) -> Encoder:
-    # Only the visualizer needs markers, and each import delays a start.
-
-    return MarkerEncoder()
-
-
 def _plain(kind: Any, cast: Callable[[Any], Any]) -> Callable[[Outlet], Encoder]:
     """Return what makes encoders of messages that have one field, ``data``, and no stamp."""
     return lambda outlet: lambda stamp_ns, value: kind(data=cast(value))
@@ -218,7 +212,7 @@ _MAKERS: Mapping[str, Callable[[Outlet], Encoder]] = {
     'std_msgs/msg/Int32MultiArray': _plain(Int32MultiArray, list),
     'std_msgs/msg/String': _plain(String, str),
     'tf2_msgs/msg/TFMessage': _transforms,
-    'visualization_msgs/msg/MarkerArray': _pictures,
+    'visualization_msgs/msg/MarkerArray': lambda outlet: MarkerEncoder(),
 }
 """What makes the encoders of each kind."""
 
@@ -235,7 +229,7 @@ class MarkerEncoder:
     """
 
     def __init__(self) -> None:
-        # A message is filled again and again, as in `propulsion_ros.messages.encoders`.
+        # A message is filled again and again, as the others are.
         self._markers: dict[tuple[str, int], Marker] = {}
 
     def __call__(self, stamp_ns: int, picture: Sequence[tuple[int, Shape]]) -> MarkerArray:
