@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -191,6 +192,7 @@ def _described(
     arguments: dict[str, dict[str, Any]], start: Callable[[dict[str, str]], list[Any]]
 ) -> LaunchDescription:
     def checked(context: LaunchContext) -> list[Any]:
+        leave_interrupts(context)
         _refuse_unknown(context, arguments)
         booleans = [
             name for name, kwargs in arguments.items()
@@ -202,6 +204,20 @@ def _described(
         *(DeclareLaunchArgument(name, **kwargs) for name, kwargs in arguments.items()),
         OpaqueFunction(function=checked),
     ])
+
+
+def leave_interrupts(context: LaunchContext) -> None:
+    """Leave Ctrl-C to the event that launch makes of it, while its loop runs.
+
+    Python would raise KeyboardInterrupt too, also where launch is just starting a process: then
+    launch forgets that process, or waits for ever.
+    """
+    def on_signal(number: int, frame: Any) -> None:
+        if not context.asyncio_loop.is_running():
+            signal.default_int_handler(number, frame)
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, on_signal)
 
 
 def plain_booleans(given: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
@@ -501,8 +517,11 @@ def recorder(
     require_absent(output)
     names = [topic if topic.startswith('/') else prefix + topic for topic in topics]
     if has_rosbag:
+        # Its own start would meet Ctrl-C with a traceback.
         command = [
-            'ros2', 'bag', 'record', '--output', output,
+            sys.executable, '-c',
+            f"from {PACKAGE}.nodes.start import start_node; start_node('ros2cli.cli')",
+            'bag', 'record', '--output', output,
             '--storage', 'sqlite3' if is_sqlite else 'mcap',
             '--qos-profile-overrides-path', str(_record_qos(prefix)),
             *(['--topics', *names] if names else ['--all-topics', '--include-unpublished-topics']),
@@ -513,7 +532,8 @@ def recorder(
             *(part for name in names for part in ('--topic', name)),
         ]
     return ExecuteProcess(
-        cmd=command, output='screen', on_exit=crashes.exit_of('the recorder', is_vital)
+        cmd=command, name='recorder', output='screen',
+        on_exit=crashes.exit_of('the recorder', is_vital),
     )
 
 

@@ -19,9 +19,9 @@ _ROS_SUFFIXES = ('_msgs', '_srvs', '_interfaces')
 
 
 def start_node(module: str) -> None:
-    """Import a module and call its ``main``; see `guard_imports`."""
+    """Import a module and exit as its ``main`` returns; see `guard_imports`."""
     guard_imports()
-    importlib.import_module(module).main()
+    sys.exit(importlib.import_module(module).main())
 
 
 def guard_imports() -> None:

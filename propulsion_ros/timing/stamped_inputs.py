@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -50,7 +50,8 @@ class StampedInputs:
 
     Time is the newest stamp of the awaited sources. An input that arrives when its time has passed
     is applied at the next turn and counted as late; where nothing is late, the result does not
-    depend on how the inputs were cut into calls.
+    depend on how the inputs were cut into calls. One that is the newest of its source once more,
+    such as a body sends to a node that has missed a step, is nothing new and not late.
 
     A stamp far from its source's newest is held until the next message of that source confirms that
     time has jumped, so that one wrong stamp cannot move time. A trusted source, a clock, needs no
@@ -125,6 +126,7 @@ class StampedInputs:
         self._clock_ns: int | None = None
         self._passed_ns: int | None = None
         self._applied: tuple[int, int] | None = None
+        self._last: dict[str, tuple[int, Any]] = {}
 
     @property
     def last_stamp_ns(self) -> int | None:
@@ -372,7 +374,8 @@ class StampedInputs:
                 self._newest_ns = stamp_ns
             if source in self._trusted and (self._clock_ns is None or stamp_ns > self._clock_ns):
                 self._clock_ns = stamp_ns
-        if payload is None:
+        is_late = payload is not None and self._is_late(source, stamp_ns)
+        if payload is None or (is_late and self._is_repeated(source, stamp_ns, payload)):
             return
         if len(self._queue) >= QUEUE_LIMIT:
             # What is due last is lost, so that a flood of far commands locks out no near one.
@@ -382,8 +385,7 @@ class StampedInputs:
                 return
             self._queue.remove(last_due)
             heapq.heapify(self._queue)
-        if self._is_late(source, stamp_ns):
-            self.counts['late'] += 1
+        self.counts['late'] += is_late
         self._arrivals += 1
         item = (stamp_ns, self._order[source], self._arrivals, source, payload)
         heapq.heappush(self._queue, item)
@@ -432,8 +434,24 @@ class StampedInputs:
         while self._queue and self._queue[0][0] <= stamp_ns:
             due, _, _, source, payload = heapq.heappop(self._queue)
             self._applied = due, self._order[source]
+            self._last[source] = due, payload
             self._apply(source, due, payload)
 
     def _is_late(self, source: str, stamp_ns: int) -> bool:
         """Return whether what should come after an input has been applied before it."""
         return self._applied is not None and (stamp_ns, self._order[source]) < self._applied
+
+    def _is_repeated(self, source: str, stamp_ns: int, payload: Any) -> bool:
+        """Return whether an input is the one of its source that was applied last."""
+        newest_ns, last = self._last.get(source, (None, None))
+        return newest_ns == stamp_ns and all(
+            np.array_equal(one, other, equal_nan=True)
+            for one, other in zip(_parts(last), _parts(payload), strict=True)
+        )
+
+
+def _parts(payload: Any) -> Sequence[Any]:
+    """Return the arrays of a payload."""
+    if is_dataclass(payload):
+        return [getattr(payload, each.name) for each in fields(payload)]
+    return payload if isinstance(payload, tuple) else (payload,)

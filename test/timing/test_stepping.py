@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,6 +58,15 @@ def test_late_input_applies_at_the_next_tick_and_is_counted():
     log = Log(('a', 'b')).push('a', 0).push('a', 20).push('b', 15, 'late').push('a', 30)
     assert log.lines == [0, 1, 2, 'late', 3]
     assert log.runner.counts['late'] == 1
+
+
+@pytest.mark.parametrize(('again', 'late'), [
+    (np.array([1.0, np.nan]), 0), (np.array([1.0, 2.0]), 1),
+], ids=['repeated', 'another'])
+def test_what_was_applied_last_is_not_late_once_more(again, late):
+    log = Log().push('a', 0, np.array([1.0, np.nan])).push('a', 0, again)
+    assert log.runner.counts['late'] == late
+    assert len(log.push('a', 10).lines) == 3 + late
 
 
 def test_tick_waits_for_every_awaited_source():
