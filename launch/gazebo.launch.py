@@ -8,7 +8,7 @@ ros2 topic pub -r 20 /rotors_allocator/wrench_command geometry_msgs/msg/WrenchSt
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from propulsion_ros.graph.launch_actions import ARGUMENTS, BOOLEANS
+from propulsion_ros.graph.launch_actions import ARGUMENTS, BOOLEANS, until_interrupted
 from propulsion_ros.gz.launching import gazebo_actions
 
 
@@ -55,5 +55,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(name, **ARGUMENTS[name])
             for name in ('namespace', 'params_file', 'autostart', 'visualize', 'log_level')
         ),
-        OpaqueFunction(function=gazebo_actions),
+        OpaqueFunction(
+            function=lambda context: until_interrupted(context, lambda: gazebo_actions(context))
+        ),
     ])

@@ -192,13 +192,13 @@ def _described(
     arguments: dict[str, dict[str, Any]], start: Callable[[dict[str, str]], list[Any]]
 ) -> LaunchDescription:
     def checked(context: LaunchContext) -> list[Any]:
-        leave_interrupts(context)
         _refuse_unknown(context, arguments)
         booleans = [
             name for name, kwargs in arguments.items()
             if kwargs.get('choices') in (BOOLEANS, SHOWN)
         ]
-        return start(plain_booleans(context.launch_configurations, booleans))
+        given = plain_booleans(context.launch_configurations, booleans)
+        return until_interrupted(context, lambda: start(given))
 
     return LaunchDescription([
         *(DeclareLaunchArgument(name, **kwargs) for name, kwargs in arguments.items()),
@@ -206,18 +206,24 @@ def _described(
     ])
 
 
-def leave_interrupts(context: LaunchContext) -> None:
-    """Leave Ctrl-C to the event that launch makes of it, while its loop runs.
+def until_interrupted(context: LaunchContext, start: Callable[[], list[Any]]) -> list[Any]:
+    """Return the actions that ``start`` makes; none where Ctrl-C came before they are executed.
 
-    Python would raise KeyboardInterrupt too, also where launch is just starting a process: then
-    launch forgets that process, or waits for ever.
+    From here on Ctrl-C is the event that launch makes of it, while its loop runs. Python would
+    raise KeyboardInterrupt too, also where launch is just starting a process: then launch forgets
+    that process, or waits for it for ever.
     """
+    interrupts: list[int] = []
+
     def on_signal(number: int, frame: Any) -> None:
+        interrupts.append(number)
         if not context.asyncio_loop.is_running():
             signal.default_int_handler(number, frame)
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, on_signal)
+    actions = start()
+    return [] if interrupts else actions
 
 
 def plain_booleans(given: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:

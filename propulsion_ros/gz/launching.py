@@ -23,7 +23,6 @@ from launch_ros.actions import Node
 from propulsion_ros.graph.launch_actions import (
     drawn_with,
     graph_actions,
-    leave_interrupts,
     number_of,
     plain_booleans,
 )
@@ -47,7 +46,6 @@ def gazebo_actions(context: LaunchContext) -> list[Any]:
     Raises `SourceError` where Gazebo's packages are not installed, or the vehicle cannot take the
     route.
     """
-    leave_interrupts(context)
     given = {
         'composed': 'false', 'use_sim_time': 'true', 'replay': 'false', 'clock_topic': '/clock',
         **plain_booleans(
