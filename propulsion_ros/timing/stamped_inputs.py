@@ -445,7 +445,7 @@ class StampedInputs:
         """Return whether an input is the one of its source that was applied last."""
         newest_ns, last = self._last.get(source, (None, None))
         return newest_ns == stamp_ns and all(
-            np.array_equal(one, other, equal_nan=True)
+            np.asarray(one).tobytes() == np.asarray(other).tobytes()
             for one, other in zip(_parts(last), _parts(payload), strict=True)
         )
 
