@@ -281,7 +281,7 @@ def graph_actions(
     extras: dict[str, dict[str, Any]] = {}
     for spec in graph.nodes:
         try:
-            extras[spec.name] = {**record_of(spec, given), **_held(spec, given)}
+            extras[spec.name] = {**record_of(spec, given), **_held(spec, given, graph)}
         except OSError as error:
             actions.append(LogInfo(msg=f'{spec.name} keeps no record of its flight: {error}'))
     if given['composed'] == 'true':
@@ -311,11 +311,17 @@ def _page(
     )
 
 
-def _held(spec: NodeSpec, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return what holds a simulated body back until it is recorded, as parameters."""
-    if spec.name != BODY or not given.get('record'):
+def _held(spec: NodeSpec, given: Mapping[str, str], graph: Graph) -> dict[str, Any]:
+    """Return parameters with which a simulated flight is what its recording has.
+
+    They hold the body back until it is recorded, and let the flight computer, for which it does
+    not wait, lose no sample.
+    """
+    if not (given.get('record') and graph.in_lockstep):
         return {}
-    return {'recorder': _recorder_name(), 'start_timeout': _RECORDER_TIMEOUT}
+    if spec.name == BODY:
+        return {'recorder': _recorder_name(), 'start_timeout': _RECORDER_TIMEOUT}
+    return {'reliable_inputs': True} if spec.executable == 'flight_state_node' else {}
 
 
 def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:

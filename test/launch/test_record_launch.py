@@ -89,10 +89,18 @@ def test_simulation_is_recorded_from_its_first_step(tmp_path):
 
 
 @pytest.mark.parametrize('record', ['', 'bag'])
-def test_body_alone_waits_for_the_recorder(has_rosbag, record):
-    specs = {spec.name: spec for spec in vehicle_graph('quadrotor').nodes}
-    given = {'record': record}
-    assert launch_actions._held(specs['rotors'], given) == {}
+def test_recorded_body_waits_for_the_recorder_and_its_flight_computer_loses_nothing(
+    has_rosbag, record
+):
+    graph, given = vehicle_graph('rocket'), {'record': record}
     name = 'rosbag2_recorder' if has_rosbag else 'recorder'
-    held = {'recorder': name, 'start_timeout': 60.0} if record else {}
-    assert launch_actions._held(specs['vehicle'], given) == held
+    assert {spec.name: launch_actions._held(spec, given, graph) for spec in graph.nodes} == {
+        'boosters': {}, 'fins': {},
+        'flight_state': {'reliable_inputs': True} if record else {},
+        'vehicle': {'recorder': name, 'start_timeout': 60.0} if record else {},
+    }
+
+
+def test_sensors_of_a_robot_need_not_be_reliable_where_it_is_recorded(has_rosbag):
+    graph = vehicle_graph('rocket', use_sim_time=False)
+    assert not any(launch_actions._held(each, {'record': 'bag'}, graph) for each in graph.nodes)
