@@ -6,7 +6,7 @@ import copy
 import math
 import random
 
-from geometry_msgs.msg import InertiaStamped, TwistStamped, WrenchStamped
+from geometry_msgs.msg import TwistStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -87,16 +87,6 @@ def hostile_current(rng: random.Random, good: TwistStamped) -> TwistStamped:
     """Return a current that is none."""
     message = copy.deepcopy(good)
     setattr(message.twist.linear, rng.choice('xyz'), rng.choice([*BAD, 1e30]))
-    return message
-
-
-def hostile_inertia(rng: random.Random, good: InertiaStamped) -> InertiaStamped:
-    """Return a centre of mass that is no place in the vehicle, or in another frame."""
-    message = copy.deepcopy(good)
-    if rng.random() < 0.5:
-        setattr(message.inertia.com, rng.choice('xyz'), rng.choice([*BAD, 1e30]))
-    else:
-        message.header.frame_id = 'map'
     return message
 
 

@@ -21,7 +21,7 @@ from propulsion_ros.tools.demo import own_network
 # Thousands of tests are read, and none of that is ever garbage.
 gc.disable()
 # How long an example takes is the machine's.
-settings.register_profile('untimed', deadline=None, max_examples=300 if PART else 20)
+settings.register_profile('untimed', deadline=None, max_examples=300 if PART else 10)
 settings.load_profile('untimed')
 # Before any rclpy context exists: no test may hear or disturb another robot, run or worker.
 for name in ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID'):

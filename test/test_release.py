@@ -17,7 +17,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-import propulsion_ros
 from env import every_command, licences, release
 from markdown_pages import REPOSITORY
 from propulsion_ros.tools.cli import COMMANDS
@@ -82,37 +81,6 @@ def test_version_date_and_addresses_are_written_everywhere(tree):
     assert {url.get('type'): url.text for url in manifest.iter('url')} == {
         'website': HOME['docs'], 'bugtracker': HOME['issues'], 'repository': HOME['repository'],
     }
-
-
-@IN_CLONE
-def test_version_is_written_in_a_clone_and_nothing_else(tmp_path):
-    clone = tmp_path / 'clone'
-    subprocess.run([GIT, 'clone', '-q', '--depth', '1', f'file://{REPOSITORY}', clone], check=True)
-    changelog = clone / 'CHANGELOG.rst'
-    text = changelog.read_text(encoding='utf-8')
-    if 'Forthcoming\n' not in text:
-        title = release.found('CHANGELOG.rst', f'({release.PLACES["CHANGELOG.rst"][1:-1]})')
-        new = text.replace(title, f'Forthcoming\n-----------\n\n* new\n\n{title}', 1)
-        changelog.write_text(new, encoding='utf-8')
-    first, second, _ = release.numbers(propulsion_ros.__version__)
-    version = f'{first}.{second + 1}.0'
-    program = [sys.executable, clone / 'env/release.py']
-    subprocess.run([*program, 'version', version], check=True, capture_output=True)
-    changed = subprocess.run(
-        [GIT, 'diff', '--name-only'], cwd=clone, capture_output=True, text=True, check=True,
-    ).stdout.split()
-    assert set(changed) == set(release.PLACES)
-    again = subprocess.run([*program, 'version', version], capture_output=True, check=False)
-    assert b'CHANGELOG.rst: expected a section Forthcoming' in again.stderr
-
-
-def test_addresses_are_written_twice_as_once(tree):
-    fill_in(tree)
-    release.write_addresses()
-    once = {name: (tree / name).read_bytes() for name in ('package.xml', 'CITATION.cff')}
-    release.write_addresses()
-    assert {name: (tree / name).read_bytes() for name in once} == once
-    assert b'https://code.example' in once['package.xml']
 
 
 @pytest.mark.parametrize(('name', 'value'), [
@@ -197,12 +165,6 @@ def test_placeholder_in_a_published_file_is_named(tmp_path, name, text, lines):
 def test_version_of_other_form_is_refused(tree, version, message):
     with pytest.raises(SystemExit, match=re.escape(message)):
         release.write_version(version, '2027-01-02')
-
-
-def test_version_without_news_is_refused(tree):
-    release.write_version('1.2.3', '2027-01-02')
-    with pytest.raises(SystemExit, match=r'CHANGELOG\.rst: expected a section Forthcoming'):
-        release.write_version('1.2.4', '2027-01-03')
 
 
 def test_nothing_is_written_where_one_file_is_wrong(tree):

@@ -11,6 +11,8 @@ import pytest
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
 
+# `make test` finds the parameters of benches, `test_truth.py`.
+pytestmark = pytest.mark.slow
 EXAMPLE = Path(__file__).resolve().parents[2] / 'examples/crazyflie'
 LAG_AND_CURVE = ['rotors.time_constant_up', 'rotors.thrust_curve']
 YAW_SPANS = ((32.0, 38.0), (45.0, 49.0))
@@ -73,7 +75,6 @@ def test_a_delay_takes_the_place_of_lag(thrust):
     assert found == pytest.approx([0.072, 0.064, 0.056], abs=0.004)
 
 
-@pytest.mark.slow
 def test_rise_and_fall_apart_predict_better(folder):
     names = ['rotors.time_constant_up', 'rotors.time_constant_down', 'rotors.thrust_curve']
     request = Request(folder / 'crazyflie_thrust.csv.gz', names, 'imu', (35.0, 65.0))
@@ -84,7 +85,6 @@ def test_rise_and_fall_apart_predict_better(folder):
     assert down == pytest.approx(0.10, abs=0.01)
 
 
-@pytest.mark.slow
 def test_a_torque_ratio_needs_the_moment_of_inertia(thrust, folder):
     _, fitted = thrust
     yaw = folder / 'crazyflie_yaw.csv.gz'
@@ -98,7 +98,6 @@ def test_a_torque_ratio_needs_the_moment_of_inertia(thrust, folder):
     assert not ratio['unidentified']
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize('name', ['crazyflie_thrust', 'crazyflie_yaw'])
 def test_what_is_too_little_excited_is_named(name, thrust, folder):
     _, fitted = thrust
@@ -108,7 +107,6 @@ def test_what_is_too_little_excited_is_named(name, thrust, folder):
     assert 'doublets in roll' in report['unidentified']['body.ixx']
 
 
-@pytest.mark.slow
 def test_swapped_motors_are_named(thrust, folder):
     _, fitted = thrust
     request = Request(

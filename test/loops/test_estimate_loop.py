@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
@@ -243,7 +243,6 @@ INPUTS = st.tuples(
 )
 
 
-@settings(max_examples=300)
 @given(st.lists(INPUTS, max_size=40))
 def test_every_estimate_is_of_a_command_that_its_time_has_come_for(inputs):
     """Any order of commands, speeds, demands, clocks that jump, and resets."""

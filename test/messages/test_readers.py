@@ -98,7 +98,6 @@ def on_the_wire(message, kind=KIND):
     return WIRE.write(message, kind)
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(st.tuples(
     st.sampled_from(['', 'odom']), st.sampled_from(['', 'base_link', 'base']), STAMPS,
     st.lists(FLOATS, min_size=ODOMETRY_NUMBERS, max_size=ODOMETRY_NUMBERS),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import itertools
 import time
 
 import numpy as np
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray
+from flight_computer import APOGEE, CONFIG, LIFTOFF, PERIOD, TOP, altitude
 from geometry_msgs.msg import PointStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node as RosNode
@@ -16,31 +16,11 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from flight_flags import flags_of, has_subscribers, newest_flags
-from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
-from propulsion_ros.loops.ports import WARN
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
-
-CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
-PERIOD = 0.02
-LIFTOFF, BURNOUT, SPEED, ACCELERATION, GRAVITY = 4.0, 7.0, 90.0, 30.0, 9.8
-APOGEE = BURNOUT + SPEED / GRAVITY
-TOP = 0.5 * ACCELERATION * 9.0 + 0.5 * SPEED**2 / GRAVITY
-DESCENT = 20.0
-
-
-def altitude(t):
-    """Boost, free fall to the apogee and some way beyond, then a steady descent."""
-    if t < LIFTOFF:
-        return 0.0
-    if t < BURNOUT:
-        return 0.5 * ACCELERATION * (t - LIFTOFF) ** 2
-    if t < APOGEE + 2.0:
-        return TOP - 0.5 * GRAVITY * (t - APOGEE) ** 2
-    return max(TOP - 0.5 * GRAVITY * 4.0 - DESCENT * (t - APOGEE - 2.0), 0.0)
 
 
 class Flight:
@@ -225,97 +205,5 @@ def standing(ms):
     return message
 
 
-def request(name, ms):
-    message = DiagnosticArray(status=[DiagnosticStatus(name=name)])
-    message.header.stamp = ns_to_stamp(ms * 1_000_000)
-    return message
-
-
-def rest(flight, east=0.0):
-    """Feed a vehicle at rest for a while, and wait for its last sample."""
-    for t in range(1000, 1101, 20):
-        message = standing(t)
-        message.pose.pose.position.x = east
-        flight.sensor.publish(message)
-    flight.graph.until(lambda: flight.node.loop.stamp_ns == 1_100_000_000, 'the last sample')
-
-
 def said(flight, key):
     return flags_of(flight.flags)[key]
-
-
-def readiness(node):
-    return next(row for row in node.health() if row[0] == 'readiness')
-
-
-NO_TIMER = (
-    'no backup timer: set flight.max_ascent_time [s] to the time to apogee in a simulation of the '
-    'flight and a few seconds more, such as flight.max_ascent_time: 25.0'
-)
-
-
-@pytest.mark.parametrize(('settings', 'east', 'name', 'reason'), [
-    pytest.param({'config_file': ''}, 0.0, 'config', 'no event does anything', id='no config'),
-    pytest.param({}, 500.0, 'home', '500 m aside from home', id='no home'),
-    pytest.param({'flight.max_ascent_time': 0.0}, 0.0, 'backup_timer', NO_TIMER, id='no timer'),
-])
-def test_launch_waits_for_the_required_checks(graph, settings, east, name, reason):
-    flight = Flight(graph, 'odometry', **settings)
-    rest(flight, east)
-    response = flight.command('launch')
-    assert not response.success
-    assert response.message == f"'launch' is refused: {reason}"
-    assert readiness(flight.node)[1:3] == (WARN, reason)
-    graph.until(lambda: flight.flags and said(flight, 'not_ready') == name, 'the flags')
-
-
-@pytest.mark.parametrize(('is_simulated', 'phase'), [
-    pytest.param(False, 'flight', id='robot'),
-    pytest.param(True, 'preflight', id='simulation'),
-])
-def test_stamps_of_before_the_flight_end_it_in_a_simulation_alone(graph, is_simulated, phase):
-    flight = Flight(
-        graph, 'odometry', use_sim_time=is_simulated, required_checks=['altitude']
-    )
-    begun_ms = 0 if is_simulated else time.time_ns() // 1_000_000
-    stamps = itertools.count(begun_ms + 3000, 20)
-
-    def send():
-        flight.sensor.publish(standing(next(stamps)))
-
-    send()
-    graph.until(lambda: flight.node.loop.stamp_ns, 'the first sample')
-    assert flight.command('launch').success
-    request_twice(graph, 'liftoff_override', send)
-    stamps = itertools.count(begun_ms + 20, 20)
-
-    def is_followed():
-        send()
-        graph.let_pass(0.02)
-        return 0 < flight.node.loop.stamp_ns < (begun_ms + 3000) * 1_000_000
-
-    # On a robot the old time must have been silent for half a second.
-    graph.until(is_followed, 'the new time')
-    assert flight.node.loop._state.phase.value == phase
-
-
-def test_request_by_service_is_told_with_its_stamp_and_a_wrong_one_is_refused(graph, capfd):
-    flight = Flight(graph, 'odometry')
-    told = graph.listen(DiagnosticArray, 'flight_state/requests', qos.LATCHED_HISTORY)
-    asked = graph.talk(DiagnosticArray, 'flight_state/request', qos.COMMAND)
-    for t in range(1000, 1101, 20):
-        flight.sensor.publish(standing(t))
-    graph.until(lambda: flight.node.loop.stamp_ns == 1_100_000_000, 'the sample')
-    assert not graph.call(Trigger, 'flight_state/abort').success
-    assert graph.call(Trigger, 'flight_state/launch').success
-    (message,) = graph.heard('flight_state/requests')
-    assert stamp_to_ns(message.header.stamp) == 1_100_000_000
-    assert [status.name for status in message.status] == ['launch']
-    refused = flight.node.counts['refused']
-    asked.publish(request('lunch', 1100))
-    asked.publish(request('launch', 0))
-    graph.until(lambda: flight.node.counts['refused'] == refused + 2, 'the refusals')
-    err = capfd.readouterr().err
-    assert "unknown request 'lunch'; known: set_home" in err
-    assert "request 'launch' is refused: it has no stamp" in err
-    assert len(told) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import random
 import time
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from geometry_msgs.msg import InertiaStamped, TwistStamped, WrenchStamped
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState, Temperature
@@ -22,10 +21,7 @@ from std_msgs.msg import Float64MultiArray
 from benchmarks.hostile import (
     BAD,
     hostile_array,
-    hostile_current,
-    hostile_inertia,
     hostile_joints,
-    hostile_odometry,
     hostile_wrench,
 )
 from parts import amount
@@ -189,109 +185,12 @@ def odometry(ns):
     return message
 
 
-def current(ns):
-    message = TwistStamped()
-    message.header.stamp = ns_to_stamp(ns)
-    message.twist.linear.x = 0.5
-    return message
-
-
 def inertia(ns):
     message = InertiaStamped()
     message.header.stamp = ns_to_stamp(ns)
     message.header.frame_id = 'base_link'
     message.inertia.com.x = 0.1
     return message
-
-
-@pytest.mark.parametrize('case', [
-    pytest.param(Case('odometry', Odometry, odometry, hostile_odometry), id='odometry'),
-    pytest.param(Case('current', TwistStamped, current, hostile_current), id='current'),
-    command('fins', ['fin_top'], 'position', 0.2),
-])
-def test_fins_feel_no_hostile_flow_and_then_a_good_one(graph, capfd, case):
-    subject = Subject(
-        graph, ActuatorNode, 'fins', 'fins.yaml', command_timeout=0.0, reliable_inputs=True,
-    )
-    publisher = graph.talk(case.kind, f'fins/{case.topic}', case.profile or qos.COMMAND)
-    flow = graph.talk(Odometry, 'fins/odometry', qos.LOCKSTEP)
-    steer = graph.talk(JointState, 'fins/command', qos.COMMAND)
-    bombard(subject, case, publisher, 2, lambda: _is(subject.tick(), 0.0))
-    steer.publish(joints(['fin_top'], 'position', 0.3, subject.now + MS))
-
-    def pushed():
-        flow.publish(odometry(subject.now + MS))
-        return abs(subject.tick()).max() > 1.0
-
-    graph.until(pushed, 'a force')
-    assert 'Traceback' not in capfd.readouterr().err
-
-
-@pytest.mark.parametrize('case', [
-    command('inverse_fam', NOZZLES, 'position', 1.0, 'fam.yaml'),
-    pytest.param(Case('wrench_command', WrenchStamped, wrench_command, hostile_wrench),
-                 id='inverse_fam wrench_command'),
-    pytest.param(Case('inertia', InertiaStamped, inertia, hostile_inertia, profile=qos.LATCHED),
-                 id='inverse_fam inertia'),
-    pytest.param(Case(
-        'measured', JointState, lambda ns: joints(['impeller_1'], 'velocity', 200.0, ns),
-        hostile_joints,
-    ), id='inverse_fam measured'),
-])
-def test_estimate_ignores_hostile_messages_and_then_follows(graph, capfd, case):
-    subject = Subject.__new__(Subject)
-    subject.graph, subject.name, subject.now = graph, 'inverse_fam', BASE_S * S
-    subject.node = graph.add(
-        InverseFamNode, 'inverse_fam', {'use_sim_time': True}, cli_args=[
-            '--ros-args', '--params-file', str(share_directory() / 'config' / 'fam.yaml'),
-        ],
-    )
-    subject.wrenches = graph.listen(WrenchStamped, 'inverse_fam/wrench', qos.COMMAND)
-    subject.clock = graph.talk(Clock, '/clock', qos.CLOCK)
-    publisher = graph.talk(case.kind, f'inverse_fam/{case.topic}', case.profile or qos.COMMAND)
-    graph.until(lambda: subject.clock.get_subscription_count() >= 2, 'the clock to be heard')
-    subject.tick(wait=False)
-    graph.until(lambda: subject.node.loop.inputs.clock_ns == subject.now, 'the clock')
-    if case.topic == 'inertia':
-        # Latched topics keep one message only, so each batch is one.
-        rng = random.Random(3)
-        for k in range(1, 101):
-            publisher.publish(hostile_inertia(rng, inertia(subject.now)))
-            graph.until(lambda: subject.refused == k, 'a refusal')  # noqa: B023
-    else:
-        bombard(subject, case, publisher, 3, lambda: _is(len(subject.wrenches), 0))
-    told = graph.talk(JointState, 'inverse_fam/command', qos.COMMAND)
-    told.publish(JointState(
-        header=joints(['x'], 'effort', 0, subject.now).header,
-        name=[*NOZZLES, 'impeller_1', 'impeller_2'],
-        position=[1.0] + [0.3] * 11 + [math.nan] * 2, velocity=[math.nan] * 12 + [200.0] * 2,
-    ))
-    graph.until(
-        lambda: subject.wrenches and abs(msg_to_wrench(subject.wrenches[-1])).max() > 1e-3,
-        'an estimate',
-    )
-    assert 'Traceback' not in capfd.readouterr().err
-
-
-def test_allocator_commands_nothing_for_hostile_demands(graph, capfd):
-    node = graph.add(AllocatorNode, 'thrusters', namespace='/allocation', cli_args=[
-        '--ros-args', '--params-file', str(share_directory() / 'config' / 'thrusters.yaml'),
-    ])
-    commands = graph.listen(JointState, '/allocation/thrusters/command', qos.COMMAND)
-    talk = graph.talk(WrenchStamped, '/allocation/thrusters/wrench_command', qos.COMMAND)
-    graph.until(lambda: node.subscriptions_to(node.loop._command) == 1, 'the probe')
-    rng = random.Random(4)
-    for batch in range(1, COUNT // BATCH + 1):
-        for _ in range(BATCH):
-            message = wrench_command(S)
-            part = rng.choice([message.wrench.force, message.wrench.torque])
-            setattr(part, rng.choice('xyz'), rng.choice(BAD))
-            talk.publish(message)
-        graph.until(lambda: node.counts['refused'] == batch * BATCH, 'refusals')  # noqa: B023
-    assert not commands
-    talk.publish(wrench_command(2 * S))
-    graph.heard('/allocation/thrusters/command')
-    assert 'Traceback' not in capfd.readouterr().err
 
 
 def test_clock_that_jumps_about_leaves_a_node_that_answers(graph, capfd):

@@ -24,7 +24,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from parts import amount
+from parts import amount, few_of
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 
@@ -317,13 +317,14 @@ def test_killed_near_a_firing(flight, rng):
     flight.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('rng', draws('published'))
 def test_killed_as_an_event_is_published(flight, rng):
     flight.fly(kill_at_event=[rng.choice(['drogue', 'main'])])
     flight.check()
 
 
-@pytest.mark.parametrize('name', ['drogue', 'main'])
+@pytest.mark.parametrize('name', few_of(['drogue', 'main'], 2))
 def test_killed_as_an_event_is_published_while_each_write_takes_long(flight, name):
     """A write took longer than a firing waited for it: one event was detected twice."""
     flight.sync_time = 0.05

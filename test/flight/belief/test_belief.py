@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.flight.belief.belief import Belief, Channel
@@ -137,7 +137,6 @@ def test_a_gap_counts_the_same_in_steps_and_at_once():
     assert whole.modes == pytest.approx(parts.modes, rel=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(
     st.sampled_from(Channel), st.floats(-1e6, 1e6), st.floats(0.0, 100.0), st.floats(1e-3, 1.0),
 ), max_size=30))

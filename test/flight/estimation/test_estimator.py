@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rocket_truth import FIELD, NORTH, PAD_TIME, SITE, fly, pressure_of, turn
 
@@ -307,7 +307,6 @@ MESSAGE = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(['default', 'legacy']), st.lists(MESSAGE, max_size=40))
 def test_no_data_raises_and_the_estimate_stays_finite(method, messages):
     estimator = make_estimator(EstimatorParams(method=method), Mounting())

@@ -176,7 +176,7 @@ def test_without_fault_apogee_is_found_at_once(healthy):
 
 
 @pytest.mark.parametrize(('sensor', 'kind', 'phase'), few_of(
-    ((*fault, phase) for fault in DURING for phase in WINDOWS), 7,
+    ((*fault, phase) for fault in DURING for phase in WINDOWS), 13,
 ))
 def test_fault(flight, healthy, sensor, kind, phase):
     window = WINDOWS[phase]

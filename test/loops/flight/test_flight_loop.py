@@ -228,21 +228,6 @@ def test_restart_with_a_record_fires_each_event_once(tmp_path, at, phase):
     assert second.warnings[-1].startswith(f'resumed in {phase.value}')
 
 
-def test_restart_completes_the_pulse_that_it_cut_off(tmp_path):
-    path = tmp_path / 'flight.json'
-    first = interrupted(path, APOGEE)
-    t = APOGEE
-    while not first.fired:
-        first.feed(t, t + 0.1)
-        t += 0.1
-    wait_for(path, lambda record: record.pulses)
-    second = Computer(state_file=str(path))
-    second.feed(t + 1.0, t + 4.0)
-    assert not second.fired
-    on = second.on('drogue')
-    assert 0.8 < on[-1] - on[0] <= 1.0
-
-
 def test_apogee_after_a_restart_has_its_altitude(tmp_path):
     path = tmp_path / 'flight.json'
     interrupted(path, APOGEE + 3.0)

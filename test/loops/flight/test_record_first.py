@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
@@ -28,7 +26,6 @@ from propulsion_ros.loops.flight.record_file import (
 from propulsion_ros.loops.flight.record_lock import RecordLock
 from propulsion_ros.loops.flight.record_writer import RecordWriter
 from propulsion_ros.loops.flight.recorder import LONGEST_WAIT
-from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import replace_durably
 from propulsion_ros.settings.flat import build
 
@@ -197,25 +194,6 @@ def test_owed_pulse_is_void_at_rest(tmp_path):
     )
 
 
-def test_brown_out_loop_ends_after_three_attempts(tmp_path):
-    path, t = cut(tmp_path)
-    begun = 1
-    for _ in range(4):
-        t += 1.0
-        computer = Computer(state_file=str(path))
-        computer.feed(t, t + 3.0, motion=lambda t: 2000.0 - 20.0 * t)
-        # It lost its power as the pulse began: what is on the disk is what was there then.
-        attempts = [r for r in computer.disk.records if r.pulses]
-        begun += bool(computer.on('drogue'))
-        assert 'main parachute' not in [name for name, _ in computer.fired]
-        if not attempts:
-            break
-        replace_durably(path, encode(attempts[0]))
-        t += 3.0
-    assert begun == 3
-    assert any('is given up: it was begun 3 times' in line for line in computer.host.said('error'))
-
-
 def test_attempts_are_a_second_apart_and_the_next_event_does_not_wait(tmp_path):
     clock = Clock()
     path, t = cut(tmp_path, clock.boot)
@@ -250,26 +228,6 @@ def test_graceful_stop_in_mid_pulse_keeps_what_is_owed(tmp_path):
 # The thread and the lock.
 
 
-def test_process_with_a_writer_that_never_returns_exits_in_time():
-    code = """
-import threading, time
-from pathlib import Path
-from propulsion_ros.loops.flight.record_writer import RecordWriter
-import propulsion_ros.loops.flight.record_writer as module
-module.encode = lambda record: b''
-writer = RecordWriter(Path('f'), write=lambda path, content: threading.Event().wait())
-begun = time.monotonic()
-number = writer.put(object())
-assert not writer.wait(number, 0.05)
-assert time.monotonic() - begun < 1.0
-writer.put(object())
-writer.close()
-"""
-    begun = time.monotonic()
-    subprocess.run([sys.executable, '-c', code], check=True, timeout=60.0)
-    assert time.monotonic() - begun < 50.0
-
-
 def test_failed_write_is_tried_again_and_reported(tmp_path):
     failures = [OSError(28, 'No space left on device')] * 2
     written = threading.Event()
@@ -288,15 +246,6 @@ def test_failed_write_is_tried_again_and_reported(tmp_path):
         time.sleep(0.01)
     assert writer.error == ''
     writer.close()
-
-
-def test_second_flight_computer_of_one_record_refuses_and_the_lock_ends_with_its_holder(tmp_path):
-    path = str(tmp_path / 'flight.json')
-    first = RecordLock(path)
-    with pytest.raises(ConfigError, match='is held by another flight computer'):
-        RecordLock(path)
-    first.release()
-    RecordLock(path).release()
 
 
 def test_lock_of_a_folder_that_is_not_there_is_a_problem_and_no_refusal(tmp_path):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
@@ -143,7 +143,6 @@ def test_the_original_gives_full_thrust_in_the_step_that_empties_the_tank():
     assert model.propellant == [0.0]
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_impulse_is_propellant_times_exhaust_velocity(data):
     n, m = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 3))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -211,7 +211,6 @@ def test_scaled_keeps_the_direction(seed, n, size):
 
 @pytest.mark.parametrize('method', ['bounded', 'scaled', 'clipped'])
 @given(seed=seeds)
-@settings(max_examples=25)
 def test_inside_the_limits_all_methods_agree(method, seed):
     matrix, rng = vehicle(seed, 8)
     demand = rng.normal(size=6)

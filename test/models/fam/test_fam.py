@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.common.family import BodyState, Command
@@ -117,7 +117,6 @@ def test_force_forward_opens_the_nozzles_that_blow_backward():
 
 
 @given(wrench=wrenches, com=coms)
-@settings(max_examples=50)
 def test_thrusts_make_the_wrench_and_push_only(wrench, com):
     params = FamParams(com=com)
     thrust = Fam(params).allocate(wrench).thrust
@@ -129,7 +128,6 @@ def test_thrusts_make_the_wrench_and_push_only(wrench, com):
 
 
 @given(wrench=wrenches, com=coms)
-@settings(max_examples=30)
 def test_a_wrench_about_the_origin_needs_no_centre_of_mass(wrench, com):
     about_com = Fam(FamParams(com=com)).allocate(wrench)
     about_origin = Fam(FamParams(com=com, torque_about='origin'))
@@ -272,7 +270,6 @@ def test_a_batch_is_each_sample_alone(curve):
     curve=st.sampled_from(CURVES),
     mode=st.sampled_from(MODES),
 )
-@settings(max_examples=60)
 def test_no_finite_or_missing_command_makes_nan(effort, curve, mode):
     output = sent(Fam(FamParams(curve=curve, flight_mode=mode)), effort)
     angle, speed = output.position[:12], output.velocity[12:]

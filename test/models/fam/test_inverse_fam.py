@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
@@ -362,7 +362,6 @@ def test_a_batch_is_each_sample_alone(method):
     ).map(np.array),
     method=st.sampled_from(METHODS),
 )
-@settings(max_examples=60)
 def test_no_finite_command_makes_nan_or_pulls(position, velocity, method):
     inverse = InverseFam(InverseFamParams(method=method))
     output = inverse.step(Command(position=position, velocity=velocity), STILL, 0.016, 0)

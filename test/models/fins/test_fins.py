@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -180,7 +180,6 @@ def test_rotation_of_the_body_is_flow_at_the_fin():
 
 
 @given(twist=twists, angles=st.lists(st.floats(-1.5, 1.5), min_size=6, max_size=6))
-@settings(max_examples=50)
 def test_wrench_and_forces_give_the_same_power_and_never_a_gain(twist, angles):
     fins = Fins(mixed(6))
     output = fins.step(commands(*angles), body_of(twist), 0.01, 0)
@@ -204,7 +203,6 @@ def test_wrench_and_forces_give_the_same_power_and_never_a_gain(twist, angles):
 
 
 @given(twist=twists, angles=st.lists(st.floats(-1.5, 1.5), min_size=6, max_size=6))
-@settings(max_examples=25)
 def test_n_fins_of_one_are_one_array_of_n(twist, angles):
     together = mixed(6, time_constant=0.05)
     output = Fins(together).step(commands(*angles), body_of(twist), 0.02, 0)
@@ -254,7 +252,6 @@ def test_deflection_stays_inside_its_limits(angles, low, width, ratio, integrato
 
 @pytest.mark.parametrize('model', ['quadratic', 'two_lines', 'surface'])
 @given(twist=twists, angle=st.floats(-1.5, 1.5))
-@settings(max_examples=50)
 def test_mirrored_fins_make_mirrored_wrenches(model, twist, angle):
     """Mirror in the plane of x and z: true vectors flip y, axial ones flip x and z."""
     true, axial = np.array([1, -1, 1]), np.array([-1, 1, -1])

@@ -399,19 +399,6 @@ def test_original_thrust_is_clamped_whatever_the_speed():
     np.testing.assert_array_equal(output.applied, [0.1] * 4)
 
 
-@given(
-    st.lists(rows, min_size=1, max_size=5), random_limits, lags, st.floats(-6.0, 0.0),
-    st.sampled_from(['exact', 'euler', 'rk4']),
-)
-def test_a_rotor_pushes_by_its_speed(commands, limits, lag_on, exponent, integrator):
-    if integrator != 'exact':
-        exponent, limits = min(exponent, -2.0), {}
-    rotors = build(lag_on=lag_on, integrator=integrator, **limits)
-    for row in commands:
-        output = push(rotors, row, 10.0**exponent)
-        np.testing.assert_allclose(output.applied, K * output.velocity**2, rtol=1e-12, atol=1e-15)
-
-
 @pytest.mark.parametrize('command', [Command(), Command(effort=np.full(4, np.nan))])
 def test_never_commanded_rotor_gives_its_smallest_thrust(command):
     output = build(time_constant_up=0.0).step(command, STILL, 0.01, 0)
