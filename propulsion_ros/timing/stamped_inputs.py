@@ -191,12 +191,16 @@ class StampedInputs:
     def push_lasting(self, source: str, stamp_ns: int, payload: Any) -> bool:
         """Take an input that holds from its stamp until the next; see `push`.
 
-        An old one, such as a latched message has, is right now, so it applies at once.
+        An old one, such as a latched message has, is right now, so it applies at once; behind
+        what has happened since its stamp it is late.
         """
         last = self.last_stamp_ns
         # Before a beginning that is known, what is not older has its turn too.
         is_old = self.first_ns is None or stamp_ns < self.first_ns
         if is_old if last is None else stamp_ns <= last:
+            is_late = last is not None and not self._is_repeated(source, stamp_ns, payload)
+            self.counts['late'] += is_late
+            self._last[source] = stamp_ns, payload
             self._apply(source, stamp_ns, payload)
             return True
         return self.push(source, stamp_ns, payload)

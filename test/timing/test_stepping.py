@@ -69,6 +69,14 @@ def test_what_was_applied_last_is_not_late_once_more(again, late):
     assert len(log.push('a', 10).lines) == 3 + late
 
 
+def test_what_lasts_is_late_behind_a_tick_that_did_not_see_it():
+    log = Log(('a', 'b')).push('a', 0)
+    for late in (1, 1, 2):
+        log.runner.push_lasting('b', 0, late)
+        assert log.runner.counts['late'] == late
+    assert log.lines == [0, 1, 1, 2]
+
+
 def test_tick_waits_for_every_awaited_source():
     log = Log(('a', 'b'), wait_for=('a', 'b')).push('a', 0).push('a', 30)
     assert log.lines == []
