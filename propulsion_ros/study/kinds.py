@@ -18,12 +18,30 @@ from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.settings.errors import ConfigError, SourceError, one_line
 from propulsion_ros.settings.files import FILE, kind_of, opened_to_write, read_bytes
 from propulsion_ros.settings.yaml_file import KeyPlaces, document_of
-from propulsion_ros.study.robot_cases import CONTROLLER, ROBOT, input_name, params_name
 from propulsion_ros.study.study import KINDS, Case, Study
 from propulsion_ros.urdf.xml import parse_urdf
 
 _LARGEST = 256 * 1024 * 1024
 """Bytes of a file that goes to every worker."""
+
+
+ROBOT, CONTROLLER, CASE = 'robot.urdf', 'controller.py', 'case.yaml'
+"""Files of a study in the folder of a process that flies its cases."""
+
+
+def params_name(index: int) -> str:
+    """Return the name of a parameter file; that of the later one is the later name."""
+    return f'params_{index:03d}.yaml'
+
+
+def params_in(folder: Path) -> list[Path]:
+    """Return the parameter files in a folder, of which the later ones win."""
+    return sorted(folder.glob('params_*.yaml'))
+
+
+def input_name(given: str, prefix: str = 'input') -> str:
+    """Return the name of a table, with the ending that it has."""
+    return prefix + ('.csv.gz' if given.endswith('.gz') else '.csv')
 
 
 class Cases(Protocol):

@@ -10,6 +10,7 @@ from typing import Any
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import write_text
 from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.study.kinds import ROBOT
 from propulsion_ros.study.overrides import (
     MASS,
     Base,
@@ -18,24 +19,6 @@ from propulsion_ros.study.overrides import (
     write_merged,
 )
 from propulsion_ros.study.study import Case, Study
-
-ROBOT, CONTROLLER, CASE = 'robot.urdf', 'controller.py', 'case.yaml'
-"""Files of a study in the folder of a process that flies its cases."""
-
-
-def params_name(index: int) -> str:
-    """Return the name of a parameter file; that of the later one is the later name."""
-    return f'params_{index:03d}.yaml'
-
-
-def params_in(folder: Path) -> list[Path]:
-    """Return the parameter files in a folder, of which the later ones win."""
-    return sorted(folder.glob('params_*.yaml'))
-
-
-def input_name(given: str, prefix: str = 'input') -> str:
-    """Return the name of a table, with the ending that it has."""
-    return prefix + ('.csv.gz' if given.endswith('.gz') else '.csv')
 
 
 class RobotCases:
