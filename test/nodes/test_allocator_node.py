@@ -17,7 +17,6 @@ from propulsion_ros.nodes.allocator_node import AllocatorNode
 MS = 1_000_000
 GROUPS = [
     pytest.param('thrusters', [5.0, -3.0, 4.0, 0.0, 0.0, 1.0], id='thrusters by velocity'),
-    pytest.param('rotors', [0.0, 0.0, 20.0, 0.2, -0.1, 0.05], id='rotors by effort'),
 ]
 
 
@@ -69,13 +68,6 @@ def test_command_settles_at_the_demanded_wrench(graph, group, wrench):
         lambda: wrenches and wrenches[-1].header.stamp.sec == 3, 'the wrench to settle'
     )
     np.testing.assert_allclose(msg_to_wrench(wrenches[-1]), wrench, atol=2e-6)
-
-
-def test_only_groups_that_push_at_will_can_be_allocated(graph, capfd):
-    node = allocator(graph, 'fins')
-    assert node.has_failed
-    allocated = 'boosters or rotors or thrusters or jets'
-    assert f"expected {allocated}, got 'fins'" in capfd.readouterr().err
 
 
 ROTORS = {
@@ -139,7 +131,6 @@ class Robot:
                  id='failed rotor'),
     pytest.param(ROTORS, 12.0, {'switched_off': ['a']}, [0.0, 6.0, 6.0, 0.0],
                  id='rotor switched off'),
-    pytest.param(ROTORS, 12.0, {'efficiency': [0.5, 1.0, 1.0, 0.5]}, None, id='derated rotors'),
     pytest.param(BOOSTERS, 60.0, {'efficiency': [1.0, 0.8, 0.8]}, None, id='derated boosters'),
 ])
 def test_faults_of_the_running_group_are_reckoned_with(graph, group, lift, fault, thrusts):

@@ -185,12 +185,6 @@ def test_a_loop_that_cannot_be_made_is_said_in_one_line(graph, capfd):
     assert list(node.health()) == []
 
 
-def test_a_loop_may_stop_itself(graph):
-    node = graph.add(EchoNode, 'echo')
-    node.deactivate()
-    assert not node.is_active
-
-
 def test_one_line_of_code_logs_at_every_level(graph, capfd):
     node = graph.add(EchoNode, 'echo')
     # A test before this one may have set the level of the whole process.

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
@@ -87,20 +85,6 @@ def test_applied_wrench_comes_back_at_the_stamp_of_the_command(graph):
     np.testing.assert_allclose(residual + msg_to_wrench(wrench), WANTED, atol=1e-12)
 
 
-def test_bytes_of_the_node_are_those_of_the_model(graph):
-    pair = Pair(graph)
-    pair.run(160)
-    model = Fam(FamParams())
-    angle, speed = model.sent(model.allocate(WANTED))
-    sent = pair.at('fam/state', 160)
-    np.testing.assert_array_equal(sent.position[:12], angle)
-    np.testing.assert_array_equal(sent.velocity[12:], speed)
-    thrust = dict(zip(*(getattr(pair.at('inverse_fam/state', 160), f)
-                        for f in ('name', 'effort')), strict=True))
-    assert min(thrust[name] for name in sent.name[:12]) >= 0.0
-    assert math.isnan(thrust[sent.name[12]])
-
-
 @pytest.mark.parametrize('early', [False, True], ids=['active', 'inactive'])
 @pytest.mark.parametrize(('cls', 'name'), [(ActuatorNode, 'fam'), (InverseFamNode, 'inverse_fam')])
 def test_latched_centre_of_mass_holds_for_late_joiners_and_after_a_reset(graph, cls, name, early):
@@ -149,9 +133,3 @@ def test_command_is_answered_without_a_clock_topic(graph, settings):
     command.publish(message)
     graph.until(lambda: wrenches, 'an answer')
     assert wrenches[0].header.stamp == message.header.stamp
-
-
-def test_other_family_cannot_be_run(graph, capfd):
-    node = graph.add(InverseFamNode, 'inverse_fam', {'family': 'fam'})
-    assert node.has_failed
-    assert "this node runs 'inverse_fam', got 'fam'" in capfd.readouterr().err

@@ -20,7 +20,6 @@ from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.nodes.actuator_node import ActuatorNode
-from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.settings.flat import parameters_of
 
 MS = 1_000_000
@@ -107,16 +106,6 @@ def test_nothing_is_switched_off_by_an_empty_list(graph):
     assert list(group.at(10, 100.0).effort) == [0.0, 0.0]
     group.node.set_parameters([Parameter('switched_off', Parameter.Type.STRING_ARRAY, [])])
     assert list(group.at(20, 100.0).effort) == [1.0, 1.0]
-
-
-def test_fuel_at_the_start_holds_from_the_next_reset(graph):
-    group = Group(graph, BOOSTERS, 'effort')
-    before = group.at(10, 0.0)
-    assert group.set(tanks__starting_fuel_ratio=[0.5]).successful
-    ratio = lambda state: dict(zip(state.name, state.position, strict=True))['t/fuel_ratio']  # noqa: E731
-    assert ratio(group.at(20, 0.0)) == ratio(before) == 1.0
-    group.graph.call(Trigger, 'group/reset')
-    assert ratio(group.at(30, 0.0)) == 0.5
 
 
 @pytest.mark.parametrize(('value', 'said'), [
@@ -208,25 +197,6 @@ def test_running_node_keeps_its_source_of_time(graph, is_simulated):
         return len(group.states) > said + 10
     graph.until(goes_on, 'the next steps')
     assert (group.states[-1].header.stamp.sec < 10**6) == is_simulated
-
-
-def test_newest_centre_of_mass_holds_heard_or_set(graph):
-    node = graph.add(ActuatorNode, 'fam', {'family': 'fam', 'use_sim_time': True})
-    node.loop.core.com.set(np.array([0.1, 0.0, 0.0]))
-    asked = np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.0])
-    heard = node.loop.family.allocate(asked).thrust
-    node.set_parameters([Parameter('com', value=[0.0, 0.0, 0.0])])
-    plain = node.loop.family.allocate(asked).thrust
-    assert np.abs(plain - heard).max() > 1e-4
-    node.set_parameters([Parameter('flight_mode', value='quiet')])
-    np.testing.assert_array_equal(node.loop.family.allocate(asked).thrust, plain)
-    assert node.loop.family.flight_mode == 'quiet'
-
-
-def test_allocator_does_not_take_what_it_does_not_follow(graph):
-    node = graph.add(AllocatorNode, 'group', {k: v for k, v in THRUSTERS.items() if k != 'step_on'})
-    (result,) = node.set_parameters([Parameter('switched_off', value=['nobody'])])
-    assert not result.successful
 
 
 @pytest.mark.parametrize('name', FAMILIES)

@@ -12,7 +12,6 @@ from sensor_msgs.msg import FluidPressure, Imu
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp, wrench_to_msg
-from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 
 MS = 1_000_000
@@ -84,18 +83,6 @@ def test_diagnostics_have_the_simulated_time(graph):
     assert {stamp_to_ns(message.header.stamp) for message in diagnostics} <= {0, 10 * MS}
 
 
-def test_sensors_say_what_the_body_does(graph):
-    vehicle = Vehicle(graph, **{'body.site_altitude': 500.0})
-    vehicle.at(0)
-    for topic in vehicle.wrench:
-        vehicle.push(topic, 0, 15.0)
-    vehicle.at(1)
-    graph.until(lambda: len(vehicle.imu) >= 2 and len(vehicle.pressure) >= 2, 'sensors')
-    assert vehicle.imu[0].linear_acceleration.z == pytest.approx(10.0), 'at rest'
-    assert vehicle.imu[1].linear_acceleration.z == pytest.approx(15.0, rel=1e-6)
-    assert altitude_of_pressure(vehicle.pressure[0].fluid_pressure) == pytest.approx(500.0)
-
-
 @pytest.mark.parametrize('publish_tf', [True, False])
 def test_pose_is_told_to_tf_unless_it_is_not_wanted(graph, publish_tf):
     tf2 = pytest.importorskip('tf2_msgs.msg', reason='tf2_msgs is not installed')
@@ -114,24 +101,6 @@ def test_pose_is_told_to_tf_unless_it_is_not_wanted(graph, publish_tf):
     ]
     graph.until(found, 'the transform')
     assert found()[0].transform.translation.z == odometry.pose.pose.position.z
-
-
-def test_two_simulations_do_not_share_a_clock(graph, capfd):
-    Vehicle(graph)
-    other = graph.add(VehicleNode, 'other', {**SETTINGS, 'lockstep_timeout': 0.5})
-    graph.until(lambda: not other.is_active, 'the second vehicle to give up')
-    assert '/clock has another publisher' in capfd.readouterr().err
-
-
-def test_missing_wrench_is_flown_without_and_two_stop_the_vehicle_with_one_error(graph, capfd):
-    vehicle = Vehicle(graph, lockstep_timeout=0.8)
-    vehicle.at(0)
-    vehicle.push('a/wrench', 0, 0.0)
-    graph.until(lambda: not vehicle.node.is_active, 'the vehicle to give up')
-    err = capfd.readouterr().err
-    assert err.count('[ERROR]') == 1
-    assert 'b/wrench: nothing stamped 0.000 s within 0.8 s, so it counts as no force' in err
-    assert 'stopped: nothing stamped 0.010 s from a/wrench within 0.8 s' in err
 
 
 @pytest.mark.parametrize(('given', 'text'), [

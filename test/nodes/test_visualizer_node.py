@@ -128,52 +128,6 @@ def test_thrusts_plumes_and_status_of_a_rocket(graph):
     )
 
 
-def count_reads(monkeypatch):
-    """Return a list that grows with each state that is read."""
-    read, reads = visualizer_loop.read_state, []
-    monkeypatch.setattr(
-        visualizer_loop, 'read_state', lambda *fields: reads.append(1) or read(*fields)
-    )
-    return reads
-
-
-def fins(ms):
-    message = JointState(
-        name=[f'fin_{i}' for i in range(1, 5)], position=[0.1] * 4, effort=[50.0] * 4
-    )
-    message.header.stamp = ns_to_stamp(ms * MS)
-    return message
-
-
-def test_blocks_of_different_times_make_no_more_pictures(graph):
-    scene = Scene(graph, ROCKET, 'boosters/state')
-    other = graph.talk(JointState, 'fins/state', qos.STATE)
-    pace = scene.loop._pace
-    for ms in range(0, 520, 20):
-        scene.hear(boosters(60_000 + ms))
-        other.publish(fins(ms))
-        graph.until(lambda ms=ms: pace._newest.get('fins') == ms * MS, 'the fins')
-    scene.shown(6)
-    stamps = [
-        stamp_to_ns(marker.header.stamp) // MS
-        for picture in scene.pictures for marker in picture.markers if marker.ns == 'status'
-    ]
-    assert stamps == [*range(60_000, 60_600, 100)]
-
-
-def test_nothing_is_drawn_for_nobody(graph, monkeypatch):
-    scene = Scene(graph, QUADROTOR, 'rotors/state', watched=False)
-    drawn, reads = [], count_reads(monkeypatch)
-    monkeypatch.setattr(scene.node, 'publish', lambda *payload: drawn.append(payload))
-    for ms in (0, 200, 400):
-        scene.hear(rotors(ms))
-    for _ in range(2):
-        scene.loop._find_silence()
-    scene.node.trigger_deactivate()
-    assert not drawn
-    assert not reads
-
-
 @pytest.mark.parametrize('mass', [NAN, math.inf, -1.0], ids=str)
 def test_bad_tank_is_dropped_and_counted(graph, mass):
     scene = Scene(graph, ROCKET, 'boosters/state')
@@ -202,16 +156,6 @@ def test_wrong_parameter_is_named(graph, capfd, parameters, said):
     error = capfd.readouterr().err
     assert said in error
     assert 'Traceback' not in error
-
-
-def test_empty_topic_is_not_drawn(graph):
-    scene = Scene(graph, {
-        **ROCKET, 'state_topics': ['boosters/state', ''], 'tank_topics': [''], 'phase_topic': '',
-    }, 'boosters/state')
-    scene.hear(boosters(0))
-    assert {marker.ns for marker in scene.shown().values()} == {
-        'boosters', 'boosters/plume', 'status'
-    }
 
 
 def test_limits_of_a_parameter_file_win(graph, tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import struct
-import sys
 
 import numpy as np
 import pytest
@@ -90,12 +89,3 @@ def test_what_cannot_be_drawn_is_one_line_and_code_1(draw, content, picture, mes
     code, out, err, _ = draw(content, picture)
     assert (code, out, err.count('\n')) == (1, '', 1)
     assert message in err
-
-
-def test_without_matplotlib_one_line_says_so(draw, monkeypatch):
-    monkeypatch.setitem(sys.modules, 'matplotlib', None)
-    monkeypatch.delitem(sys.modules, 'propulsion_ros.pictures.picture', raising=False)
-    code, out, err, picture = draw(_throw())
-    assert (code, out, err.count('\n')) == (1, '', 1)
-    assert "--picture needs matplotlib, pip install 'matplotlib>=3.6'" in err
-    assert not picture.exists()

@@ -234,12 +234,6 @@ def test_a_command_holds_until_the_next(told, part, expected):
     assert np.array(drawn) == pytest.approx(np.array(expected), abs=0.0, nan_ok=True)
 
 
-def test_a_command_given_after_the_part_is_not_drawn():
-    made = signals()
-    made.add(Channel('', 'effort', 'a', COMMAND), 9.0, 1.0)
-    assert panels(page_of(made, end=8.0))['thrust [N]'] == ['a']
-
-
 @pytest.mark.parametrize('part', [
     {'begin': 11.0}, {'end': -1.0}, {'begin': 5.0, 'end': 4.0}, {'begin': float('nan')},
 ], ids=str)
@@ -432,53 +426,6 @@ def test_what_is_not_drawn_is_said(draw, log):
         'propulsion_ros plot: not drawn: foo0, foo1, foo2, ...',
         f'propulsion_ros plot: {picture}',
     ]
-
-
-def test_detection_and_commands_are_in_the_picture(draw, inputs, tmp_path):
-    """The line of the detection is the only thing in its colour; a dash is an extra line."""
-    pytest.importorskip('matplotlib')
-    from matplotlib.image import imread
-
-    def count(picture, colour):
-        image = imread(picture)[:, :, :3]
-        return int((np.abs(image - np.array(colour) / 255.0) < 0.01).all(axis=2).sum())
-
-    green = (0x2e, 0x8b, 0x57)
-    assert count(draw(inputs['log'])[2], green) > 300
-    assert count(draw(inputs['climb'])[2], green) == 0
-    commands = tmp_path / 'commands.csv'
-    commands.write_text('stamp,a.effort\n0,5\n1,15\n')
-    blue = (0x1f, 0x77, 0xb4)
-    alone = count(draw(inputs['table'])[2], blue)
-    assert count(draw(inputs['table'], '--commands', commands)[2], blue) > alone + 50
-
-
-def cut(path):
-    write_bag(path)
-    path.write_bytes(path.read_bytes()[:-120])
-
-
-def rubbish(path):
-    write_bag(path)
-    data = path.read_bytes()
-    middle = len(data) // 2
-    path.write_bytes(data[:middle] + data[middle + 100:])
-
-
-@pytest.mark.parametrize('spoil', [
-    pytest.param(lambda path: path.mkdir(), id='empty folder'),
-    pytest.param(cut, id='cut off'),
-    pytest.param(rubbish, id='bytes missing'),
-    pytest.param(lambda path: (write_bag(path), path.unlink()), id='absent'),
-])
-def test_a_damaged_bag_is_one_line_and_code_1(draw, tmp_path, spoil):
-    pytest.importorskip('rosbags')
-    path = tmp_path / 'bag.mcap'
-    spoil(path)
-    code, error, picture = draw(path)
-    assert (code, error.count('\n')) == (1, 1)
-    assert error.startswith(f'propulsion_ros plot: {path}')
-    assert not picture.exists()
 
 
 @pytest.mark.parametrize(('arguments', 'message'), [

@@ -12,7 +12,6 @@ from scipy.spatial.transform import Rotation
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.boosters.boosters import BoostersParams
 from propulsion_ros.models.fam import constants as astrobee
-from propulsion_ros.models.fam.fam import FamParams
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.models.rotors.rotors import RotorsParams
 from propulsion_ros.models.thrusters.thrusters import ThrustersParams
@@ -152,21 +151,6 @@ def test_links_and_joints_of_rows_need_no_namespace():
     assert spec.values['link'] == ['rov/hub']
 
 
-@pytest.mark.parametrize(('base_link', 'message'), [
-    ('arm', "base_link: link 'arm' may be 'a/arm' or 'b/arm'"),
-    ('amr', "base_link: unknown link 'amr'"),
-])
-def test_base_link_that_is_not_one_link(base_link, message):
-    with pytest.raises(SourceError) as error:
-        read(link('a/arm') + link('b/arm') + link('hub'), 'rotors', ROTOR.format('hub'),
-             base_link=base_link)
-    assert str(error.value).startswith(message)
-    with pytest.raises(SourceError) as error:
-        read(link('a/arm') + link('b/arm') + link('hub'), 'rotors',
-             f'<base_link>{base_link}</base_link>{ROTOR.format("hub")}')
-    assert str(error.value).startswith(f'gazebo/plugin[name=rotors]/{message}')
-
-
 GIMBALLED = (
     '<booster name="one"><joint>{0}</joint><max_thrust>1</max_thrust>'
     '<max_fuel_rate>1</max_fuel_rate><gimbal><joint>{1}</joint><joint>{2}</joint></gimbal>'
@@ -221,25 +205,7 @@ def test_places_are_given_once_and_agree(tag, message):
     assert str(error.value) == f'gazebo/plugin[name=rotors]/rotor[name=hub]/{message}'
 
 
-def test_part_of_joints_has_no_link():
-    with pytest.raises(SourceError, match=r'gimbal/link: unknown tag'):
-        read(CHAIN.format(kind='revolute', extra=''), 'boosters', GIMBALLED.format(
-            'engine_joint', 'x_joint', 'y_joint').replace('<gimbal>', '<gimbal><link>x</link>'))
-
-
 # Values.
-
-
-def test_several_groups_and_several_actuators():
-    links = ''.join(link(f'hub_{i}', xyz=(i, 0, 0)) for i in range(4))
-    upper, lower = actuators_from_urdf(robot(
-        links,
-        ('upper', '<family>rotors</family>' + ROTOR.format('hub_0') + ROTOR.format('hub_1')),
-        ('lower', '<family>rotors</family>' + ROTOR.format('hub_2') + ROTOR.format('hub_3')),
-    ), LoopParams)
-    assert (upper.name, upper.family) == ('upper', 'rotors')
-    assert upper.values['names'] == ['hub_0', 'hub_1']
-    assert lower.values['position'] == [2, 0, 0, 3, 0, 0]
 
 
 @pytest.mark.parametrize(('inside', 'message'), [
@@ -296,10 +262,6 @@ def test_block_of_force_allocation_without_rows_is_astrobee(name):
     FAMILIES[name](params)
 
 
-NOZZLE = (
-    '<nozzle name="{name}"><link>{name}</link><impeller>impeller_1</impeller><axis>0 0 -1</axis>'
-    '<width>0.1</width><discharge_coefficient>0.9</discharge_coefficient></nozzle>'
-)
 _Z_ALONG = {
     (1, 0, 0): (0, math.pi / 2, 0), (-1, 0, 0): (0, -math.pi / 2, 0),
     (0, 1, 0): (-math.pi / 2, 0, 0), (0, -1, 0): (math.pi / 2, 0, 0),
@@ -402,13 +364,6 @@ def test_force_allocation_block_is_refused(inside, message):
     with pytest.raises(SourceError) as error:
         fam('fam', inside, LINKS)
     assert str(error.value).startswith('gazebo/plugin[name=fam]' + message)
-
-
-def test_settings_of_force_allocation_stand_beside_the_rows():
-    params = fam('fam', f'<com>0 0 0.1</com><curve>polynomial</curve>{NOZZLES}', LINKS)
-    assert isinstance(params, FamParams)
-    assert params.curve == 'polynomial'
-    np.testing.assert_array_equal(params.com, [0, 0, 0.1])
 
 
 # Batteries.

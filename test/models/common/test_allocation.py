@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
-from propulsion_ros.models.common.wrench import move_wrench, net_wrench
+from propulsion_ros.models.common.wrench import net_wrench
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
@@ -99,15 +99,6 @@ def test_matrix_gives_the_net_wrench(seed, n):
     )
 
 
-@given(seed=seeds)
-def test_power_is_the_same_about_all_points(seed):
-    rng = np.random.default_rng(seed)
-    wrench, twist, offset = rng.normal(size=6), rng.normal(size=6), rng.normal(size=3)
-    there = twist.copy()
-    there[:3] -= np.cross(twist[3:], offset)
-    assert move_wrench(wrench, offset) @ there == pytest.approx(wrench @ twist, abs=1e-11)
-
-
 # ---- bounded allocation
 
 
@@ -180,14 +171,6 @@ def test_a_fixed_actuator_is_made_up_for():
     np.testing.assert_array_equal(frozen.effort, 1.0)
 
 
-def test_actuators_that_cannot_stop():
-    matrix = allocation_matrix(
-        [[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]], [[0, 0, 1]] * 4, [0.1, -0.1, 0.1, -0.1]
-    )
-    answer = Allocator(matrix, 0.1, 10.0).allocate(np.zeros(6))
-    np.testing.assert_allclose(answer.effort, 0.1, rtol=1e-9)
-
-
 # ---- scaling
 
 
@@ -232,13 +215,6 @@ def test_a_batch_is_its_members(method):
         np.testing.assert_array_equal(answer.saturated[at], single.saturated)
 
 
-@pytest.mark.parametrize('method', ['bounded', 'scaled', 'clipped'])
-def test_no_demand_no_effort(method):
-    matrix, _ = vehicle(1, 8)
-    answer = Allocator(matrix, -1.0, 1.0, method).allocate(np.zeros(6))
-    np.testing.assert_array_equal(answer.effort, 0.0)
-
-
 @pytest.mark.parametrize('n', [1, 200])
 @pytest.mark.parametrize('method', ['bounded', 'scaled', 'clipped'])
 def test_few_and_many(n, method):
@@ -246,13 +222,6 @@ def test_few_and_many(n, method):
     answer = Allocator(matrix, -1.0, 1.0, method).allocate(rng.normal(size=6) * 30 * n)
     assert np.all(np.abs(answer.effort) <= 1.0)
     assert np.any(answer.saturated)
-
-
-def test_idle_actuator_gets_nothing():
-    matrix = np.zeros((6, 3))
-    matrix[0, :2] = 1.0
-    answer = Allocator(matrix, -1.0, 1.0).allocate([5.0, 0, 0, 0, 0, 0])
-    np.testing.assert_allclose(answer.effort, [1.0, 1.0, 0.0], atol=1e-12)
 
 
 # ---- refusals

@@ -110,12 +110,6 @@ def test_table_agrees_with_the_printed_one():
 # The equations ---------------------------------------------------------------------------------
 
 
-def test_force_forward_opens_the_nozzles_that_blow_backward():
-    count = Fam(FamParams()).allocate(np.array([0.1, 0, 0, 0, 0, 0])).servo_count
-    assert (count[[1, 6]] > 20).all()
-    assert (count[[0, 7]] == 0).all()
-
-
 @given(wrench=wrenches, com=coms)
 def test_thrusts_make_the_wrench_and_push_only(wrench, com):
     params = FamParams(com=com)
@@ -252,17 +246,6 @@ def test_a_speed_for_each_sample(curve):
         np.testing.assert_allclose(batch.pressure[i], one.pressure, rtol=1e-14)
 
 
-@pytest.mark.parametrize('curve', CURVES)
-def test_a_batch_is_each_sample_alone(curve):
-    fam = Fam(FamParams(curve=curve))
-    wrenches = np.random.default_rng(2).normal(size=(40, 5, 6)) * [0.2] * 6
-    batch = sent(fam, wrenches)
-    for index in np.ndindex(40, 5):
-        one = sent(fam, wrenches[index])
-        np.testing.assert_allclose(batch.position[index], one.position, rtol=1e-14)
-        np.testing.assert_allclose(batch.wrench[index], one.wrench, rtol=0.0, atol=1e-15)
-
-
 @given(
     effort=st.lists(
         st.floats(allow_infinity=False), min_size=6, max_size=6
@@ -276,13 +259,6 @@ def test_no_finite_or_missing_command_makes_nan(effort, curve, mode):
     assert np.isfinite(output.wrench).all()
     assert ((angle >= astrobee.MIN_ANGLE) & (angle <= astrobee.MAX_ANGLE)).all()
     assert np.isfinite(speed).all()
-
-
-def test_nothing_commanded_is_no_wrench():
-    fam = Fam(FamParams())
-    nothing = fam.step(Command(), STILL, 0.016, 0)
-    np.testing.assert_array_equal(nothing.position, sent(fam, np.full(6, np.nan)).position)
-    assert np.abs(nothing.wrench).max() < 1e-5
 
 
 def test_names_and_fields():
@@ -363,11 +339,6 @@ def test_refused(make, message):
         return
     with pytest.raises(ConfigError, match=message):
         make()
-
-
-def test_unknown_mode_is_refused_at_run_time():
-    with pytest.raises(ConfigError, match='expected one of off, quiet, nominal'):
-        Fam(FamParams()).set_flight_mode('warp')
 
 
 def test_two_lines_of_different_length_share_one_table():

@@ -286,11 +286,6 @@ def test_speed_source(source, measured, expected):
         np.testing.assert_array_equal(inverse.speed(NOMINAL), NOMINAL)
 
 
-def test_preset_of_standstill_is_0():
-    inverse = InverseFam(InverseFamParams(speed_source='preset'))
-    np.testing.assert_array_equal(inverse.speed(np.array([0.0, 100.0])), [0.0, 0.0])
-
-
 def test_a_silent_module_has_no_thrust():
     inverse = InverseFam(InverseFamParams())
     position = np.full(14, 0.8)
@@ -304,16 +299,6 @@ def test_a_silent_module_has_no_thrust():
     np.testing.assert_array_equal(one.thrusts[:6], both.thrusts[:6])
     nothing = inverse.step(Command(), STILL, 0.016, 2)
     np.testing.assert_array_equal(nothing.wrench, np.zeros(6))
-
-
-def test_a_nozzle_never_commanded_is_shut():
-    inverse = InverseFam(InverseFamParams())
-    position = np.full(14, 0.8)
-    position[3] = np.nan
-    velocity = np.r_[np.full(12, np.nan), NOMINAL]
-    output = inverse.step(Command(position=position, velocity=velocity), STILL, 0.016, 0)
-    assert output.thrusts[3] == 0.0
-    assert np.isfinite(output.wrench).all()
 
 
 def test_com_moves_the_torque_only():
@@ -337,22 +322,6 @@ def test_open_stop_below_the_command_is_where_the_flap_ends():
     full = InverseFam(InverseFamParams()).estimate(np.full(12, astrobee.MAX_ANGLE), NOMINAL).area
     # As measured on one robot: 13 % less.
     np.testing.assert_allclose(area / full, 0.002367 / 0.002720, atol=2e-3)
-
-
-@pytest.mark.parametrize('method', METHODS)
-def test_a_batch_is_each_sample_alone(method):
-    rng = np.random.default_rng(6)
-    inverse = InverseFam(InverseFamParams(method=method, angle_std=0.01, thrust_scale_std=0.1))
-    angle, speed = rng.uniform(0.2, 1.5, (30, 3, 12)), rng.uniform(0.0, 300.0, (30, 3, 2))
-    batch = inverse.estimate(angle, speed)
-    covariance = inverse.covariance(angle, speed)
-    for index in np.ndindex(30, 3):
-        one = inverse.estimate(angle[index], speed[index])
-        np.testing.assert_allclose(batch.thrust[index], one.thrust, rtol=1e-13)
-        np.testing.assert_allclose(
-            covariance[index], inverse.covariance(angle[index], speed[index]),
-            rtol=0.0, atol=1e-15,
-        )
 
 
 @given(

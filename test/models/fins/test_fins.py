@@ -288,21 +288,6 @@ def test_choice_of_base_point_does_not_matter(offset, twist):
 # ---- hard cases
 
 
-@pytest.mark.parametrize('command', [
-    pytest.param(Command(), id='none'), pytest.param(commands(np.nan), id='nan'),
-])
-def test_never_commanded_is_safe(command):
-    fins = Fins(params(min_deflection=0.1, max_deflection=0.3))
-    assert fins.step(command, FORWARD, 0.1, 0).position[0] == 0.1
-
-
-def test_a_nan_leaves_the_state_finite_and_the_others_alone():
-    fins = Fins(params(2))
-    output = fins.step(commands(np.nan, 0.2), FORWARD, 0.1, 0)
-    np.testing.assert_array_equal(output.position, [0.0, 0.2])
-    assert np.all(np.isfinite(output.wrench))
-
-
 def test_without_a_velocity_there_is_no_force():
     fins = Fins(mixed(5), batch=(2,))
     output = fins.step(Command(position=np.full((2, 5), 0.3)), BodyState(), 0.1, 0)
@@ -325,13 +310,6 @@ def test_thrusts_are_how_large_the_forces_are(velocity):
     np.testing.assert_allclose(
         np.linalg.norm(output.axes, axis=1), float(any(velocity)), rtol=1e-12
     )
-
-
-def test_fixed_fin_does_not_turn():
-    fins = Fins(params(min_deflection=0.1, max_deflection=0.1, time_constant=0.1))
-    output = run(fins, commands(-1.0), FORWARD, 0.1, 5)
-    assert output.position[0] == 0.1
-    assert output.wrench[1] > 0.0
 
 
 def test_stall_is_flagged():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.models.common.family import Allocatable, BodyState, Command
+from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.jets.jets import Jets, JetsParams
 from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
@@ -203,24 +203,6 @@ def test_the_state_has_valves_thrusts_and_tanks():
     output = model.step(Command(effort=[1.0, 0.0]), STILL, 1e-9, 0)
     np.testing.assert_allclose(output.position, [1.0, 0.0, 1e6, 300.0, 0.5], rtol=1e-6)
     np.testing.assert_allclose(output.effort, [1.0, 0.0, *[np.nan] * 3], rtol=1e-6)
-
-
-def test_a_stop_keeps_the_propellant_and_a_reset_restores_it():
-    model = jets(tank='t', tanks=SupplyParams(names=['t'], capacity=0.5))
-    run(model, [2.0, 1.0], 1.0, 0.01)
-    left = model.propellant.copy()
-    model.rest()
-    assert not run(model, [0.0, 0.0], 0.1, 0.1)[0].applied.any()
-    np.testing.assert_array_equal(model.propellant, left)
-    model.reset()
-    assert model.propellant.tolist() == [0.5]
-
-
-def test_jets_are_allocatable():
-    model = jets()
-    assert isinstance(model, Allocatable)
-    assert [limit.tolist() for limit in model.thrust_limits] == [[0.0, 0.0], [2.0, 2.0]]
-    assert model.command_for(np.array([0.5, 2.0])).tolist() == [0.5, 2.0]
 
 
 # gz-sim, test/integration/spacecraft.cc with examples/worlds/spacecraft.sdf, and the numbers of

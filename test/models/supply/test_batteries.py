@@ -232,15 +232,6 @@ def test_batteries_of_a_group_are_apart_and_an_actuator_may_have_none():
     assert not isinstance(Fins, Powered)
 
 
-def test_a_worn_rotor_draws_its_part_at_the_same_speed():
-    currents = [
-        rotors(battery(open_circuit_voltage='14', internal_resistance=0.0), efficiency=efficiency)
-        .step(Command(effort=[5.0] * 4), STILL, 0.01, 0).batteries.current[0]
-        for efficiency in (1.0, 0.4)
-    ]
-    assert currents[1] == pytest.approx(0.4 * currents[0], rel=1e-9)
-
-
 @pytest.mark.parametrize('make', [rotors, thrusters])
 def test_rest_keeps_the_charge_and_reset_restores_it(make):
     model = make(battery(starting_charge=0.7))

@@ -171,23 +171,6 @@ def test_inverse_makes_the_thrust(curve, wanted, advance):
     )
 
 
-@pytest.mark.parametrize('curve', CURVES)
-@given(speed=speeds)
-def test_inverse_takes_the_speed_nearest_to_rest(curve, speed):
-    model = curves(**curve)
-    again = speed_for(model, thrust(model, speed))
-    assert abs(again) <= abs(speed) * (1.0 + 1e-9)
-    assert again * speed >= 0.0
-
-
-@pytest.mark.parametrize('curve', CURVES)
-@pytest.mark.parametrize('advance', [None, -2.0, 2.0])
-def test_no_thrust_is_rest(curve, advance):
-    model = curves(**curve)
-    assert speed_for(model, 0.0, advance) == 0.0
-    assert thrust(model, 0.0, advance) == 0.0
-
-
 @pytest.mark.parametrize(
     ('wanted', 'speed'),
     [
@@ -268,26 +251,6 @@ def test_mirrored_speed_mirrors_the_thrust(curve, speed, advance):
     model = curves(**curve)
     assert thrust(model, -speed, -advance) == pytest.approx(
         -thrust(model, speed, advance), rel=1e-12, abs=1e-12
-    )
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from([BASIC, DEAD, TABLE, PROPELLER, LEFT_HANDED]), speeds,
-                       thrusts), min_size=1, max_size=7),
-    st.floats(-3.0, 3.0),
-)
-def test_mixed_array_is_one_curve_each(rows, stream):
-    fallback = {'conversion': 'basic', 'input_values': '', 'output_values': ''}
-    keys = {key for curve, _, _ in rows for key in curve}
-    merged = {key: [curve.get(key, fallback.get(key, 0.0)) for curve, _, _ in rows] for key in keys}
-    together = curves(**{'names': [f't{i}' for i in range(len(rows))], **merged})
-    advance = np.full(len(rows), stream)
-    speed, wanted = (np.array([row[k] for row in rows]) for k in (1, 2))
-    np.testing.assert_array_equal(
-        together.thrust(speed, advance), [thrust(curves(**c), s, stream) for c, s, _ in rows]
-    )
-    np.testing.assert_array_equal(
-        together.speed(wanted, advance), [speed_for(curves(**c), w, stream) for c, _, w in rows]
     )
 
 

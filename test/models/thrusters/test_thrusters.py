@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
-from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.errors import ConfigError
 
 GOLDEN = Path(__file__).parents[2] / 'data/golden'
 PLUGIN = json.loads((GOLDEN / 'uuv_thruster_plugin.json').read_text())['scenarios']
@@ -181,11 +181,6 @@ def test_wrench_is_force_and_moment_at_the_position():
     )
 
 
-def test_original_has_no_reaction_torque():
-    output = thrusters(**SQUARE).step(velocity(50.0), STILL, 0.01, 0)
-    assert output.wrench.tolist() == [5.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-
-
 def test_stream_along_the_axis_takes_thrust():
     model = thrusters(**PROPELLER, position=[0.0, 2.0, 0.0], moment_constant=0.3)
     body = BodyState(velocity=np.array([1.0, 0.5, 0.0]), angular_velocity=np.array([4, 5, -0.25]))
@@ -253,23 +248,6 @@ def test_unreachable_thrust_is_the_nearest_and_flagged(settings, wanted, reached
 def test_thruster_that_cannot_push_rests(settings):
     output = settled(thrusters(**SQUARE, **settings, command_interface='effort'), effort(5.0))
     assert (output.applied[0], output.velocity[0]) == (0.0, 0.0)
-
-
-@pytest.mark.parametrize('interface', ['velocity', 'effort'])
-@pytest.mark.parametrize('kind', KINDS)
-def test_never_commanded_is_safe_and_rests(interface, kind):
-    model = thrusters(**kind, command_interface=interface, min_command=-50.0, max_command=50.0)
-    for command in (Command(), Command(**{interface: np.array([np.nan])}),
-                    Command(**{interface: model.safe_command})):
-        output = model.step(command, STILL, 0.1, 0)
-        np.testing.assert_array_equal(output.wrench, np.zeros(6))
-        np.testing.assert_array_equal(model.rotor_speed, [0.0])
-
-
-def test_other_field_is_refused():
-    with pytest.raises(CommandError, match=r'^t0: expected velocity, got effort 5; leave'):
-        thrusters(**SQUARE).step(effort(5.0), STILL, 0.1, 0)
-    assert thrusters(**SQUARE).step(effort(np.nan), STILL, 0.1, 0).applied[0] == 0.0
 
 
 def test_speed_beyond_the_table_is_flagged():
