@@ -19,12 +19,6 @@ ROWS = [
 ]
 
 
-def test_ratio_is_ours_over_the_other():
-    assert ROWS[0].ratio == 0.5
-    assert ROWS[1].ratio is None
-    assert ROWS[0].as_json()['ratio'] == 0.5
-
-
 def test_rows_are_written_to_three_digits():
     assert as_markdown(ROWS).splitlines()[2:] == [
         '| step | 12.3 us | the original | 24.7 us | 0.50 |',
@@ -109,13 +103,6 @@ def test_page_without_a_place_for_tables_stays_as_it_is(monkeypatch, tmp_path):
     with pytest.raises(SystemExit, match='expected <!-- measured -->'):
         measured(monkeypatch, '--page', page)
     assert page.read_text() == 'nothing'
-
-
-def test_unknown_section_is_refused(monkeypatch, capsys):
-    monkeypatch.setattr('sys.argv', ['benchmarks', 'step'])
-    with pytest.raises(SystemExit):
-        benchmarks.main()
-    assert "unknown section 'step', known: steps, logic" in capsys.readouterr().err
 
 
 def test_tables_of_the_page_are_those_of_its_json():

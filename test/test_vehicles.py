@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The vehicles that come with the package: what they weigh, how they push, how they move."""
+"""The vehicles that come with the package: what they weigh, how they push."""
 from __future__ import annotations
 
 import functools
@@ -16,7 +16,6 @@ from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.common.allocation import Allocator
-from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.params import NozzlesParams
@@ -193,16 +192,6 @@ def test_boosters_of_the_rocket_turned_apart_make_a_roll_torque_alone():
     np.testing.assert_allclose(output.wrench, expected, atol=1e-6)
 
 
-def test_boosters_of_the_rocket_drain_one_tank():
-    boosters = make('rocket', 'boosters')
-    full = boosters.step(Command(), STILL, 0.01, 0).tanks.mass
-    assert full == pytest.approx([3.6])
-    burnt = full - settle(boosters, Command(effort=np.full(6, 1300.0)), seconds=1.0).tanks.mass
-    # The integral of a lag of 0.08 s over 1 s.
-    full_time = 1.0 - 0.08 * (1.0 - np.exp(-1.0 / 0.08))
-    assert burnt == pytest.approx([2 * 0.6025 * full_time], rel=1e-9)
-
-
 def test_fins_of_the_rocket_turned_together_roll_it_clockwise():
     fins = make('rocket', 'fins')
     ascent = BodyState(velocity=np.array([0.0, 0.0, 100.0]), angular_velocity=np.zeros(3))
@@ -223,17 +212,6 @@ def test_fins_of_the_rocket_turn_the_nose_into_the_flow(sideways, torque):
     wrench = about(mass.com, settle(make('rocket', 'fins'), Command(), state).wrench)
     turning = wrench[3:5]
     np.testing.assert_allclose(turning / np.linalg.norm(turning), torque, atol=1e-12)
-
-
-def test_quadrotor_hovers_at_half_of_its_thrust():
-    rotors = make('quadrotor', 'rotors')
-    _, mass = mass_from_urdf(description('quadrotor'))
-    weight = mass.mass * STANDARD_GRAVITY
-    wrench = settle(rotors, Command(effort=np.full(4, weight / 4))).wrench
-    expected = [0.0, 0.0, weight, 0.0, 0.0, 0.0]
-    np.testing.assert_allclose(about(mass.com, wrench), expected, atol=1e-9)
-    most = blocks('quadrotor')['rotors'].values['max_thrust']
-    assert weight / np.sum(most) == pytest.approx(0.5, abs=0.005)
 
 
 @pytest.mark.parametrize(('more', 'axis', 'sign'), [
@@ -298,23 +276,6 @@ def test_link_tree_of_the_freeflyer_is_astrobees(block):
     np.testing.assert_allclose(
         params.allocation_matrix, original.allocation_matrix, rtol=0.0, atol=1e-9
     )
-
-
-@pytest.mark.parametrize('demand', [
-    pytest.param([0.2, 0.0, 0.0, 0.0, 0.0, 0.0], id='force'),
-    pytest.param([0.0, 0.05, -0.05, 0.01, -0.01, 0.02], id='mixed'),
-])
-def test_inverse_of_the_freeflyer_finds_what_its_allocation_was_asked(demand):
-    sent = make('freeflyer', 'fam').step(Command(effort=np.array(demand)), STILL, 0.016, 0)
-    inverse = make('freeflyer', 'inverse_fam')
-    command = Command(position=sent.position, velocity=sent.velocity)
-    com = mass_from_urdf(description('freeflyer'))[1].com
-    # A servo count is some thousandths of the thrust of an open nozzle.
-    applied = about(com, inverse.step(command, STILL, 0.016, 0).wrench)
-    np.testing.assert_allclose(applied, demand, atol=2e-3)
-
-
-# How they move.
 
 
 # The cubesat.

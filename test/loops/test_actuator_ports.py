@@ -260,19 +260,6 @@ def test_numbers_and_links_are_published_where_they_are_asked_for():
     assert not group.host.of('~/wrenches/a')[-1][1].any()
 
 
-def test_joint_states_have_every_field_where_they_are_asked_for():
-    group = Group(fins(), publish_joint_states=True).run()
-    group.host.deliver('~/odometry', odometry(5 * MS, 2.0))
-    group.host.deliver('~/command', message(
-        10 * MS, name=['f'], position=[0.2], velocity=[], effort=[]
-    ))
-    state, row = group.host.of('~/state')[-1][1], group.host.of('~/joint_states')[-1][1]
-    assert state.velocity is None
-    assert np.isnan(row.velocity).tolist() == [True]
-    assert row.position.tolist() == state.position.tolist()
-    assert row.effort.tolist() == state.effort.tolist()
-
-
 def test_the_number_of_a_fin_is_the_size_of_its_force():
     group = Group(fins(), publish_numbers=True).run()
     group.host.deliver('~/odometry', odometry(5 * MS, 2.0))

@@ -226,14 +226,6 @@ def test_latched_messages_do_not_tell_the_time(bag, latched):
     ]
 
 
-def test_states_at_time_zero_are_not_taken_for_unstamped(bag):
-    page = page_of(signals_of_bag(bag(
-        ('/rotors/state', joints(0.0, ['a'], effort=[1.0])),
-        ('/rotors/state', joints(0.25, ['a'], effort=[2.0])),
-    )))
-    assert points(page, 'rotors: thrust [N]', 'a') == [(0.0, 1.0), (0.25, 2.0)]
-
-
 def test_stamps_of_a_wall_clock_count_from_the_first_second(bag):
     page = page_of(signals_of_bag(bag(
         ('/rotors/state', joints(1763726886.5, ['a'], effort=[1.0])),

@@ -69,12 +69,6 @@ def test_effort_is_thrust(effort, lit, thrust, saturated):
     assert shown(model, output, 'a/throttle') == pytest.approx(thrust / 100.0, rel=1e-15)
 
 
-def test_no_command_at_all_shuts_down():
-    model = boosters()
-    push(model, 50.0)
-    assert model.step(Command(), STILL, 0.1, 1).applied == [0.0]
-
-
 @pytest.mark.parametrize(
     'effort', [np.array([1.0, -3.0]), np.array([[1.0, 2.0], [5.0, -3.0]])], ids=['one', 'batch']
 )
@@ -83,12 +77,6 @@ def test_negative_effort_is_refused(effort):
     with pytest.raises(CommandError) as error:
         model.check_command(Command(effort=effort))
     assert str(error.value) == 'b: effort -3 N is negative, a booster only pushes'
-
-
-def test_what_a_booster_can_do_is_not_refused():
-    model = boosters(names=['a', 'b'])
-    model.check_command(Command())
-    model.check_command(Command(effort=np.array([0.0, np.nan])))
 
 
 def test_a_booster_that_cannot_be_cut_burns_until_its_tank_is_empty():
@@ -183,12 +171,6 @@ def test_a_booster_without_a_tank_never_runs_dry():
     np.testing.assert_array_equal(push(model, 100.0, 100.0, dt=100.0).applied, [0.0, 100.0])
 
 
-def test_a_tank_without_capacity_gives_no_thrust():
-    output = push(fuelled([0.0]), 100.0)
-    assert output.applied == [0.0]
-    assert output.flags['dry'] == [True]
-
-
 # Noise.
 
 
@@ -211,11 +193,6 @@ def test_cut_noise_has_mean_0(ratio):
     assert np.max(thrust) <= 100.0
     # The mean of 200,000 draws is known to a standard deviation of 0.2 %.
     assert np.mean(thrust) == pytest.approx(50.0, rel=0.01)
-
-
-def test_a_booster_that_is_off_makes_no_noise():
-    model = boosters(noise_ratio=1.0)
-    assert all(push(model, 0.0, tick=k).applied == [0.0] for k in range(100))
 
 
 # Geometry.

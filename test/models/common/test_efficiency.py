@@ -162,23 +162,6 @@ def test_fault_outlasts_a_reset_and_leaves_no_trace_when_it_is_mended(kind, para
         np.testing.assert_array_equal(getattr(after, field), getattr(expected, field), field)
 
 
-def test_rotors_without_their_wrench_are_degraded_too():
-    asked = np.array([5.0, 3.0, 8.0])
-    whole, family = Rotors(rotors()), Rotors(rotors([1.0, 0.5, 0.0]))
-    thrust, expected = family.advance(asked, DT), whole.advance(asked, DT)
-    np.testing.assert_array_equal(thrust, [1.0, 0.5, 0.0] * expected)
-    np.testing.assert_array_equal(family.thrust, whole.thrust)
-
-
-def test_each_of_a_batch_is_degraded():
-    family, one = Rotors(rotors([1.0, 0.5, 0.0]), (4, 2)), Rotors(rotors([1.0, 0.5, 0.0]))
-    command = ROTORS[2]
-    np.testing.assert_allclose(
-        flown(family, command).wrench, np.broadcast_to(flown(one, command).wrench, (4, 2, 6)),
-        rtol=1e-12,
-    )
-
-
 def test_blocked_nozzle_is_a_narrower_one():
     """What the others of its plenum gain follows from the same equations."""
     free = np.random.default_rng(7).uniform(0.01, 1.0, 12)

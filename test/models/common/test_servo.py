@@ -107,12 +107,6 @@ def test_limits_in_closed_form():
     np.testing.assert_allclose(ends, exact, atol=1e-12)
 
 
-def test_limits_that_are_not_met_change_nothing():
-    demand = 0.01 * np.sin(np.arange(60) / 4.0)
-    wide = {'rate_limit': 9.0, 'acceleration_limit': 900.0}
-    np.testing.assert_array_equal(followed(demand, **SERVO), followed(demand, **SERVO, **wide))
-
-
 @pytest.mark.parametrize('dt', [1e-3, 0.1, 3.0])
 def test_no_step_is_faster_than_the_limits(dt):
     demand = np.random.default_rng(4).uniform(-1.0, 1.0, 50)
@@ -161,33 +155,7 @@ def test_play_is_a_loop_as_wide_as_it():
     assert ends.max() == pytest.approx(0.17, abs=1e-4)
 
 
-def test_within_the_play_the_joint_stays():
-    ends, means = followed([0.0, 0.02, -0.02, 0.03, 0.04, 0.02], backlash=0.06)
-    np.testing.assert_allclose(ends, [0.0, 0.0, 0.0, 0.0, 0.01, 0.01], atol=1e-15)
-    np.testing.assert_allclose(means, ends, atol=1e-15)
-
-
 # In their families.
-
-
-def test_a_batch_and_rows_are_as_each_alone():
-    own = {'natural_frequency': [40.0, 0.0], 'damping_ratio': [0.5, 1.0], 'time_constant': 0.05,
-           'rate_limit': [1.0, 2.0], 'acceleration_limit': [30.0, 0.0], 'backlash': [0.0, 0.02]}
-    demand = np.random.default_rng(2).uniform(-0.5, 0.5, (12, 3, 2, 2))
-    model = gimbal((3,), booster=['a', 'b'], **own)
-    alone = [[gimbal(**{key: np.ravel(v)[row % np.size(v)] for key, v in own.items()})
-              for row in range(2)] for _ in range(3)]
-    for k, command in enumerate(demand):
-        model.step(command, DT)
-        if k == 6:
-            model.reset(1)
-            for one in alone[1]:
-                one.reset()
-        for i in range(3):
-            for row, one in enumerate(alone[i]):
-                if k != 6 or i != 1:
-                    one.step(command[i, row][None], DT)
-                np.testing.assert_allclose(model.angles[i, row], one.angles[0], atol=1e-12)
 
 
 def test_a_gimbal_without_a_command_stops():

@@ -190,23 +190,6 @@ def test_links_add_up_with_all_effects():
     np.testing.assert_allclose(total, output.wrench, rtol=1e-12, atol=1e-12)
 
 
-def test_a_batch_is_as_each_of_its_robots():
-    velocity, rate = RNG.uniform(-5.0, 5.0, (2, 3, 3))
-    up = np.array([[0, 0, 1], [0, 0.6, 0.8], [0.8, 0, 0.6]])
-    height = np.array([0.1, 0.3, 0.5])
-    body = BodyState(velocity=velocity, angular_velocity=rate, height=height, up=up)
-    model, output = flown(body, batch=(3,), **ALL)
-    links = model.link_wrenches(output)
-    for i in range(3):
-        own = BodyState(
-            velocity=velocity[i], angular_velocity=rate[i], height=height[i], up=up[i]
-        )
-        one, alone = flown(own, **ALL)
-        np.testing.assert_allclose(output.wrench[i], alone.wrench, rtol=1e-12)
-        np.testing.assert_allclose(output.applied[i], alone.applied, rtol=1e-12)
-        np.testing.assert_allclose(links[i], one.link_wrenches(alone), rtol=1e-12, atol=1e-15)
-
-
 def test_a_blade_that_is_lost_makes_neither_thrust_nor_drag():
     _, output = flown(MOVING, **{**ALL, 'rotor_inertia': 0.0}, efficiency=0.0)
     np.testing.assert_array_equal(output.wrench, 0.0)
