@@ -34,6 +34,7 @@ def test_two_nodes_one_of_them_killed_and_nothing_found(tmp_path):
     assert killed['messages']['refused'] > 0
 
 
+@pytest.mark.slow
 def test_node_that_dies_by_itself_is_found(tmp_path):
     fleet = Fleet(FLEET[:1], tmp_path)
     (tmp_path / 'settings.yaml').write_text('a: [')
@@ -43,6 +44,7 @@ def test_node_that_dies_by_itself_is_found(tmp_path):
     assert fleet.faults == ['boosters_1: ended by itself with code 1']
 
 
+@pytest.mark.slow
 def test_node_that_does_not_end_as_told_is_found(tmp_path):
     fleet = Fleet(FLEET[:1], tmp_path)
     fleet.start('boosters_1')

@@ -304,6 +304,7 @@ def draws(kind):
     return [pytest.param(random.Random(f'{kind} {i}'), id=str(i)) for i in range(COUNTS[kind])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('rng', draws('random'))
 def test_killed_at_any_time_in_the_air(flight, rng):
     flight.fly([rng.uniform(LIFTOFF + 0.5, MAIN + 1.0)])

@@ -39,7 +39,7 @@ signal.pause()
 """
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
+@pytest.mark.parametrize('number', few_of([signal.SIGTERM, signal.SIGINT], 2))
 def test_signal_while_a_node_is_imported_ends_it_quietly(tmp_path, number):
     (tmp_path / 'slow_node.py').write_text(SLOW)
     line = (
@@ -82,7 +82,7 @@ def interrupted(arguments, path, number):
 
 
 @pytest.mark.parametrize('arguments', few_of(NODES, 5))
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
+@pytest.mark.parametrize('number', few_of([signal.SIGTERM, signal.SIGINT], 2))
 def test_node_that_is_stopped_in_its_imports_ends_quietly(tmp_path, arguments, number):
     (tmp_path / 'rclpy.py').write_text(SLOW)
     assert interrupted(arguments, tmp_path, number) == (0, '', '')
@@ -100,7 +100,7 @@ def test_command_that_is_stopped_in_its_imports_ends_with_one_line(tmp_path, arg
     pytest.param(['record', 'bag'], id='record'),
     pytest.param(['view', '--live', '--model', 'quadrotor'], id='view'),
 ])
-@pytest.mark.parametrize('module', ['numpy', 'rclpy'])
+@pytest.mark.parametrize('module', few_of(['rclpy', 'numpy'], 2))
 def test_what_ends_by_a_signal_does_so_from_its_start(tmp_path, words, module):
     (tmp_path / f'{module}.py').write_text(SLOW)
     arguments = ['-m', 'propulsion_ros.tools.cli', *words]

@@ -153,7 +153,7 @@ def test_faults_that_misled_the_original(flights, golden, fault):
     assert -0.1 < delay < min(known, key=abs) + 0.5
 
 
-@pytest.mark.parametrize('seed', range(amount('rest', 16, 50)))
+@pytest.mark.parametrize('seed', range(amount('rest', 8, 50)))
 def test_simulated_flights_have_no_premature_trigger_and_no_miss(seed):
     flight = simulate_flight(seed)
     found = judge(flight, ApogeeParams())
