@@ -21,7 +21,7 @@ from propulsion_ros.loops.actuator_loop import (
     Run,
     actuators_off,
 )
-from propulsion_ros.loops.command_hold import CommandLoss, CommandUpdate
+from propulsion_ros.loops.command_hold import CommandLoss
 from propulsion_ros.loops.command_reader import CommandReader, CommandRows
 from propulsion_ros.loops.decoders import LATEST_NS, WrenchReader, msg_to_current, msg_to_motion
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
@@ -46,7 +46,6 @@ from propulsion_ros.settings.names import as_word, is_name
 from propulsion_ros.timing.stamped_inputs import Ordering
 
 _TIMING = tuple(each.key for each in parameters_of(LoopParams) if not each.spec.live)
-_NOTHING = CommandUpdate(np.zeros(0, np.int64), np.zeros(0))
 MOST_AHEAD_NS = 100_000_000
 """How far ahead of a robot's clock a command may be stamped [ns]."""
 

@@ -184,14 +184,6 @@ class LoopHost:
         loop.start()
 
     @property
-    def taken_topics(self) -> set[str]:
-        """Full names of the topics whose messages have an effect at their stamps."""
-        return {
-            self.resolve_topic_name(port.topic) for port in self.loop.ports
-            if not port.while_inactive
-        }
-
-    @property
     def published_topics(self) -> set[str]:
         """Full names of the topics that the loop publishes."""
         return {topic for topic, _ in self._outlets.values()}
