@@ -46,6 +46,7 @@ from propulsion_ros.settings.yaml_file import SIZE_LIMIT, ParameterFile
 
 _RECORDER_TIMEOUT = 60.0
 """How long a simulated body waits for its recorder [s]."""
+_CLI = f'{PACKAGE}.tools.cli'
 _OF_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
 
 BOOLEANS = ['true', 'false', 'True', 'False', '1', '0']
@@ -303,12 +304,20 @@ def _page(
     model = chosen.get('--model') or chosen['--vehicle']
     return ExecuteProcess(
         cmd=[
-            sys.executable, '-m', 'propulsion_ros.tools.cli', 'view', '--live', '--model', model,
+            *_started(_CLI), 'view', '--live', '--model', model,
             *(['--params-file', given['params_file']] if given['params_file'] else []),
             *(['--namespace', given['namespace']] if given['namespace'] else []),
         ],
-        output='screen', on_exit=crashes.exit_of('the page', is_vital=False),
+        name='page', output='screen', on_exit=crashes.exit_of('the page', is_vital=False),
     )
+
+
+def _started(module: str) -> list[str]:
+    """Return the command of a module's ``main``, whose imports Ctrl-C ends without a traceback."""
+    return [
+        sys.executable, '-c',
+        f'from {PACKAGE}.nodes.start import start_node; start_node({module!r})',
+    ]
 
 
 def _held(spec: NodeSpec, given: Mapping[str, str], graph: Graph) -> dict[str, Any]:
@@ -529,18 +538,15 @@ def recorder(
     require_absent(output)
     names = [topic if topic.startswith('/') else prefix + topic for topic in topics]
     if has_rosbag:
-        # Its own start would meet Ctrl-C with a traceback.
         command = [
-            sys.executable, '-c',
-            f"from {PACKAGE}.nodes.start import start_node; start_node('ros2cli.cli')",
-            'bag', 'record', '--output', output,
+            *_started('ros2cli.cli'), 'bag', 'record', '--output', output,
             '--storage', 'sqlite3' if is_sqlite else 'mcap',
             '--qos-profile-overrides-path', str(_record_qos(prefix)),
             *(['--topics', *names] if names else ['--all-topics', '--include-unpublished-topics']),
         ]
     else:
         command = [
-            sys.executable, '-m', 'propulsion_ros.tools.cli', 'record', output,
+            *_started(_CLI), 'record', output,
             *(part for name in names for part in ('--topic', name)),
         ]
     return ExecuteProcess(

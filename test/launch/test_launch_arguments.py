@@ -106,6 +106,6 @@ def test_a_page_is_served_where_a_browser_is_named(monkeypatch, words, model):
         for action in actions(monkeypatch, 'visualize:=browser', 'namespace:=/a', *words)
         if type(action).__name__ == 'ExecuteProcess'
     ]
-    assert [command.partition(' -m ')[2] for command in started] == [
-        f'propulsion_ros.tools.cli view --live --model {model} --namespace /a'
+    assert [command.partition(" start_node('")[2] for command in started] == [
+        f"propulsion_ros.tools.cli') view --live --model {model} --namespace /a"
     ]
