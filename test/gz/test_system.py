@@ -130,19 +130,6 @@ def test_impulse_is_that_of_the_propellant(graph, make_world):
     )
 
 
-def test_stamped_command_acts_from_its_stamp_on(graph, make_world):
-    world = make_world()
-    world.step()
-    graph.talk(JointState, 'boosters/command', qos.COMMAND).publish(command(stamp=0.2))
-    inputs = world.system.host.nodes[0].loop.inputs
-    graph.until(lambda: [world.pause(), inputs.newest_ns][1] == 200_000_000, 'the command')
-    world.step(299)
-    thrust = np.array(world['base_link'].wrenches)[:, 2]
-    # The wrench of step k acts over [k, k + 1) ms.
-    assert not thrust[:200].any()
-    np.testing.assert_allclose(thrust[200:], 100.0)
-
-
 def test_fins_feel_the_motion_of_the_body(graph, make_world):
     """No topic tells them: a keel at 0.1 rad to the flow pushes across it, body to world."""
     world = make_world()

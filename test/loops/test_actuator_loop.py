@@ -97,17 +97,6 @@ def test_what_was_queued_before_it_was_disabled_never_fires():
     assert max(report.output.applied[0] for report in reports) == 0.0
 
 
-def test_reset_restores_the_propellant():
-    reports = []
-    loop = make_loop(reports, step_on='stamp')
-    for ms in range(0, 500, 10):
-        loop.push(COMMAND, ms * MS, thrust(1000))
-    assert reports[-1].output.tanks.mass[0] < 5.0
-    loop.reset()
-    loop.push(COMMAND, 10_000 * MS, thrust(0))
-    assert reports[-1].output.tanks.mass[0] == 5.0
-
-
 @pytest.mark.parametrize('make', [
     pytest.param(lambda **efficiency: Boosters(BoostersParams(
         names=['a', 'b'], max_thrust=1000.0, max_fuel_rate=2.0, **efficiency,

@@ -134,26 +134,11 @@ def test_a_step_stays_between_start_and_goal_and_below_the_limit(
         assert abs(reached - y) <= rate_limit * dt + 1e-12
 
 
-@given(st.lists(st.tuples(time_constants, rate_limits, values, values), min_size=1), steps)
-def test_n_lags_are_n_times_one_lag(rows, dt):
-    tau, rate, y, u = np.array(rows).T
-    alone = [step(one(*row[:2]), *row[2:], dt) for row in rows]
-    np.testing.assert_allclose(Lag(tau, rate).step(y, u, dt), alone, rtol=0, atol=1e-13)
-
-
 def test_another_step_takes_another_gain():
     lag = one(1.0)
     first = step(lag, 0.0, 1.0, 1.0)
     step(lag, 0.0, 1.0, 2.0)
     assert step(lag, 0.0, 1.0, 1.0) == first == pytest.approx(1 - np.exp(-1), rel=1e-15)
-
-
-def test_leading_axes_are_steps_of_their_own():
-    lag = Lag(np.array([0.1, 0.0]), np.array([0.0, 3.0]))
-    y, u = np.zeros((4, 5, 2)), np.random.default_rng(0).normal(size=(4, 5, 2))
-    batch = lag.step(y, u, 0.05)
-    for at in np.ndindex(4, 5):
-        np.testing.assert_array_equal(batch[at], lag.step(y[at], u[at], 0.05))
 
 
 def test_element_below_its_limit_moves_as_alone():
