@@ -150,9 +150,6 @@ def velocity_only(earliest: float, latest: float) -> Fault:
     return lambda rng, log: drop(rng, with_velocity(log))
 
 
-_ALL = ('altitude', 'velocity', 'acceleration')
-
-
 # Spikes: single samples and short bursts that are far off.
 
 
@@ -261,26 +258,28 @@ def pad_drift(rng: np.random.Generator, log: Log) -> Log:
     time = np.arange(log.arrival[0] - 120.0, log.arrival[0], 0.1)
     offset = rng.choice([-1.0, 1.0]) * rng.uniform(50.0, 150.0)
     pad = offset * (log.arrival[0] - time) / 120.0 + rng.normal(0.0, 0.5, len(time))
-    nothing = np.full(len(time), np.nan)
-    return replace(
-        log, arrival=np.concatenate([time, log.arrival]), stamp=np.concatenate([time, log.stamp]),
-        altitude=np.concatenate([pad, log.altitude]),
-        velocity=np.concatenate([nothing, log.velocity]),
-        acceleration=np.concatenate([nothing, log.acceleration]),
-    )
+    return _after(log, time, pad)
 
 
 def wrong_pad(rng: np.random.Generator, log: Log) -> Log:
     """Return a log whose pad reads up to 130 m, for half a minute before."""
     offset = rng.choice([-1.0, 1.0]) * rng.uniform(100.0, 130.0)
     time = np.arange(log.arrival[0] - 30.0, log.arrival[0], 0.05)
+    log = _after(log, time, rng.normal(0.0, 0.5, len(time)))
+    return replace(log, altitude=log.altitude + offset)
+
+
+def _after(log: Log, time: FloatArray, altitude: FloatArray) -> Log:
+    """Return a log after some time on the pad, of which the altitude alone is known."""
     nothing = np.full(len(time), np.nan)
-    return replace(
-        log, arrival=np.concatenate([time, log.arrival]), stamp=np.concatenate([time, log.stamp]),
-        altitude=np.concatenate([rng.normal(0.0, 0.5, len(time)), log.altitude]) + offset,
-        velocity=np.concatenate([nothing, log.velocity]),
-        acceleration=np.concatenate([nothing, log.acceleration]),
-    )
+    before = {
+        'arrival': time, 'stamp': time, 'altitude': altitude, 'velocity': nothing,
+        'acceleration': nothing,
+    }
+    joined: dict[str, Any] = {
+        name: np.concatenate([rows, getattr(log, name)]) for name, rows in before.items()
+    }
+    return replace(log, **joined)
 
 
 # Feeds that begin in the air.
@@ -490,8 +489,8 @@ FAULTS: Faults = {
     'stuck for ever in coast': frozen(-9.0, -5.0, np.inf),
     'stuck for ever, every input': frozen(-5.0, -0.5, np.inf, _COLUMNS),
     # Values that are lost for ever while samples go on.
-    'lost for ever before apogee': lost(-4.0, -0.2, _ALL),
-    'lost for ever in coast': lost(-10.0, -4.0, _ALL),
+    'lost for ever before apogee': lost(-4.0, -0.2, _COLUMNS),
+    'lost for ever in coast': lost(-10.0, -4.0, _COLUMNS),
     'altitude lost, velocity goes on': velocity_only(-8.0, 0.0),
     # Spikes: single samples and short bursts that are far off.
     'spikes in 1 %': spikes(0.01, 1.0, 4.0),
@@ -557,6 +556,6 @@ FAULTS: Faults = {
     'second stage 5 s before apogee': two_stages(5.0, 0.0, ()),
     'second stage 1.5 s before apogee': two_stages(1.5, 0.0, ()),
     'second stage, altitude lost': two_stages(4.0, 4.0, ('altitude',)),
-    'second stage, all lost': two_stages(4.0, 6.0, _ALL),
+    'second stage, all lost': two_stages(4.0, 6.0, _COLUMNS),
 }
 """Every fault, the one that does nothing first."""
