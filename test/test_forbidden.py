@@ -78,7 +78,7 @@ OTHERS = {
     # Begins a record, whose file is opened by the door.
     ('propulsion_ros/loops/flight/flight_loop.py', 'self._record.open'),
     # Streams, not files.
-    ('propulsion_ros/replay/bag_files.py', 'zstd().open'),
+    ('propulsion_ros/replay/bags.py', 'zstd().open'),
 }
 """What is none of these by its arguments."""
 

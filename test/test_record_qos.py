@@ -12,7 +12,7 @@ from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.simulation import Simulation
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import vehicle_graph
-from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.replay.host import Bus, LoopHost
 from propulsion_ros.settings.yaml_file import settings_of
 

@@ -162,8 +162,7 @@ def make_vehicle(parameters: Parameters, host: Host) -> Loop:
 
 def make_visualizer(parameters: Parameters, host: Host) -> Loop:
     """Return what draws a description with its parameter files; raise `ConfigError` if wrong."""
-    from propulsion_ros.loops.visualizer_loop import VisualizerLoop
-    from propulsion_ros.loops.visualizer_params import VisualizerParams
+    from propulsion_ros.loops.visualizer_loop import VisualizerLoop, VisualizerParams
 
     params = build(VisualizerParams, parameters.declare_rest(parameters_of(VisualizerParams)))
     if not params.robot_description:

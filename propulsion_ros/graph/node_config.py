@@ -18,8 +18,7 @@ from propulsion_ros.graph.family_params import (
     node_kind_of,
 )
 from propulsion_ros.loops.actuator_loop import LoopParams, names_off
-from propulsion_ros.loops.given_parameters import GivenParameters
-from propulsion_ros.loops.ports import Parameters
+from propulsion_ros.loops.ports import GivenParameters, Parameters
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.common.family import Allocatable, Family, Idling, is_allocatable
 from propulsion_ros.models.registry import FAMILIES, REGISTRY

@@ -15,7 +15,7 @@ from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_o
 from propulsion_ros.graph.node_config import Setting, block_named, in_file, read_setting
 from propulsion_ros.graph.share import read_description
 from propulsion_ros.identify.free import BODY
-from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown

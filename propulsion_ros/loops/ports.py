@@ -7,12 +7,13 @@ supplies the time. A loop imports neither the host nor ROS.
 """
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from propulsion_ros.settings.flat import Parameter
+from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, one_line
+from propulsion_ros.settings.flat import Parameter, refuse_unknown, unknown_keys
 
 OK, WARN, ERROR = 'ok', 'warn', 'error'
 
@@ -228,3 +229,110 @@ class Loop(Protocol):
 
     def health(self) -> Iterable[Health]:
         """Yield the diagnostic statuses of now."""
+
+
+class GivenParameters:
+    """The `Parameters` of a loop that no node has; they stay as they are.
+
+    Parameters
+    ----------
+    node_name : str
+        Name of the node whose loop it is.
+    given : mapping
+        Flat parameters.
+    node_namespace : str
+        Namespace of the node.
+    faults : Faults
+        Takes unknown keys.
+    """
+
+    def __init__(
+        self,
+        node_name: str,
+        given: Mapping[str, Any],
+        node_namespace: str = '',
+        faults: Faults = FIRST,
+    ) -> None:
+        self.node_name, self.given, self.node_namespace = node_name, given, node_namespace
+        self._faults = faults
+        self._known = ['autostart']
+
+    def declare_some(
+        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the values of some parameters, None for the defaults of the schema."""
+        values: dict[str, Any] = {}
+        for parameter in parameters:
+            key = parameter.key
+            self._known.append(key)
+            value = self.given.get(key)
+            # To a node an empty list is the same as none, so it is here.
+            is_given = value is not None and value != []
+            values[key] = value if is_given else (defaults or {}).get(key)
+        return values
+
+    def declare_rest(
+        self,
+        parameters: Iterable[Parameter],
+        defaults: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return the values of the last parameters; raise `ConfigError` for an unknown key."""
+        values = self.declare_some(parameters, defaults)
+        if self._faults is FIRST:
+            refuse_unknown(self.given, self._known)
+        for error in unknown_keys(self.given, self._known):
+            self._faults.add(error)
+        return values
+
+    def follow_live(
+        self,
+        classes: Sequence[type[Any]],
+        values: Mapping[str, Any],
+        check: Callable[..., None],
+        apply: Callable[..., None],
+    ) -> None:
+        """Do nothing, since nothing changes these parameters."""
+
+    def latched_text(self, topic: str, timeout: float) -> str:
+        """Raise `ConfigError`: there is no graph to receive a text from."""
+        raise ConfigError('description_topic', f'{topic} needs a ROS graph; give the description')
+
+    def has_type(self, kind: str) -> bool:
+        """Return True: without ROS no type needs to be installed."""
+        return True
+
+
+_COMPLAINTS, _COMPLAINT_NS = 5, 5_000_000_000
+
+
+class Complaints:
+    """Counts complaints by kind, and logs each line once, at most 5 of a kind in 5 s.
+
+    Parameters
+    ----------
+    warn : callable
+        Logs a line.
+    steady_ns : callable
+        Returns a time that is never set back [ns].
+
+    Attributes
+    ----------
+    counts : collections.Counter
+        How often each kind was added.
+    """
+
+    def __init__(self, warn: Callable[[str], object], steady_ns: Callable[[], int]) -> None:
+        self._warn, self._steady_ns = warn, steady_ns
+        self.counts: Counter[str] = Counter()
+        self._logged: dict[str, deque[tuple[int, str]]] = {}
+
+    def add(self, key: str, text: str) -> None:
+        """Count a complaint of a kind, and log it unless that was done often already."""
+        self.counts[key] += 1
+        line = one_line(' '.join(text.split()))
+        logged = self._logged.setdefault(key, deque(maxlen=_COMPLAINTS))
+        now_ns = self._steady_ns()
+        is_full = len(logged) == _COMPLAINTS and now_ns - logged[0][0] < _COMPLAINT_NS
+        if not is_full and line not in [text for _, text in logged]:
+            logged.append((now_ns, line))
+            self._warn(line)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_to_ns
-from propulsion_ros.loops.lockstep import Lockstep
+from propulsion_ros.loops.lockstep import Lockstep, Replies
 from propulsion_ros.loops.payloads import ImuRow, JointRow, Kind, MassRow, OdometryRow, PressureRow
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.loops.vehicle_params import VehicleParams
@@ -20,7 +20,6 @@ from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.timing.replies import Replies
 from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks
 from propulsion_ros.urdf.reader import joints_of_urdf, mass_from_urdf
 

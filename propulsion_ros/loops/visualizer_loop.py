@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of what the actuators of a robot do, without ROS."""
+"""Pictures of what the actuators of a robot do, and when they are due, without ROS."""
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +21,118 @@ from propulsion_ros.drawing.shapes import (
 from propulsion_ros.loops.decoders import stamp_of
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Timer
-from propulsion_ros.loops.visualizer_params import VisualizerParams
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.settings.errors import CommandError, ConfigError
-from propulsion_ros.timing.pace import Pace
+from propulsion_ros.settings.quantity import FloatArray, quantity, validate
+from propulsion_ros.timing.stamps import StampJudge, StampLimits
 from propulsion_ros.timing.stepping import period_from_rate
+
+_STALE_NS = 1_000_000_000
+"""A state this much older than the newest is out of date [ns]."""
+_STAMPS = StampLimits(behind_ns=1_000_000_000, agreeing=1)
+"""A picture is not worth waiting for a second stamp of a new time."""
+
+
+class Pace:
+    """Decides whether a picture of several sources is due: once in a period of their stamps.
+
+    Each source is compared with its own stamps alone, since their times may differ.
+
+    Parameters
+    ----------
+    period_ns : int
+        Least distance between two pictures.
+    """
+
+    def __init__(self, period_ns: int) -> None:
+        self._period_ns = period_ns
+        self.restart()
+
+    @property
+    def newest_ns(self) -> int | None:
+        """Newest stamp of all sources, None before the first."""
+        return max(self._newest.values(), default=None)
+
+    def restart(self) -> None:
+        """Forget the time, as before the first stamp."""
+        self._judges: dict[Hashable, StampJudge] = {}
+        self._newest: dict[Hashable, int] = {}
+        self._drawn: dict[Hashable, int] = {}
+
+    def take(self, source: Hashable, stamp_ns: int) -> bool:
+        """Take a stamp of a source; return whether its time began anew, then all is forgotten."""
+        is_new = source not in self._judges
+        judge = StampJudge(_STAMPS) if is_new else self._judges[source]
+        has_jumped = judge.take(stamp_ns).is_jump
+        if has_jumped:
+            self.restart()
+        self._judges[source] = judge
+        if self._drawn:
+            # Others count from their next stamp, but a new one that is late from the picture.
+            first_ns = min(stamp_ns, *self._drawn.values()) if is_new else stamp_ns
+            self._drawn.setdefault(source, first_ns)
+        self._newest[source] = max(stamp_ns, self._newest.get(source, stamp_ns))
+        return has_jumped
+
+    def is_due(self, source: Hashable) -> bool:
+        """Return whether a source that has a stamp wants a new picture."""
+        drawn_ns = self._drawn.get(source)
+        return drawn_ns is None or self._newest[source] >= drawn_ns + self._period_ns
+
+    def draw(self, source: Hashable) -> None:
+        """Note a picture that this source wanted."""
+        self._drawn = {source: self._newest[source]}
+
+    def is_stale(self, stamp_ns: int) -> bool:
+        """Return whether a stamp is much older than the newest."""
+        newest_ns = self.newest_ns
+        return newest_ns is not None and stamp_ns < newest_ns - _STALE_NS
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VisualizerParams:
+    """What a visualizer is made from."""
+
+    robot_description: str = quantity('', doc='URDF with plugin blocks', kind=str)
+    base_link: str = quantity(
+        '', doc="frame of the geometry; empty: the robot description's", kind=str
+    )
+    params_files: tuple[str, ...] = quantity(
+        (), kind=str, shape=('*',),
+        doc='parameter files of the actuator nodes, for limits that the description does not '
+        'have; later ones win',
+    )
+    state_topics: tuple[str, ...] = quantity(
+        doc='state of each plugin block, in their order; empty ones are not drawn', kind=str,
+        shape=('*',),
+    )
+    tank_topics: tuple[str, ...] = quantity(
+        (), doc="each tank, in the blocks' order; empty ones are not shown", kind=str,
+        shape=('*',),
+    )
+    phase_topic: str = quantity('', doc='phase of the flight; empty for none', kind=str)
+    rate: float = quantity(
+        10.0, 'Hz', doc='most pictures per second of the stamps', lo=1e-3, hi=10.0
+    )
+    metres_per_newton: float = quantity(
+        0.0, 'm/N', lo=0.0, hi=1e6,
+        doc='length of an arrow over its thrust; 0: the largest thrust that any actuator can make '
+        'is as long as arrow_length',
+    )
+    arrow_length: float = quantity(0.5, 'm', doc='see metres_per_newton', lo=1e-2, hi=1e3)
+    frame: str = quantity(
+        'base', kind=str, choices=('base', 'link'),
+        doc='base: all in base_link; link: each in the link of its actuator, which '
+        'robot_state_publisher must place',
+    )
+    text_position: FloatArray = quantity(
+        (0.5, 0.0, 0.5), 'm', doc='where phase and propellant stand, in base_link', shape=(3,)
+    )
+    text_height: float = quantity(0.1, 'm', doc='of the letters', lo=1e-2, hi=1e3)
+
+    def __post_init__(self) -> None:
+        validate(self)
+
 
 _UNKNOWN_SCALE = 0.01
 """Of arrows where no thrust has a limit [m/N]."""

@@ -1,15 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why nothing has come yet: to ROS a wrong name or type of a topic is no fault."""
+"""A first message: one latched text that is waited for, and why nothing has come yet.
+
+To ROS a wrong name or type of a topic is no fault.
+"""
 from __future__ import annotations
 
 import difflib
+import time
 from collections.abc import Mapping
 from typing import Any
 
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from std_msgs.msg import String
 
 from propulsion_ros.loops.ports import OK, WARN
+from propulsion_ros.messages import qos
 from propulsion_ros.messages.graph_names import full_name, type_name
+
+
+def wait_for_text(node: Node, topic: str, timeout: float) -> str | None:
+    """Return the latched String of a topic, None where none comes within ``timeout`` [s].
+
+    A helper node subscribes, since the node itself does not spin while it is configured.
+    """
+    received: list[str] = []
+    helper = Node(
+        f'{node.get_name()}_description', namespace=node.get_namespace(), context=node.context,
+        use_global_arguments=False, start_parameter_services=False,
+    )
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(helper)
+    try:
+        helper.create_subscription(
+            String, topic, lambda message: received.append(message.data), qos.LATCHED
+        )
+        node.get_logger().info(f'waits for the robot description on {topic}')
+        end = time.monotonic() + timeout
+        while not received and time.monotonic() < end:
+            executor.spin_once(timeout_sec=0.1)
+    finally:
+        executor.shutdown()
+        helper.destroy_node()
+    return received[0] if received else None
+
 
 _PATIENCE = 10
 """Looks before a log line that nothing is published."""

@@ -2,13 +2,30 @@
 """Phase, apogee and events of a flight, from a barometer, an odometry or raw sensors."""
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import Any
 
+from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.flight_loop import FlightLoop, make_flight_loop
 from propulsion_ros.loops.flight.params import read_params
 from propulsion_ros.loops.flight.record_lock import RecordLock
 from propulsion_ros.nodes.host_node import HostNode
-from propulsion_ros.nodes.linux_boot import linux_boot
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import read_text
+
+_BOOT_ID = Path('/proc/sys/kernel/random/boot_id')
+_LONGEST = 1000
+
+
+def linux_boot() -> Boot:
+    """Return the boot of this computer; unknown where the system does not name it."""
+    try:
+        boot_id = read_text(_BOOT_ID, _LONGEST).strip()
+        time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    except (SourceError, OSError, AttributeError):
+        return Boot()
+    return Boot(boot_id, lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME))
 
 
 class FlightStateNode(HostNode):

@@ -20,9 +20,8 @@ from propulsion_ros.messages.graph_names import class_of, full_name, is_installe
 from propulsion_ros.messages.rclpy_private import overrides_of
 from propulsion_ros.messages.readers import READERS
 from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.first_message import FirstMessage
-from propulsion_ros.nodes.latched_text import wait_for_text
-from propulsion_ros.nodes.live_parameters import LiveParameters
+from propulsion_ros.nodes.first_message import FirstMessage, wait_for_text
+from propulsion_ros.nodes.parameters import LiveParameters
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import CommandError, ConfigError
 

@@ -11,9 +11,8 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from propulsion_ros.loops.complaints import Complaints
 from propulsion_ros.loops.decoders import stamp_to_ns
-from propulsion_ros.loops.ports import OK, Loop, Outlet, Port
+from propulsion_ros.loops.ports import OK, Complaints, Loop, Outlet, Port
 from propulsion_ros.replay.plain import Maker, maker_of
 from propulsion_ros.settings.errors import SourceError
 

@@ -21,7 +21,7 @@ from propulsion_ros.graph.wiring import (
     vehicle_graph,
     with_current,
 )
-from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost
 from propulsion_ros.settings.errors import SourceError

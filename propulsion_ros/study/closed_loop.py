@@ -15,9 +15,8 @@ from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.wiring import REPLAYED, Graph, NodeSpec
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import msg_to_motion, stamp_to_ns
-from propulsion_ros.loops.given_parameters import GivenParameters
 from propulsion_ros.loops.payloads import JointRow, Kind
-from propulsion_ros.loops.ports import Outlet
+from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, Emit, LoopHost
 from propulsion_ros.replay.plain import maker_of

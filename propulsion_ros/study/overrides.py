@@ -17,7 +17,7 @@ from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_o
 from propulsion_ros.graph.node_config import read_setting
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.loops.actuator_loop import LoopParams
-from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import write_text

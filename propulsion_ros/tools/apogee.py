@@ -13,8 +13,7 @@ from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
-from propulsion_ros.replay.flight_log import read_flight_log, samples_of_log
-from propulsion_ros.replay.logged_flight import fly
+from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_log
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.optional_packages import how_to_get

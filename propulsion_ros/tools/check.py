@@ -420,7 +420,7 @@ def _other_nodes() -> dict[str, type[Any]]:
     # The flight logic takes long to import, and few files name it.
     from propulsion_ros.loops.flight.params import FlightLoopParams
     from propulsion_ros.loops.vehicle_params import VehicleParams
-    from propulsion_ros.loops.visualizer_params import VisualizerParams
+    from propulsion_ros.loops.visualizer_loop import VisualizerParams
 
     return {
         'flight_state': FlightLoopParams, 'vehicle': VehicleParams,

@@ -7,7 +7,7 @@ import pytest
 from fake_host import FakeHost
 from propulsion_ros.graph.executables import make_actuators, make_allocator, make_estimates
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.settings.errors import ConfigError
 
 THRUSTERS = {'family': 'thrusters', 'names': ['a', 'b'], 'rotor_constant': [1e-2]}

@@ -14,7 +14,7 @@ from propulsion_ros.graph.family_params import AllocatorNodeParams, loop_params_
 from propulsion_ros.graph.node_config import allocator_of, build_family, read_setting
 from propulsion_ros.graph.wiring import gazebo_graph, robot_graph
 from propulsion_ros.gz.model import gazebo_robot
-from propulsion_ros.loops.given_parameters import GivenParameters
+from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli

@@ -10,8 +10,7 @@ from propulsion_ros.graph.family_params import AllocatorNodeParams
 from propulsion_ros.graph.node_config import allocator_of, read_setting
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
-from propulsion_ros.loops.given_parameters import GivenParameters
-from propulsion_ros.loops.ports import OK, WARN
+from propulsion_ros.loops.ports import OK, WARN, GivenParameters
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.settings.errors import ConfigError

@@ -19,8 +19,7 @@ from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
-from propulsion_ros.replay.flight_log import read_flight_log
-from propulsion_ros.replay.logged_flight import fly
+from propulsion_ros.replay.flight_log import fly, read_flight_log
 
 LOGS = [
     'andromeda_2022', 'astra_upv_2022', 'bella_lui_2020', 'camoes_2023', 'cavour_2023',

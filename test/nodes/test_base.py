@@ -8,7 +8,7 @@ from std_msgs.msg import String
 
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.rclpy_private import RCLError
-from propulsion_ros.nodes import robust_node
+from propulsion_ros.nodes import base
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.settings.errors import ConfigError
 
@@ -98,7 +98,7 @@ def test_without_subscription_only_what_is_latched_is_encoded(graph):
 
 
 def test_middleware_that_may_not_count_subscriptions_is_given_everything(graph, monkeypatch):
-    monkeypatch.setattr(robust_node, 'get_rmw_implementation_identifier', lambda: 'rmw_zenoh_cpp')
+    monkeypatch.setattr(base, 'get_rmw_implementation_identifier', lambda: 'rmw_zenoh_cpp')
     node = graph.add(Talker, 'talker')
     for send in node.send:
         send(0, 'alone')

@@ -14,8 +14,7 @@ import numpy as np
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.variables import Sample, bounded
-from propulsion_ros.replay.flight_log import read_flight_log
-from propulsion_ros.replay.logged_flight import fly_live
+from propulsion_ros.replay.flight_log import fly_live, read_flight_log
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import ABSENT, kind_of, read_text
 from propulsion_ros.settings.json_node import JsonNode

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Configuration dataclasses as ROS parameters.
+"""Configuration dataclasses as ROS parameters, some of which may change while a node runs.
 
 rclpy neither turns an integer into a double nor checks the elements of an array, and it ignores
 a misspelt key. So parameters are declared with a dynamic type, and
@@ -7,14 +7,15 @@ a misspelt key. So parameters are declared with a dynamic type, and
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
-from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
-from propulsion_ros.settings.flat import Parameter
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import Parameter, build, parameters_of
 
 _LISTS = {
     float: RosParameter.Type.DOUBLE_ARRAY, int: RosParameter.Type.INTEGER_ARRAY,
@@ -90,3 +91,71 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return list(value) if value else None
     return value
+
+
+class LiveParameters:
+    """Follows the live parameters of some configuration classes.
+
+    Parameters
+    ----------
+    node : Node
+        Has the parameters; those that are not live are read-only there.
+    classes : sequence of type
+        Configuration classes.
+    values : mapping
+        Flat values that they were built from.
+    check : callable
+        ``check(*configurations)`` raises `ConfigError` where they do not go together.
+    apply : callable
+        ``apply(changed, *configurations)`` after a change: its values by key, and one for each
+        class.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        classes: Sequence[type[Any]],
+        values: Mapping[str, Any],
+        check: Callable[..., None],
+        apply: Callable[..., None],
+    ) -> None:
+        self._node, self._classes, self._values = node, tuple(classes), dict(values)
+        self._check, self._apply = check, apply
+        self._live = {
+            parameter.key for cls in classes for parameter in parameters_of(cls)
+            if parameter.spec.live
+        }
+        node.add_on_set_parameters_callback(self._on_set)
+        node.add_post_set_parameters_callback(self._on_done)
+
+    def close(self) -> None:
+        """Follow them no more."""
+        self._node.remove_on_set_parameters_callback(self._on_set)
+        self._node.remove_post_set_parameters_callback(self._on_done)
+
+    def _changed(self, parameters: Sequence[RosParameter[Any]]) -> dict[str, Any]:
+        return {p.name: p.value for p in parameters if p.name in self._live}
+
+    def _build(self, changed: Mapping[str, Any]) -> list[Any]:
+        values = {**self._values, **changed}
+        return [build(cls, values) for cls in self._classes]
+
+    def _on_set(self, parameters: list[RosParameter[Any]]) -> SetParametersResult:
+        changed = self._changed(parameters)
+        for parameter in parameters:
+            if parameter.name in self._live and parameter.type_ == RosParameter.Type.NOT_SET:
+                # To remove it would bring back what it holds off.
+                reason = f"parameter '{parameter.name}': cannot be removed, expected a value"
+                return SetParametersResult(successful=False, reason=reason)
+        try:
+            if changed:
+                self._check(*self._build(changed))
+        except ConfigError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _on_done(self, parameters: list[RosParameter[Any]]) -> None:
+        changed = self._changed(parameters)
+        if changed:
+            self._values.update(changed)
+            self._apply(changed, *self._build({}))

@@ -8,7 +8,7 @@ import pytest
 
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.variables import Sample
-from propulsion_ros.replay.logged_flight import fly_live
+from propulsion_ros.replay.flight_log import fly_live
 
 IGNITION, APOGEE = 10.0, 28.0
 
