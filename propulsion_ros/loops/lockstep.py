@@ -131,8 +131,8 @@ class Lockstep:
         self._complete_ns: int | None = None
         self._start_ns = self._announced_ns = self._repeated_ns = self._looked_ns = now_ns
 
-    def begins(self, now_ns: int, is_complete: bool) -> bool:
-        """Take whether the graph is complete; return whether it has been for long enough."""
+    def try_begin(self, now_ns: int, is_complete: bool) -> bool:
+        """Take whether the graph is complete; return whether that has lasted: then it begins."""
         if not is_complete:
             self._complete_ns = None
         elif self._complete_ns is None:
@@ -142,8 +142,8 @@ class Lockstep:
             self._start_ns = self._announced_ns = self._repeated_ns = now_ns
         return self.has_begun
 
-    def looks_again(self, now_ns: int) -> bool:
-        """Return whether it is time to look at the graph again."""
+    def try_look(self, now_ns: int) -> bool:
+        """Return whether it is time to look at the graph again; then it counts as seen."""
         is_due = now_ns - self._looked_ns > _REPEAT_NS
         if is_due:
             self._looked_ns = now_ns
@@ -156,7 +156,7 @@ class Lockstep:
         self.skipped = self.skipped + 1 if is_late else 0
         self.is_pending = True
 
-    def announces(self, now_ns: int, elapsed_ns: int) -> bool:
+    def try_announce(self, now_ns: int, elapsed_ns: int) -> bool:
         """Return whether the pending step is due, at its simulated time; then it counts as sent."""
         is_early = self._factor > 0.0 and now_ns - self._start_ns < elapsed_ns / self._factor
         if not self.is_pending or is_early:
@@ -182,8 +182,8 @@ class Lockstep:
         """Wait for the replies to the present step from now on."""
         self._announced_ns = now_ns
 
-    def repeats(self, now_ns: int) -> bool:
-        """Return whether a step is announced again, since a restarted node has not seen it."""
+    def try_repeat(self, now_ns: int) -> bool:
+        """Return whether a step is due again, as for a restarted node; then it counts as sent."""
         if not self.has_begun or self.is_pending:
             return False
         is_due = now_ns - max(self._repeated_ns, self._announced_ns) > _REPEAT_NS

@@ -282,7 +282,7 @@ class VehicleLoop:
 
     def _announce(self) -> None:
         """Publish the present step if it is due."""
-        if self._lockstep.announces(self._host.steady_ns(), self.time_ns):
+        if self._lockstep.try_announce(self._host.steady_ns(), self.time_ns):
             self._publish()
             if not self._replies.is_empty:
                 self._fill()
@@ -302,7 +302,7 @@ class VehicleLoop:
             self._look_at_start(now_ns)
         if lockstep.has_begun:
             # Another simulation may have begun at the same moment.
-            if lockstep.looks_again(now_ns) and self._has_rival():
+            if lockstep.try_look(now_ns) and self._has_rival():
                 self._give_up()
                 return
             self._announce()
@@ -311,7 +311,7 @@ class VehicleLoop:
                 self._fill()
         if lockstep.is_overdue(now_ns):
             self._go_on_without(now_ns)
-        elif lockstep.repeats(now_ns):
+        elif lockstep.try_repeat(now_ns):
             if self._params.wait_for_publishers:
                 self._host.complain('repeated', f'{self._describe_silence()}; published again')
             self._publish()
@@ -324,7 +324,7 @@ class VehicleLoop:
     def _look_at_start(self, now_ns: int) -> None:
         """Begin where the graph is complete, and log now and then what it lacks."""
         missing = self._missing()
-        if self._lockstep.begins(now_ns, not missing):
+        if self._lockstep.try_begin(now_ns, not missing):
             self._host.log('info', 'running')
         elif missing and now_ns - self._patient_ns > _PATIENCE_NS:
             self._patient_ns = now_ns
