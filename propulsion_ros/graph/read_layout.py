@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.drawing.drawn_blocks import layout_of
-from propulsion_ros.graph.doubts import largest_speeds
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
+from propulsion_ros.graph.seen import largest_speeds
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
@@ -43,6 +43,7 @@ def robot_layout(
     links: Mapping[str, MassProperties],
     parameters_of_node: Callable[[str], Mapping[str, Any]] = lambda name: {},
     angles: Mapping[str, float] = MappingProxyType({}),
+    corners: Mapping[str, FloatArray] = MappingProxyType({}),
 ) -> RobotLayout:
     """Return the layout of a robot.
 
@@ -56,6 +57,8 @@ def robot_layout(
         Parameters of a node by its name, which win over the tags of its block.
     angles : mapping
         Largest angle of each <origin> [rad], by its path.
+    corners : mapping
+        Corners of the shapes of links in the base_link of the blocks, (m, 3), by its path.
 
     Raises
     ------
@@ -77,7 +80,7 @@ def robot_layout(
     propellant = body.loaded.mass - dry.mass
     expects = frozenset(word for group in groups for word in group.timing.expects)
     return RobotLayout(
-        base_link, groups, body.loaded, propellant, params, links, angles, expects
+        base_link, groups, body.loaded, propellant, params, links, angles, corners, expects
     )
 
 

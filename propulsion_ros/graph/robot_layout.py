@@ -62,6 +62,8 @@ class RobotLayout:
     """Mass of each link that has one, by its path."""
     angles: Mapping[str, float]
     """Largest angle of each <origin> [rad], by its path."""
+    corners: Mapping[str, FloatArray]
+    """Corners of the shapes of links whose shapes have known sizes, (m, 3), by its path."""
     expects: frozenset[str]
     """What it must be able to do, see `GroupParams`."""
 

@@ -469,6 +469,15 @@ class ActuatorPorts(StampedPorts):
         names = zip(self.family.command_names, commanded, strict=True)
         return [name for name, is_commanded in names if not is_commanded] if any(commanded) else []
 
+    @property
+    def is_idle_by_limits(self) -> bool:
+        """Whether every last command was beyond a limit and nothing pushes."""
+        output = None if self._report is None else self._report.output
+        saturated = None if output is None else output.flags.get('saturated')
+        if output is None or saturated is None or output.thrusts is None:
+            return False
+        return bool(np.all(saturated)) and not np.any(output.thrusts)
+
     def health(self) -> Iterator[Health]:
         """Yield the state of the actuators: stale commands, limits, what was refused."""
         core, family = self.core, self.family

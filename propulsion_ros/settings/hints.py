@@ -7,7 +7,7 @@ import re
 
 _WITH_UNIT = re.compile(r'\s*([-+]?[.\d]+(?:[eE][-+]?\d+)?)\s*([A-Za-z°µ%/][\w°µ^*/%. ]*?)\s*')
 _DEGREE, _RPM = math.pi / 180.0, math.pi / 30.0
-_UNITS = {
+UNITS = {
     **dict.fromkeys(('%', 'percent'), (0.01, '')),
     **dict.fromkeys(('deg', 'degree', 'degrees', '°'), (_DEGREE, 'rad')), 'rad': (1.0, 'rad'),
     **dict.fromkeys(('deg/s', '°/s'), (_DEGREE, 'rad/s')), 'rad/s': (1.0, 'rad/s'),
@@ -87,7 +87,7 @@ def number_hint(text: object, unit: str | None = None) -> str:
     found = _WITH_UNIT.fullmatch(text)
     if not found or not _is_number(found[1]):
         return ''
-    factor, si = _UNITS.get(found[2], (0.0, None))
+    factor, si = UNITS.get(found[2], (0.0, None))
     if si is None or unit not in (None, si):
         return '; write SI numbers without unit' + (f', in {unit}' if unit else '')
     return f'; write {float(found[1]) * factor:.6g}' + (f', in {si}' if si else ', a share')

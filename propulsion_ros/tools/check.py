@@ -48,6 +48,7 @@ from propulsion_ros.urdf.reader import (
     mass_from_urdf,
     masses_from_urdf,
 )
+from propulsion_ros.urdf.visuals import corners_of_urdf
 
 EXAMPLE = 'robot.yaml --model robot.urdf'
 _ROBOTS, _PARAMETERS = ('.urdf', '.xacro'), ('.yaml', '.yml')
@@ -55,6 +56,7 @@ _NO_BLOCK = (
     'no plugin block of actuators; expected <gazebo><plugin filename="propulsion_ros" '
     'name="FAMILY">'
 )
+_SIMULATED = '; silence it where the robot is never simulated (body)'
 _FROM_LAUNCH: dict[str, dict[str, Any]] = {
     'vehicle': {'wrench_topics': ['any'], 'deployer_topic': 'any'},
     'visualizer': {'state_topics': ['any']},
@@ -255,12 +257,18 @@ def _blocks_of(description: Description) -> tuple[list[ActuatorSpec], FaultList]
 def _rehearse(
     description: Description, blocks: list[ActuatorSpec], report: Report, path: Path | None = None
 ) -> None:
-    """Report what the nodes refuse when they start; a body that no file is for is only `fly`'s."""
+    """Report what the nodes refuse when they start.
+
+    A body is simulated by `fly` alone: what it refuses is no fault where no link has a mass, or
+    where that is silenced, unless a file has its settings.
+    """
     if report.faults or not blocks or any(block.faulty for block in blocks):
         return
     from propulsion_ros.tools.rehearsal import refusals
 
     file = ParameterFile(path) if path else None
+    quiet = {*report.silenced, *(name for b in blocks for name in b.values.get('silenced', ()))}
+    is_meant = 'body' not in quiet and mass_from_urdf(description.text)[1].mass > 0.0
     is_simulated = file is not None and bool(file.of(BODY))
     for node, error in refusals(description.text, blocks, [path] if path else []):
         is_given = file is not None and not isinstance(error, SourceError)
@@ -268,8 +276,10 @@ def _rehearse(
         line = error if isinstance(error, SourceError) else SourceError(node, str(error))
         if node != BODY or is_simulated:
             report.add(place, line)
-        else:
-            report.warn(place, f'`fly` refuses it: {line}')
+        elif is_meant:
+            report.add(place, SourceError(line.key, line.problem + _SIMULATED))
+        elif 'body' not in quiet:
+            report.warn(place, f'`fly` refuses it: {line}{_SIMULATED}')
 
 
 def _warn_of_values(block: ActuatorSpec, faults: FaultList, silenced: Sequence[str]) -> None:
@@ -287,14 +297,15 @@ def _warn_of_robot(
     """Warn of what makes no sense together, unless something is wrong."""
     if report.faults or not blocks:
         return
-    _, links = masses_from_urdf(description.text, blocks[0].base_link)
+    base_link, links = masses_from_urdf(description.text, blocks[0].base_link)
     robot = robot_layout(
-        blocks, links, file.of if file else lambda node: {}, angles_of_urdf(description.text)
+        blocks, links, file.of if file else lambda node: {}, angles_of_urdf(description.text),
+        corners_of_urdf(description.text, base_link),
     )
     for name, doubt in robot_doubts(robot, report.silenced):
         given = file.of(name or BODY) if file else {}
         located = next((b.locate(doubt, given) for b in blocks if b.name == name), doubt)
-        if file and doubt.key in given:
+        if file and (doubt.key in given or doubt.key.startswith('body.')):
             report.warn(file.place_of(name or BODY, doubt.key), f'{name or BODY}: {located}')
         else:
             report.warn(description.place_of(located), located)

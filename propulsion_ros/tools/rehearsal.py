@@ -12,7 +12,6 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.study.closed_loop import running
 from propulsion_ros.urdf.block import ActuatorSpec
-from propulsion_ros.urdf.reader import mass_from_urdf
 
 _DEPLOYERS = 'deployers'
 
@@ -21,8 +20,6 @@ def refusals(
     text: str, blocks: Sequence[ActuatorSpec], files: Sequence[Path]
 ) -> Iterator[tuple[str, ConfigError]]:
     """Yield what the nodes of a robot refuse at their start, `BODY` among them, with their names.
-
-    The body of a robot of which no link has a mass is not simulated.
 
     Parameters
     ----------
@@ -34,7 +31,7 @@ def refusals(
         Parameter files, of which the later ones win.
     """
     nodes = actuator_nodes(text, list(blocks), True, True)
-    if pushing_blocks(blocks) and mass_from_urdf(text)[1].mass:
+    if pushing_blocks(blocks):
         simulation = Simulation(params_files=tuple(files))
         try:
             nodes = simulated(nodes, blocks, text, simulation, _DEPLOYERS)

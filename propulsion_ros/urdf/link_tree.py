@@ -44,6 +44,10 @@ class Pose:
             self.rotation @ other.rotation, self.rotation @ other.position + self.position
         )
 
+    def at(self, points: FloatArray) -> FloatArray:
+        """Return points in the frame, (m, 3), in the base."""
+        return np.asarray(points @ self.rotation.T + self.position)
+
     def inverse(self) -> Pose:
         """Return the pose of the base in the frame."""
         return Pose(self.rotation.T, -(self.rotation.T @ self.position))

@@ -97,15 +97,16 @@ class Placer:
                     tag.path, f'joint {joint.name!r} takes no commands, it mimics '
                     f'{joint.mimics!r}; name that one'
                 )
-        self._own.update(joint.name for joint in joints)
         count = _joint_count(roles)
+        if count:
+            self._own.update(joint.name for joint in joints)
         if count:
             self._check_axes(row, tags, joints, count)
             link, path = joints[-1].child, tags[-1].path
         else:
             row.one('joint')
             link, path = self._link(row, tags, joints)
-        self._check_way(row, link, path)
+        self._check_way(row, link, path, joints)
         self._slides.extend(
             f'{tag.path}: prismatic joint {joint.name!r} gives no axis of thrust, and what it '
             'carries stays where position 0 has it; expected a fixed, continuous or revolute joint'
@@ -115,7 +116,7 @@ class Placer:
         return Place(link, self.tree.pose(link, self.base_link), joints, poses)
 
     def notes(self) -> list[str]:
-        """Return a line for each joint that slides, or moves actuators but belongs to none."""
+        """Return a line for each joint that slides, or moves actuators and is of no gimbal."""
         moved = [
             f'{path}: joint {joint!r} moves {row!r}, which stays where position 0 has it'
             for joint, (path, row) in self._passed.items() if joint not in self._own
@@ -148,14 +149,14 @@ class Placer:
         if unused:
             raise SourceError(unused.path, 'unknown tag: its joints place it')
 
-    def _check_way(self, row: Tag, link: str, path: str) -> None:
+    def _check_way(self, row: Tag, link: str, path: str, own: list[Joint]) -> None:
         for joint in self.tree.joints_between(link, self.base_link):
             if joint.is_loose:
                 raise SourceError(
                     path, f'{joint.kind} joint {joint.name!r} lies between {link!r} and '
                     f'base_link {self.base_link!r}, expected another base_link',
                 )
-            if joint.kind != 'fixed':
+            if joint.kind != 'fixed' and joint not in own:
                 self._passed.setdefault(joint.name, (row.path, row.name))
 
 

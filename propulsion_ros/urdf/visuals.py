@@ -2,13 +2,17 @@
 """What the links of a robot description look like."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.urdf.link_tree import Pose, origin_of
-from propulsion_ros.urdf.xml import name_of, numbers, path_step, quoted
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.urdf.link_tree import LinkTree, Pose, origin_of
+from propulsion_ros.urdf.xml import name_of, numbers, parse_urdf, path_step, quoted
 
 Colour = tuple[float, float, float, float]
 """Red, green, blue and opacity, 0 to 1."""
@@ -16,6 +20,7 @@ Colour = tuple[float, float, float, float]
 PLAIN: Colour = (0.72, 0.74, 0.77, 1.0)
 """Of what has no colour."""
 _LARGEST = 1e6
+_CORNERS = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
 _SIZES = {'box': ('size', 3), 'cylinder': ('radius length', 1), 'sphere': ('radius', 1)}
 """Attributes of a primitive, and how many numbers each has."""
 
@@ -37,6 +42,14 @@ class Visual:
     mesh: str = ''
     """File of a mesh, as in the description."""
 
+    @property
+    def half_edges(self) -> FloatArray:
+        """Half of the edges of the box around it [m], (3,)."""
+        size = np.array(self.size)
+        if self.kind == 'cylinder':
+            return np.array([size[0], size[0], 0.5 * size[1]])
+        return size.repeat(3) if self.kind == 'sphere' else 0.5 * size
+
 
 def visuals_of(robot: Element) -> Iterator[Visual]:
     """Yield the shapes of every link; those of collisions where none has a <visual>.
@@ -49,6 +62,29 @@ def visuals_of(robot: Element) -> Iterator[Visual]:
         name = name_of(link, 'robot/link')
         for element in link.findall(tag):
             yield _visual(name, element, f'robot/{path_step("link", name)}/{tag}', materials)
+
+
+def corners_of_urdf(xml: str, base_link: str) -> dict[str, FloatArray]:
+    """Return the corners of boxes around the shapes of links, by the path of their <inertial>.
+
+    In ``base_link``, (m, 3); links with a mesh, or with a shape that is wrong, are left out.
+    """
+    robot, found = parse_urdf(xml), {}
+    tree = LinkTree(robot)
+    for link in robot.findall('link'):
+        name, path = link.get('name', ''), f'robot/{path_step("link", link.get("name"))}'
+        try:
+            shapes = [_visual(name, shape, path, {}) for tag in ('visual', 'collision')
+                      for shape in link.findall(tag)]
+        except SourceError:
+            # Pages that draw it report it.
+            continue
+        if shapes and not any(shape.mesh for shape in shapes):
+            pose = tree.pose(name, base_link)
+            found[f'{path}/inertial'] = np.vstack([
+                (pose @ shape.pose).at(shape.half_edges * _CORNERS) for shape in shapes
+            ])
+    return found
 
 
 def _visual(link: str, element: Element, path: str, materials: Mapping[str, Colour]) -> Visual:

@@ -81,9 +81,32 @@ def require_truth(text, rng):
         np.testing.assert_allclose(
             group.matrix @ (thrust * works), settled(family, thrust).wrench, **EXACT
         )
+    require_true_range(robot, {spec.name: thrusting(spec) for spec in specs if spec.name in groups})
     np.testing.assert_allclose(robot.body.mass, mass, rtol=1e-12)
     np.testing.assert_allclose(robot.body.com, first / mass if mass else 0.0, atol=1e-12)
     assert robot.propellant == pytest.approx(mass - dry.mass, abs=1e-9)
+
+
+def require_true_range(robot, families):
+    """Require that models make the least and the largest of each part of the wrench together."""
+    groups = [group for group in robot.groups if group.matrix.shape[1]]
+    if not all(isinstance(families[group.name], Allocatable) for group in groups):
+        return
+    for part, (least, most) in enumerate(zip(*robot.extremes, strict=True)):
+        for end, wanted in ((-1.0, least), (1.0, most)):
+            made = np.zeros(6)
+            for group in groups if np.isfinite(wanted) else ():
+                lowest, highest = families[group.name].thrust_limits
+                shifted = np.vstack([group.matrix[:3], group.matrix[3:] - np.cross(
+                    robot.body.com, group.matrix[:3].T
+                ).T])
+                thrust = np.where(end * shifted[part] > 0.0, highest, lowest)
+                # What makes none of it may stay off.
+                thrust[np.abs(shifted[part]) < 1e-12] = 0.0
+                made += settled(families[group.name], thrust).wrench
+            made[3:] -= np.cross(robot.body.com, made[:3])
+            if np.isfinite(wanted):
+                np.testing.assert_allclose(made[part], wanted, **EXACT)
 
 
 @pytest.mark.parametrize('path', SHIPPED, ids=lambda path: path.name)
@@ -103,7 +126,13 @@ def random_robot(rng):
         for i in range(rng.integers(1, 7)):
             name = f'{family}_{i}'
             links.append(inertial(name, rng) + joint('base_link', name, rng))
-            rows.append(ROWS[family](name, rng))
+            inside = ''
+            if family == 'boosters' and rng.random() < 0.5:
+                links.append(gimbal(name, rng))
+                inside = f'<gimbal><joint>{name}_x</joint><joint>{name}_y</joint></gimbal>'
+            block = ROWS[family](name, rng).replace('</booster>', f'{inside}</booster>')
+            link = f'{name}_nozzle' if inside else name
+            rows.append(block.replace(f'<link>{name}</link>', f'<link>{link}</link>'))
         tank = ''
         if family == 'boosters':
             links.append('<link name="tank"/>' + joint('base_link', 'tank', rng))
@@ -139,6 +168,19 @@ def joint(parent, child, rng):
         f'<joint name="{child}_joint" type="fixed"><parent link="{parent}"/><child link="{child}"/>'
         f'<origin xyz="{three(rng.normal(size=3))}" rpy="{three(rpy)}"/></joint>'
     )
+
+
+def gimbal(name, rng):
+    """Return two turning joints, the inner of which carries the engine."""
+    axes, places = rng.normal(size=(2, 3)), rng.normal(size=(2, 3))
+    return ''.join(
+        f'<joint name="{name}_{key}" type="continuous"><parent link="{parent}"/>'
+        f'<child link="{child}"/><origin xyz="{three(place)}"/><axis xyz="{three(axis)}"/></joint>'
+        for key, parent, child, place, axis in (
+            ('x', name, f'{name}_ring', places[0], axes[0]),
+            ('y', f'{name}_ring', f'{name}_nozzle', places[1], axes[1]),
+        )
+    ) + f'<link name="{name}_ring"/>{inertial(f"{name}_nozzle", rng)}'
 
 
 def row(tag, name, rng, **values):
