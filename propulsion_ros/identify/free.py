@@ -297,8 +297,7 @@ def _burn(name: str, texts: Sequence[str], values: Mapping[str, Any]) -> Free:
     def changes(x: FloatArray) -> dict[str, Any]:
         curve, peak = _text(places, x), float(x.max())
         # The specific impulse stays.
-        flow = np.where(impulse > 0.0, -1.0, rate * peak / largest)
-        flow = np.where(is_solid, flow, rate)
+        flow = np.where(is_solid & (rate > 0.0), rate * peak / largest, rate)
         return {
             key: [curve if text else '' for text in texts],
             'max_thrust': np.where(is_solid, peak, largest).tolist(),

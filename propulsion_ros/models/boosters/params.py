@@ -166,7 +166,10 @@ class BoostersParams(EscParams):
         with np.errstate(divide='ignore'):
             by_impulse = self.max_thrust / (impulse * STANDARD_GRAVITY)
         for i in range(len(self.names)):
-            if impulse[i] > 0.0 and rate[i] in (_BY_IMPULSE, by_impulse[i]):
+            # A file has some of the digits.
+            if impulse[i] > 0.0 and (
+                rate[i] == _BY_IMPULSE or np.isclose(rate[i], by_impulse[i], rtol=1e-5, atol=0.0)
+            ):
                 rate[i] = by_impulse[i]
             elif impulse[i] > 0.0:
                 raise ConfigError(
