@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +39,7 @@ _ROD = 30.0
 """How much farther the mass of a rod spreads along it than across, squared."""
 _LIQUID = 100.0
 """Denser than any gas of a vehicle [kg/m^3]."""
+_UP = np.array([0.0, 0.0, 1.0])
 _NEVER = 1e-12
 """Keeps a quotient finite."""
 
@@ -290,31 +290,28 @@ def opposed(group: Group) -> Iterator[Seen]:
 
 def distances(robot: RobotLayout) -> Iterator[Seen]:
     """Yield the distance of each to the next one that pushes the same way, and of tanks [m]."""
-    rows = [(group.name, 'position', name, place, axis) for group in robot.groups
-            if group.matrix.shape[1] for name, place, axis in zip(
-                group.layout.names, group.layout.position, group.layout.axis, strict=True)]
-    yield from _near(rows)
+    yield from _near([
+        (Seen('position', 0.0, layout.names[i], 1.0, 3 * i, group.name), place, layout.axis[i])
+        for group in robot.groups if group.matrix.shape[1]
+        for layout in (group.layout,) for i, place in enumerate(layout.position)
+    ], ' pushes the same way, and')
     for group in robot.groups:
         # Tanks in base_link itself have no place of their own.
         yield from _near([
-            (group.name, 'tanks.com', f'tank {name!r}', tanks.com[i], np.eye(3)[2])
+            (Seen('tanks.com', 0.0, f'tank {name!r}', 1.0, 3 * i, group.name), tanks.com[i], _UP)
             for i, name, tanks, _ in _stores(group, 'tank') if tanks.com[i].any()
         ])
 
 
-def _near(rows: Sequence[tuple[str, str, str, FloatArray, FloatArray]]) -> Iterator[Seen]:
+def _near(rows: Sequence[tuple[Seen, FloatArray, FloatArray]], alike: str = '') -> Iterator[Seen]:
     """Yield the distance of each row to the nearest one before it; those of one way alone."""
-    points, ways = (np.array([row[k] for row in rows]).reshape(-1, 3) for k in (3, 4))
-    count: Counter[str] = Counter()
-    for k, (block, key, name, point, way) in enumerate(rows):
+    points, ways = (np.array([row[k] for row in rows]).reshape(-1, 3) for k in (1, 2))
+    for k, (seen, point, way) in enumerate(rows[1:], 1):
         apart = np.linalg.norm(points[:k] - point, axis=1)
         apart[ways[:k] @ way <= _ALONG] = np.inf
-        if k:
-            near = int(np.argmin(apart))
-            alike = ' pushes the same way, and' if key == 'position' else ''
-            who = f'of {name}, {rows[near][2]}{alike} '
-            yield Seen(key, float(apart[near]), who, 1.0, 3 * count[block], block)
-        count[block] += 1
+        near = int(np.argmin(apart))
+        who = f'of {seen.who}, {rows[near][0].who}{alike} '
+        yield dataclasses.replace(seen, number=float(apart[near]), who=who)
 
 
 @_each
