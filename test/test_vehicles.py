@@ -10,6 +10,7 @@ import yaml
 from defusedxml.ElementTree import fromstring
 
 from propulsion_ros.graph.family_params import ActuatorNodeParams, FamilyNodeParams
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
@@ -47,7 +48,7 @@ def description(vehicle):
 @functools.cache
 def blocks(vehicle):
     """Return the plugin blocks of a vehicle by name."""
-    return {spec.name: spec for spec in actuators_from_urdf(description(vehicle), LoopParams)}
+    return {spec.name: spec for spec in actuators_from_urdf(description(vehicle), loop_params_of)}
 
 
 @functools.cache
@@ -138,7 +139,7 @@ def test_macros_serve_a_robot_of_ones_own(tmp_path):
             <xacro:propulsion.booster name="motor" max_thrust="100" max_fuel_rate="0"/>
           </plugin></gazebo>
         </robot>""", encoding='utf-8')
-    rotors, boosters = actuators_from_urdf(load_robot_description(model), LoopParams)
+    rotors, boosters = actuators_from_urdf(load_robot_description(model), loop_params_of)
     assert rotors.values['position'] == pytest.approx([0.0, 0.2, 0.0])
     params = build(FAMILIES['boosters'].Params, boosters.values)
     assert params.tank == ('',)

@@ -288,9 +288,9 @@ def _burn(name: str, texts: Sequence[str], values: Mapping[str, Any]) -> Free:
     key, is_solid = 'thrust_curve', np.array([bool(text) for text in texts])
     _check_alike(name, [text for text in texts if text])
     places, heights = _points(name, next((text for text in texts if text), ''))
-    largest, rate, impulse = (
+    largest, rate = (
         np.array(flatten(values[each]), dtype=float)
-        for each in ('max_thrust', 'max_fuel_rate', 'specific_impulse')
+        for each in ('max_thrust', 'max_fuel_rate')
     )
     files = [str(each) for each in flatten(values['motor_file'])]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.boosters.boosters import BoostersParams
@@ -157,7 +158,7 @@ SHIPPED = sorted((share_directory() / 'urdf').glob('*.urdf.xacro'))
 
 @pytest.mark.parametrize('path', SHIPPED, ids=lambda path: path.name.partition('.')[0])
 def test_shipped_vehicles_are_read_without_a_remark(path):
-    specs = actuators_from_urdf(load_robot_description(path), LoopParams)
+    specs = actuators_from_urdf(load_robot_description(path), loop_params_of)
     assert specs
     for spec in specs:
         FAMILIES[spec.family](build(FAMILIES[spec.family].Params, spec.values))
