@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import yaml
 
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.settings.flat import build
@@ -59,7 +59,7 @@ def test_step_is_that_of_the_settings(text, vehicle):
 
 def test_every_command_name_is_listed_and_no_other(text, description):
     names = set()
-    for spec in actuators_from_urdf(description, LoopParams):
+    for spec in actuators_from_urdf(description, loop_params_of):
         family = FAMILIES[spec.family]
         known = family(build(family.Params, spec.values)).command_names
         names |= set(known) - set(WRENCH_NAMES)
@@ -73,7 +73,7 @@ def test_every_command_name_is_listed_and_no_other(text, description):
 def test_timeout_is_that_of_the_blocks(text, description):
     (said,) = re.findall(rf'not repeated within ({NUMBER}) s', text)
     timeouts = {
-        spec.values['command_timeout'] for spec in actuators_from_urdf(description, LoopParams)
+        spec.values['command_timeout'] for spec in actuators_from_urdf(description, loop_params_of)
         if spec.family != 'inverse_fam'
     }
     assert timeouts == {float(said)}

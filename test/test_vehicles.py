@@ -9,8 +9,7 @@ import pytest
 import yaml
 from defusedxml.ElementTree import fromstring
 
-from propulsion_ros.graph.family_params import ActuatorNodeParams, FamilyNodeParams
-from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.family_params import ActuatorNodeParams, FamilyNodeParams, loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
