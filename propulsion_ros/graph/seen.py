@@ -366,7 +366,8 @@ def reactions(robot: RobotLayout) -> Iterator[Seen]:
     ])
     for k, (least, most) in enumerate(zip(*(end[3:] for end in robot.extremes), strict=True)):
         # Of arms alone it says nothing of directions.
-        turns_one_way = own[:, k].any() and abs(np.sign(np.round(own[:, k], 9)).sum()) == len(own)
+        signs = np.sign(np.round(own[:, k], 9))
+        turns_one_way = signs.any() and signs.min() * signs.max() >= 0.0
         if turns_one_way and max(-least, most) > 0.0:
             yield Seen('direction', min(-least, most), (
                 f'the torque about {"xyz"[k]} goes from {least:.3g} to {most:.3g} N m: '

@@ -16,6 +16,8 @@ from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams
+from propulsion_ros.models.rotors.params import RotorsParams
+from propulsion_ros.models.rotors.rotors import Rotors
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import ConfigError
 
@@ -99,6 +101,18 @@ def test_commands_at_their_stamps_become_wrenches():
     assert state.velocity.tolist() == [10.0, 20.0]
     assert group.host.counts['taken'] == 2
     assert group.health() == (OK, 'ok')
+
+
+@pytest.mark.parametrize(('efforts', 'is_idle'), [
+    pytest.param([-3.0, -3.0], True, id='all below'), pytest.param([-3.0, 3.0], False, id='one'),
+    pytest.param([30.0, 30.0], False, id='all above'), pytest.param([0.0, 0.0], False, id='off'),
+])
+def test_commands_that_push_nothing_by_their_limits_are_told_apart(efforts, is_idle):
+    group = Group(Rotors(RotorsParams(names=['a', 'b'], max_thrust=[8.0], motor_constant=[1e-5])))
+    assert not group.run().loop.is_idle_by_limits
+    for ms in (10, 20):
+        group.command(ms, effort=efforts)
+    assert group.loop.is_idle_by_limits == is_idle
 
 
 @pytest.mark.parametrize(('make', 'ports'), [
