@@ -21,7 +21,7 @@ from propulsion_ros.models.common.thrust_curve import parse_curve
 from propulsion_ros.settings.quantity import FloatArray, Quantity, spec_of
 
 AXES_OF = {
-    'x': 'force x', 'y': 'force y', 'z': 'force z',
+    'force_x': 'force x', 'force_y': 'force y', 'force_z': 'force z',
     'roll': 'torque x', 'pitch': 'torque y', 'yaw': 'torque z',
 }
 """What can be expected, beside ``hover``, and the part of the wrench that it needs."""
@@ -519,7 +519,7 @@ def lifts(robot: RobotLayout) -> Iterator[Seen]:
 
 def made_alone(robot: RobotLayout) -> Iterator[Seen]:
     """Yield what share of each expected part of the wrench comes without the others."""
-    parts = {**AXES_OF, 'hover': AXES_OF['z']}
+    parts = {**AXES_OF, 'hover': AXES_OF['force_z']}
     # What deflects the flow or the thrust comes on top.
     words = [word for word in parts if word in robot.expects and not robot.not_counted]
     made = robot.made([AXES.index(parts[word]) for word in words])
