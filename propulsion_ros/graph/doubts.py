@@ -162,7 +162,7 @@ RULES = (
     Rule('drag', 'a drag coefficient of {}', 0.0, 3.0, '', 'drag over dynamic pressure and area?',
          'a hollow hemisphere has 1.4', is_meant=_keys('zero_lift_drag')),
     Rule('discharge', 'a discharge coefficient of {}', 0.0, 1.0, '', '',
-         'a jet is not wider than its opening', other='%', is_meant=_keys('discharge_coefficient')),
+         'no stream is wider than its opening', other='%', is_meant=_keys('discharge_coefficient')),
     Rule('celsius', 'a temperature of {}', 150.0, _ENDLESS, 'K', 'kelvin, not degrees Celsius?',
          'boiling oxygen is warmer than half of that', is_meant=_keys('temperature', unit='K')),
     Rule('pressure', 'a pressure of {}', 1000.0, _ENDLESS, 'Pa', '', _USE, other='bar',

@@ -12,6 +12,7 @@ from propulsion_ros.models import registry as families
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools.check import faults_of
+from propulsion_ros.urdf import reader
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
 WHOLE = """
@@ -46,9 +47,12 @@ def install(tmp_path, monkeypatch):
 
     def put(package, entries, source=WHOLE, folder=''):
         packages(package, entries, source, folder)
+        # What a process has read of a description is not read again.
+        reader._specs_once.cache_clear()
 
     yield put
     packages.close()
+    reader._specs_once.cache_clear()
 
 
 def test_families_of_this_package_are_found_without_a_look_at_others(monkeypatch):

@@ -185,8 +185,8 @@ class MotionWatch:
 
     def _may_be_blocked(self, now_ns: int) -> bool:
         """Return whether it may still fall beside a level height: until it must have landed."""
-        height = self._belief.height
-        if height < _HIGH or abs(self._belief.speed) > _LEVEL:
+        height, flies = self._belief.height, self._belief.held < DOUBTFUL
+        if flies or height < _HIGH or abs(self._belief.speed) > _LEVEL:
             self._level_ns = None
             return False
         if self._level_ns is None:

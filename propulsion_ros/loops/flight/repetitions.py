@@ -103,10 +103,15 @@ class Repetitions:
                 return name
         return ''
 
-    def drop(self) -> list[str]:
-        """Forget all but the streams; return the names of the requests that were to be followed."""
-        waiting = [name for (name, _), chain in self._chains.items() if chain.due_ns is not None]
-        self._chains = {key: chain for key, chain in self._chains.items() if chain.is_stream}
+    def drop(self, kept: str = '') -> list[str]:
+        """Forget all but the streams and one name; return what was to be followed."""
+        waiting = [
+            name for (name, _), chain in self._chains.items()
+            if chain.due_ns is not None and name != kept
+        ]
+        self._chains = {
+            key: chain for key, chain in self._chains.items() if chain.is_stream or key[0] == kept
+        }
         return waiting
 
     def _is_over(self, chain: _Chain, now_ns: int) -> bool:

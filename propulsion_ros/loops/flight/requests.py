@@ -206,16 +206,22 @@ class FlightRequests:
             return
         now_ns = self._now()
         self._ended = name, min(max(stamp_ns, now_ns), now_ns + NEWEST_NS)
-        self._drop(f"'{name}' came")
+        self._drop(f"'{name}' came", is_safe=name == SAFE)
 
     def drop_waiting(self, phase: str) -> None:
-        """Forget the requests that wait, since the phase in which they were made is over."""
+        """Forget the requests that wait, since their phase is over; `SAFE` is of every phase."""
         if self._now is not None:
             self._drop(f'the phase is {phase} now')
 
-    def _drop(self, reason: str) -> None:
-        dropped = [request.name for request in self._asides.drop_requests()]
-        self._report_dropped((*dropped, *self._repetitions.drop()), reason)
+    def _drop(self, reason: str, *, is_safe: bool = False) -> None:
+        """Forget what waits, but for a `SAFE` that is not followed yet."""
+        kept = '' if is_safe else SAFE
+        dropped = self._asides.drop_requests()
+        names = (request.name for request in dropped if request.name != kept)
+        self._report_dropped((*names, *self._repetitions.drop(kept)), reason)
+        for request in dropped:
+            if request.name == kept:
+                self.follow(request)
 
     def _report_dropped(self, names: Iterable[str], reason: str) -> None:
         for name in names:

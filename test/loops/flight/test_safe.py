@@ -2,6 +2,7 @@
 """`~/safe`, requested twice, disarms in every phase, fires nothing and outlives a restart."""
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 
@@ -161,3 +162,31 @@ def test_it_replays():
     replay.feed(0.0, MAIN)
     for topic in ('~/phase', '~/apogee', '~/events', '~/deployers', '~/engines'):
         assert repr(replay.host.of(topic)) == repr(live.host.of(topic)), topic
+
+
+def test_no_change_of_phase_takes_it_back():
+    computer = Computer()
+    computer.feed(0.0, 2.0)
+    computer.command('launch')
+    computer.feed(2.0, APOGEE - 1.0)
+    assert not computer.call('safe')[0]
+    computer.feed(APOGEE - 1.0, APOGEE - 0.4)
+    assert computer.call('safe')[0]
+    computer.feed(APOGEE - 0.4, APOGEE + 4.0)
+    phases = [phase for phase, _ in itertools.groupby(computer.values('~/phase'))]
+    assert phases[-2:] == ['recovery', 'preflight']
+    computer.feed(APOGEE + 4.0, MAIN + 1.0)
+    assert 'main parachute' not in [name for name, _ in computer.fired]
+
+
+def test_no_refused_abort_takes_it_back():
+    computer = Computer()
+    computer.feed(0.0, 2.0)
+    to_recovery(computer)
+    t = APOGEE + 4.0
+    computer.call('safe')
+    computer.feed(t, t + 0.6)
+    assert computer.call('safe')[0]
+    assert not computer.call('abort')[0]
+    computer.feed(t + 0.6, t + 2.0)
+    assert computer.flags['phase'] == 'preflight'
