@@ -84,6 +84,22 @@ def test_a_blocked_port_in_a_fall_is_no_support():
     assert fall.index(True) / 20 == pytest.approx(top / 5.0 + 5.0, abs=5.0)
 
 
+def test_a_port_that_blocks_late_counts_as_landed_no_sooner_than_it_can_have_landed():
+    """It counted from the climb, so that a port that blocked after a long descent was a landing."""
+    watched = Watched().stand()
+    push, burn = 60.0, 2.0
+    top = 0.5 * push * burn**2 + 0.5 * (push * burn) ** 2 / G
+    apogee = burn + push * burn / G
+    watched.read(apogee, lambda t: (
+        0.5 * push * t * t if t < burn else top - 0.5 * G * (apogee - t) ** 2
+    ), lambda t: push + G if t < burn else 0.3, flown=True)
+    watched.read(25.0, lambda t: top - 0.5 * G * t * t if t < 2.0 else top - 20.0 * (t - 1.0),
+                 lambda t: 0.3 if t < 2.0 else G, flown=True)
+    level = top - 480.0
+    found = watched.read(level / 5.0 + 20.0, lambda t: level, lambda t: G, flown=True)
+    assert found.index(True) / 20 == pytest.approx(level / 5.0 + 5.0, abs=4.0)
+
+
 def test_a_restart_keeps_what_was_certain_and_begins_in_doubt_in_the_air():
     watched = Watched()
     watched.watch.begin(in_air=True, is_supported=True)

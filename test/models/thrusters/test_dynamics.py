@@ -30,7 +30,7 @@ REPRODUCED = (
 REFUSED = {
     'first_order_tau_negative': "parameter 'time_constant': -0.2 is below 0 s",
 }
-# The table of wrong values has what is said of them.
+# What the messages say is in the table of wrong values.
 PARSE_REFUSED = {'no_type', 'unknown', 'yoerger_no_beta', 'bessa_no_rm'}
 PARSE_ACCEPTED = {'first_no_tau': {'dynamics': 'first_order', 'time_constant': 1.0}}
 
