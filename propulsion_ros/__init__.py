@@ -2,40 +2,56 @@
 """Actuator physics and flight logic for robots that push against something."""
 from __future__ import annotations
 
+from propulsion_ros.settings.late import late
+
 # Of its name type checkers know what it means, and no import is needed.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from propulsion_ros.loops.flight.flight_loop import FlightLoop
     from propulsion_ros.models.body.vehicles import Vehicles
-    from propulsion_ros.models.common.family import Family
+    from propulsion_ros.models.common.family import BodyState, Command, Output
+    from propulsion_ros.models.common.model import Model
+    from propulsion_ros.settings.errors import CommandError, ConfigError
 
-__all__ = ['__version__', 'load', 'load_vehicles']
+__all__ = [
+    'BodyState', 'Command', 'CommandError', 'ConfigError', 'FlightLoop', 'Model', 'Output',
+    'Vehicles', '__version__', 'load', 'load_vehicles',
+]
 
 __version__ = '0.1.0'
 
+# A program that uses one module needs none of the others.
+__getattr__ = late(__name__, {
+    'loops.flight.flight_loop': 'FlightLoop',
+    'models.body.vehicles': 'Vehicles',
+    'models.common.family': 'BodyState Command Output',
+    'models.common.model': 'Model',
+    'settings.errors': 'CommandError ConfigError',
+})
+
 
 def load(
-    robot: str | Path, parameters: str | Path | None = None, batch: tuple[int, ...] = ()
-) -> Mapping[str, Family]:
+    robot: str | Path, parameters: str | Path | None = None, batch: int | tuple[int, ...] = ()
+) -> Mapping[str, Model]:
     """Return the models of a robot's actuators by the names of their groups.
 
     Parameters
     ----------
     robot : str or Path
-        URDF or xacro with plugin blocks.
+        A vehicle of the package, such as ``'quadrotor'``, or URDF or xacro with plugin blocks.
     parameters : str or Path, optional
         Parameter file, whose values win over those of the blocks.
-    batch : tuple of int
-        Leading batch shape of the models' state, such as (64,) for 64 robots.
+    batch : int or tuple of int
+        Leading batch shape of the models' state, such as 64 for as many robots.
 
     Raises
     ------
     ConfigError
         Naming the file, what was expected and what came.
     """
-    # Imported late: a program that uses one module needs none of the readers.
     from propulsion_ros.graph.load import models_of
 
     return models_of(robot, parameters, batch)
@@ -49,7 +65,7 @@ def load_vehicles(
     Parameters
     ----------
     robot : str or Path
-        URDF or xacro with plugin blocks, and with the mass of the body.
+        A vehicle of the package, or URDF or xacro with plugin blocks and the mass of the body.
     parameters : str or Path, optional
         Parameter file; ``body.*`` of its node ``vehicle`` are fluid, gravity and start.
     count : int

@@ -386,12 +386,22 @@ def _json_kind(value: object) -> str:
 
 
 def functions() -> Iterator[Row]:
-    """Yield the signatures of what docs/api.rst and docs/add_a_family.md import."""
+    """Yield the signatures of what docs/api.rst and docs/add_a_family.md import.
+
+    Of a class whose members the page does not have, such as a family, the name is promised.
+    """
+    from propulsion_ros import models
     from propulsion_ros.models.registry import GROUP
 
     docs = HERE.parent / 'docs'
-    named = set(re.findall(r':: (propulsion_ros[\w.]+)', (docs / 'api.rst').read_text('utf-8')))
-    named |= {f'propulsion_ros.{name}' for name in propulsion_ros.__all__}
+    named = {one or other for one, other in re.findall(
+        r'function:: (propulsion_ros[\w.]+)|:: (propulsion_ros[\w.]+)\n   :members:',
+        (docs / 'api.rst').read_text('utf-8'),
+    )}
+    for package in (propulsion_ros, models):
+        for name in package.__all__:
+            getattr(package, name)
+            yield f'name {package.__name__}.{name}', 'importable', ''
     for module, names in re.findall(
         r'^from (propulsion_ros[\w.]*) import (.+)$',
         (docs / 'add_a_family.md').read_text('utf-8'), re.M,

@@ -10,7 +10,6 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 import propulsion_ros
-from propulsion_ros.models.common.family import Command
 
 SHARE = Path(__file__).resolve().parents[2]
 
@@ -115,7 +114,7 @@ class QuadrotorHover(VehicleEnv):
 
     def commands(self, actions):
         """Return the commands of the rotors."""
-        return {'rotors': Command(effort=0.5 * (actions + 1.0) * self.largest)}
+        return {'rotors': 0.5 * (actions + 1.0) * self.largest}
 
     def judge(self, touched):
         """Return rewards, which episodes have ended, and information."""
@@ -154,7 +153,7 @@ class HopperLanding(VehicleEnv):
         effort, position = np.full((2, self.num_envs, 3), np.nan)
         effort[:, 0] = np.where(part < 0.0, 0.0, low + part * (high - low))
         position[:, 1:] = self.angle * actions[:, 1:]
-        return {'boosters': Command(effort=effort, position=position)}
+        return {'boosters': propulsion_ros.Command(effort=effort, position=position)}
 
     def further(self):
         """Return thrust over weight, and the mass over that with a full tank."""

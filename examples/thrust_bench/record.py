@@ -4,7 +4,6 @@ import csv
 import numpy as np
 
 from propulsion_ros import load
-from propulsion_ros.models.common.family import BodyState, Command
 
 DT, EVERY = 0.002, 5
 """Step of the simulation [s], and steps from row to row."""
@@ -22,8 +21,7 @@ def main():
         writer.writerow(['stamp', 'throttle', 'thrust'])
         for tick in range(round(COUNT * HELD / DT)):
             throttle = throttles[int(tick * DT / HELD)]
-            command = Command(position=np.array([throttle]))
-            thrust = motor.step(command, BodyState(), DT, tick).wrench[2]
+            thrust = motor.step([throttle], dt=DT).wrench[2]
             if tick % EVERY == 0:
                 # A thrust is the mean of its step; a load cell is read between two of them.
                 cell = 0.5 * (before + thrust) + rng.normal(0.0, 0.05)

@@ -2,61 +2,71 @@
 """The models of a robot, and motors of RASP files (``.eng``), for programs without nodes."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
-from propulsion_ros.graph.share import read_description
+from propulsion_ros.graph.share import read_description, robot_files
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.body.vehicles import Vehicles
 from propulsion_ros.models.common.family import Family
+from propulsion_ros.models.common.model import Model
 from propulsion_ros.models.supply.motors import ThrustCurve, motor_of
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import read_text
 from propulsion_ros.settings.flat import build
-from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
 
 def models_of(
-    robot: str | Path, parameters: str | Path | None = None, batch: tuple[int, ...] = ()
-) -> Mapping[str, Family]:
-    """Return the families of a robot by their blocks; see `propulsion_ros.load`."""
-    return _models_of(read_description(robot), _file_of(parameters), batch)
+    robot: str | Path, parameters: str | Path | None = None, batch: int | tuple[int, ...] = ()
+) -> Mapping[str, Model]:
+    """Return the models of a robot by their blocks; see `propulsion_ros.load`."""
+    shape = batch if isinstance(batch, tuple) else (batch,)
+    if not all(type(n) is int and n > 0 for n in shape):
+        raise ConfigError('batch', f'expected how many robots, 64 or (8, 8), got {batch!r}')
+    description, files = _files_of(robot, parameters)
+    families = _families_of(description, files, shape)
+    return {name: Model(family, shape, name) for name, family in families.items()}
 
 
 def vehicles_of(
     robot: str | Path, parameters: str | Path | None = None, count: int = 1
 ) -> Vehicles:
     """Return many vehicles of a robot; see `propulsion_ros.load_vehicles`."""
-    description, file = read_description(robot), _file_of(parameters)
-    models = _models_of(description, file, (count,))
+    description, files = _files_of(robot, parameters)
+    models = _families_of(description, files, (count,))
     pushing = {name: model for name, model in models.items() if model.facts.pushes}
     try:
         _, dry = mass_from_urdf(description.text)
     except ConfigError as error:
         raise SourceError(description.place_of(error), str(error)) from error
     try:
-        body = build(BodyParams, file.of(BODY) if file else {}, 'body.')
+        body = build(BodyParams, settings_of(files, BODY), 'body.')
         return Vehicles(pushing, body, dry, count)
     except ConfigError as error:
         raise SourceError(f'{parameters or description.name}: {BODY}', str(error)) from error
 
 
-def _file_of(parameters: str | Path | None) -> ParameterFile | None:
-    return None if parameters is None else ParameterFile(parameters)
+def _files_of(
+    robot: str | Path, parameters: str | Path | None
+) -> tuple[Description, list[str | Path]]:
+    """Return a description, and parameter files whose later ones win."""
+    path, files = robot_files(str(robot))
+    return read_description(path), [*files, *([] if parameters is None else [parameters])]
 
 
-def _models_of(
-    description: Description, file: ParameterFile | None, batch: tuple[int, ...]
+def _families_of(
+    description: Description, files: Sequence[str | Path], batch: tuple[int, ...]
 ) -> Mapping[str, Family]:
     models: dict[str, Family] = {}
     try:
         for spec in actuators_from_urdf(description.text, loop_params_of):
-            given = file.of(spec.name) if file else {}
+            given = settings_of(files, spec.name)
             models[spec.name], _ = build_family(spec.family, given, spec, batch)
     except ConfigError as error:
         raise SourceError(description.place_of(error), str(error)) from error

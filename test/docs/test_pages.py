@@ -36,6 +36,9 @@ def commands(tmp_path, vehicles, monkeypatch):
     def make(page):
         for name in ('config', 'urdf', 'examples'):
             shutil.copytree(REPOSITORY / name, tmp_path / name)
+        # A program writes its pictures beside it.
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv('MPLBACKEND', 'Agg')
         (tmp_path / 'test').mkdir()
         (tmp_path / 'test/data').symlink_to(REPOSITORY / 'test/data')
         for file, text in page.files.items():

@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import propulsion_ros
 from mistakes import TEXTS
+from propulsion_ros import models
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.errors import CommandError, ConfigError
 
 
 @pytest.fixture
@@ -40,3 +43,43 @@ def test_errors_name_the_file(robot, old, new, problem):
     robot.write_text(TEXTS['robot'].replace(old, new))
     with pytest.raises(ConfigError, match=f'{re.escape(str(robot))}{problem}'):
         propulsion_ros.load(str(robot))
+
+
+def test_vehicles_of_the_package_have_names():
+    rotors = propulsion_ros.load('quadrotor', batch=3)['rotors']
+    assert rotors.step([4.0] * 4, dt=0.01).wrench.shape == (3, 6)
+    drones = propulsion_ros.load_vehicles('quadrotor', count=2)
+    for _ in range(10):
+        drones.step({'rotors': [6.0] * 4}, 0.01)
+    # Of config/quadrotor.yaml.
+    assert drones.bodies._params.drag_area.tolist() == [0.012, 0.012, 0.02]
+    with pytest.raises(CommandError, match="unknown group 'rotor', known: rotors"):
+        drones.step({'rotor': [6.0] * 4}, 0.01)
+    with pytest.raises(CommandError, match=r'rotors: expected 4 numbers .* got 3'):
+        drones.step({'rotors': [6.0] * 3}, 0.01)
+
+
+@pytest.mark.parametrize('batch', [0, 2.0, 'a', (2, -1), None])
+def test_a_batch_is_a_number(robot, batch):
+    with pytest.raises(ConfigError, match=r"'batch': expected how many robots, .*, got"):
+        propulsion_ros.load(robot, batch=batch)
+
+
+def test_misspelt_vehicle():
+    with pytest.raises(ConfigError, match="neither a file nor a vehicle, did you mean 'quadrotor'"):
+        propulsion_ros.load('quadrotr')
+
+
+@pytest.mark.parametrize('package', [propulsion_ros, models])
+def test_public_names_are_there(package):
+    assert [name for name in package.__all__ if getattr(package, name, None) is None] == []
+    with pytest.raises(AttributeError, match='no_such'):
+        _ = package.no_such
+
+
+def test_importing_the_package_loads_nothing_else():
+    code = 'import sys, propulsion_ros, propulsion_ros.models; print("numpy" in sys.modules)'
+    done = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == 'False\n'

@@ -10,9 +10,10 @@ import numpy as np
 from propulsion_ros.models.body.bodies import Bodies, MassRows
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
-from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.models.common.family import BodyState, Output
+from propulsion_ros.models.common.model import AnyCommand, command_of
 from propulsion_ros.models.common.start import Restartable, State
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 
@@ -87,19 +88,31 @@ class Vehicles:
         else:
             self._is_fresh[indices] = True
 
-    def step(self, commands: Mapping[str, Command], dt: float) -> Mapping[str, Output]:
+    def step(self, commands: Mapping[str, AnyCommand], dt: float) -> Mapping[str, Output]:
         """Advance by ``dt`` [s] and return what each group did.
 
         Parameters
         ----------
-        commands : mapping of str to Command
-            By the names of the groups, each (n, m); a group without one is not commanded.
+        commands : mapping of str to array_like, mapping or Command
+            By the names of the groups, each (n, m) as `Model.step` takes it; a group without one
+            is not commanded.
         dt : float
             [s].
+
+        Raises
+        ------
+        CommandError
+            For an unknown group, and for commands of another type, length or batch.
         """
+        for name in commands:
+            if name not in self.groups:
+                known = ', '.join(self.groups)
+                raise CommandError(f'commands: unknown group {name!r}, known: {known}')
         body = self.bodies.through_fluid if self._uses_body else BodyState()
         self.outputs = {
-            name: group.step(commands.get(name, Command()), body, dt, self._tick)
+            name: group.step(
+                command_of(group, commands.get(name), (self.count,), name), body, dt, self._tick
+            )
             for name, group in self.groups.items()
         }
         self._tick += 1

@@ -25,7 +25,11 @@ def _arrays(given: Any, *keys: str) -> None:
     for key in keys:
         value = getattr(given, key)
         if value is not None and not isinstance(value, np.ndarray):
-            object.__setattr__(given, key, np.asarray(value, dtype=float))
+            try:
+                array = np.asarray(value, dtype=float)
+            except (TypeError, ValueError):
+                raise CommandError(f'{key}: expected numbers, got {value!r}') from None
+            object.__setattr__(given, key, array)
 
 
 @dataclass(frozen=True)

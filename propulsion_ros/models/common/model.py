@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A family for programs: plain numbers are its commands, its ticks are counted."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from propulsion_ros.models.common.family import BodyState, Command, Family, Output
+from propulsion_ros.models.common.start import State
+from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.quantity import FloatArray
+
+AnyCommand = Command | Mapping[str, ArrayLike] | ArrayLike
+"""A command, values by names, or one value for each name."""
+
+_REST = BodyState()
+
+
+class Model:
+    """The actuators of a group, which a program steps.
+
+    What else the `Family` has, such as ``command_names`` and ``safe_command``, the model has too.
+
+    Parameters
+    ----------
+    family : Family
+        The family.
+    batch : tuple of int
+        The batch that it was made with.
+    name : str
+        How errors begin; the name of the group, or of the family.
+
+    Attributes
+    ----------
+    family : Family
+        The family.
+    tick : int
+        Number of the next step, which keys the noise.
+    """
+
+    def __init__(self, family: Family, batch: tuple[int, ...] = (), name: str = '') -> None:
+        self.family, self.tick = family, 0
+        self._batch, self._name = batch, name or type(family).__name__
+
+    def __getattr__(self, name: str) -> Any:
+        # A copy looks for names before it has a family.
+        if name.startswith('_') or name == 'family':
+            raise AttributeError(f'{type(self).__name__!r} has no attribute {name!r}')
+        return getattr(self.family, name)
+
+    def step(
+        self, command: AnyCommand | None = None, body: BodyState | None = None,
+        dt: float | None = None, tick: int | None = None,
+    ) -> Output:
+        """Advance by one step and return what the actuators did.
+
+        Parameters
+        ----------
+        command : array_like, mapping or Command, optional
+            One value for each of ``command_names``, (..., m), in the field that ``command_fields``
+            has for it; or some values by their names; or a `Command`. NaN, and what is left out,
+            is not commanded. One row is for the whole batch.
+        body : BodyState, optional
+            Motion of the body; at rest by default.
+        dt : float
+            Length of the step [s]; required.
+        tick : int, optional
+            Number of the step; by default they are counted.
+
+        Raises
+        ------
+        CommandError
+            For another type, length or batch, naming what was expected.
+        """
+        wanted = command_of(self.family, command, self._batch, self._name)
+        moves = _REST if body is None else _checked(body, self._batch)
+        number = self.tick if tick is None else tick
+        output = self.family.step(wanted, moves, _seconds(dt), number)
+        self.tick = number + 1
+        return output
+
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Return to the start, all or some environments of a batch; see `Restartable.reset`."""
+        # A family of another package need not take states.
+        if indices is None and state is None:
+            self.family.reset()
+        else:
+            self.family.reset(indices, state)  # type: ignore[call-arg]
+        if indices is None:
+            self.tick = 0
+
+
+def command_of(
+    family: Family, given: AnyCommand | None, batch: tuple[int, ...], who: str
+) -> Command:
+    """Return a command that a program gave a family; ``who`` begins errors.
+
+    Raises `CommandError` for another type, length or batch.
+    """
+    if given is None:
+        return Command()
+    names = family.command_names
+    if isinstance(given, Command):
+        for values in (given.position, given.velocity, given.effort):
+            if values is not None:
+                _check(values.shape, batch, names, who)
+        return given
+    if isinstance(given, Mapping):
+        row = np.full((*batch, len(names)), np.nan)
+        for name, value in given.items():
+            if name not in names:
+                hint = suggestion(str(name), names)
+                raise CommandError(f'{who}: unknown {name!r}{hint}; known: {", ".join(names)}')
+            numbers = _numbers(value, f'{who}: {name}')
+            if not _fits(numbers.shape, batch):
+                raise CommandError(
+                    f'{who}: {name}: expected {_shapes((), batch)}, got shape {numbers.shape}'
+                )
+            row[..., list(names).index(name)] = numbers
+    else:
+        row = _numbers(given, who)
+        _check(row.shape, batch, names, who)
+    fields = np.array(family.command_fields)
+    return Command(**{
+        field: np.where(fields == field, row, np.nan) for field in dict.fromkeys(fields.tolist())
+    })
+
+
+def _numbers(given: Any, who: str) -> FloatArray:
+    """Return an array of numbers."""
+    try:
+        array = np.asarray(given)
+        if array.dtype.kind in 'fiu':
+            return array.astype(float)
+    except (TypeError, ValueError):
+        pass
+    raise CommandError(
+        f'{who}: expected numbers, a mapping of names to numbers or a Command, '
+        f'got {type(given).__name__} {given!r}'
+    )
+
+
+def _fits(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Return whether an array of a shape can be spread over a whole one."""
+    ends = zip(reversed(shape), reversed(whole), strict=False)
+    return len(shape) <= len(whole) and all(n in (1, m) for n, m in ends)
+
+
+def _shapes(row: tuple[int, ...], batch: tuple[int, ...]) -> str:
+    return ' or '.join(f'shape {shape}' for shape in dict.fromkeys((row, (*batch, *row))))
+
+
+def _count(names: Any, batch: tuple[int, ...]) -> str:
+    text = f'{len(names)} number{"s" * (len(names) != 1)} ({", ".join(names)})'
+    return f'{text} or shape {(*batch, len(names))}' if batch else text
+
+
+def _check(shape: tuple[int, ...], batch: tuple[int, ...], names: Any, who: str) -> None:
+    """Raise `CommandError` where a command of a shape has not one column for each name."""
+    if shape[-1:] != (len(names),) or not _fits(shape[:-1], batch):
+        raise CommandError(
+            f'{who}: expected {_count(names, batch)}, '
+            f'got {shape[0] if len(shape) == 1 else f"shape {shape}"}'
+        )
+
+
+def _checked(body: Any, batch: tuple[int, ...]) -> BodyState:
+    if not isinstance(body, BodyState):
+        raise CommandError(
+            f'body: expected a BodyState, got {type(body).__name__}; a step is dt=0.01, by name'
+        )
+    for key, value in vars(body).items():
+        row = () if key == 'height' else (3,)
+        if value is None:
+            continue
+        shape = value.shape
+        if shape[len(shape) - len(row):] != row or not _fits(shape[:len(shape) - len(row)], batch):
+            raise CommandError(f'body: {key}: expected {_shapes(row, batch)}, got shape {shape}')
+    return body
+
+
+def _seconds(dt: Any) -> float:
+    try:
+        seconds = float(dt)
+    except (TypeError, ValueError):
+        seconds = np.nan
+    if not 0.0 <= seconds < np.inf:
+        raise CommandError(f'dt: expected the seconds of a step, as in dt=0.01, got {dt!r}')
+    return seconds

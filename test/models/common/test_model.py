@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model takes plain numbers, counts its ticks, and refuses in one line what it cannot use."""
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+from propulsion_ros.models import (
+    BodyState,
+    Boosters,
+    BoostersParams,
+    Command,
+    Fins,
+    FinsParams,
+    Model,
+    Rotors,
+    RotorsParams,
+)
+from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.fins.lift_drag import QuadraticParams
+from propulsion_ros.settings.errors import CommandError
+
+NAN = float('nan')
+ROTORS = RotorsParams(
+    names=['a', 'b'], max_thrust=10.0, motor_constant=1.5e-5, time_constant_up=0.1,
+)
+
+
+def rotors(batch=()):
+    return Model(Rotors(ROTORS, batch), batch, 'rotors')
+
+
+def boosters():
+    return Model(Boosters(BoostersParams(
+        names=['a'], max_thrust=100.0, max_fuel_rate=0.5, noise_ratio=0.1,
+        gimbals=GimbalsParams(booster=['a'], time_constant=0.1),
+    )))
+
+
+@pytest.mark.parametrize(('given', 'effort'), [
+    pytest.param([3.0, 5.0], [3.0, 5.0], id='a list'),
+    pytest.param((3, 5), [3.0, 5.0], id='a tuple of whole numbers'),
+    pytest.param(np.array([3.0, 5.0], np.float32), [3.0, 5.0], id='an array'),
+    pytest.param({'b': 5.0}, [NAN, 5.0], id='by name'),
+    pytest.param(Command(effort=[3.0, 5.0]), [3.0, 5.0], id='a command'),
+    pytest.param(None, [NAN, NAN], id='none'),
+])
+def test_plain_numbers_are_a_command(given, effort):
+    plain, family = rotors(), Rotors(ROTORS)
+    for tick in range(3):
+        output = plain.step(given, dt=0.01)
+        expected = family.step(Command(effort=effort), BodyState(), 0.01, tick)
+        np.testing.assert_array_equal(output.wrench, expected.wrench)
+
+
+def test_each_number_goes_into_the_field_of_its_name():
+    plain, family = boosters(), boosters().family
+    for tick in range(3):
+        output = plain.step([50.0, 0.05, -0.02], dt=0.01)
+        expected = family.step(
+            Command([NAN, 0.05, -0.02], effort=[50.0, NAN, NAN]), BodyState(), 0.01, tick
+        )
+        np.testing.assert_array_equal(output.wrench, expected.wrench)
+
+
+def test_ticks_are_counted_and_may_be_given():
+    counted, given = boosters(), boosters()
+    first = [counted.step([50.0, 0.0, 0.0], dt=0.01).wrench for _ in range(3)]
+    assert counted.tick == 3
+    same = [given.step(Command(effort=[50.0, NAN, NAN]), BodyState(), 0.01, i).wrench
+            for i in range(3)]
+    np.testing.assert_array_equal(first, same)
+    # The noise differs from tick to tick, so this would show.
+    assert len({wrench[2] for wrench in first}) == 3
+    counted.reset()
+    np.testing.assert_array_equal(counted.step([50.0, 0.0, 0.0], dt=0.01).wrench, first[0])
+
+
+def test_a_row_is_for_the_whole_batch():
+    many = rotors((3,))
+    output = many.step([3.0, 5.0], dt=0.01)
+    assert output.wrench.shape == (3, 6)
+    again = rotors((3,)).step({'a': [3.0, 3.0, 3.0], 'b': 5.0}, dt=0.01)
+    np.testing.assert_array_equal(output.wrench, again.wrench)
+    many.reset([1])
+    assert many.tick == 1
+
+
+def test_a_body_moves():
+    def lift(body):
+        fins = Model(Fins(FinsParams(
+            names=['a'], quadratic=QuadraticParams(
+                fin=['a'], lift_constant=9.0, drag_constant=4.0,
+            ),
+        )))
+        return fins.step([0.1], body, dt=0.01).wrench
+
+    assert not np.any(lift(None))
+    assert np.any(lift(BodyState(velocity=[3.0, 0.0, 0.0])))
+
+
+def test_a_model_has_what_its_family_has():
+    model = rotors()
+    assert list(model.command_names) == ['a', 'b']
+    assert copy.deepcopy(model).thrust_limits[1].tolist() == [10.0, 10.0]
+    with pytest.raises(AttributeError, match='no_such'):
+        _ = model.no_such
+
+
+@pytest.mark.parametrize(('batch', 'words', 'settings', 'text'), [
+    pytest.param((), [[1.0]], {}, r'rotors: expected 2 numbers \(a, b\), got 1', id='length'),
+    pytest.param((), [1.0], {}, r'rotors: expected 2 numbers \(a, b\), got shape \(\)',
+                 id='a number'),
+    pytest.param((), [Command(effort=[1.0] * 3)], {}, r'expected 2 numbers \(a, b\), got 3',
+                 id='a command'),
+    pytest.param((64,), [np.ones((32, 2))], {},
+                 r'expected 2 numbers \(a, b\) or shape \(64, 2\), got shape \(32, 2\)',
+                 id='batch'),
+    pytest.param((), [np.ones((64, 2))], {}, r'got shape \(64, 2\)', id='no batch'),
+    pytest.param((64,), [{'a': [1.0, 2.0]}], {},
+                 r'rotors: a: expected shape \(\) or shape \(64,\), got shape \(2,\)',
+                 id='batch by name'),
+    pytest.param((), ['ab'], {}, r"rotors: expected numbers, .* got str 'ab'", id='a text'),
+    pytest.param((), [['a', 'b']], {}, r'rotors: expected numbers, .* got list', id='texts'),
+    pytest.param((), [[[1.0], [1.0, 2.0]]], {}, 'rotors: expected numbers', id='ragged'),
+    pytest.param((), [{'c': 1.0}], {}, "rotors: unknown 'c'; known: a, b", id='a name'),
+    pytest.param((), [[1.0, 2.0]], {'dt': None}, 'dt: expected the seconds of a step, .* None',
+                 id='no dt'),
+    pytest.param((), [[1.0, 2.0]], {'dt': -0.1}, 'dt: expected .* got -0.1', id='dt'),
+    pytest.param((), [[1.0, 2.0], 0.01], {}, 'body: expected a BodyState, got float; a step is dt',
+                 id='dt by place'),
+    pytest.param((), [None, BodyState(velocity=[1.0, 2.0])], {},
+                 r'body: velocity: expected shape \(3,\), got shape \(2,\)', id='body'),
+    pytest.param((), [None, BodyState(height=np.ones(2))], {},
+                 r'body: height: expected shape \(\), got shape \(2,\)', id='height'),
+])
+def test_what_cannot_be_used_is_one_line(batch, words, settings, text):
+    model = rotors(batch)
+    with pytest.raises(CommandError, match=text) as caught:
+        model.step(*words, **{'dt': 0.01, **settings})
+    assert '\n' not in str(caught.value)
+    # Nothing was advanced.
+    assert model.tick == 0
+
+
+@pytest.mark.parametrize('make', [
+    lambda: Command(effort=['a']), lambda: Command([1.0], [[1.0], [1.0, 2.0]]),
+    lambda: BodyState(velocity='fast'),
+])
+def test_fields_are_numbers(make):
+    with pytest.raises(CommandError, match=r'(effort|velocity): expected numbers, got'):
+        make()
