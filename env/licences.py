@@ -32,6 +32,8 @@ Of {count} wheels {without} declare no licence by name. {words}
 | Wheel | Licence | Brought by |
 | --- | --- | --- |
 {rows}
+
+Next: [what is stable](stability.md).
 """  # noqa: E501
 
 

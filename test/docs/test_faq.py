@@ -13,7 +13,6 @@ PAGES = [Page(REPOSITORY / 'docs' / name) for name in ('faq.md', 'quick_start.md
 OTHERS = {
     'actuator_msgs': 'a package of messages', 'base_link': 'a frame',
     'cmd_thrust': 'a topic of gz-sim', 'propulsion_ros': 'the package',
-    'propulsion_ros.models': 'a part of it',
 }
 """Words that are nothing of ours, and what they are."""
 

@@ -87,7 +87,7 @@ def test_verdicts(limits, seconds, expected):
     assert word(limits, *seconds) == expected
 
 
-# Where the rules of the users differed before they became one; docs/decisions.md lists these.
+# Where the rules of the users differed before they became one.
 
 confirming = pytest.mark.parametrize(
     'limits', [limits for limits in USERS.values() if limits.agreeing != 1],
