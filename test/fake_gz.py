@@ -11,7 +11,7 @@ import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import timedelta
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -88,6 +88,9 @@ class Link:
     def __init__(self, entity):
         self._entity = entity
 
+    def name(self, ecm):
+        return ecm.bodies[self._entity].name.rpartition('::')[2]
+
     def enable_velocity_checks(self, ecm, enable=True):
         ecm.bodies[self._entity].reports_velocity = enable
 
@@ -111,8 +114,49 @@ class Link:
         ]
 
 
+@dataclass
+class Hinge:
+    """One joint of a world."""
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    axis: tuple = (1.0, 0.0, 0.0)
+    limits: tuple = (-1e16, 1e16)
+
+
+class Joint:
+    """gz.sim.Joint, and sdf.JointAxis and sdf.JointType of it."""
+
+    def __init__(self, entity):
+        self._hinge = entity
+
+    def name(self, ecm):
+        return self._hinge.name
+
+    def parent_link_name(self, ecm):
+        return self._hinge.parent
+
+    def child_link_name(self, ecm):
+        return self._hinge.child
+
+    def type(self, ecm):
+        return SimpleNamespace(name=self._hinge.kind)
+
+    def pose(self, ecm):
+        return Pose3d(np.zeros(3), np.eye(3))
+
+    def axis(self, ecm):
+        hinge = self._hinge
+        return [SimpleNamespace(
+            xyz=lambda: Vector3d(*hinge.axis), lower=lambda: hinge.limits[0],
+            upper=lambda: hinge.limits[1],
+        )]
+
+
 class Model:
-    """gz.sim.Model."""
+    """gz.sim.Model; a nested one has the prefix of its links as its entity."""
 
     def __init__(self, entity):
         self._entity = entity
@@ -120,8 +164,35 @@ class Model:
     def valid(self, ecm):
         return self._entity == World.MODEL
 
-    def link_by_name(self, ecm, name):
-        return next((e for e, body in ecm.bodies.items() if body.name == name), K_NULL_ENTITY)
+    def name(self, ecm):
+        return 'lander' if self._entity == World.MODEL else self._entity.removesuffix('::')
+
+    def static(self, ecm):
+        return ecm.is_static
+
+    def source_file_path(self, ecm):
+        return ecm.file
+
+    def _prefix(self):
+        return '' if self._entity == World.MODEL else self._entity
+
+    def links(self, ecm):
+        prefix = self._prefix()
+        return [e for e, body in ecm.bodies.items()
+                if body.name.rpartition('::')[0] == prefix.removesuffix('::')]
+
+    def joints(self, ecm):
+        return ecm.hinges if self._entity == World.MODEL else []
+
+    def models(self, ecm):
+        names = dict.fromkeys(
+            body.name.partition('::')[0] + '::' for body in ecm.bodies.values()
+            if '::' in body.name
+        )
+        return list(names) if self._entity == World.MODEL else []
+
+    def canonical_link(self, ecm):
+        return next(iter(ecm.bodies), K_NULL_ENTITY)
 
 
 class Element:
@@ -132,30 +203,42 @@ class Element:
 
     @classmethod
     def plugin(cls, **tags):
-        """Return a <plugin> with tags; a list makes as many of them."""
+        """Return a <plugin> with tags; a list makes as many of them, an element is one."""
         root = ElementTree.Element('plugin')
         for tag, value in tags.items():
-            for text in value if isinstance(value, list) else [value]:
-                ElementTree.SubElement(root, tag).text = str(text)
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, ElementTree.Element):
+                    root.append(each)
+                else:
+                    ElementTree.SubElement(root, tag).text = str(each)
         return cls([root], 0)
 
-    def has_element(self, name):
-        return self._siblings[self._place].find(name) is not None
-
-    def get_string(self, key=''):
-        element = self._siblings[self._place]
-        return (element.find(key) if key else element).text or ''
-
-    def find_element(self, name):
-        found = self._siblings[self._place].findall(name)
-        return Element(found, 0) if found else None
-
-    def get_first_element(self):
-        children = list(self._siblings[self._place])
-        return Element(children, 0) if children else None
+    @property
+    def _own(self):
+        return self._siblings[self._place]
 
     def get_name(self):
-        return self._siblings[self._place].tag
+        return self._own.tag
+
+    def get_attributes(self):
+        return [
+            SimpleNamespace(get_key=lambda key=key: key, get_as_string=lambda value=value: value)
+            for key, value in self._own.items()
+        ]
+
+    def get_value(self):
+        text = self._own.text
+        return None if text is None else SimpleNamespace(get_as_string=lambda: text)
+
+    def file_path(self):
+        return self._own.get('in_file', '')
+
+    def line_number(self):
+        return None
+
+    def get_first_element(self):
+        children = list(self._own)
+        return Element(children, 0) if children else None
 
     def get_next_element(self, name):
         further = range(self._place + 1, len(self._siblings))
@@ -178,9 +261,15 @@ class World:
 
     MODEL = 7
 
-    def __init__(self, system, links, plugin, step=1e-3):
+    def __init__(self, system, links, plugin, step=1e-3, hinges=(), file='', is_static=False):
         self.system, self.step_size = system, step
-        self.bodies = {entity: Body(name) for entity, name in enumerate(links, start=10)}
+        self.file, self.is_static = file, is_static
+        places = links if isinstance(links, dict) else dict.fromkeys(links, (0.0, 0.0, 0.0))
+        self.bodies = {
+            entity: Body(name, np.array(place, float))
+            for entity, (name, place) in enumerate(places.items(), start=10)
+        }
+        self.hinges = list(hinges)
         self.iterations = 0
         self.time = 0.0
         self.applied = defaultdict(lambda: np.zeros(6))
@@ -218,5 +307,6 @@ class World:
 def install(monkeypatch, name='gz.sim'):
     """Put the fake in the place of gz.sim, under the name that it has in a release."""
     module = ModuleType(name)
-    module.Model, module.Link, module.K_NULL_ENTITY = Model, Link, K_NULL_ENTITY
+    module.Model, module.Link, module.Joint = Model, Link, Joint
+    module.K_NULL_ENTITY = K_NULL_ENTITY
     monkeypatch.setitem(sys.modules, name, module)

@@ -117,8 +117,7 @@ def _check_yaml(text):
 def _check_xml(text):
     """Read every plugin block; what a piece of a description leaves out is put around it."""
     if text.lstrip().startswith('<plugin filename="gz-sim'):
-        _check_system(fromstring(text))
-        return
+        text = _blocks_of_system(fromstring(text))
     if text.lstrip().startswith('<ros2_control'):
         # test_ros2_control.py compares it with the quadrotor.
         fromstring(text)
@@ -134,13 +133,16 @@ def _check_xml(text):
             raise PageError(str(error)) from None
 
 
-def _check_system(plugin):
-    """Compare a plugin for Gazebo with the one that is written for it."""
-    ours = system_plugin('model', ['settings'], 'namespace')
-    said, true = ((each.attrib, [tag.tag for tag in each], each.findtext('module_name'))
-                  for each in (plugin, ours))
-    if said != true:
+def _blocks_of_system(plugin):
+    """Return the blocks in a plugin for Gazebo, which is compared with the one that is written."""
+    ours = system_plugin('model')
+    if (plugin.attrib, plugin[0].text) != (ours.attrib, ours[0].text):
         raise PageError(f'expected {tostring(ours, "unicode")}')
+    blocks = plugin.findall('actuators')
+    for block in blocks:
+        block.tag = 'plugin'
+        block.set('filename', 'propulsion_ros')
+    return ''.join(tostring(block, 'unicode') for block in blocks)
 
 
 def _robots(text):

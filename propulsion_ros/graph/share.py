@@ -2,10 +2,12 @@
 """Where the files that come with the package are, and robot descriptions made from them."""
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 from propulsion_ros.graph.expand_xacro import SECONDS, places_from
@@ -17,7 +19,7 @@ from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.xml import SIZE_LIMIT
 
 PACKAGE = 'propulsion_ros'
-_ADDRESS = 'package://'
+_ADDRESS, _MODEL = 'package://', 'model://'
 _EXPAND = (
     'import sys; sys.path[:] = sys.argv[3:]; from propulsion_ros.graph.expand_xacro import main; '
     'main(sys.argv[1], int(sys.argv[2]))'
@@ -48,14 +50,26 @@ def share_directory() -> Path:
     )
 
 
-def located(path: str | Path) -> Path:
-    """Return a path; that of ``package://NAME/FILE`` is in the share folder of a ROS package.
+def located(path: str | Path, beside: str | Path = '') -> Path:
+    """Return a path, relative to the folder ``beside`` where it is relative.
 
-    Raises `SourceError` where there is no such package.
+    That of ``package://NAME/FILE`` is in the share folder of a ROS package, that of
+    ``model://NAME/FILE`` in a folder of GZ_SIM_RESOURCE_PATH or SDF_PATH, as for Gazebo. Raises
+    `SourceError` where there is no such package or file.
     """
     text = str(path)
+    if text.startswith(_MODEL):
+        paths = [os.environ.get(key, '') for key in ('GZ_SIM_RESOURCE_PATH', 'SDF_PATH')]
+        folders = [folder for each in paths for folder in each.split(os.pathsep) if folder]
+        found = [Path(folder, text.removeprefix(_MODEL)) for folder in folders]
+        for each in found:
+            if kind_of(each) != ABSENT:
+                return each
+        raise SourceError(text, (
+            f'is in no folder of GZ_SIM_RESOURCE_PATH: {", ".join(folders) or "it is empty"}'
+        ))
     if not text.startswith(_ADDRESS):
-        return Path(path)
+        return Path(beside, path)
     name, _, rest = text.removeprefix(_ADDRESS).partition('/')
     folder = share_directory() if name == PACKAGE else _indexed(name)
     if folder is None:
@@ -141,7 +155,9 @@ def _expanded(path: str | Path) -> Description:
 
 
 def _python() -> str:
-    """Return the Python to start: inside a simulator ``sys.executable`` may be the simulator."""
-    if Path(sys.executable or '').name.startswith('python'):
-        return sys.executable
-    return shutil.which('python3') or sys.executable
+    """Return the Python to start: inside a simulator ``sys.executable`` may be anything."""
+    name = 'python{}.{}'.format(*sys.version_info[:2])
+    for folder in (sys.base_prefix + '/bin', sysconfig.get_config_var('BINDIR') or ''):
+        if Path(folder, name).is_file():
+            return str(Path(folder, name))
+    return sys.executable or shutil.which('python3') or name

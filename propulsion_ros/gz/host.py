@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
+from xml.etree.ElementTree import Element
 
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
-from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.family_params import group_of, loop_params_of
 from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.wiring import NodeSpec, actuator_nodes, pushing_blocks
+from propulsion_ros.gz.joint_drives import Group, held_joints
 from propulsion_ros.gz.link_forces import LinkForces, Mount
+from propulsion_ros.gz.seats import group_seats, shifts
+from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of, placed_description
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.ports import Outlet, Port
 from propulsion_ros.messages.rclpy_private import reason_of
-from propulsion_ros.models.common.family import Output
+from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.spin import ROS_REFUSALS, make_executor
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.urdf.link_tree import LinkTree, Pose
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
@@ -53,12 +58,14 @@ class ActuatorHost:
 
     Parameters
     ----------
+    model : SimulatedModel
+        The model.
     description : str
-        URDF with plugin blocks.
-    is_there : callable
-        Whether the simulated model has a link of this name.
+        URDF of it, '' for none; places are those of the model.
     params_files : sequence of str or Path
         Settings of the nodes, the later ones win.
+    blocks : sequence of Element
+        Plugin blocks beside those of the description.
 
     Attributes
     ----------
@@ -68,38 +75,52 @@ class ActuatorHost:
         Links of the model whose poses `step` needs.
     nodes : list of SimulatedNode
         One for each group, from `start` on.
+    warnings : list of str
+        What is likely a mistake, a line each.
     """
 
     def __init__(
         self,
-        description: str,
-        is_there: Callable[[str], bool],
+        model: SimulatedModel,
+        description: str = '',
         params_files: Sequence[str | Path] = (),
         namespace: str = '',
+        blocks: Sequence[Element] = (),
     ) -> None:
         self._files, self._namespace = tuple(params_files), namespace
-        tree = LinkTree(parse_urdf(description))
-        blocks = actuators_from_urdf(description, loop_params_of)
-        specs = actuator_nodes(description, blocks, use_sim_time=False)
-        spec_of = {spec.name: spec for spec in specs}
-        pairs = [(block, spec_of[block.name]) for block in pushing_blocks(blocks)]
-        if not pairs:
+        robot = parse_urdf(description) if description else None
+        text = placed_description(model, robot, blocks)
+        tree = LinkTree(parse_urdf(text))
+        specs = actuators_from_urdf(text, loop_params_of)
+        nodes = {spec.name: spec for spec in actuator_nodes(text, specs, use_sim_time=False)}
+        self.warnings = _strays(self._files, nodes)
+        given: list[tuple[Group, LoopParams]] = []
+        for spec in pushing_blocks(specs):
+            values = settings_of(self._files, spec.name, namespace)
+            family, params = build_family(spec.family, values, spec)
+            output = family.step(Command(), BodyState(), 1.0 / params.update_rate, 0)
+            given.append((Group(spec, family, output), params))
+        if not given:
             raise SourceError('robot', 'no plugin block whose actuators push')
-        bases = {block.base_link for block, _ in pairs}
+        bases = {group.spec.base_link for group, _ in given}
         if len(bases) > 1:
             raise SourceError('base_link', f'expected one for all blocks, got {sorted(bases)}')
-        self.base = Mount.find(tree, bases.pop(), is_there)
-        self._groups: list[_Group] = []
-        for block, spec in pairs:
-            given = settings_of(self._files, block.name, namespace)
-            family, params = build_family(block.family, given, block)
-            mounts = [
-                Mount.find(tree, frame, is_there) if frame else self.base
-                for frame in family.actuator_frames
-            ]
-            self._groups.append(_Group(
-                spec, LinkForces(self.base, mounts), params, bool(family.uses_body)
-            ))
+        base_link = bases.pop()
+        groups = [group for group, _ in given]
+        held = held_joints(robot, tree, groups)
+        self.base = Mount(*carrier_of(model, tree, base_link, held))
+        self._groups = [
+            _Group(
+                nodes[group.spec.name],
+                LinkForces(
+                    self.base, group_seats(model, tree, group, held), bool(group.turned(tree))
+                ),
+                params, bool(group.family.uses_body),
+            )
+            for group, params in given
+        ]
+        if robot is not None:
+            self.warnings += shifts(LinkTree(robot), tree, groups)
         self.links = tuple(dict.fromkeys(
             link for group in self._groups for link in group.forces.links
         ))
@@ -107,12 +128,17 @@ class ActuatorHost:
         self._context: rclpy.Context | None = None
         self._every, self._passed = 1, 0
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the nodes."""
+        return [group.spec.name for group in self._groups]
+
     def start(self, period_ns: int) -> None:
         """Start the nodes, which step with a period.
 
         Raises `ConfigError` where a node does not start; then none is left.
         """
-        self._every = max(1, round(1e9 / (_SERVED_PER_SECOND * period_ns)))
+        self._every = _serve_every(period_ns)
         self._context = rclpy.Context()
         # The simulator has handlers of its own.
         rclpy.init(
@@ -188,13 +214,17 @@ class ActuatorHost:
         """
         total: dict[str, FloatArray] = {}
         for group, node in zip(self._groups, self.nodes, strict=True):
-            output = node.step(stamp_ns, motion)
-            # What is not finite the node has complained of.
-            if output is None or not math.isfinite(sum(output.wrench.tolist())):
-                continue
-            for link, wrench in group.forces.at(output, poses).items():
+            pushes = node.step(stamp_ns, motion, group.forces, poses)
+            for link, wrench in pushes.items():
                 total[link] = total[link] + wrench if link in total else wrench
         return total
+
+    def jump(self, from_ns: int, to_ns: int, period_ns: int) -> None:
+        """Go on at another time, or with another period; see `ActuatorPorts.jump`."""
+        self._every = _serve_every(period_ns)
+        for group, node in zip(self._groups, self.nodes, strict=True):
+            timing = _timing(group.params, period_ns)
+            node.jump(from_ns, to_ns, {key: timing[key] for key in ('update_rate', 'publish_rate')})
 
     def reset(self) -> None:
         """Return all actuators to the start, as the world does."""
@@ -211,6 +241,22 @@ class ActuatorHost:
         self.nodes.clear()
         rclpy.try_shutdown(context=self._context)
         self._context = None
+
+
+def _serve_every(period_ns: int) -> int:
+    """Return after how many steps nodes are served."""
+    return max(1, round(1e9 / (_SERVED_PER_SECOND * period_ns)))
+
+
+def _strays(files: Sequence[str | Path], nodes: Collection[str]) -> list[str]:
+    """Return a line for each node of parameter files that is not there."""
+    others = ('vehicle', 'flight_state', 'visualizer', 'identify')
+    return [
+        f'{path}: parameters for {name!r}, which is no node here{suggestion(name, nodes)}; '
+        f'the model has: {", ".join(nodes)}'
+        for path in files for name in ParameterFile(path).nodes
+        if group_of(name) not in nodes and name not in others
+    ]
 
 
 def _timing(params: LoopParams, period_ns: int) -> dict[str, object]:
@@ -301,16 +347,41 @@ class SimulatedNode(ActuatorNode):
         """Return the simulator's time."""
         return self._time_ns
 
-    def step(self, stamp_ns: int, motion: Motion | None) -> Output | None:
-        """Run the tick at a stamp; see `ActuatorPorts.step`. Return None while not active."""
+    def step(
+        self, stamp_ns: int, motion: Motion | None, forces: LinkForces, poses: Mapping[str, Pose]
+    ) -> Mapping[str, FloatArray]:
+        """Run the tick at a stamp; see `ActuatorPorts.step`, and `LinkForces.at` for the result.
+
+        What is published is the wrench with the links where they are. Nothing is returned while
+        not active.
+        """
         self._time_ns = stamp_ns
-        if not self.is_active or self.loop is None:
-            return None
+        loop = self.loop
+        if not self.is_active or loop is None:
+            return {}
+        pushes: Mapping[str, FloatArray] = {}
+
+        def placed(output: Output) -> Output:
+            nonlocal pushes
+            # What is not finite the node complains of.
+            if not math.isfinite(sum(output.wrench.tolist())):
+                return output
+            pushes, wrench = forces.at(loop.family, output, poses)
+            return output if wrench is output.wrench else output._replace(wrench=wrench)
+
+        loop.core.placed = placed
         self._is_stepping = True
         try:
-            return self.loop.step(stamp_ns, motion)
+            loop.step(stamp_ns, motion)
         finally:
             self._is_stepping = False
+        return pushes
+
+    def jump(self, from_ns: int, to_ns: int, timing: Mapping[str, Any]) -> None:
+        """Go on at another time; see `ActuatorPorts.jump`."""
+        self._time_ns = to_ns
+        if self.loop is not None:
+            self.loop.jump(from_ns, to_ns, timing)
 
     def restart(self) -> None:
         """Return actuators and time to the start, as the world does."""

@@ -2,7 +2,7 @@
 """gz-sim's own systems behind actuator nodes: Thruster and JointPositionController."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from propulsion_ros.gz.bridge import BridgeTopic, joint_topic
 from propulsion_ros.gz.sdf_elements import insert, plugin
+from propulsion_ros.gz.simulated_model import is_shaft
 from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
 from propulsion_ros.models.common.family import Allocatable, Family, Output
 from propulsion_ros.settings.errors import SourceError
@@ -149,6 +150,39 @@ def moved_without_mass(root: Element, tree: LinkTree) -> list[str]:
         joint.name for joint in tree.joints.values()
         if joint.kind != 'fixed' and joint.child not in massive
     ]
+
+
+def held_joints(root: Element | None, tree: LinkTree, groups: Sequence[Group]) -> set[str]:
+    """Return the joints that count as fixed, with those that follow them.
+
+    Actuators turn them themselves, they are shafts, or they move what Gazebo drops.
+
+    Parameters
+    ----------
+    root : Element or None
+        The description with its masses, None where every link has one.
+    tree : LinkTree
+        Its links.
+    groups : sequence of Group
+        The actuators.
+    """
+    held = {name for group in groups for name in (*group.turned(tree), *_shafts(tree, group))}
+    if root is not None:
+        held.update(moved_without_mass(root, tree))
+    while followers := {n for n, joint in tree.joints.items() if joint.mimics in held} - held:
+        held |= followers
+    return held
+
+
+def _shafts(tree: LinkTree, group: Group) -> Iterator[str]:
+    """Yield the joints that turn about the thrust of an actuator of a group."""
+    for frame, axis in zip(group.family.actuator_frames, group.output.axes, strict=True):
+        for joint in tree.joints_between(frame, tree.root) if frame else ():
+            turn = tree.pose(joint.child, group.spec.base_link).rotation
+            if is_shaft(joint, turn.T @ axis):
+                yield joint.name
+            elif joint.kind != 'fixed':
+                break
 
 
 def _require_masses(root: Element, tree: LinkTree, link: str) -> None:

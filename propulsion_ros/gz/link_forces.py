@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.models.common.family import Output
+from propulsion_ros.models.common.family import Family, Output
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.rotation import Quaternion, product, quaternion_of
-from propulsion_ros.models.common.wrench import cross, move_wrench, net_wrench
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.urdf.link_tree import LinkTree, Pose
+from propulsion_ros.urdf.link_tree import Pose
 
 
 @dataclass(frozen=True)
@@ -28,30 +27,6 @@ class Mount:
     """Link of the model that carries it, itself where the model has it."""
     pose: Pose
     """Pose of the link in the one that carries it, with every joint at position 0."""
-
-    @staticmethod
-    def find(tree: LinkTree, link: str, is_there: Callable[[str], bool]) -> Mount:
-        """Return the mount of a link.
-
-        Parameters
-        ----------
-        tree : LinkTree
-            The robot description.
-        link : str
-            One of its links.
-        is_there : callable
-            Whether the model has a link of this name.
-
-        Raises
-        ------
-        SourceError
-            Where the model has neither the link nor any that carries it.
-        """
-        carriers = [joint.parent for joint in tree.joints_between(link, tree.root)]
-        for carrier in (link, *carriers):
-            if is_there(carrier):
-                return Mount(carrier, tree.pose(link, carrier))
-        raise SourceError(f'link {link!r}', 'neither it nor one that carries it is in the model')
 
     @functools.cached_property
     def quaternion(self) -> Quaternion:
@@ -99,34 +74,60 @@ class Mount:
         ])
 
 
+@dataclass(frozen=True)
+class Seat:
+    """Where an actuator acts."""
+
+    mount: Mount
+    """Of its link in the simulated model."""
+    pose: Pose
+    """Of its link in base_link, with every joint at position 0."""
+
+
 class LinkForces:
     """Divides the wrench of a group of actuators among the links of a simulated model.
 
-    Each actuator's force acts at the origin of its link. What these forces leave of the group's
-    wrench (reaction torques, the way of a force over a gimbal) acts at base_link, so that all
-    together are that wrench, wherever the links are.
+    The force of each actuator acts at the origin of its link and, as its torque does, in the axes
+    that the link has now. What these leave of the group's wrench, such as the way of a force over a
+    gimbal, acts at base_link.
 
     Parameters
     ----------
     base : Mount
         Of base_link.
-    mounts : sequence of Mount
-        Of the link of each actuator, n.
+    seats : sequence of Seat
+        Of each actuator, n.
+    turns : bool
+        Whether actuators turn their own links (gimbals, fins): the model's links do not follow.
     """
 
-    def __init__(self, base: Mount, mounts: Sequence[Mount]) -> None:
-        self._base = base
-        self.links = tuple(dict.fromkeys((base.link, *(mount.link for mount in mounts))))
-        self._link = np.array([self.links.index(mount.link) for mount in mounts], dtype=np.int64)
-        self._positions = np.array([mount.pose.position for mount in mounts])
+    def __init__(self, base: Mount, seats: Sequence[Seat], turns: bool) -> None:
+        self._base, self._turns = base, turns
+        self.links = tuple(dict.fromkeys((base.link, *(seat.mount.link for seat in seats))))
+        self._rotations = np.array([seat.pose.rotation for seat in seats])
+        # Of wrenches in base_link axes about the actuators, to those on links in their axes.
+        rows, columns = 6 * len(self.links), 6 * len(seats)
+        self._matrix, total = np.zeros((rows, columns)), np.zeros((6, columns))
+        self._rest = _moved(base.pose)
+        for i, seat in enumerate(seats):
+            own = slice(6 * i, 6 * i + 6)
+            k = 6 * self.links.index(seat.mount.link)
+            turn = seat.mount.pose.rotation @ seat.pose.rotation.T
+            self._matrix[k:k + 6, own] = _moved(Pose(turn, seat.mount.pose.position))
+            total[:, own] = _moved(Pose(np.eye(3), seat.pose.position))
+        self._matrix[:6] -= self._rest @ total
 
-    def at(self, output: Output, poses: Mapping[str, Pose]) -> dict[str, FloatArray]:
-        """Return the wrench on each of `links`.
+    def at(
+        self, family: Family, output: Output, poses: Mapping[str, Pose]
+    ) -> tuple[dict[str, FloatArray], FloatArray]:
+        """Return the wrench on each of `links`, and that of all together.
 
         Parameters
         ----------
+        family : Family
+            The actuators.
         output : Output
-            What the actuators do, without batch axes.
+            What they did in their last step, without batch axes.
         poses : mapping of str to Pose
             Of each of `links` in the world.
 
@@ -134,19 +135,31 @@ class LinkForces:
         -------
         dict of str to FloatArray
             Force and torque in world axes, about the origin of the link, (6,).
+        FloatArray
+            Their sum in the axes of and about the origin of base_link, (6,).
         """
         carrier = poses[self._base.link]
         if len(self.links) == 1:
             # Whatever acts on one rigid link is one wrench.
-            return {self._base.link: self._base.carried(output.wrench, carrier)}
+            return {self._base.link: self._base.carried(output.wrench, carrier)}, output.wrench
+        own = family.link_wrenches(output).reshape(-1, 2, 3) @ self._rotations.swapaxes(1, 2)
+        if self._turns:
+            own[:, 0] = output.forces
+        wrenches = self._matrix @ own.ravel()
+        wrenches[:6] += self._rest @ output.wrench
+        there = [poses[link] for link in self.links]
+        wrenches = wrenches.reshape(-1, 2, 3) @ np.array([pose.rotation.T for pose in there])
         base = carrier @ self._base.pose
-        rotations = np.array([poses[link].rotation for link in self.links])[self._link]
-        origins = np.array([poses[link].position for link in self.links])[self._link]
-        forces = output.forces @ base.rotation.T
-        arms = (rotations @ self._positions[..., None])[..., 0]
-        wrenches = np.zeros((len(self.links), 6))
-        np.add.at(wrenches, self._link, np.hstack((forces, cross(arms, forces))))
-        rest = (output.wrench.reshape(2, 3) @ base.rotation.T).ravel()
-        rest -= net_wrench(forces, origins + arms - base.position)
-        wrenches[0] += move_wrench(rest, base.position - carrier.position)
-        return dict(zip(self.links, wrenches, strict=True))
+        arms = np.array([pose.position for pose in there]) - base.position
+        torque = (wrenches[:, 1] + cross(arms, wrenches[:, 0])).sum(axis=0)
+        total = np.concatenate((wrenches[:, 0].sum(axis=0), torque)).reshape(2, 3) @ base.rotation
+        return dict(zip(self.links, wrenches.reshape(-1, 6), strict=True)), total.ravel()
+
+
+def _moved(pose: Pose) -> FloatArray:
+    """Return the matrix (6, 6) of a wrench at a frame to that at the one in which it has a pose."""
+    turn, (x, y, z) = pose.rotation, pose.position.tolist()
+    moved = np.zeros((6, 6))
+    moved[:3, :3] = moved[3:, 3:] = turn
+    moved[3:, :3] = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ turn
+    return moved

@@ -13,7 +13,7 @@ from propulsion_ros.graph.share import load_robot_description, located
 from propulsion_ros.graph.wiring import pushing_blocks
 from propulsion_ros.gz.body_effects import add_body, clearance, read_body
 from propulsion_ros.gz.bridge import FORTRESS, GZ, BridgeTopic, Release, body_topic
-from propulsion_ros.gz.joint_drives import Group, drive, moved_without_mass
+from propulsion_ros.gz.joint_drives import Group, drive, held_joints
 from propulsion_ros.gz.sdf_elements import insert, plugin, system_plugin
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.family import BodyState, Command
@@ -68,8 +68,9 @@ def gazebo_robot(
     model : str or Path
         Its .urdf or .xacro file, with plugin blocks, or the ``package://`` address of it.
     route : str
-        One of `ROUTES`. With 'system' the joints of actuators are fixed: the models know them
-        better. So are joints that move links without mass, which Gazebo would drop.
+        One of `ROUTES`. With 'system' the joints that actuators turn, and shafts, are fixed: the
+        models know them better. So are joints that move links without mass, which Gazebo would
+        drop.
     params_files : sequence of str or Path
         Settings of the nodes, the later ones win.
     namespace : str
@@ -193,16 +194,8 @@ def _add_mass(
 
 
 def _fix_joints(root: Element, tree: LinkTree, groups: Sequence[Group]) -> None:
-    """Fix joints that are or carry actuators, that follow such, or move links without mass."""
-    fixed = {name for group in groups for name in group.turned(tree)}
-    fixed.update(moved_without_mass(root, tree))
-    for group in groups:
-        for frame in filter(None, group.family.actuator_frames):
-            fixed.update(
-                joint.name for joint in tree.joints_between(frame, group.spec.base_link)
-            )
-    while followers := {n for n, joint in tree.joints.items() if joint.mimics in fixed} - fixed:
-        fixed |= followers
+    """Fix joints that actuators turn, that are their shafts, or that move links without mass."""
+    fixed = held_joints(root, tree, groups)
     for element in root.findall('joint'):
         if element.get('name') in fixed:
             element.set('type', 'fixed')

@@ -4,23 +4,63 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element
 
 import numpy as np
 from rclpy.logging import get_logger
 
 from propulsion_ros.graph.share import load_robot_description, located
 from propulsion_ros.gz.host import ActuatorHost
-from propulsion_ros.models.common.rotation import Quaternion, rows_of, unit
+from propulsion_ros.gz.reading import (
+    array_of,
+    element_of,
+    place_of,
+    pose_of,
+    quaternion_in,
+    read_model,
+)
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.timing.stepping import Ticks
 from propulsion_ros.urdf.link_tree import Pose
+from propulsion_ros.urdf.xml import path_step
 
-_TAGS = ('module_name', 'urdf_file', 'params_file', 'namespace')
+_TAGS = ('module_name', 'urdf_file', 'params_file', 'namespace', 'actuators')
+_ONCE = ('module_name', 'urdf_file', 'namespace')
 _MODULE = re.compile(r'gz\.sim\d*')
+_claims: dict[tuple[int, str], str] = {}
+"""What each system of this process has for itself: entities of models, and names of nodes."""
+
+
+_AT_REST = (
+    'has not moved in the first second in which it was pushed: it is joined to the world, or the '
+    'world has no <plugin filename="gz-sim-physics-system" name="gz::sim::systems::Physics"/>, '
+    'add it'
+)
+
+
+class _Rest:
+    """Whether a model that is pushed never moves."""
+
+    def __init__(self) -> None:
+        self._pose: Pose | None = None
+        self._left_ns = 1_000_000_000
+
+    def lasts(self, pose: Pose, pushed_ns: int) -> bool:
+        """Return, once, whether it was pushed for a second and has not moved at all."""
+        if self._left_ns <= 0:
+            return False
+        first = self._pose = self._pose or pose
+        if not (np.array_equal(first.position, pose.position)
+                and np.array_equal(first.rotation, pose.rotation)):
+            self._left_ns = 0
+            return False
+        self._left_ns -= pushed_ns
+        return self._left_ns <= 0
 
 
 class ActuatorSystem:
@@ -28,46 +68,82 @@ class ActuatorSystem:
 
     Its plugin has the filename ``gz-sim-python-system-loader-system``, the name
     ``gz::sim::systems::PythonSystemLoader``, and the tags <module_name>propulsion_ros.gz.system;
-    <urdf_file>, a .urdf or .xacro file with plugin blocks; <params_file>, settings of the nodes,
-    which may be repeated; <namespace> of the nodes. Files may be ``package://`` addresses. `host`
-    has the nodes, from `configure` on.
+    <actuators name="...">, each a plugin block; <urdf_file>, a .urdf or .xacro file with such
+    blocks; <params_file>, settings of the nodes, which may be repeated; <namespace> of the nodes.
+    There is an <actuators> or a <urdf_file>. Files may be ``package://`` or ``model://`` addresses,
+    and are relative to the file of the plugin. `host` has the nodes, and `place` the name of the
+    model with its file, from `configure` on.
     """
 
     def __init__(self) -> None:
         self.host: ActuatorHost | None = None
+        self.place = ''
+        self._claimed: list[tuple[int, str]] = []
+        # The same object comes with each call as long as it lives.
+        self._ecm: Any = None
 
     def configure(self, entity: Any, sdf: Any, ecm: Any, event_mgr: Any) -> None:
-        """Read the robot description and find its links in the model.
+        """Read the plugin and the model, and find the links of its actuators.
 
         Raises `ConfigError` for everything that is wrong.
         """
         gz = _gz_sim()
         model = gz.Model(entity)
+        self._ecm = ecm
+        file, line = place_of(sdf)
         if not model.valid(ecm):
+            self.place = file + line
             raise SourceError('plugin', 'expected to be inside a <model>')
-        _require_known(sdf)
-        path = _text(sdf, 'urdf_file')
-        if not path:
-            raise SourceError('plugin/urdf_file', 'is required')
-        self._host = self.host = ActuatorHost(
-            load_robot_description(located(path)),
-            lambda link: model.link_by_name(ecm, link) != gz.K_NULL_ENTITY,
-            [located(text) for text in _texts(sdf, 'params_file')], _text(sdf, 'namespace'),
-        )
-        self._links = {
-            name: gz.Link(model.link_by_name(ecm, name)) for name in self._host.links
-        }
+        file = file or str(model.source_file_path(ecm))
+        self.place = f'model {model.name(ecm)!r}' + (f' in {file}{line}' if file else '')
+        plugin = element_of(sdf)
+        _require_known(plugin)
+        if model.static(ecm):
+            raise SourceError('model', 'is static, so that no force moves it; remove <static>')
+        self._claim(ecm, f'model {entity}', 'has a second plugin of this package, remove one')
+        path, blocks = (plugin.findtext('urdf_file') or '').strip(), plugin.findall('actuators')
+        if not (path or blocks):
+            raise SourceError('plugin', (
+                'expected <actuators name="FAMILY"> with actuators, or a <urdf_file> that has such'
+            ))
+        beside = Path(file).parent
+        simulated, links = read_model(gz, model, ecm)
+        namespace = (plugin.findtext('namespace') or '').strip()
+        files = [
+            located((each.text or '').strip(), beside) for each in plugin.findall('params_file')
+        ]
+        with _of_plugin(blocks):
+            self._host = self.host = ActuatorHost(
+                simulated, load_robot_description(located(path, beside)) if path else '', files,
+                namespace, blocks,
+            )
+        for name in self._host.names:
+            self._claim(None, f'node {namespace}/{name}', (
+                'another model has a node of this name; give each a <namespace>'
+            ))
+        for warning in self._host.warnings:
+            get_logger('propulsion_ros').warning(f'{self.place}: {warning}')
+        self._links = {name: gz.Link(links[name]) for name in self._host.links}
         self._base = self._links[self._host.base.link]
         self._check_velocities(ecm)
         # The vectors of the very gz.math that this gz.sim was built with.
         self._vector = type(self._base.world_pose(ecm).pos())
-        self._ticks: Ticks | None = None
+        self._period_ns, self._end_ns = 0, 0
+        self._is_first = True
+        self._rest = _Rest()
+
+    def _claim(self, ecm: Any, thing: str, problem: str) -> None:
+        """Take something for this system alone; raise `ConfigError` where another one has it."""
+        key = (id(ecm), thing)
+        if key in _claims:
+            raise SourceError(thing, f'{problem}: {_claims[key]}')
+        _claims[key] = self.place
+        self._claimed.append(key)
 
     def pre_update(self, info: Any, ecm: Any) -> None:
         """Run one step of the actuators and apply it to this step of the physics.
 
-        Raises `ConfigError` for a step size that is no whole number of microseconds, or that has
-        changed.
+        Raises `ConfigError` for a step size that is no whole number of microseconds.
         """
         if info.paused:
             self._host.serve()
@@ -79,10 +155,14 @@ class ActuatorSystem:
     def reset(self, info: Any, ecm: Any) -> None:
         """Return the actuators to the start with the world."""
         self._check_velocities(ecm)
+        self._is_first = True
         self._host.reset()
 
     def shutdown(self) -> None:
         """End the nodes; called as the world ends, also where `configure` has failed."""
+        for key in self._claimed:
+            del _claims[key]
+        self._claimed.clear()
         if self.host is not None:
             self.host.close()
 
@@ -91,37 +171,50 @@ class ActuatorSystem:
             self._base.enable_velocity_checks(ecm)
 
     def _begin_of_step(self, info: Any) -> int:
-        """Return when the step begins [ns]; the first one starts the nodes."""
+        """Return the tick at which the step begins [ns]; the first one starts the nodes.
+
+        Ticks are multiples of the step: what begins between two has the stamp of the earlier one.
+        """
         # info has the end of the step.
         period_ns, end_ns = _nanoseconds(info.dt), _nanoseconds(info.sim_time)
-        error = _fault_of_step(period_ns, end_ns, self._ticks)
-        if error is not None:
+        begin_ns = end_ns - period_ns
+        is_new, self._is_first = self._is_first, False
+        is_same = period_ns == self._period_ns
+        off_ns = 0 if is_new else begin_ns - self._end_ns
+        if period_ns <= 0 or (is_same and 0 < abs(off_ns) < period_ns):
             # The loader calls no more after an error, and nodes that live on would seem to act.
             self._host.close()
-            raise error
-        if self._ticks is None:
+            raise _fault_of_step(period_ns, end_ns)
+        stamp_ns = begin_ns // period_ns * period_ns
+        if not self._period_ns:
             self._host.start(period_ns)
-            self._ticks = Ticks(period_ns)
-        return self._ticks.stamp(self._ticks.first_from(end_ns) - 1)
+        elif off_ns or not is_same:
+            self._host.jump(stamp_ns - off_ns, stamp_ns, period_ns)
+        self._period_ns, self._end_ns = period_ns, end_ns
+        return stamp_ns
 
     def _apply(self, ecm: Any, stamp_ns: int) -> None:
         host, vector = self._host, self._vector
         places = {name: link.world_pose(ecm) for name, link in self._links.items()}
-        poses = {name: _pose(place) for name, place in places.items()}
+        poses = {name: pose_of(place) for name, place in places.items()}
         motion = None
+        base = host.base
         if host.uses_body:
-            base = host.base
             motion = base.motion(
-                poses[base.link], _quaternion(places[base.link]),
-                _array(self._base.world_linear_velocity(ecm)),
-                _array(self._base.world_angular_velocity(ecm)),
+                poses[base.link], quaternion_in(places[base.link]),
+                array_of(self._base.world_linear_velocity(ecm)),
+                array_of(self._base.world_angular_velocity(ecm)),
             )
+        is_pushed = False
         for name, wrench in host.step(stamp_ns, motion, poses).items():
             numbers = wrench.tolist()
             if any(numbers):
+                is_pushed = True
                 self._links[name].add_world_wrench(
                     ecm, vector(*numbers[:3]), vector(*numbers[3:])
                 )
+        if self._rest.lasts(poses[base.link], self._period_ns if is_pushed else 0):
+            get_logger('propulsion_ros').warning(f'{self.place}: {_AT_REST}')
 
 
 class ReportedSystem:
@@ -158,7 +251,10 @@ class ReportedSystem:
         try:
             getattr(self._system, name)(*arguments)
         except ConfigError as error:
-            get_logger('propulsion_ros').error(f'the actuators do not act: {error}')
+            place = f'{self._system.place}: ' if self._system.place else ''
+            get_logger('propulsion_ros').error(f'{place}the actuators do not act: {error}')
+            # What it has for itself is free again.
+            self._system.shutdown()
             self._system = None
 
 
@@ -175,66 +271,51 @@ def _gz_sim() -> Any:
     raise ImportError('gz.sim is not loaded: this module runs inside gz-sim')
 
 
-def _fault_of_step(period_ns: int, end_ns: int, ticks: Ticks | None) -> ConfigError | None:
-    """Return what is wrong with a step of the physics, after steps at some ticks."""
+def _fault_of_step(period_ns: int, end_ns: int) -> ConfigError:
+    """Return what is wrong with a step of the physics."""
     period, expected = f'{period_ns // 1000} us', 'expected one size of whole microseconds'
     if period_ns <= 0:
         return ConfigError('max_step_size', f'a step of less than 1 us, {expected}')
-    if ticks is not None and period_ns != ticks.span_ns:
-        return ConfigError(
-            'max_step_size', f'a step of {period} after steps of {ticks.span_ns // 1000} us, '
-            f'{expected}'
-        )
-    if Ticks(period_ns).has(end_ns):
-        return None
-    if ticks is None:
-        begin = f'{(end_ns - period_ns) * 1e-9:.6f} s'
-        return ConfigError(
-            'initial_sim_time', f'{begin} is no multiple of the step of {period}, expected one'
-        )
     return ConfigError(
         'max_step_size', f'a step of {period} that ends at {end_ns * 1e-9:.6f} s, no multiple of '
         f'it: {expected}'
     )
 
 
-def _require_known(sdf: Any) -> None:
-    """Refuse a tag that is misspelt, which would be without effect."""
-    element = sdf.get_first_element()
-    while element is not None:
-        tag = str(element.get_name())
+def _require_known(plugin: Element) -> None:
+    """Refuse a tag that is misspelt, which would be without effect, or given twice."""
+    seen = set()
+    for child in plugin:
+        tag = child.tag
         if tag not in _TAGS:
             raise SourceError(
                 f'plugin/{tag}', f'unknown tag{suggestion(tag, _TAGS)}, known: {", ".join(_TAGS)}'
             )
-        element = element.get_next_element('')
+        if tag in _ONCE and tag in seen:
+            raise SourceError(f'plugin/{tag}', 'is given twice, remove one')
+        seen.add(tag)
+        name = child.get('name')
+        if tag == 'actuators':
+            if name in seen:
+                raise SourceError(
+                    f'plugin/{path_step(tag, name)}', 'is named twice, rename one'
+                )
+            seen.add(name or '')
 
 
-def _text(sdf: Any, tag: str) -> str:
-    return str(sdf.get_string(tag)).strip() if sdf.has_element(tag) else ''
-
-
-def _texts(sdf: Any, tag: str) -> list[str]:
-    """Return the text of every child of a name."""
-    texts, element = [], sdf.find_element(tag)
-    while element is not None:
-        texts.append(str(element.get_string()).strip())
-        element = element.get_next_element(tag)
-    return texts
+@contextmanager
+def _of_plugin(blocks: Collection[Element]) -> Iterator[None]:
+    """Let the paths of errors in blocks of the plugin be those there."""
+    try:
+        yield
+    except SourceError as error:
+        for block in blocks:
+            own = path_step('plugin', block.get('name'))
+            if error.key.startswith(f'gazebo/{own}'):
+                key = error.key.replace(f'gazebo/{own}', f'plugin/actuators{own[6:]}', 1)
+                raise SourceError(key, error.problem) from error
+        raise
 
 
 def _nanoseconds(duration: timedelta) -> int:
     return duration // timedelta(microseconds=1) * 1000
-
-
-def _array(vector: Any) -> FloatArray:
-    return np.array([vector.x(), vector.y(), vector.z()])
-
-
-def _pose(pose: Any) -> Pose:
-    return Pose(np.array(rows_of(_quaternion(pose))), _array(pose.pos()))
-
-
-def _quaternion(pose: Any) -> Quaternion:
-    turn = pose.rot()
-    return unit((turn.x(), turn.y(), turn.z(), turn.w()))

@@ -34,6 +34,7 @@ _LONGEST = 1e6
 
 COMMAND, ODOMETRY, CURRENT, CLOCK = 'command', 'odometry', 'current', 'clock'
 COM = 'com'
+_SOURCES = (COM, ODOMETRY, CURRENT, COMMAND, CLOCK)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -169,6 +170,8 @@ class ActuatorLoop:
         What the last tick did, None before the first.
     example : Output
         What some tick does, which fields there are.
+    placed : callable or None
+        Returns what a tick did with the wrench that it really is where links have moved.
     """
 
     def __init__(
@@ -181,21 +184,11 @@ class ActuatorLoop:
         on_begin: Callable[[int], None] = lambda stamp_ns: None,
     ) -> None:
         self.family = family
-        grid = params.grid
+        self.placed: Callable[[Output], Output] | None = None
         timeout_ns = round(params.command_timeout * 1e9)
         self.hold = CommandHold(family.command_fields, family.safe_command, timeout_ns)
-        sources = (COM, ODOMETRY, CURRENT, COMMAND, CLOCK)
-        self.agenda = Agenda(sources)
-        self.inputs = FixedStepRunner(
-            grid,
-            sources,
-            self._apply,
-            self._step,
-            self._jumped,
-            trusted=(CLOCK,),
-        )
-        self._dt = grid.ticks.dt
-        self._every = params.publish_every
+        self.agenda = Agenda(_SOURCES)
+        self._regrid(params)
         self._with_links = with_links
         self._ticks = 0
         self._wrench_sum: FloatArray = np.zeros(6)
@@ -215,6 +208,22 @@ class ActuatorLoop:
         # Some settings are wrong only together with the step, and this is where both meet.
         self.example = family.step(self.hold.at(0), self._body, self._dt, 0)
         self.reset_family()
+
+    def _regrid(self, params: LoopParams) -> None:
+        grid = params.grid
+        self.inputs = FixedStepRunner(
+            grid, _SOURCES, self._apply, self._step, self._jumped, trusted=(CLOCK,),
+        )
+        self._dt = grid.ticks.dt
+        self._every = params.publish_every
+
+    def regrid(self, params: LoopParams, is_jump: bool) -> None:
+        """Go on with the steps and reports of other settings; actuators keep their state.
+
+        After a jump of time commands are forgotten.
+        """
+        self._regrid(params)
+        (self._clear if is_jump else self._clear_sums)()
 
     @property
     def enabled(self) -> bool:
@@ -406,9 +415,8 @@ class ActuatorLoop:
         if self._is_first:
             self._is_first = False
             self._on_begin(stamp_ns)
-        self.output = output = self.family.step(
-            self.hold.at(stamp_ns), self._body, self._dt, tick
-        )
+        output = self.family.step(self.hold.at(stamp_ns), self._body, self._dt, tick)
+        self.output = output = self.placed(output) if self.placed else output
         links = self.family.link_wrenches(output) if self._with_links else None
         if self._every == 1:
             self._emit(Report(stamp_ns, output.wrench, output, self.hold.stale, links))

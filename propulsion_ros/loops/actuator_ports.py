@@ -388,6 +388,23 @@ class ActuatorPorts(StampedPorts):
         core.push(CLOCK, stamp_ns)
         return core.output if core.inputs.last_stamp_ns == stamp_ns else None
 
+    def jump(self, from_ns: int, to_ns: int, timing: Mapping[str, Any]) -> None:
+        """Go on at another time, and with other settings of timing, for such a host.
+
+        Parameters
+        ----------
+        from_ns, to_ns : int
+            Where the last step ended, and where the next one begins.
+        timing : mapping
+            Settings of `LoopParams`.
+        """
+        self._params = replace(self._params, **timing)
+        self.core.regrid(self._params, is_jump=to_ns != from_ns)
+        if to_ns != from_ns:
+            self._on_jump(from_ns, to_ns)
+        else:
+            self._host.log('info', f'steps of {1e6 / self._params.update_rate:g} us from now on')
+
     def reset(self) -> None:
         """Return actuators, tanks and time grid to the start."""
         self.core.reset()

@@ -389,6 +389,8 @@ class _Reader:
                 continue
             default = default_of_row(rows.cls, key)
             flat: list[Any] = []
+            # A parameter has one type, and what a tag gives is no int.
+            whole_numbers = rows.fields.get(key) is not None and rows.fields[key].kind is int
             for given, path in zip(cells, paths, strict=True):
                 cell = default if given is None else given
                 if cell is dataclasses.MISSING:
@@ -396,6 +398,8 @@ class _Reader:
                         self._missing(whole, path)
                     continue
                 elements = cell if isinstance(cell, list) else [cell]
+                if whole_numbers and given is None:
+                    elements = [float(element) for element in elements]
                 for i in range(len(flat), len(flat) + len(elements)):
                     self._paths[f'{whole}[{i}]'] = path
                 flat.extend(elements)

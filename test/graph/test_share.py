@@ -98,11 +98,14 @@ def test_a_disk_that_does_not_reply_is_not_waited_for(written, monkeypatch):
     assert time.monotonic() - begun < 20.0
 
 
-def test_another_python_is_looked_for_inside_a_simulator(monkeypatch, tmp_path):
-    monkeypatch.setattr('sys.executable', str(tmp_path / 'gz-sim-server'))
-    assert 'python3' in share._python()
-    monkeypatch.setenv('PATH', '')
-    assert share._python() == str(tmp_path / 'gz-sim-server')
+def test_own_python_is_found_inside_a_simulator(monkeypatch, tmp_path):
+    """Not what is called python3 on the path: it may be a shim, or of another version."""
+    (tmp_path / 'python3').write_text('#!/bin/sh\nexit 1\n')
+    (tmp_path / 'python3').chmod(0o755)
+    monkeypatch.setenv('PATH', str(tmp_path))
+    for name in ('gz-sim-server', 'python3'):
+        monkeypatch.setattr('sys.executable', str(tmp_path / name))
+        assert share._python().endswith('bin/python{}.{}'.format(*sys.version_info[:2]))
 
 
 def test_expansion_whose_reader_has_ended_ends_quietly():

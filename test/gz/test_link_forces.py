@@ -2,6 +2,8 @@
 """What is applied to the links of a simulated model is the wrench that the family says."""
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -10,7 +12,10 @@ from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.graph.wiring import pushing_blocks
-from propulsion_ros.gz.link_forces import LinkForces, Mount
+from propulsion_ros.gz.joint_drives import Group, held_joints
+from propulsion_ros.gz.link_forces import LinkForces, Mount, Seat
+from propulsion_ros.gz.seats import group_seats
+from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.wrench import move_wrench
 from propulsion_ros.settings.errors import SourceError
@@ -46,37 +51,69 @@ def test_force_of_a_rolled_and_pitched_body():
     at (2, 0, 0) is then -5 N along the world's y, 2 m below base_link: (0, 0, -2) x (0, -5, 0) is
     a torque of (-10, 0, 0).
     """
-    forces = LinkForces(Mount('body', IDENTITY), [Mount('body', pose(np.eye(3), 2, 0, 0))])
-    wrench = forces.at(
-        output([[0, 0, 5]], [0, 0, 5, 0, -10, 0]), {'body': pose(ROLLED_AND_PITCHED, 7, 8, 9)}
+    at = pose(np.eye(3), 2, 0, 0)
+    forces = LinkForces(Mount('body', IDENTITY), [Seat(Mount('body', at), at)], False)
+    wrenches, total = forces.at(
+        None, output([[0, 0, 5]], [0, 0, 5, 0, -10, 0]), {'body': pose(ROLLED_AND_PITCHED, 7, 8, 9)}
     )
-    np.testing.assert_allclose(wrench['body'], [0, -5, 0, -10, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(wrenches['body'], [0, -5, 0, -10, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(total, [0, 0, 5, 0, -10, 0], atol=1e-12)
 
 
-def test_force_acts_at_its_link_and_its_reaction_torque_at_base_link():
-    forces = LinkForces(Mount('body', IDENTITY), [Mount('rotor', IDENTITY)])
-    poses = {'body': pose(np.eye(3), 1, 0, 0), 'rotor': pose(np.eye(3), 1, 0.5, 0)}
-    wrenches = forces.at(output([[0, 0, 4]], [0, 0, 4, 2, 0, -0.1]), poses)
-    np.testing.assert_allclose(wrenches['rotor'], [0, 0, 4, 0, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(wrenches['body'], [0, 0, 0, 0, 0, -0.1], atol=1e-12)
+def test_wrench_follows_its_link():
+    """Worked by hand: 4 N along z of a tail 1 m behind, which a hinge has rolled by 90 degrees.
+
+    It then points along -y, as its reaction torque of -0.1 N m does, and pushes with a lever of
+    1 m about z: (-1, 0, 0) x (0, -4, 0) is 4 N m.
+    """
+    rest = pose(np.eye(3), -1, 0, 0)
+    family = SimpleNamespace(link_wrenches=lambda done: np.array([[0, 0, 4, 0, 0, -0.1]]))
+    forces = LinkForces(Mount('body', IDENTITY), [Seat(Mount('tail', IDENTITY), rest)], False)
+    rolled = Rotation.from_euler('x', 90.0, degrees=True).as_matrix()
+    wrenches, total = forces.at(
+        family, output([[0, 0, 4]], [0, 0, 4, 0, 4, -0.1]),
+        {'body': pose(np.eye(3), 5, 0, 0), 'tail': pose(rolled, 4, 0, 0)},
+    )
+    np.testing.assert_allclose(wrenches['tail'], [0, -4, 0, 0, 0.1, 0], atol=1e-12)
+    np.testing.assert_allclose(wrenches['body'], 0.0, atol=1e-12)
+    np.testing.assert_allclose(total, [0, -4, 0, 0, 0.1, 4], atol=1e-12)
 
 
 @pytest.mark.parametrize(('link', 'there', 'carrier', 'position'), [
     pytest.param('tip', {'root', 'tip'}, 'tip', [0, 0, 0], id='itself'),
-    pytest.param('tip', {'root', 'arm'}, 'arm', [3, 0, 0], id='the one before'),
-    # The arm looks along y, so its tip lies 3 m along the y of base.
-    pytest.param('tip', {'root', 'base'}, 'base', [2, 3, 0], id='two before'),
-    pytest.param('tip', {'root'}, 'root', [2, 3, 1], id='merged into the root'),
+    pytest.param('arm', {'root', 'base'}, 'base', [2, 0, 0], id='fixed to the one before'),
+    pytest.param('arm', {'root'}, 'root', [2, 0, 1], id='merged into the root'),
 ])
 def test_mount_is_the_nearest_carrier(link, there, carrier, position):
-    mount = Mount.find(LinkTree(parse_urdf(TREE)), link, there.__contains__)
-    assert mount.link == carrier
-    np.testing.assert_allclose(mount.pose.position, position, atol=1e-12)
+    model = SimulatedModel('r', dict.fromkeys(there, IDENTITY), (), 'root')
+    found, at = carrier_of(model, LinkTree(parse_urdf(TREE)), link, ())
+    assert found == carrier
+    np.testing.assert_allclose(at.position, position, atol=1e-12)
 
 
-def test_link_of_another_model_is_refused():
-    with pytest.raises(SourceError, match="link 'tip': neither it nor one that carries it"):
-        Mount.find(LinkTree(parse_urdf(TREE)), 'tip', {'wheel'}.__contains__)
+@pytest.mark.parametrize(('there', 'axis', 'held', 'carrier'), [
+    pytest.param({'arm': None}, [1, 0, 0], (), 'arm', id='merged shaft'),
+    pytest.param({'arm': None, 'tip': None}, [1, 0, 0], (), 'arm', id='shaft'),
+    pytest.param({'arm': None, 'tip': None}, [0, 0, 1], (), 'tip', id='hinge'),
+    pytest.param({'arm': None, 'tip': None}, [0, 0, 1], {'c'}, 'arm', id='held hinge'),
+    pytest.param({'arm': None}, [0, 0, 1], {'c'}, 'arm', id='merged held hinge'),
+])
+def test_bearing_of_a_shaft_takes_the_thrust(there, axis, held, carrier):
+    poses = dict.fromkeys(there, IDENTITY)
+    tree = LinkTree(parse_urdf(TREE))
+    model = SimulatedModel('r', poses, list(tree.joints.values()), 'arm')
+    assert carrier_of(model, tree, 'tip', held, np.array(axis, float))[0] == carrier
+
+
+@pytest.mark.parametrize(('link', 'message'), [
+    pytest.param('base', "link 'root': the model has no such link; it has: wheel, rim", id='link'),
+    pytest.param('tip', "link 'tip': the model has no such link, which continuous joint 'c' "
+                 'moves; it has: wheel, rim', id='behind a hinge'),
+])
+def test_link_that_the_model_lacks_is_refused(link, message):
+    model = SimulatedModel('r', dict.fromkeys(('wheel', 'rim'), IDENTITY))
+    with pytest.raises(SourceError, match=message):
+        carrier_of(model, LinkTree(parse_urdf(TREE)), link, ())
 
 
 def test_motion_of_base_link():
@@ -101,36 +138,41 @@ def blocks():
             yield pytest.param(text, spec, id=f'{path.name.split(".")[0]}-{spec.name}')
 
 
-@pytest.mark.parametrize('seed', range(3))
 @pytest.mark.parametrize('keeps_links', [
     pytest.param(True, id='links'), pytest.param(False, id='merged'),
 ])
 @pytest.mark.parametrize(('text', 'spec'), blocks())
-def test_all_links_together_are_the_wrench_of_the_family(text, spec, keeps_links, seed):
-    """Wherever the links are, joints that turn included: nothing of it is lost."""
-    rng = np.random.default_rng(seed)
+def test_all_links_together_are_the_wrench_of_the_family(text, spec, keeps_links):
+    """With every joint of the world at position 0: nothing of it is lost."""
+    rng = np.random.default_rng(7)
     tree = LinkTree(parse_urdf(text))
     family, _ = build_family(spec.family, {}, spec)
     done = moved(family, rng)
-    there = (lambda link: True) if keeps_links else (lambda link: link == tree.root)
-    base = Mount.find(tree, spec.base_link, there)
+    all_links = [each.get('name') for each in parse_urdf(text).findall('link')]
+    links = all_links if keeps_links else [tree.root]
+    model = SimulatedModel(
+        'r', {link: tree.pose(link, tree.root) for link in links}, list(tree.joints.values()),
+        tree.root,
+    )
+    group = Group(spec, family, done)
+    held = held_joints(parse_urdf(text), tree, [group])
+    base = Mount(*carrier_of(model, tree, spec.base_link, held))
     forces = LinkForces(
-        base, [Mount.find(tree, frame, there) for frame in family.actuator_frames]
+        base, group_seats(model, tree, group, held), bool(group.turned(tree))
     )
-    poses = {
-        link: Pose(Rotation.random(random_state=rng).as_matrix(), rng.uniform(-9, 9, 3))
-        for link in forces.links
-    }
-    wrenches = forces.at(done, poses)
-    origin = (poses[base.link] @ base.pose)
-    total = sum(move_wrench(w, poses[link].position - origin.position)
-                for link, w in wrenches.items())
-    expected = np.concatenate(
-        (origin.rotation @ done.wrench[:3], origin.rotation @ done.wrench[3:])
-    )
+    world = Pose(Rotation.random(random_state=rng).as_matrix(), rng.uniform(-9, 9, 3))
+    poses = {link: world @ model.poses[link] for link in forces.links}
+    wrenches, total = forces.at(family, done, poses)
+    origin = poses[base.link] @ base.pose
+    summed = sum(move_wrench(w, poses[link].position - origin.position)
+                 for link, w in wrenches.items())
     largest = np.abs(done.wrench).max()
     assert largest > 0.0
-    np.testing.assert_allclose(total, expected, rtol=0.0, atol=1e-11 * max(largest, 1.0))
+    close = {'rtol': 0.0, 'atol': 1e-11 * max(largest, 1.0)}
+    np.testing.assert_allclose(total, done.wrench, **close)
+    np.testing.assert_allclose(
+        summed, (total.reshape(2, 3) @ origin.rotation.T).ravel(), **close
+    )
 
 
 def moved(family, rng):

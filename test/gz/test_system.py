@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -258,12 +259,14 @@ def test_what_no_one_takes_is_not_published(make_world, monkeypatch):
 
 
 @pytest.mark.parametrize(('links', 'tags', 'message'), [
-    pytest.param(('base_link',), {'urdf_file': ''}, 'plugin/urdf_file: is required', id='no file'),
+    pytest.param(
+        ('base_link',), {'urdf_file': ''}, 'plugin: expected <actuators name="FAMILY">', id='none'
+    ),
     pytest.param(
         ('base_link',), {'urdf_file': '/nowhere.urdf'}, '/nowhere.urdf: cannot be read', id='file'
     ),
     pytest.param(
-        ('wheel',), {}, "link 'base_link': neither it nor one that carries it is in the model",
+        ('wheel',), {}, "link 'base_link': the model has no such link; it has: wheel",
         id='another model',
     ),
     pytest.param(
@@ -295,7 +298,9 @@ def test_error_is_printed_in_one_line_and_the_world_goes_on(monkeypatch, capfd):
     world.system.shutdown()
     printed = capfd.readouterr().err.splitlines()
     assert len(printed) == 1
-    assert 'the actuators do not act: /nowhere.urdf: cannot be read' in printed[0]
+    assert (
+        "model 'lander': the actuators do not act: /nowhere.urdf: cannot be read" in printed[0]
+    )
 
 
 def test_end_after_a_wrong_plugin_is_quiet(monkeypatch):
@@ -303,7 +308,9 @@ def test_end_after_a_wrong_plugin_is_quiet(monkeypatch):
     install(monkeypatch)
     system = ActuatorSystem()
     with pytest.raises(ConfigError):
-        system.configure(World.MODEL, Element.plugin(), None, None)
+        system.configure(
+            World.MODEL, Element.plugin(), SimpleNamespace(file='', is_static=False), None
+        )
     system.shutdown()
 
 
@@ -315,26 +322,45 @@ def test_plugin_outside_a_model_is_refused(monkeypatch, urdf):
         system.configure(7, Element.plugin(urdf_file=urdf), None, None)
 
 
-@pytest.mark.parametrize(('start', 'before', 'step', 'message'), [
-    pytest.param(0.0, 0, 1.0 / 240.0, "'max_step_size': a step of 4167 us that ends at 0.008333 s",
+@pytest.mark.parametrize(('step', 'message'), [
+    pytest.param(1.0 / 240.0, "'max_step_size': a step of 4167 us that ends at 0.008333 s",
                  id='no whole microseconds'),
-    pytest.param(0.0, 1, 0.0015, "'max_step_size': a step of 1500 us after steps of 1000 us",
-                 id='another one'),
-    pytest.param(0.0, 0, 4e-7, "'max_step_size': a step of less than 1 us",
-                 id='below a microsecond'),
-    pytest.param(0.0, 0, 0.0, "'max_step_size': a step of less than 1 us", id='none'),
-    pytest.param(0.0005, 0, 0.001, "'initial_sim_time': 0.000500 s is no multiple of the step of "
-                 '1000 us', id='time at the start'),
+    pytest.param(4e-7, "'max_step_size': a step of less than 1 us", id='below a microsecond'),
+    pytest.param(0.0, "'max_step_size': a step of less than 1 us", id='none'),
 ])
-def test_step_that_cannot_be_followed_is_refused(make_world, start, before, step, message):
+def test_step_that_cannot_be_followed_is_refused(make_world, step, message):
     """Python sees gz-sim's time in whole microseconds."""
     world = make_world()
-    world.time = start
-    world.step(before)
     world.step_size = step
     with pytest.raises(ConfigError, match=re.escape(message)):
         world.step(2)
     assert not world.system.host.nodes
+
+
+@pytest.mark.parametrize(('step', 'time', 'stamp', 'line', 'is_kept'), [
+    pytest.param(0.001, 7.0, 7_000_000_000, 'time jumped by', False, id='seek'),
+    pytest.param(0.001, 7.0005, 7_000_000_000, 'time jumped by', False, id='seek between steps'),
+    pytest.param(0.001, 0.0, 0, 'actuators reset', False, id='seek back'),
+    pytest.param(0.0015, None, 49_500_000, 'steps of 1500 us', True, id='another step size'),
+])
+def test_actuators_go_on_after_a_jump_of_time(
+    graph, make_world, capfd, step, time, stamp, line, is_kept
+):
+    """What burnt stays burnt but where time goes back; a command outlasts another step size."""
+    world = make_world()
+    world.step(50)
+    node = world.system.host.nodes[0]
+    node.loop.ports[0].take(command())
+    world.step(1)
+    assert world['base_link'].wrenches[-1].any()
+    world.time, world.step_size = world.time if time is None else time, step
+    world.step(1)
+    assert node.now_ns() == stamp + (1_500_000 if is_kept else 0)
+    assert world['base_link'].wrenches[-1].any() == is_kept
+    node.loop.ports[0].take(command())
+    world.step(2)
+    assert world['base_link'].wrenches[-1].any()
+    assert line in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(('tags', 'settings', 'message'), [

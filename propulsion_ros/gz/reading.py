@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What gz-sim's Python gives of a model and of a plugin, as plain values."""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+
+from propulsion_ros.gz.simulated_model import SimulatedModel
+from propulsion_ros.models.common.rotation import Quaternion, rows_of, unit
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.urdf.link_tree import IDENTITY, Joint, Pose
+
+_WORLD = 'world'
+_KINDS = {'FIXED': 'fixed', 'CONTINUOUS': 'continuous', 'REVOLUTE': 'revolute'}
+_OTHER = 'prismatic'
+"""What joints of other kinds are here: they move a link, and turn it about no one axis."""
+_UNLIMITED = 1e15
+_ACROSS = np.array([1.0, 0.0, 0.0])
+
+
+def array_of(vector: Any) -> FloatArray:
+    """Return a vector of gz.math."""
+    return np.array([vector.x(), vector.y(), vector.z()])
+
+
+def pose_of(pose: Any) -> Pose:
+    """Return a pose of gz.math."""
+    return Pose(np.array(rows_of(quaternion_in(pose))), array_of(pose.pos()))
+
+
+def quaternion_in(pose: Any) -> Quaternion:
+    """Return the rotation of a pose of gz.math, of length 1."""
+    turn = pose.rot()
+    return unit((turn.x(), turn.y(), turn.z(), turn.w()))
+
+
+def read_model(gz: Any, model: Any, ecm: Any) -> tuple[SimulatedModel, dict[str, int]]:
+    """Return a model with those nested in it, and the entity of each link by its name.
+
+    What is nested is named as in SDF: ``arm::tip``.
+
+    Parameters
+    ----------
+    gz : module
+        gz.sim.
+    model : gz.sim.Model
+        The model.
+    ecm : gz.sim.EntityComponentManager
+        What it is in.
+    """
+    entities: dict[str, int] = {}
+    joints: list[tuple[str, Any]] = []
+    level = [('', model)]
+    while level:
+        prefix, each = level.pop(0)
+        for entity in each.links(ecm):
+            entities[prefix + str(gz.Link(entity).name(ecm))] = entity
+        joints.extend((prefix, gz.Joint(entity)) for entity in each.joints(ecm))
+        level += [
+            (f'{prefix}{nested.name(ecm)}::', nested)
+            for nested in map(gz.Model, each.models(ecm))
+        ]
+    poses = {name: pose_of(gz.Link(entity).world_pose(ecm)) for name, entity in entities.items()}
+    ends = [
+        joint for prefix, given in joints for joint in _joint(prefix, given, ecm)
+        if joint.parent in poses and joint.child in poses
+    ]
+    root = next((name for name, entity in entities.items() if entity == model.canonical_link(ecm)),
+                '')
+    return SimulatedModel(str(model.name(ecm)), poses, ends, root), entities
+
+
+def _joint(prefix: str, joint: Any, ecm: Any) -> Iterator[Joint]:
+    parent, child = str(joint.parent_link_name(ecm)), str(joint.child_link_name(ecm))
+    if _WORLD in (parent, child):
+        return
+    axis, limits = _ACROSS, None
+    kind = _KINDS.get(joint.type(ecm).name, _OTHER)
+    if kind != 'fixed' and (axes := joint.axis(ecm)):
+        turn = pose_of(joint.pose(ecm)).rotation
+        axis = turn @ array_of(axes[0].xyz())
+        limits = float(axes[0].lower()), float(axes[0].upper())
+    if kind == 'revolute' and (limits is None or max(map(abs, limits)) > _UNLIMITED):
+        kind, limits = 'continuous', None
+    if kind != 'revolute' or limits is None or not all(map(math.isfinite, limits)):
+        limits = None
+    # Where it is follows from its links.
+    yield Joint(
+        prefix + str(joint.name(ecm)), kind, prefix + parent, prefix + child, IDENTITY, axis, limits
+    )
+
+
+def element_of(sdf: Any) -> Element:
+    """Return an sdf.Element as one of Python."""
+    element = Element(str(sdf.get_name()))
+    _fill(element, sdf)
+    return element
+
+
+def _fill(element: Element, sdf: Any) -> None:
+    for attribute in sdf.get_attributes():
+        element.set(str(attribute.get_key()), str(attribute.get_as_string()))
+    value = sdf.get_value()
+    element.text = str(value.get_as_string()) if value is not None else ''
+    child = sdf.get_first_element()
+    while child is not None:
+        _fill(SubElement(element, str(child.get_name())), child)
+        child = child.get_next_element('')
+
+
+def place_of(sdf: Any) -> tuple[str, str]:
+    """Return the file that a plugin stands in, '' where it is none, and ``:LINE`` or ''."""
+    # gz-sim makes the element of the plugin itself anew.
+    child = sdf.get_first_element()
+    if child is None:
+        return '', ''
+    file, line = str(child.file_path()), child.line_number()
+    return ('', '') if not file or file.startswith('<') else (file, f':{line}' if line else '')

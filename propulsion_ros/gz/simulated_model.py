@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The links and joints that a model has in the simulator, and a robot description of them."""
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+import numpy as np
+
+from propulsion_ros.models.common.rotation import rpy_of
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.urdf.link_tree import IDENTITY, Joint, LinkTree, Pose
+from propulsion_ros.urdf.reader import FILENAME
+from propulsion_ros.urdf.xml import path_step
+
+_ALONG = 1.0 - 1e-6
+"""Cosine between a shaft and the thrust along it."""
+_SAME = 1e-9
+"""Places that differ by less are one [m], [rad]."""
+
+
+@dataclass(frozen=True)
+class SimulatedModel:
+    """A model as its simulator has it, nested models included, with every joint at position 0."""
+
+    name: str
+    """Its name."""
+    poses: Mapping[str, Pose]
+    """Pose of each link in one frame, by its name."""
+    ends: Sequence[Joint] = ()
+    """Its joints, each with parent, child and axis in the child as the simulator has them."""
+    root: str = ''
+    """The link that stands for the model."""
+    joints: Mapping[str, Joint] = field(init=False)
+    """The joint that carries each link on the way from `root`, by the link."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'root', self.root or next(iter(self.poses), ''))
+        object.__setattr__(self, 'joints', dict(self._outward()))
+
+    def _outward(self) -> Iterator[tuple[str, Joint]]:
+        """Yield the links that joints reach from the root, each with the joint."""
+        reached, level = {self.root}, [self.root]
+        while level:
+            found = []
+            for link in level:
+                for joint in self.ends:
+                    ends = {joint.parent: joint.child, joint.child: joint.parent}
+                    other = ends.get(link, link)
+                    if other not in reached and other in self.poses:
+                        reached.add(other)
+                        found.append(other)
+                        yield other, self._turned(joint, link, other)
+            level = found
+
+    def _turned(self, joint: Joint, parent: str, child: str) -> Joint:
+        """Return a joint as that which carries ``child``."""
+        axis = joint.axis
+        if child != joint.child:
+            axis = -self.place(joint.child, child).rotation @ axis
+        return replace(
+            joint, parent=parent, child=child, origin=self.place(child, parent), axis=axis
+        )
+
+    def place(self, link: str, other: str) -> Pose:
+        """Return the pose of a link in another one."""
+        return self.poses[other].inverse() @ self.poses[link]
+
+    def missing(self, link: str, hint: str = '') -> SourceError:
+        """Return the error of a link that the model lacks."""
+        has = ', '.join(self.poses) or 'none'
+        return SourceError(f'link {link!r}', f'the model has no such link{hint}; it has: {has}')
+
+    def robot(self) -> Element:
+        """Return a robot description of the links and joints."""
+        robot = Element('robot', name=self.name)
+        for link in self.poses:
+            SubElement(robot, 'link', name=link)
+            if link != self.root:
+                joint = self.joints.get(link) or Joint(
+                    f'{link} is free', 'floating', self.root, link, self.place(link, self.root),
+                    np.array([1.0, 0.0, 0.0]),
+                )
+                _add_joint(robot, joint)
+        return robot
+
+
+def _add_joint(robot: Element, joint: Joint) -> None:
+    element = SubElement(robot, 'joint', name=joint.name, type=joint.kind)
+    SubElement(element, 'parent', link=joint.parent)
+    SubElement(element, 'child', link=joint.child)
+    _set_origin(element, joint.origin)
+    SubElement(element, 'axis', xyz=_words(joint.axis))
+    if joint.limits:
+        lower, upper = map(repr, joint.limits)
+        SubElement(element, 'limit', lower=lower, upper=upper, effort='0', velocity='0')
+
+
+def _set_origin(joint: Element, origin: Pose) -> None:
+    for old in joint.findall('origin'):
+        joint.remove(old)
+    SubElement(joint, 'origin', xyz=_words(origin.position), rpy=_words(rpy_of(origin.rotation)))
+
+
+def _words(values: FloatArray | Sequence[float]) -> str:
+    return ' '.join(repr(float(value)) for value in values)
+
+
+def placed_description(
+    model: SimulatedModel, robot: Element | None, blocks: Sequence[Element]
+) -> str:
+    """Return a robot description whose places are those of a simulated model.
+
+    Parameters
+    ----------
+    model : SimulatedModel
+        The model.
+    robot : Element or None
+        A description of it; None for none but the model itself. Links that the model lacks keep
+        their places in those that carry them.
+    blocks : sequence of Element
+        Further plugin blocks, each with a name.
+
+    Raises
+    ------
+    SourceError
+        For a block whose name the description has too.
+    """
+    if robot is None:
+        whole = model.robot()
+    else:
+        whole = copy.deepcopy(robot)
+        _move(whole, model)
+    given = {
+        plugin.get('name') for plugin in whole.iterfind('gazebo/plugin')
+        if plugin.get('filename') == FILENAME
+    }
+    for block in blocks:
+        name = block.get('name')
+        if name in given:
+            raise SourceError(
+                f'plugin/{path_step("actuators", name)}',
+                'the robot description has a block of this name too, remove one',
+            )
+        plugin = SubElement(
+            SubElement(whole, 'gazebo'), 'plugin', filename=FILENAME, name=name or ''
+        )
+        plugin.extend(list(block))
+    return tostring(whole, encoding='unicode')
+
+
+def _move(robot: Element, model: SimulatedModel) -> None:
+    """Give the joints of a description the origins and axes that the model has."""
+    tree = LinkTree(robot)
+    elements = {element.get('name'): element for element in robot.findall('joint')}
+    poses: dict[str, Pose] = {link: model.poses[link] for link in (tree.root,)
+                              if link in model.poses}
+    level = [tree.root]
+    while level:
+        below = [joint for joint in tree.joints.values() if joint.parent in level]
+        for joint in below:
+            parent, own = poses.get(joint.parent), model.poses.get(joint.child)
+            if own is None and parent is not None:
+                own = parent @ joint.origin
+            if own is None:
+                continue
+            poses[joint.child] = own
+            if parent is None:
+                continue
+            origin = parent.inverse() @ own
+            if max(distances(origin, joint.origin)) > _SAME:
+                _set_origin(elements[joint.name], origin)
+            there = model.joints.get(joint.child)
+            if there is not None and joint.turns and there.turns:
+                _set_axis(elements[joint.name], joint, there.axis)
+        level = [joint.child for joint in below]
+
+
+def _set_axis(element: Element, joint: Joint, axis: FloatArray) -> None:
+    if np.linalg.norm(joint.axis - axis) <= _SAME:
+        return
+    for old in element.findall('axis'):
+        element.remove(old)
+    SubElement(element, 'axis', xyz=_words(axis))
+
+
+def distances(first: Pose, second: Pose) -> tuple[float, float]:
+    """Return how far two poses are apart [m], and by which angle they are turned [rad]."""
+    turn = first.rotation.T @ second.rotation
+    sine = 0.5 * np.linalg.norm([
+        turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]
+    ])
+    cosine = 0.5 * (float(np.trace(turn)) - 1.0)
+    return (
+        float(np.linalg.norm(first.position - second.position)),
+        float(np.arctan2(sine, cosine)),
+    )
+
+
+def is_shaft(joint: Joint, axis: FloatArray) -> bool:
+    """Whether a joint turns its link about a thrust along ``axis`` in that link, (3,).
+
+    The bearings of a shaft take thrust and reaction torque, so both act on what carries it.
+    """
+    return joint.turns and abs(float(joint.axis @ axis)) > _ALONG
+
+
+def carrier_of(
+    model: SimulatedModel, tree: LinkTree, link: str, held: Collection[str],
+    axis: FloatArray | None = None,
+) -> tuple[str, Pose]:
+    """Return the link of the model that an actuator acts on, and the pose of its own link there.
+
+    That is the link itself, but what is fixed to another one, or turns on a shaft, acts on that.
+
+    Parameters
+    ----------
+    model : SimulatedModel
+        The model.
+    tree : LinkTree
+        The robot description, placed as in the model.
+    link : str
+        Link of the actuator in the description.
+    held : collection of str
+        Joints of the description that count as fixed.
+    axis : FloatArray, optional
+        Thrust of the actuator in its link, (3,).
+
+    Raises
+    ------
+    SourceError
+        Where the model lacks a link that is not fixed to one that it has.
+    """
+    pose, at = IDENTITY, link
+    while True:
+        is_there = at in model.poses
+        above = tree.joints_between(at, tree.root)
+        joint = model.joints.get(at) if is_there else next(iter(above), None)
+        is_held = joint is not None and (
+            joint.kind == 'fixed' or joint.name in held
+            or (axis is not None and is_shaft(joint, pose.rotation @ axis))
+        )
+        if is_there and not is_held:
+            return at, pose
+        if joint is None:
+            raise model.missing(at)
+        if not is_held:
+            raise model.missing(at, f', which {joint.kind} joint {joint.name!r} moves')
+        pose, at = joint.origin @ pose, joint.parent

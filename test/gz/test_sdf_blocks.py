@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models that have their blocks in the SDF alone, against a fake of gz-sim's API."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from defusedxml import ElementTree
+from scipy.spatial.transform import Rotation
+from sensor_msgs.msg import JointState
+
+from fake_gz import Element, Hinge, World, install
+from propulsion_ros.gz.system import ActuatorSystem
+from propulsion_ros.settings.errors import ConfigError
+
+LIMIT = (
+    '<max_thrust>20</max_thrust><motor_constant>1e-5</motor_constant>'
+    '<moment_constant>0.016</moment_constant>'
+)
+TRICOPTER = f"""<actuators name="rotors"><command_interface>effort</command_interface>
+  <rotor name="left"><link>left</link>{LIMIT}</rotor>
+  <rotor name="right"><link>right</link>{LIMIT}</rotor>
+  <rotor name="tail"><joint>tail_shaft</joint><direction>-1</direction>{LIMIT}</rotor>
+</actuators>"""
+TRICOPTER_LINKS = {
+    'frame': (0, 0, 0), 'left': (0.2, 0.3, 0.05), 'right': (0.2, -0.3, 0.05),
+    'mount': (-0.4, 0, 0), 'propeller': (-0.4, 0, 0.05),
+}
+TRICOPTER_HINGES = [
+    Hinge('left_motor', 'FIXED', 'frame', 'left'), Hinge('right_motor', 'FIXED', 'frame', 'right'),
+    Hinge('tilt', 'REVOLUTE', 'frame', 'mount', (1, 0, 0), (-0.8, 0.8)),
+    # The other way round, as SDF allows.
+    Hinge('tail_shaft', 'REVOLUTE', 'mount', 'propeller', (0, 0, 1)),
+]
+ARM = f"""<actuators name="rotors"><command_interface>effort</command_interface>
+  <rotor name="hand"><link>arm::tip</link><axis>1 0 0</axis>{LIMIT}</rotor></actuators>"""
+ARM_LINKS = {'base': (0, 0, 1), 'arm::upper': (0, 0, 1), 'arm::tip': (0.5, 0, 1)}
+ARM_HINGES = [
+    Hinge('shoulder', 'CONTINUOUS', 'base', 'arm::upper', (0, 1, 0)),
+    Hinge('elbow', 'REVOLUTE', 'arm::tip', 'arm::upper', (0, 0, 1)),
+]
+POD = ('<thruster name="{0}"><joint>{0}_pod</joint><dynamics>zero_order</dynamics>'
+       '<rotor_constant>0.01</rotor_constant></thruster>')
+VESSEL = ('<actuators name="thrusters"><command_interface>effort</command_interface>'
+          f'{POD.format("port")}{POD.format("starboard")}</actuators>')
+VESSEL_LINKS = {'hull': (0, 0, 0), 'port': (-2, 1, -0.3), 'starboard': (-2, -1, -0.3)}
+VESSEL_HINGES = [
+    Hinge('port_pod', 'REVOLUTE', 'hull', 'port', (1, 0, 0)),
+    Hinge('starboard_pod', 'REVOLUTE', 'hull', 'starboard', (1, 0, 0)),
+]
+
+
+@pytest.fixture
+def make_world(monkeypatch):
+    """Return what makes worlds with a model whose plugin has blocks."""
+    install(monkeypatch, 'gz.sim8')
+    worlds = []
+
+    def make(links, hinges, *blocks, **tags):
+        plugin = Element.plugin(
+            module_name='propulsion_ros.gz.system',
+            actuators=[ElementTree.fromstring(block) for block in blocks], **tags,
+        )
+        worlds.append(World(ActuatorSystem(), links, plugin, hinges=hinges))
+        return worlds[-1]
+    yield make
+    for world in worlds:
+        world.system.shutdown()
+
+
+def push(world, **command):
+    """Command all actuators until thrusts are steady; return what the last step applied."""
+    world.step()
+    node = world.system.host.nodes[0]
+    (field, values), = command.items()
+    message = JointState(name=list(node.loop.family.command_names), **{field: values})
+    for _ in range(4):
+        node.loop.ports[0].take(message)
+        world.step(100)
+    return {body.name: body.wrenches[-1] for body in world.bodies.values()}
+
+
+def about(world, name, point):
+    """Return force and torque about a point of what the last step applied to a link."""
+    wrench = world[name].wrenches[-1]
+    return wrench[:3], wrench[3:] + np.cross(world[name].position - point, wrench[:3])
+
+
+def test_tail_pushes_along_its_own_tilt(make_world):
+    """Worked by hand: a tail that is rolled by 0.5 rad pushes and twists along its shaft."""
+    world = make_world(TRICOPTER_LINKS, TRICOPTER_HINGES, TRICOPTER)
+    turn = Rotation.from_euler('x', 0.5).as_matrix()
+    world['mount'].rotation = turn
+    world['propeller'].position = world['mount'].position + turn @ [0, 0, 0.05]
+    # The shaft has turned by itself too, which changes nothing.
+    world['propeller'].rotation = turn @ Rotation.from_euler('z', 1.0).as_matrix()
+    given = push(world, effort=[3.0, 4.0, 2.0])
+    assert not any(given[name].any() for name in ('left', 'right', 'propeller'))
+    force, torque = about(world, 'mount', world['propeller'].position)
+    np.testing.assert_allclose(force, turn @ [0, 0, 2.0], atol=1e-9)
+    moment = world.system.host.nodes[0].loop.family.allocation_matrix[5, 2] * 2.0
+    assert moment > 0.0
+    np.testing.assert_allclose(torque, turn @ [0, 0, moment], atol=1e-9)
+    np.testing.assert_allclose(given['frame'][:3], [0, 0, 7.0], atol=1e-9)
+    np.testing.assert_allclose(
+        given['frame'][3:5], np.cross([0.2, 0.3, 0], [0, 0, 3.0])[:2]
+        + np.cross([0.2, -0.3, 0], [0, 0, 4.0])[:2], atol=1e-9,
+    )
+
+
+@pytest.mark.parametrize('angle', [0.0, 0.3, np.pi / 2])
+def test_propeller_at_the_end_of_an_arm_pushes_along_the_arm(make_world, angle):
+    world = make_world(ARM_LINKS, ARM_HINGES, ARM)
+    turn = Rotation.from_euler('y', angle).as_matrix()
+    world['arm::upper'].rotation = world['arm::tip'].rotation = turn
+    world['arm::tip'].position = np.array([0, 0, 1]) + turn @ [0.5, 0, 0]
+    given = push(world, effort=[4.0])
+    np.testing.assert_allclose(given['arm::tip'][:3], turn @ [4.0, 0, 0], atol=1e-9)
+    # What is published is about base_link, and what was applied.
+    np.testing.assert_allclose(
+        world.system.host.nodes[0].loop.core.output.wrench[:3], turn @ [4.0, 0, 0], atol=1e-9
+    )
+
+
+def test_shafts_of_a_vessel_push_the_hull(make_world):
+    world = make_world(VESSEL_LINKS, VESSEL_HINGES, VESSEL)
+    given = push(world, effort=[10.0, 6.0])
+    np.testing.assert_allclose(given['hull'], [16.0, 0, 0, 0, -4.8, -4.0], atol=1e-9)
+    assert not given['port'].any()
+
+
+def test_description_and_sdf_have_blocks_together(make_world, tmp_path):
+    """A block of each; places of both come from the world, and one line has the difference."""
+    path = tmp_path / 'vessel.urdf'
+    path.write_text(
+        '<robot name="v"><link name="hull"/><link name="port"/><joint name="port_pod" '
+        'type="continuous"><parent link="hull"/><child link="port"/><origin xyz="-2 1.1 -0.3"/>'
+        '<axis xyz="1 0 0"/></joint><gazebo><plugin filename="propulsion_ros" name="thrusters">'
+        f'<command_interface>effort</command_interface>{POD.format("port")}'
+        '</plugin></gazebo></robot>'
+    )
+    world = make_world(VESSEL_LINKS, VESSEL_HINGES, urdf_file=path)
+    (warning,) = world.system.host.warnings
+    assert "'port' is at (-2, 1, -0.3) m in the world and at (-2, 1.1, -0.3) m in the" in warning
+    given = push(world, effort=[10.0])
+    np.testing.assert_allclose(given['hull'], [10.0, 0, 0, 0, -3.0, -10.0], atol=1e-9)
+    world.system.shutdown()
+    with pytest.raises(ConfigError, match='the robot description has a block of this name too'):
+        make_world(VESSEL_LINKS, VESSEL_HINGES, VESSEL, urdf_file=path)

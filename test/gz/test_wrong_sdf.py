@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong plugins of an SDF: each is one line with model, file, place and remedy, none is silent."""
+from __future__ import annotations
+
+import pytest
+from defusedxml import ElementTree
+from sensor_msgs.msg import JointState
+
+from fake_gz import Element, Hinge, World, install
+from propulsion_ros.gz.system import get_system
+
+LINKS = {'frame': (0, 0, 0), 'arm': (1, 0, 0), 'prop': (1, 0, 0.1), 'nested::foot': (0, 0, -1)}
+HINGES = [
+    Hinge('elbow', 'REVOLUTE', 'frame', 'arm', (0, 1, 0)),
+    Hinge('shaft', 'CONTINUOUS', 'arm', 'prop', (0, 0, 1)),
+]
+GOOD = ('<max_thrust>9</max_thrust><motor_constant>1e-5</motor_constant>'
+        '<moment_constant>0.02</moment_constant>')
+MODULE = '<module_name>propulsion_ros.gz.system</module_name>'
+ROBOT = """<robot name="r"><link name="frame"/><link name="arm"/>
+  <link name="prop"><inertial><mass value="1"/></inertial></link>
+  <joint name="elbow" type="{kind}"><parent link="frame"/><child link="arm"/>
+    <origin xyz="{x} 0 0"/><axis xyz="0 1 0"/></joint>
+  <joint name="shaft" type="continuous"><parent link="arm"/><child link="prop"/>
+    <origin xyz="0 0 0.1"/><axis xyz="0 0 1"/></joint>
+  <gazebo><plugin filename="propulsion_ros" name="rotors"><rotor name="a"><joint>shaft</joint>{good}
+  </rotor></plugin></gazebo></robot>"""
+
+
+def block(inside, name='rotors'):
+    """Return a block."""
+    return f'<actuators name="{name}">{inside}</actuators>'
+
+
+def rotor(inside, name='a', good=GOOD):
+    """Return a block of one rotor."""
+    return block(f'<rotor name="{name}">{inside}{good}</rotor>')
+
+
+WRONG = [
+    ('nothing', '', 'plugin: expected <actuators name="FAMILY">'),
+    ('unknown tag', '<actuator name="rotors"/>', "plugin/actuator: unknown tag, did you mean "
+     "'actuators'?"),
+    ('urdf of another', '<urdf>r.urdf</urdf>', 'plugin/urdf: unknown tag'),
+    ('two urdf files', '<urdf_file>r.urdf</urdf_file><urdf_file>b.urdf</urdf_file>',
+     'plugin/urdf_file: is given twice, remove one'),
+    ('two namespaces', '<namespace>a</namespace><namespace>b</namespace>',
+     'plugin/namespace: is given twice, remove one'),
+    ('two modules', MODULE, 'plugin/module_name: is given twice, remove one'),
+    ('no urdf', '<urdf_file>nowhere.urdf</urdf_file>', 'nowhere.urdf: cannot be read'),
+    ('no model', '<urdf_file>model://nowhere/a.urdf</urdf_file>',
+     'model://nowhere/a.urdf: is in no folder of GZ_SIM_RESOURCE_PATH'),
+    ('no package', '<urdf_file>package://nowhere/a.urdf</urdf_file>',
+     "package 'nowhere' is not installed"),
+    ('an sdf', '<urdf_file>an.sdf</urdf_file>', 'expected <robot> as the root element'),
+    ('no settings', rotor('<link>prop</link>') + '<params_file>nowhere.yaml</params_file>',
+     'nowhere.yaml: cannot be read'),
+    ('settings that are none', rotor('<link>prop</link>') + '<params_file>r.urdf</params_file>',
+     'expected a parameter file, got XML'),
+    ('no name', '<actuators><rotor name="a"/></actuators>', 'expected a name attribute, got none'),
+    ('no family', block('<rotor name="a"/>', 'propellers'), "unknown family 'propellers'"),
+    ('misspelt family', block('<rotor name="a"/>', 'rotor'), "did you mean 'rotors'?"),
+    ('two blocks of a name', rotor('<link>prop</link>') + rotor('<link>arm</link>'),
+     'plugin/actuators[name=rotors]: is named twice, rename one'),
+    ('a block of the description', '<urdf_file>r.urdf</urdf_file>' + rotor('<link>prop</link>'),
+     'the robot description has a block of this name too, remove one'),
+    ('no actuator', block(''), 'expected at least one <rotor>, got none'),
+    ('another kind of actuator', block('<thruster name="a"/>'), 'thruster[name=a]: unknown tag'),
+    ('no name of a rotor', block(f'<rotor><link>prop</link>{GOOD}</rotor>'),
+     'rotor: expected a name attribute, got none'),
+    ('no place', rotor(''), 'expected a <joint> or a <link>, got neither'),
+    ('no such link', rotor('<link>propeller</link>'),
+     "rotor[name=a]/link: unknown link 'propeller', did you mean 'prop'?"),
+    ('no such joint', rotor('<joint>axle</joint>'),
+     "rotor[name=a]/joint: unknown joint 'axle', known: elbow, shaft"),
+    ('joint of another link', rotor('<joint>shaft</joint><link>arm</link>'),
+     "joint 'shaft' carries 'prop', not 'arm'"),
+    ('link without a joint', rotor('<link>nested::foot</link>'),
+     "floating joint 'nested::foot is free' lies between 'nested::foot' and base_link 'frame'"),
+    ('no such base_link', block('<base_link>base</base_link>' + f'<rotor name="a"><link>prop</link>'
+                                f'{GOOD}</rotor>'), "base_link: unknown link 'base'"),
+    ('two base_links', rotor('<link>prop</link>') + block(
+        '<base_link>arm</base_link><fin name="f"><link>prop</link></fin>', 'fins'), 'fin[name=f]'),
+    ('no thrust', rotor('<link>prop</link>', good=''), 'rotor[name=a]/m'),
+    ('text for a number', rotor('<link>prop</link><time_constant_up>fast</time_constant_up>'),
+     "time_constant_up: expected a number, got 'fast'"),
+    ('two numbers', rotor('<link>prop</link><time_constant_up>1 2</time_constant_up>'),
+     'time_constant_up: expected a number'),
+    ('negative lag', rotor('<link>prop</link><time_constant_up>-1</time_constant_up>'),
+     'time_constant_up'),
+    ('no axis', rotor('<link>prop</link><axis>0 0 0</axis>'), 'axis: expected a direction'),
+    ('turns both ways', rotor('<link>prop</link><direction>2</direction>'), 'direction'),
+    ('half a direction', rotor('<link>prop</link><direction>0.5</direction>'), 'direction'),
+    ('misspelt tag', rotor('<link>prop</link><motor_konstant>1</motor_konstant>'),
+     "motor_konstant: unknown tag, did you mean 'motor_constant'?"),
+    ('tag twice', rotor('<link>prop</link><direction>1</direction><direction>1</direction>'),
+     'direction[2]: is given twice, remove one'),
+    ('tag of a rotor in the block', block('<direction>1</direction>'),
+     'direction: unknown tag; write it inside of <rotor>'),
+    ('geometry', rotor('<link>prop</link><position>0 0 0</position>'),
+     'position: comes from the link tree'),
+    ('link behind a hinge', '<urdf_file>moved.urdf</urdf_file>',
+     "link 'hand': the model has no such link, which revolute joint 'wrist' moves; it has: frame, "
+     'arm, prop, nested::foot'),
+    ('allocators alone', block('', 'inverse_fam'), 'robot: no plugin block whose actuators push'),
+]
+
+
+@pytest.fixture
+def load(monkeypatch, tmp_path, capfd):
+    """Return what loads a plugin, and what it has printed."""
+    install(monkeypatch, 'gz.sim8')
+    (tmp_path / 'r.urdf').write_text(ROBOT.format(kind='revolute', x=1, good=GOOD))
+    (tmp_path / 'far.urdf').write_text(ROBOT.format(kind='revolute', x=1.1, good=GOOD))
+    moved = ROBOT.replace('"prop"', '"hand"').replace('"shaft" type="continuous"',
+                                                      '"wrist" type="revolute"')
+    moved = moved.replace('<axis xyz="0 0 1"/>', '<axis xyz="1 0 0"/>').replace('shaft', 'wrist')
+    (tmp_path / 'moved.urdf').write_text(moved.format(
+        kind='revolute', x=1, good=f'<axis>0 0 1</axis>{GOOD}'
+    ))
+    (tmp_path / 'an.sdf').write_text('<sdf version="1.9"/>')
+    (tmp_path / 'other.yaml').write_text('/**/rotor: {ros__parameters: {update_rate: 100.0}}')
+    systems = []
+
+    def make(inside, **world):
+        plugin = ElementTree.fromstring(f'<plugin>{MODULE}{inside}</plugin>')
+        for child in plugin:
+            child.set('in_file', str(tmp_path / 'model.sdf'))
+        systems.append(get_system())
+        return World(systems[-1], LINKS, Element([plugin], 0), hinges=HINGES, **world)
+
+    def printed():
+        return [line for line in capfd.readouterr().err.splitlines()
+                if '[ERROR]' in line or '[WARN]' in line]
+    yield make, printed
+    for system in systems:
+        system.shutdown()
+
+
+@pytest.mark.parametrize(('inside', 'message'), [
+    pytest.param(inside, message, id=name) for name, inside, message in WRONG
+])
+def test_wrong_plugin_is_one_line_with_model_and_file(load, tmp_path, inside, message):
+    make, printed = load
+    world = make(inside)
+    world.step(2)
+    (line,) = printed()
+    assert f"model 'lander' in {tmp_path}/model.sdf: the actuators do not act: " in line
+    assert message in line.replace(f'{tmp_path}/', '')
+
+
+def test_static_model_is_refused(load):
+    make, printed = load
+    make(rotor('<link>prop</link>'), is_static=True)
+    (line,) = printed()
+    assert 'model: is static, so that no force moves it; remove <static>' in line
+
+
+@pytest.mark.parametrize(('inside', 'message'), [
+    pytest.param(
+        rotor('<link>prop</link>') + '<params_file>other.yaml</params_file>',
+        "other.yaml: parameters for 'rotor', which is no node here, did you mean 'rotors'?; the "
+        'model has: rotors', id='parameters of no node',
+    ),
+    pytest.param(
+        '<urdf_file>far.urdf</urdf_file>', "'a' is at (1, 0, 0.1) m in the world and at "
+        '(1.1, 0, 0.1) m in the robot description, turned by 0 degrees; the place in the world is '
+        'used', id='another place',
+    ),
+])
+def test_doubtful_plugin_is_a_warning(load, tmp_path, inside, message):
+    make, printed = load
+    make(inside)
+    (line,) = printed()
+    assert f"model 'lander' in {tmp_path}/model.sdf: " in line
+    assert message in line.replace(f'{tmp_path}/', '')
+
+
+def test_second_plugin_and_second_node_are_refused(load):
+    """Of one model, and of two models of a world that have one namespace."""
+    make, printed = load
+    world = make(rotor('<link>prop</link>'))
+    second = get_system()
+    second.configure(World.MODEL, Element.plugin(
+        actuators=ElementTree.fromstring(rotor('<link>arm</link>'))
+    ), world, None)
+    (line,) = printed()
+    assert 'has a second plugin of this package, remove one' in line
+    make(rotor('<link>arm</link>'))
+    (line,) = printed()
+    assert 'node /rotors: another model has a node of this name; give each a <namespace>' in line
+
+
+def test_model_that_is_pushed_and_never_moves_is_reported_once(load):
+    make, printed = load
+    world = make(block(
+        f'<command_timeout>0</command_timeout><rotor name="a"><link>prop</link>{GOOD}</rotor>'
+    ))
+    world.step()
+    (node,) = world.system._system.host.nodes
+    node.loop.ports[0].take(JointState(name=['a'], effort=[5.0]))
+    world.step(900)
+    assert not printed()
+    world.step(1200)
+    (line,) = printed()
+    assert 'has not moved in the first second in which it was pushed' in line
+    assert 'add it' in line
