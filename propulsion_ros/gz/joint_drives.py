@@ -143,7 +143,7 @@ def _require_along(name: str, joint: Joint, axis: FloatArray) -> None:
 def moved_without_mass(root: Element, tree: LinkTree) -> list[str]:
     """Return the joints that move links without mass: Gazebo drops them, and all they carry."""
     massive = {
-        _rigid_root(tree, element.get('name', '')) for element in root.findall('link')
+        rigid_root(tree, element.get('name', '')) for element in root.findall('link')
         if element.find('inertial') is not None
     }
     return [
@@ -197,7 +197,7 @@ def _require_masses(root: Element, tree: LinkTree, link: str) -> None:
             )
 
 
-def _rigid_root(tree: LinkTree, link: str) -> str:
+def rigid_root(tree: LinkTree, link: str) -> str:
     """Return the link into which fixed joints merge a link."""
     for joint in tree.joints_between(link, tree.root):
         if joint.kind != 'fixed':

@@ -14,10 +14,11 @@ from propulsion_ros.graph.wiring import pushing_blocks
 from propulsion_ros.gz.body_effects import add_body, clearance, read_body
 from propulsion_ros.gz.bridge import FORTRESS, GZ, BridgeTopic, Release, body_topic
 from propulsion_ros.gz.joint_drives import Group, drive, held_joints
+from propulsion_ros.gz.refusals import refusals
 from propulsion_ros.gz.sdf_elements import insert, plugin, system_plugin
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, SourceError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.link_tree import LinkTree
@@ -55,6 +56,7 @@ def gazebo_robot(
     namespace: str = '',
     release: Release = GZ,
     name: str = '',
+    faults: Faults = FIRST,
 ) -> GazeboRobot:
     """Return what Gazebo needs of a robot.
 
@@ -80,6 +82,8 @@ def gazebo_robot(
     name : str
         Of the model, which its topics in Gazebo have; empty for that of the description, behind
         the namespace if there is one. Two models of one description need two names.
+    faults : Faults
+        Takes what Gazebo refuses of the description.
     """
     if route == 'system' and release is FORTRESS:
         raise ConfigError('route', "'system' needs Harmonic or later, Fortress takes 'bridge'")
@@ -120,6 +124,8 @@ def gazebo_robot(
     ))
     for kind in ('imu', 'air_pressure'):
         insert(root, _sensor(kind, name, base_link, release), base_link)
+    for error in refusals(root):
+        faults.add(error)
     notes += add_body(root, tree, base_link, read_body(params_files, namespace))
     return GazeboRobot(
         name, tostring(root, encoding='unicode'), tuple(topics), tuple(notes),

@@ -78,6 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='leave out the warnings of a rule, whose name ends its line; may be repeated',
     )
     parser.add_argument(
+        '--gazebo', action='store_true', help='find what Gazebo refuses of a robot too'
+    )
+    parser.add_argument(
         '--show', action='store_true',
         help='print place, axis, thrust, speed and lag of each actuator, and what the robot can do',
     )
@@ -88,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one line for each fault, then what was asked for; return 1 where there is a fault."""
-    reports = [check_file(path, args.model, args.silence) for path in args.files]
+    reports = [check_file(path, args.model, args.silence, args.gazebo) for path in args.files]
     for report in reports:
         for warning in report.warnings:
             print(warning, file=sys.stderr)
@@ -146,6 +149,8 @@ class Report:
     """What is likely a mistake and stops nothing."""
     silenced: Sequence[str] = ()
     """Rules of sense that are left out."""
+    for_gazebo: bool = False
+    """Whether what Gazebo refuses is a fault."""
 
     def add(self, place: str, error: ConfigError) -> None:
         """Take a fault; ``place`` is the file, and the line where it is known."""
@@ -160,7 +165,7 @@ class Report:
 
 
 def check_file(
-    path: Path, model: Path | None = None, silenced: Sequence[str] = ()
+    path: Path, model: Path | None = None, silenced: Sequence[str] = (), for_gazebo: bool = False
 ) -> Report:
     """Return what is wrong with a file.
 
@@ -172,12 +177,14 @@ def check_file(
         Robot description whose plugin blocks stand behind a parameter file.
     silenced : sequence of str
         Names of rules of sense that are left out.
+    for_gazebo : bool
+        Whether what Gazebo refuses of a robot is a fault.
     """
     checks: dict[str, Callable[[Path, Path | None, Report], None]] = {
         **dict.fromkeys(_PARAMETERS, _parameters), **dict.fromkeys(_ROBOTS, _robot),
         '.json': _flight, '.jsonc': _flight, '.json5': _flight,
     }
-    report, name = Report(silenced=silenced), printable(path)
+    report, name = Report(silenced=silenced, for_gazebo=for_gazebo), printable(path)
     try:
         if path.suffix not in checks:
             expected = ', '.join(checks)
@@ -232,6 +239,11 @@ def _robot(path: Path, model: Path | None, report: Report) -> None:
         faults.errors.extend(found.errors)
         if not (found.errors or block.faulty):
             _warn_of_values(block, faults, silenced=report.silenced)
+    if report.for_gazebo and not faults.errors:
+        from propulsion_ros.gz.model import gazebo_robot
+
+        with faults.whole():
+            gazebo_robot(path, faults=faults)
     _report(description, faults, report)
     _rehearse(description, blocks, report)
     _warn_of_robot(description, blocks, report)

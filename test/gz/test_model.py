@@ -39,6 +39,7 @@ PROPELLANTS = {
 }
 BRIDGED = ['quadrotor', 'rov']
 TANK = 'boosters_main_tank_propellant'
+MASS = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
 LINK = ('<link name="{0}"/><joint name="{1}" type="fixed"><parent link="base_link"/>'
         '<child link="{0}"/></joint>')
 
@@ -227,12 +228,13 @@ def test_bridge_refuses_what_gazebo_cannot_do(vehicle, old, new, message, tmp_pa
 
 def test_system_fixes_the_joints_of_actuators_and_no_other(tmp_path):
     """A rotor has the name of a joint that is not its own; two joints follow its own."""
-    joint = ('<link name="{0}_link"><inertial><mass value="1"/></inertial></link>'
+    joint = (f'<link name="{{0}}_link">{MASS}</link>'
              '<joint name="{0}" type="continuous"><parent link="body"/>'
              '<child link="{0}_link"/><axis xyz="0 0 1"/>{1}</joint>')
     path = tmp_path / 'robot.urdf'
     path.write_text(
-        '<robot name="r"><link name="body"/>' + joint.format('arm', '') + joint.format('shaft', '')
+        f'<robot name="r"><link name="body">{MASS}</link>'
+        + joint.format('arm', '') + joint.format('shaft', '')
         + joint.format('last', '<mimic joint="next"/>')
         + joint.format('next', '<mimic joint="shaft"/>')
         + '<gazebo><plugin filename="propulsion_ros" name="rotors"><rotor name="arm">'
@@ -276,7 +278,8 @@ def test_vehicle_stands_on_its_lowest_shape(vehicle, height):
 def test_bridge_refuses_actuators_without_links(tmp_path):
     """Such as those of Astrobee, which are there without a tag."""
     path = tmp_path / 'robot.urdf'
-    path.write_text('<robot name="r"><link name="body"/><gazebo><plugin filename="propulsion_ros" '
+    path.write_text(f'<robot name="r"><link name="body">{MASS}</link>'
+                    '<gazebo><plugin filename="propulsion_ros" '
                     'name="propulsion_modules"/></gazebo></robot>')
     assert gazebo_robot(path, 'system').topics
     with pytest.raises(ConfigError, match="actuator 'nozzle_1': is carried by no joint"):
