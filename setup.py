@@ -93,7 +93,7 @@ setup(
         'bag': needs('rosbags'), 'plot': needs('matplotlib'), 'xacro': needs('xacro'),
         'learn': needs('gymnasium'),
         'study': needs('distributed'),
-        'view': needs('meshcat', 'plotly', 'pycollada', 'rosbags', 'trimesh'),
+        'view': needs('plotly', 'pycollada', 'rosbags', 'trimesh'),
         # Not needed beside a sourced ROS 2. Vehicles are written in xacro, recordings are bags.
         'ros': [*lines('kilted.txt'), *needs('xacro', 'rosbags')],
     },

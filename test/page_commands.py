@@ -26,7 +26,7 @@ NOT_RUN = {
 }
 """Commands of propulsion_ros whose arguments are only parsed, and why."""
 
-NEEDS = {'plot': 'matplotlib', 'view': 'meshcat'}
+NEEDS = {'plot': 'matplotlib', 'view': 'trimesh'}
 """Optional packages, without which a command is only parsed."""
 
 ELSEWHERE = {

@@ -183,10 +183,10 @@ def drain(executor: Executor, count: Callable[[], int]) -> None:
             executor.spin_once(timeout_sec=_LAST_LOOK)
 
 
-def start_python(words: Sequence[str]) -> subprocess.Popen[bytes]:
+def start_python(words: Sequence[str], stdout: int | None = None) -> subprocess.Popen[bytes]:
     """Start a module of ours, or a program that the user names; it ends with this process."""
     child = [sys.executable, '-m', 'propulsion_ros.demos.child', str(os.getpid()), *words]
-    return subprocess.Popen(child)  # noqa: S603  a list of words, no shell
+    return subprocess.Popen(child, stdout=stdout)  # noqa: S603  a list of words, no shell
 
 
 def stop(process: subprocess.Popen[bytes], limit: float = _STOP_LIMIT) -> int:

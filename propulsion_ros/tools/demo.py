@@ -8,6 +8,8 @@ import math
 import os
 import random
 import socket
+import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -33,6 +35,7 @@ from propulsion_ros.settings.files import (
 )
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.view import OPEN
 from propulsion_ros.view.page import data_of, in_order, require_libraries, write_page
 from propulsion_ros.view.robot import robot_of
 
@@ -79,6 +82,8 @@ def own_network() -> Iterator[None]:
                 os.environ.pop(name, None)
 
 
+_PAGE_LIMIT = 20.0
+"""For a browser to show the page before the flight begins [s]."""
 _STOP_LIMIT = 10.0
 """For the page of a flight to end [s]."""
 EXAMPLE = '--vehicle rocket --output demo'
@@ -203,15 +208,34 @@ def _watched(options: argparse.Namespace) -> Iterator[list[Path]]:
 
     require_libraries()
     live = start_python(
-        ['-m', 'propulsion_ros.tools.cli', 'view', '--live', '--model', options.vehicle]
+        ['-m', 'propulsion_ros.tools.cli', 'view', '--live', '--model', options.vehicle],
+        subprocess.PIPE,
     )
     try:
+        _await_page(live)
         with TemporaryDirectory(prefix='propulsion_ros_') as folder:
             slow = Path(folder) / 'real_time.yaml'
             write_text(slow, '/**/vehicle: {ros__parameters: {real_time_factor: 1.0}}\n')
             yield [slow]
     finally:
         stop(live, _STOP_LIMIT)
+
+
+def _await_page(live: subprocess.Popen[bytes]) -> None:
+    """Print what a page prints, and return when a browser shows it, or after some time."""
+    is_open = threading.Event()
+
+    def copy() -> None:
+        for line in live.stdout or ():
+            print(line.decode().rstrip(), flush=True)
+            if line.decode().startswith('view: http'):
+                print(f'demo: waits up to {_PAGE_LIMIT:g} s until a browser shows it', flush=True)
+            elif line.decode().rstrip() == OPEN:
+                is_open.set()
+        is_open.set()
+
+    threading.Thread(target=copy, daemon=True).start()
+    is_open.wait(_PAGE_LIMIT)
 
 
 @contextmanager

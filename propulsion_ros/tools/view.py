@@ -16,6 +16,8 @@ from propulsion_ros.view.page import data_of, html_of, require_libraries, write_
 from propulsion_ros.view.robot import robot_in
 from propulsion_ros.view.server import LOOPBACK, Server, is_loopback
 
+OPEN = 'view: a page is open'
+"""Printed once, when a browser shows a page that is served."""
 _WAKE = 0.2
 """How long a signal may go unnoticed while nothing happens [s]."""
 EXAMPLE = 'BAG --model rocket --html flight.html'
@@ -112,8 +114,12 @@ def _serve(args: argparse.Namespace) -> int:
             live = LiveView(robot, lambda: server.pages > 0, server.send, args.namespace)
             executor = make_executor('events')
             executor.add_node(live)
+            is_seen = False
             while not stopped:
                 executor.spin_once(timeout_sec=_WAKE)
+                if server.pages > 0 and not is_seen:
+                    is_seen = True
+                    print(OPEN, flush=True)
             with deadline(0):
                 live.destroy_node()
     finally:

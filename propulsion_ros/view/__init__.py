@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages for a browser: a robot in 3D with its plots.
 
-It imports meshcat, plotly and trimesh only to read their files, and every room below `demos`.
+It imports plotly and trimesh only to read their files, and every room below `demos`.
 """

@@ -116,8 +116,8 @@ class _Loop:
 
     def pictures(self) -> Iterator[Image.Image]:
         """Yield each picture."""
-        whole = [each for each in (*self._page.above, *self._page.panels) if each.span is None]
-        panels = [_beside_robot(panel) for panel in whole[:_SEEN]]
+        shown = (*self._page.above[:1], *self._page.panels)
+        panels = [_beside_robot(panel) for panel in shown[:_SEEN]]
         figure: Any = plt.figure(figsize=_INCHES, dpi=_DOTS)
         try:
             scene = figure.add_axes(_SCENE)

@@ -105,7 +105,9 @@ class Page {
     this.data = data;
     this.recording = new Recording(data);
     this.scene = new RobotScene(byId('pane'), data);
-    this.scene.addPath(this.recording.path(this.scene.three));
+    const path = this.recording.path(this.scene.three);
+    this.scene.addPath(path);
+    this.mark(path);
     this.plots = new Plots(byId('plots'), data, time => { this.pause(); this.seek(time); });
     this.texts();
     this.controls();
@@ -125,17 +127,40 @@ class Page {
       span.style.cssText = `left:${100 * (begin - data.begin) / length}%;width:${100 * (end - begin) / length}%;background:${phaseColour(name)}`;
       byId('spans').append(span);
     }
-    let last = -1;
-    for (const [time, name] of [...data.events].sort((a, b) => a[0] - b[0])) {
-      const tick = document.createElement('span'), share = (time - data.begin) / length;
+    this.ticks = [...data.events].sort((a, b) => a[0] - b[0]).map(([time, name]) => {
+      const tick = document.createElement('span');
       tick.title = `${name}, ${time.toFixed(2)} s`;
-      // Names that would touch: only the first is written.
-      tick.textContent = share - last > 0.09 ? name : ' ';
-      if (share - last > 0.09) last = share;
-      tick.style.left = `${100 * share}%`;
       tick.addEventListener('click', () => this.seek(time));
       byId('ticks').append(tick);
+      return {tick, name, share: (time - data.begin) / length};
+    });
+    new ResizeObserver(() => this.nameTicks()).observe(byId('ticks'));
+    this.nameTicks();
+  }
+
+  // Each name in the first of three rows in which it touches no other one; where none is free, its tick alone.
+  nameTicks() {
+    const whole = byId('ticks').clientWidth, ends = [-1, -1, -1];
+    for (const {tick, name, share} of this.ticks) {
+      tick.textContent = name;
+      const wide = tick.offsetWidth, at = share * whole;
+      const begin = Math.min(Math.max(at - wide / 2, 0), whole - wide);
+      const row = ends.findIndex(end => begin > end + 6);
+      if (row < 0) tick.textContent = '\u00a0';
+      else ends[row] = begin + wide;
+      const down = 13 * Math.max(row, 0), left = row < 0 ? at : begin;
+      tick.style.cssText = `left:${left}px;top:${down}px;--at:${at - left}px;--rise:${17 + down}px`;
     }
+  }
+
+  // The flight of a flight computer has an apogee, and ends where it is at rest again.
+  mark(path) {
+    const {data} = this, height = point => `${(point.z - path[0].z).toFixed(0)} m`;
+    if (!data.motion.is_known || path.length < 2 || !data.phases.some(([, , name]) => name === 'flight')) return;
+    const top = path.reduce((a, b) => (b.z > a.z ? b : a)), last = path[path.length - 1];
+    if (top !== last) this.scene.addMark(`apogee ${height(top)}`, top);
+    const rests = path.findIndex(point => point.distanceTo(last) < 0.1 * this.scene.size);
+    if (top !== last && rests < path.length - 3) this.scene.addMark('landing', last);
   }
 
   controls() {

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import json
-from collections.abc import Iterable, Sequence
+import io
+import re
+import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
@@ -28,7 +30,7 @@ from propulsion_ros.drawing.figure import (
 from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.pictures.signals import QUANTITIES, Signals
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import read_text, write_text, writing
+from propulsion_ros.settings.files import read_bytes, read_text, write_text, writing
 from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.view.motion import (
     SHORTEST,
@@ -122,10 +124,15 @@ class Library:
     file: str
     """Below the folder of the module."""
     use: str
+    part: tuple[str, str] = ('', '')
+    """What is before and behind it in the file in an archive; all of a plain file by default."""
 
 
 LIBRARIES = (
-    Library('meshcat', 'viewer/dist/main.min.js', 'the robot in 3D, by three.js'),
+    Library(
+        'trimesh', 'resources/templates/viewer.zip', 'the robot in 3D, by three.js',
+        ('<script>', 'var camera,controls,scene,renderer'),
+    ),
     Library('plotly', 'package_data/plotly.min.js', 'the plots'),
 )
 
@@ -188,7 +195,9 @@ def html_of(data: dict[str, Any]) -> str:
         'LIBRARIES': '\n'.join(
             f'<script type="text/plain" class="library">{packed}</script>' for packed in libraries
         ),
-        'SCRIPT': _own('scene.js') + _own('plots.js') + _own('live.js') + _own('page.js'),
+        'SCRIPT': ''.join(
+            _own(f'{name}.js') for name in ('stage', 'scene', 'plots', 'live', 'page')
+        ),
     }
     pieces = _own('page.html').split('@@')
     return ''.join(parts.get(piece, piece) for piece in pieces)
@@ -226,8 +235,22 @@ def _absent(*modules: str) -> SourceError:
 
 def _packed(library: Library) -> str:
     """Return a library as the page holds it: gzip in base64, a third of its size."""
-    content = read_text(_folder(library) / library.file, SIZE_LIMIT).encode()
+    content = _text_of(library).encode()
     return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
+
+
+def _text_of(library: Library) -> str:
+    """Return what a library is; raise `SourceError` where another release has it otherwise."""
+    path = _folder(library) / library.file
+    if not any(library.part):
+        return read_text(path, SIZE_LIMIT)
+    begin, end = library.part
+    with zipfile.ZipFile(io.BytesIO(read_bytes(path, SIZE_LIMIT))) as archive:
+        text = archive.read(archive.namelist()[0]).decode()
+    found = text.partition(begin)[2].rpartition(end)[0]
+    if not found:
+        raise SourceError(str(path), f'has no script that ends before {end!r}')
+    return found
 
 
 def _licence(library: Library) -> dict[str, str]:
@@ -245,17 +268,5 @@ def _licence(library: Library) -> dict[str, str]:
     ]
     return {
         'name': f'{library.module} {package.version}', 'use': library.use,
-        'text': '\n\n'.join([*texts, *_third_parties(library)]),
+        'text': '\n\n'.join([*texts, *re.findall(r'^/\*.*?\*/', _text_of(library), re.DOTALL)]),
     }
-
-
-def _third_parties(library: Library) -> list[str]:
-    """Return the licences of what is bundled with a library, as its build lists them."""
-    path = _folder(library) / f'{library.file}.THIRD_PARTY_LICENSES.json'
-    if not path.is_file():
-        return []
-    listed: Sequence[dict[str, Any]] = json.loads(read_text(path, SIZE_LIMIT))
-    return [
-        f'{each.get("name")} {each.get("version")} ({each.get("license")})\n'
-        f'{each.get("licenseText") or ""}' for each in listed
-    ]

@@ -132,8 +132,13 @@ class Plots {
       const middle = (low + high) >> 1;
       if (line.time[middle] <= time) low = middle + 1; else high = middle;
     }
-    const value = low ? line.value[low - 1] : null;
+    let value = low ? line.value[low - 1] : null;
     if (value === null || value === undefined) return '–';
+    // As it is drawn: a command is held, what was measured goes straight to its next point.
+    const next = line.value[low];
+    if (!line.command && next !== null && next !== undefined) {
+      value += (next - value) * (time - line.time[low - 1]) / (line.time[low] - line.time[low - 1] || 1);
+    }
     // What rounding leaves of 0 is 0.
     return Math.abs(value) < Math.max(1e-6 * largest, 1e-12) ? '0' : Number(value.toPrecision(3)).toString();
   }

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The robot in 3D, by meshcat's viewer and its three.js.
-'use strict';
+// The robot in 3D.
 
 class RobotScene {
   constructor(pane, data) {
-    this.three = MeshCat.THREE;
+    this.three = THREE;
     const T = this.three;
-    this.pane = pane;
     this.size = data.robot.size;
-    // Logarithmic depths: a nozzle of centimetres, and a path of kilometres.
-    const renderer = new T.WebGLRenderer({antialias: true, logarithmicDepthBuffer: true, preserveDrawingBuffer: true});
-    pane.appendChild(renderer.domElement);
-    this.viewer = new MeshCat.Viewer(pane, true, renderer);
-    this.viewer.set_3d_pane_size = (w, h) => MeshCat.Viewer.prototype.set_3d_pane_size.call(
-      this.viewer, w || pane.clientWidth || 1, h || pane.clientHeight || 1);
-    new ResizeObserver(() => this.viewer.set_3d_pane_size()).observe(pane);
-    this.viewer.gui.domElement.remove();
+    this.stage = new Stage(pane);
     this.addSurroundings();
     this.addRobot(data.robot);
     this.addArrows(data);
     this.addCanopies(data.canopies);
+    this.addMotes();
     this.body = new T.Vector3();
     this.follows = true;
   }
@@ -27,21 +19,14 @@ class RobotScene {
   // What stands still.
 
   addSurroundings() {
-    const T = this.three, viewer = this.viewer;
-    viewer.set_property(['Background'], 'top_color', [0.52, 0.70, 0.88]);
-    viewer.set_property(['Background'], 'bottom_color', [0.93, 0.95, 0.97]);
-    viewer.delete_path(['Axes']);
-    viewer.delete_path(['Grid']);
-    for (const name of ['SpotLight', 'PointLightNegativeX', 'PointLightPositiveX', 'FillLight', 'AmbientLight']) {
-      viewer.delete_path(['Lights', name]);
-    }
+    const T = this.three;
     const sky = new T.HemisphereLight(0xffffff, 0x9a9488, 0.75);
     sky.position.set(0, 0, 1);
     const sun = new T.DirectionalLight(0xffffff, 0.55);
     sun.position.set(3, -4, 6);
     const fill = new T.DirectionalLight(0xffffff, 0.2);
     fill.position.set(-5, 2, 1);
-    [sky, sun, fill].forEach((light, i) => viewer.set_object(['Lights', 'own' + i], light));
+    [sky, sun, fill].forEach((light, i) => this.stage.set(`light ${i}`, light));
   }
 
   addGround(points) {
@@ -65,9 +50,9 @@ class RobotScene {
     plane.position.set(grid.position.x, grid.position.y, floor - 1e-3 * extent);
     plane.renderOrder = -2;
     grid.renderOrder = -1;
-    this.viewer.set_object(['Ground', 'plane'], plane);
-    this.viewer.set_object(['Ground', 'grid'], grid);
-    this.viewer.set_dirty();
+    this.ground = floor;
+    this.stage.set('plane', plane);
+    this.stage.set('grid', grid);
   }
 
   addPath(points) {
@@ -90,11 +75,53 @@ class RobotScene {
       this.path.add(this.tube);
     }
     this.path.children.forEach(each => { each.frustumCulled = false; });
-    this.viewer.set_object(['Path'], this.path);
+    this.stage.set('path', this.path);
     const dot = new T.BufferGeometry().setFromPoints([new T.Vector3()]);
     this.dot = new T.Points(dot, new T.PointsMaterial({color: 0xe0218a, size: 9, sizeAttenuation: false, depthTest: false}));
     this.dot.visible = false;
-    this.viewer.set_object(['Dot'], this.dot);
+    this.stage.set('dot', this.dot);
+  }
+
+  // Where something was: a dot with its name, of the same size from everywhere.
+  addMark(name, point) {
+    const T = this.three, canvas = document.createElement('canvas'), pen = canvas.getContext('2d');
+    canvas.width = 1024;
+    canvas.height = 64;
+    pen.font = '600 34px system-ui, sans-serif';
+    pen.lineWidth = 6;
+    pen.strokeStyle = '#fff';
+    pen.fillStyle = '#8c1d40';
+    pen.beginPath();
+    pen.arc(512, 32, 11, 0, 2 * Math.PI);
+    pen.stroke();
+    pen.fill();
+    pen.strokeText(name, 536, 44);
+    pen.fillText(name, 536, 44);
+    const sprite = new T.Sprite(new T.SpriteMaterial({map: new T.CanvasTexture(canvas), sizeAttenuation: false, depthTest: false}));
+    sprite.scale.set(0.8, 0.05, 1);
+    sprite.position.copy(point);
+    sprite.renderOrder = 6;
+    this.path.add(sprite);
+  }
+
+  // Motes that stand still in the air around the body: far above the ground nothing else shows its speed.
+  addMotes() {
+    const T = this.three, reach = 9 * this.size;
+    const seats = Array.from({length: 240}, (_, i) => [0.7548776662, 0.5698402910, 0.4142135624].map(step => 2 * reach * ((i * step) % 1)));
+    const geometry = new T.BufferGeometry().setAttribute('position', new T.BufferAttribute(new Float32Array(720), 3));
+    this.motes = new T.Points(geometry, new T.PointsMaterial({color: 0xffffff, size: 0.08 * this.size, transparent: true, opacity: 0.85}));
+    this.motes.frustumCulled = false;
+    this.stage.set('motes', this.motes);
+    this.placeMotes = body => {
+      const ground = this.ground + 0.5 * this.size;
+      const around = (seat, at) => at - reach + (((seat - at + reach) % (2 * reach)) + 2 * reach) % (2 * reach);
+      seats.forEach((seat, i) => {
+        const place = [around(seat[0], body.x), around(seat[1], body.y), around(seat[2], body.z)];
+        // None lies in the ground.
+        geometry.attributes.position.setXYZ(i, ...(place[2] > ground ? place : [0, 0, -1e6]));
+      });
+      geometry.attributes.position.needsUpdate = true;
+    };
   }
 
   setTrack(points) {
@@ -133,7 +160,7 @@ class RobotScene {
       this.frames[shape.frame].group.add(object);
     }
     this.centre = new T.Vector3().fromArray(robot.centre);
-    this.viewer.set_object(['Robot'], this.root);
+    this.stage.set('robot', this.root);
   }
 
   unpack(packed) {
@@ -241,13 +268,13 @@ class RobotScene {
       const angle = i * Math.PI / 6;
       rim.push(new T.Vector3(Math.cos(angle), Math.sin(angle), 0), new T.Vector3(0, 0, -1));
     }
-    this.canopies = canopies.map(canopy => {
+    this.canopies = canopies.map((canopy, i) => {
       const group = new T.Group();
       group.add(
         new T.Mesh(dome, new T.MeshLambertMaterial({vertexColors: true, side: T.DoubleSide})),
         new T.LineSegments(new T.BufferGeometry().setFromPoints(rim), new T.LineBasicMaterial({color: 0x39424d})));
       group.visible = false;
-      this.viewer.set_object(['Canopies', 'c' + this.viewer.scene.id + '_' + Math.random().toString(36).slice(2)], group);
+      this.stage.set(`canopy ${i}`, group);
       return {group, attachment: new T.Vector3().fromArray(canopy.attachment)};
     });
   }
@@ -291,32 +318,26 @@ class RobotScene {
     if (this.follows) this.carry(target);
     this.body = body;
     if (this.dot) this.dot.position.copy(body);
+    this.motes.visible = this.follows && body.z > this.ground + 4 * this.size;
+    if (this.motes.visible) this.placeMotes(body);
     if (this.flown) this.flown.geometry.setDrawRange(0, frame.index + 1);
     if (this.tube) this.tube.geometry.setDrawRange(0, 36 * frame.index);
-    this.viewer.set_dirty();
+    this.stage.changed = true;
   }
 
-  // Cameras. Meshcat's camera has y up.
-
-  turned(v) { return new this.three.Vector3(v.x, v.z, -v.y); }
-
   carry(body) {
-    const {camera, controls} = this.viewer;
-    const target = this.turned(body);
-    const moved = target.clone().sub(controls.target);
-    camera.position.add(moved);
-    controls.target.copy(target);
+    const moved = body.clone().sub(this.stage.target);
+    this.stage.camera.position.add(moved);
+    this.stage.target.copy(body);
   }
 
   look(target, distance, from) {
-    const {camera, controls} = this.viewer;
-    camera.fov = 45;
+    const {camera} = this.stage;
     camera.near = 1e-3 * this.size;
-    camera.far = 1e6;
-    controls.target.copy(this.turned(target));
-    camera.position.copy(this.turned(target)).addScaledVector(this.turned(from).normalize(), distance);
+    this.stage.target.copy(target);
+    camera.position.copy(target).addScaledVector(from.normalize(), distance);
     camera.updateProjectionMatrix();
-    this.viewer.set_dirty();
+    this.stage.changed = true;
   }
 
   use(mode) {
@@ -335,6 +356,6 @@ class RobotScene {
 
   show(part, on) {
     if (this[part]) this[part].visible = on;
-    this.viewer.set_dirty();
+    this.stage.changed = true;
   }
 }

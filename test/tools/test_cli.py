@@ -66,7 +66,7 @@ STARTS = {
 """What each command may import before it begins, beside numpy and yaml."""
 PACKAGES = [
     'scipy', 'json5', 'defusedxml', 'rclpy', 'matplotlib', 'rosbags', 'xacro', 'launch', 'dask',
-    'distributed', 'meshcat', 'plotly', 'trimesh',
+    'distributed', 'plotly', 'trimesh',
 ]
 
 

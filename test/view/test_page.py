@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from importlib.util import find_spec
 from types import SimpleNamespace
 
@@ -230,7 +231,7 @@ def test_a_library_that_is_absent_is_named_with_the_words_for_pip(tmp_path, monk
     assert cli.main(['view', 'out.csv']) == 1
     err = capsys.readouterr().err
     assert err.startswith(
-        "propulsion_ros view: pages: need meshcat and plotly, pip install 'meshcat"
+        "propulsion_ros view: pages: need trimesh and plotly, pip install 'trimesh"
     )
     assert err.endswith(" 'plotly>=5.20'\n")
     assert not (tmp_path / 'view.html').exists()
@@ -244,5 +245,12 @@ def test_a_page_holds_the_libraries_and_their_licences():
     assert len(html) < 5_000_000
     licences = json.loads(re.search(r'id="licence-data">(.*?)</script>', html)[1])
     texts = ' '.join(each['text'] for each in licences)
-    assert texts.count('Permission is hereby granted') >= 3
-    assert all(name in texts for name in ('three', 'dat.gui', 'Plotly'))
+    assert texts.count('Permission is hereby granted') >= 2
+    assert all(name in texts for name in ('Three.js Authors', 'Michael Dawson-Haggerty', 'Plotly'))
+
+
+def test_a_library_that_another_release_has_otherwise_is_named(monkeypatch):
+    trimesh = page.LIBRARIES[0]
+    monkeypatch.setattr(page, 'LIBRARIES', [replace(trimesh, part=('<script>', 'not there'))])
+    with pytest.raises(SourceError, match=r"viewer\.zip: has no script that ends before"):
+        html_of(data_of(flown(), robot_of('quadrotor')))
