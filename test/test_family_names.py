@@ -20,6 +20,7 @@ NAMES = {
 NAME = re.compile(rf'(?<!\w)({"|".join(sorted(NAMES))})(?!\w)')
 CONFIGURATION = {
     'models/registry.py': 'the registry',
+    'models/__init__.py': 'the public names',
     'graph/vehicles.py': 'the vehicles of the package, which have groups of these names',
     'urdf/uuv_dialect.py': 'a foreign dialect, with one table of what it translates to',
     'urdf/gz_dialect.py': 'another one',
