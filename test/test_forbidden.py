@@ -79,6 +79,8 @@ OTHERS = {
     ('propulsion_ros/loops/flight/flight_loop.py', 'self._record.open'),
     # Streams, not files.
     ('propulsion_ros/replay/bags.py', 'zstd().open'),
+    # Bytes of an installed library, which the door has read.
+    ('propulsion_ros/view/page.py', 'zipfile.ZipFile'),
 }
 """What is none of these by its arguments."""
 

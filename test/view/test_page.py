@@ -252,5 +252,5 @@ def test_a_page_holds_the_libraries_and_their_licences():
 def test_a_library_that_another_release_has_otherwise_is_named(monkeypatch):
     trimesh = page.LIBRARIES[0]
     monkeypatch.setattr(page, 'LIBRARIES', [replace(trimesh, part=('<script>', 'not there'))])
-    with pytest.raises(SourceError, match=r"viewer\.zip: has no script that ends before"):
+    with pytest.raises(SourceError, match=r'viewer\.zip: has no script that ends before'):
         html_of(data_of(flown(), robot_of('quadrotor')))
