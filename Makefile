@@ -13,7 +13,7 @@ export VENV
 # What is compiled is kept, also where the environment forbids it: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test test-all lint lint-ros site benchmarks soak fuzz install-check lock licences version addresses release release-check \
+.PHONY: help demo test test-quick test-all lint lint-ros site benchmarks soak fuzz install-check lock licences version addresses release release-check \
 	setup clean
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo '             (VEHICLE=quadrotor, rov, freeflyer or cubesat for another one;'
 	@echo '             VIEW=1 to watch it in a browser)'
 	@echo 'make test    run the tests, but for slow and rare cases (ARGS="-k name" for some)'
+	@echo 'make test-quick  run the tests of models, files and pages, in two minutes'
 	@echo 'make test-all    run every test, with many more cases, in two hours'
 	@echo '             (PART=walks, kills, floods, flights, fits, fuzz or rest for one)'
 	@echo 'make lint    run ruff and mypy'
@@ -47,6 +48,13 @@ demo: setup
 
 test: setup
 	@PART= $(PYTEST) $(ARGS)
+
+# Without processes of their own: what a change of a model, a tag or a page can break.
+QUICK = models settings timing urdf rml drawing messages graph/test_load.py docs/test_shape.py docs/test_words.py \
+	test_imports.py test_vehicles.py test_family_names.py test_style.py test_forbidden.py
+
+test-quick: setup
+	@PART= $(PYTEST) $(addprefix test/,$(QUICK)) $(ARGS)
 
 test-all: setup
 	@case ' $(PART) ' in *' flights '*) \
