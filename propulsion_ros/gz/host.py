@@ -15,6 +15,7 @@ from rclpy.signals import SignalHandlerOptions
 from propulsion_ros.graph.family_params import group_of, loop_params_of
 from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.wiring import NodeSpec, actuator_nodes, pushing_blocks
+from propulsion_ros.gz.command_topics import CommandTopic, Listener, command_topics
 from propulsion_ros.gz.joint_drives import Group, held_joints
 from propulsion_ros.gz.link_forces import LinkForces, Mount
 from propulsion_ros.gz.seats import group_seats, shifts
@@ -27,7 +28,7 @@ from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.spin import ROS_REFUSALS, make_executor
 from propulsion_ros.nodes.stack import make_node
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.errors import CommandError, SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
@@ -35,7 +36,7 @@ from propulsion_ros.urdf.link_tree import LinkTree, Pose
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
-_SERVED_PER_SECOND = 200.0
+_SERVED_PER_SECOND = 200
 """How often in simulated time nodes take what has come: to look costs as much as a step."""
 _MOST_AT_ONCE = 20
 """Messages taken then, so that a flood cannot hold the simulator."""
@@ -64,8 +65,9 @@ class ActuatorHost:
         URDF of it, '' for none; places are those of the model.
     params_files : sequence of str or Path
         Settings of the nodes, the later ones win.
-    blocks : sequence of Element
-        Plugin blocks beside those of the description.
+    plugin : Element, optional
+        Has <actuators>, blocks beside those of the description, and <command_topic>, see
+        `command_topics`.
 
     Attributes
     ----------
@@ -85,11 +87,12 @@ class ActuatorHost:
         description: str = '',
         params_files: Sequence[str | Path] = (),
         namespace: str = '',
-        blocks: Sequence[Element] = (),
+        plugin: Element | None = None,
     ) -> None:
         self._files, self._namespace = tuple(params_files), namespace
+        plugin = Element('plugin') if plugin is None else plugin
         robot = parse_urdf(description) if description else None
-        text = placed_description(model, robot, blocks)
+        text = placed_description(model, robot, plugin.findall('actuators'))
         tree = LinkTree(parse_urdf(text))
         specs = actuators_from_urdf(text, loop_params_of)
         nodes = {spec.name: spec for spec in actuator_nodes(text, specs, use_sim_time=False)}
@@ -124,9 +127,11 @@ class ActuatorHost:
         self.links = tuple(dict.fromkeys(
             link for group in self._groups for link in group.forces.links
         ))
+        families = {group.spec.name: group.family for group in groups}
+        self._listener = Listener(list(command_topics(plugin, model.name, families)))
         self.nodes: list[SimulatedNode] = []
         self._context: rclpy.Context | None = None
-        self._every, self._passed = 1, 0
+        self._every, self._passed, self._served = 1, 0, 0
 
     @property
     def names(self) -> list[str]:
@@ -187,10 +192,16 @@ class ActuatorHost:
 
     def pass_step(self) -> None:
         """Serve now and then as steps pass."""
+        for topic, message in self._listener.taken():
+            self.nodes[self.names.index(topic.node)].take(topic, message)
         self._passed += 1
         if self._passed >= self._every:
             self._passed = 0
+            self._served += 1
             self.serve()
+            if self._served % _SERVED_PER_SECOND == 0:
+                for node in self.nodes:
+                    node.look_for_publishers(self._listener.publishers_of(node.get_name()))
 
     def step(
         self, stamp_ns: int, motion: Motion | None, poses: Mapping[str, Pose]
@@ -296,7 +307,7 @@ class SimulatedNode(ActuatorNode):
     def __init__(self, name: str, **kwargs: Any) -> None:
         self._time_ns = 0
         self.received = 0
-        self._is_stepping = False
+        self._is_stepping = self._has_several = False
         self._kept_ns: dict[Outlet, int] = {}
         super().__init__(name, **kwargs)
 
@@ -382,6 +393,26 @@ class SimulatedNode(ActuatorNode):
         self._time_ns = to_ns
         if self.loop is not None:
             self.loop.jump(from_ns, to_ns, timing)
+
+    def take(self, topic: CommandTopic, message: Any) -> None:
+        """Take a message of gz-transport as a command for the next step."""
+        if not self.is_active or self.loop is None:
+            return
+        self.received += 1
+        try:
+            self.loop.ports[0].take(topic.read(message))
+        except CommandError as error:
+            self.complain('refused', str(error))
+
+    def look_for_publishers(self, others: int) -> None:
+        """Report, once, that several publish one command, ``others`` of them by gz-transport."""
+        count = others + self.publishers_of('~/command')
+        if count > 1 and not self._has_several:
+            self._has_several = True
+            self.log('warn', (
+                f'{count} publishers of {self.resolve_topic_name("~/command")}: each command holds '
+                'until that of another one; stop all but one'
+            ))
 
     def restart(self) -> None:
         """Return actuators and time to the start, as the world does."""

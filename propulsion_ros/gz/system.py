@@ -29,7 +29,7 @@ from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.urdf.link_tree import Pose
 from propulsion_ros.urdf.xml import path_step
 
-_TAGS = ('module_name', 'urdf_file', 'params_file', 'namespace', 'actuators')
+_TAGS = ('module_name', 'urdf_file', 'params_file', 'namespace', 'actuators', 'command_topic')
 _ONCE = ('module_name', 'urdf_file', 'namespace')
 _MODULE = re.compile(r'gz\.sim\d*')
 _claims: dict[tuple[int, str], str] = {}
@@ -69,7 +69,8 @@ class ActuatorSystem:
     Its plugin has the filename ``gz-sim-python-system-loader-system``, the name
     ``gz::sim::systems::PythonSystemLoader``, and the tags <module_name>propulsion_ros.gz.system;
     <actuators name="...">, each a plugin block; <urdf_file>, a .urdf or .xacro file with such
-    blocks; <params_file>, settings of the nodes, which may be repeated; <namespace> of the nodes.
+    blocks; <params_file>, settings of the nodes, which may be repeated; <namespace> of the nodes;
+    <command_topic of="...">, topics of gz-transport that command too, see `command_topics`.
     There is an <actuators> or a <urdf_file>. Files may be ``package://`` or ``model://`` addresses,
     and are relative to the file of the plugin. `host` has the nodes, and `place` the name of the
     model with its file, from `configure` on.
@@ -115,7 +116,7 @@ class ActuatorSystem:
         with _of_plugin(blocks):
             self._host = self.host = ActuatorHost(
                 simulated, load_robot_description(located(path, beside)) if path else '', files,
-                namespace, blocks,
+                namespace, plugin,
             )
         for name in self._host.names:
             self._claim(None, f'node {namespace}/{name}', (
