@@ -12,7 +12,9 @@ _SPREAD, _TIME = 50.0, 0.5  # accelerations of a rocket [m/s^2], [s]
 _JUMP = 25.0  # square of the standard deviations beyond which a reading begins it anew
 _SPEED = 200.0  # standard deviation of the speed at its first reading [m/s]
 _PROVEN = 3  # readings that agreed before it is believed
-_OLD = 0.5  # [s]
+_OLD = 2.0  # [s]
+_SHORT = 0.3  # over which three readings show the scatter and no motion [s]
+_SHARE, _WILD = 0.1, 25.0  # of a new scatter in its mean; a wild one counts as so many times that
 
 
 class Track:
@@ -24,6 +26,10 @@ class Track:
         Height [m], speed [m/s], acceleration [m/s^2] (3,).
     covariance : ndarray
         Of it (3, 3).
+    scatter : float
+        Variance of readings that come shortly one after the other [m^2]; 0 where none do.
+    gap : float
+        Time between the last two readings [s].
     """
 
     def __init__(self) -> None:
@@ -35,11 +41,19 @@ class Track:
         self.covariance: FloatArray = np.zeros((3, 3))
         self._agreed = -1
         self._age = math.inf
+        self.gap = self._new_gap = 0.0
+        self.scatter = 0.0
+        self._latest: tuple[float, float, float] | None = None
 
     @property
     def is_proven(self) -> bool:
         """Whether several readings in a row agreed, the last one lately."""
         return self._agreed >= _PROVEN and self._age < _OLD
+
+    def take_gap(self) -> float:
+        """Return the time that the latest reading ended [s]; 0 where that was asked before."""
+        gap, self._new_gap = self._new_gap, 0.0
+        return gap
 
     def advance(self, dt: float) -> None:
         """Let time pass [s]."""
@@ -54,7 +68,9 @@ class Track:
 
     def take(self, height: float, variance: float) -> float:
         """Take a reading [m], and return how far it is from where it was expected [m]."""
-        innovation, self._age = height - float(self.state[0]), 0.0
+        self._measure_scatter(height)
+        innovation, self.gap, self._age = height - float(self.state[0]), self._age, 0.0
+        self._new_gap = min(self.gap, _OLD)
         total = float(self.covariance[0, 0]) + variance
         if self._agreed < 0 or innovation * innovation > _JUMP * total:
             far = 0.0 if self._agreed < 0 else abs(innovation)
@@ -67,3 +83,18 @@ class Track:
         self.state = self.state + gain * innovation
         self.covariance = self.covariance - np.outer(gain, self.covariance[0])
         return abs(innovation)
+
+    def _measure_scatter(self, height: float) -> None:
+        """Compare a reading with the line through the two before."""
+        step, latest = self._age, self._latest
+        if latest is None or not 0.0 < step < _SHORT:
+            self._latest = height, 0.0, math.inf
+            return
+        last, slope, before = latest
+        if step + before < _SHORT:
+            ratio = step / before
+            off = height - last - slope * step
+            square = off * off / (1.0 + ratio * ratio + (1.0 + ratio) ** 2)
+            square = min(square, _WILD * max(self.scatter, 1.0))
+            self.scatter += _SHARE * (square - self.scatter)
+        self._latest = height, (height - last) / step, step
