@@ -19,6 +19,7 @@ from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.rml.devices import (
+    BYTE,
     MOST_DEPLOYERS,
     read_controllers,
     read_deployers,
@@ -26,7 +27,6 @@ from propulsion_ros.rml.devices import (
 )
 from propulsion_ros.rml.events import Devices, EventReader
 from propulsion_ros.rml.firing import never_fires
-from propulsion_ros.rml.keys import BYTE
 from propulsion_ros.rml.sensors import (
     OrientationConfig,
     SensorsConfig,

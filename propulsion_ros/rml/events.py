@@ -13,7 +13,7 @@ from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.rml.conditions import ConditionReader, reads_altitude
-from propulsion_ros.rml.keys import BYTE, read_place
+from propulsion_ros.rml.devices import BYTE, read_place
 from propulsion_ros.settings.json_node import JsonNode, key, read_key, read_keys
 
 DEFAULT_COOLDOWN_MS = 1000.0

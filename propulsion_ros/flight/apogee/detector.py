@@ -11,14 +11,11 @@ from propulsion_ros.flight.apogee.altitude_tracker import AltitudeTracker
 from propulsion_ros.flight.apogee.ascent import Ascent
 from propulsion_ros.flight.apogee.coast import CoastFilter
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
-from propulsion_ros.flight.apogee.inertial_pair import InertialPair
 from propulsion_ros.flight.apogee.input_mean import InputMean
-from propulsion_ros.flight.apogee.lasting_fall import LastingFall
-from propulsion_ros.flight.apogee.lockout import Lockout
 from propulsion_ros.flight.apogee.parabola import Parabola, fit_parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.apogee.speed_input import SpeedInput
-from propulsion_ros.flight.apogee.standstill import Standstill
+from propulsion_ros.flight.apogee.vetoes import InertialPair, LastingFall, Lockout, Standstill
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fuses a barometer: pad reference, static ports, lockout, frozen values, gates."""
+"""Fuses a barometer: pad reference, static ports, frozen values, gates.
+
+A lock near Mach 1 is ended by physics; a run of refused innovations is judged: an outlier, a step
+of the sensor, or a lost filter.
+"""
 from __future__ import annotations
 
 import math
 from collections import deque
+from enum import Enum
 
 import numpy as np
 
@@ -24,13 +29,176 @@ from propulsion_ros.flight.estimation.error_state import (
     VELOCITY,
     ErrorStateFilter,
 )
-from propulsion_ros.flight.estimation.innovation_judge import InnovationJudge, Verdict, width_of
-from propulsion_ros.flight.estimation.mach_lock import MachLock
 from propulsion_ros.flight.estimation.pad import PadReference, mean_without_spikes
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.estimation.state import Stage
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.timing.dwell import Dwell
 from propulsion_ros.timing.held import Held
+
+_LONGEST_DIP = 3.0  # static ports near Mach 1 err for less than this [s]
+
+
+class MachLock:
+    """Locked while a speed that is well known is fast, and for a hold time after.
+
+    A speed may be wrong, as after an outage of the inertial sensor. So a lock ends at the latest
+    when the longest coast from the last speed under thrust does, that without drag; and when the
+    barometer contradicts the height for longer, and by more, than static ports ever err.
+
+    Parameters
+    ----------
+    params : EstimatorParams
+        Mach number and hold time.
+    """
+
+    def __init__(self, params: EstimatorParams) -> None:
+        self._limit2 = params.lockout_mach**2
+        self._hold_ns = round(params.lockout_hold * 1e9)
+        self._contradicted = Dwell(_LONGEST_DIP)
+        self.reset()
+
+    def reset(self) -> None:
+        """Unlock, and forget the flight."""
+        self._until: int | None = None
+        self._coast_end: int | None = None
+        self._contradicted.reset()
+
+    def take_speed(
+        self, stamp_ns: int, mach2: float, speed2: float, climb: float, *, is_boost: bool
+    ) -> None:
+        """Take a speed that is well known.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            [ns].
+        mach2, speed2 : float
+            Squares of Mach number and speed [m^2/s^2].
+        climb : float
+            Upward speed [m/s].
+        is_boost : bool
+            Whether an engine may still make it faster.
+        """
+        if mach2 <= self._limit2:
+            return
+        if is_boost or self._coast_end is None:
+            slow2 = speed2 * self._limit2 / mach2 - (speed2 - climb * climb)
+            coast = max(climb - math.sqrt(max(slow2, 0.0)), 0.0) / STANDARD_GRAVITY
+            self._coast_end = stamp_ns + round(coast * 1e9)
+        if stamp_ns <= self._coast_end:
+            self._until = stamp_ns + self._hold_ns
+
+    def is_locked(self, stamp_ns: int) -> bool:
+        """Return whether the barometer is locked out."""
+        return self._until is not None and stamp_ns < self._until
+
+    def is_refuted(self, stamp_ns: int, contradicts: bool) -> bool:
+        """Take whether no error of the ports explains a pressure; return whether that lasted."""
+        return self._contradicted.update(stamp_ns, contradicts)
+
+    def end(self) -> None:
+        """Unlock, until another speed is known well."""
+        self._until = None
+        self._contradicted.reset()
+
+
+_FRESH_NS = 300_000_000  # a measurement this soon after a good one shows where a step began
+_STEADY = 0.25  # change of a stepped innovation, relative to it, that is still the same step
+_PATIENCE = 5.0  # gate times after which a step that does not settle is none
+
+
+class Verdict(Enum):
+    """What to do after a refused innovation."""
+
+    WAIT = 'wait'
+    STEP = 'step'  # the sensor has stepped and goes on from there
+    LOST = 'lost'  # the estimate has left the measurement: believe the measurement
+
+
+class InnovationJudge:
+    """Tells a sensor that stepped from an estimate that went astray.
+
+    An innovation that leaps beyond the gate between two messages and then stays is a step of the
+    sensor. One that grows through the gate, or is beyond it when the sensor returns, says that
+    the estimate, and so the inertial sensor, went astray.
+
+    Parameters
+    ----------
+    patience : float
+        How long refusals must last before either is believed [s].
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._refused = Dwell(patience, counts_gaps=True)
+        self._settled = Dwell(patience, counts_gaps=True)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all innovations."""
+        self._good_ns: int | None = None
+        self._good = 0.0
+        self._refused.reset()
+        self._settled.reset()
+        self._anchor = 0.0
+        self._stepped = False
+
+    @property
+    def is_refusing(self) -> bool:
+        """Whether the latest innovation was refused."""
+        return self._refused.start_ns is not None
+
+    def accept(self, stamp_ns: int, innovation: float) -> None:
+        """Take an innovation within the gate."""
+        self._good_ns = stamp_ns
+        self._good = innovation
+        self._refused.reset()
+
+    def refuse(
+        self, stamp_ns: int, innovation: float, width: float, *, may_step: bool = True
+    ) -> Verdict:
+        """Take an innovation beyond the gate.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Of the measurement [ns].
+        innovation : float
+            Measured less predicted.
+        width : float
+            Half width of the gate.
+        may_step : bool
+            Whether the estimate is good enough to separate a step of the sensor from a motion.
+        """
+        is_first = not self.is_refusing
+        has_lasted = self._refused.update(stamp_ns, True)
+        if is_first:
+            self._move_anchor(stamp_ns, innovation)
+            is_fresh = self._good_ns is not None and stamp_ns - self._good_ns < _FRESH_NS
+            self._stepped = is_fresh and abs(innovation - self._good) > 0.5 * width
+            return Verdict.WAIT
+        if abs(innovation - self._anchor) > max(_STEADY * abs(self._anchor), 0.5 * width):
+            self._move_anchor(stamp_ns, innovation)
+        if not (self._stepped and may_step):
+            return Verdict.LOST if has_lasted else Verdict.WAIT
+        if self._settled.update(stamp_ns, True):
+            return Verdict.STEP
+        is_over = self._refused.has_lasted(_PATIENCE * self._patience)
+        return Verdict.LOST if is_over else Verdict.WAIT
+
+    def _move_anchor(self, stamp_ns: int, innovation: float) -> None:
+        """Let the innovation settle about another value from now on."""
+        self._anchor = innovation
+        self._settled.reset()
+        self._settled.update(stamp_ns, True)
+
+
+def width_of(innovation: float, surprise: float, gate: float) -> float:
+    """Return half the width of a gate, from an innovation and its normalised square."""
+    return gate * abs(innovation) / math.sqrt(surprise) if surprise > 0.0 else math.inf
+
 
 _UP = POSITION + 2
 _PAD_DELAY_NS = 1_000_000_000  # a reading joins the pad reference only where no liftoff followed

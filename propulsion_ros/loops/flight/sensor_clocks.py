@@ -1,16 +1,108 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time of each sensor of a robot, and what is wrong with its clock."""
+"""The time of each sensor of a robot, and what is wrong with its clock: off, or still."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from propulsion_ros.loops.decoders import stamp_of, stamp_to_ns
-from propulsion_ros.loops.flight.clock_offsets import ClockOffsets
 from propulsion_ros.loops.ports import Host
-from propulsion_ros.timing.stuck_stamps import StuckStamps
+from propulsion_ros.timing.stamps import REANCHOR_NS
 from propulsion_ros.timing.time_lines import TimeLines
+
+_FEWEST = 3
+"""Changes of the values at one stamp, at least, that show a sensor alive."""
+
+
+class StuckStamps:
+    """Takes messages of one topic, and gives those of a hung clock the time of their arrival.
+
+    Messages that follow one another with one stamp are duplicates. Where that lasts for
+    `REANCHOR_NS` while their values change, the sensor is alive and its clock is not: its time goes
+    on from that stamp as the steady clock does, until the stamps go on. A message whose values are
+    those of the one before stays a duplicate.
+
+    Attributes
+    ----------
+    is_stuck : bool
+        Whether the stamps stand still now.
+    """
+
+    def __init__(self) -> None:
+        self._stamp_ns: int | None = None
+        self._begin(0)
+
+    def _begin(self, steady_ns: int) -> None:
+        self._since_ns = steady_ns
+        self._values = ''
+        self._changes = 0
+        self.is_stuck = False
+
+    def time_of(self, stamp_ns: int, steady_ns: int, values: Callable[[], Any]) -> int:
+        """Return the stamp that a message counts by [ns].
+
+        Parameters
+        ----------
+        stamp_ns : int
+            That it has [ns].
+        steady_ns : int
+            When it came, on a steady clock [ns].
+        values : callable
+            Returns what it measures; only called where the stamp is that of the message before.
+        """
+        if stamp_ns != self._stamp_ns:
+            self._stamp_ns = stamp_ns
+            self._begin(steady_ns)
+            return stamp_ns
+        # As text, in which NaN is the same as NaN.
+        known, self._values = self._values, repr(values())
+        if self._values == known:
+            return stamp_ns
+        self._changes += 1
+        stood_ns = steady_ns - self._since_ns
+        self.is_stuck = stood_ns >= REANCHOR_NS and self._changes >= _FEWEST
+        return stamp_ns + stood_ns if self.is_stuck else stamp_ns
+
+
+OLDEST_NS, NEWEST_NS = -200_000_000, 100_000_000
+"""How far behind and ahead of this computer's time a live stamp may be [ns]."""
+_WINDOW_NS = 1_000_000_000
+
+
+class ClockOffsets:
+    """Measures by the messages that came fastest: travel makes a stamp older, never newer."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was measured."""
+        self._best: dict[str, tuple[int, int]] = {}
+
+    def note(self, source: str, stamp_ns: int, now_ns: int, steady_ns: int) -> None:
+        """Take the stamp of a message that comes now."""
+        offset_ns = stamp_ns - now_ns
+        begun_ns, best_ns = self._best.get(source, (steady_ns, offset_ns))
+        if steady_ns - begun_ns > _WINDOW_NS:
+            begun_ns, best_ns = steady_ns, offset_ns
+        self._best[source] = begun_ns, max(best_ns, offset_ns)
+
+    @property
+    def problem(self) -> str:
+        """Which clocks are off, '' for none."""
+        return '; '.join(self._problems())
+
+    def _problems(self) -> Iterator[str]:
+        for source, (_, offset_ns) in self._best.items():
+            if not OLDEST_NS <= offset_ns <= NEWEST_NS:
+                yield f"the clock of {source} is {offset_words(offset_ns)} this computer's"
+
+
+def offset_words(offset_ns: int) -> str:
+    """Return how far ahead or behind something is, in words."""
+    return f'{abs(offset_ns) * 1e-9:.3f} s {"ahead of" if offset_ns > 0 else "behind"}'
+
 
 Offsets = tuple[tuple[str, int], ...]
 """How far sensors are ahead of the clock of a computer [ns], each with its name."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propulsion_ros.flight.apogee.sample_window import SampleWindow
+from propulsion_ros.flight.apogee.altitude_tracker import SampleWindow
 
 
 def test_samples_of_one_interval_are_averaged():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
-from propulsion_ros.flight.apogee.inertial_pair import InertialPair
+from propulsion_ros.flight.apogee.vetoes import InertialPair
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 _DENSITY_HEIGHT = 8000.0  # [m]

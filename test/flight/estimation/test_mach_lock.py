@@ -7,8 +7,8 @@ import math
 import pytest
 from rocket_truth import PAD_TIME, fly, pressure_of
 
+from propulsion_ros.flight.estimation.baro_aid import MachLock
 from propulsion_ros.flight.estimation.estimator import Estimator
-from propulsion_ros.flight.estimation.mach_lock import MachLock
 from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import Stage

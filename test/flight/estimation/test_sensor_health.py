@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.estimation.innovation_judge import InnovationJudge, Verdict
+from propulsion_ros.flight.estimation.baro_aid import InnovationJudge, Verdict
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 
 MS = 1_000_000

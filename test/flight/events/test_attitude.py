@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.flight.events.attitude import AttitudeReader
+from propulsion_ros.flight.events.event_inputs import AttitudeReader
 
 IDENTITY = (0.0, 0.0, 0.0, 1.0)
 HALF = math.pi / 2

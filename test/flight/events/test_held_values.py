@@ -6,8 +6,8 @@ import math
 import pytest
 
 from propulsion_ros.flight.events.conditions import All, MoreThan
+from propulsion_ros.flight.events.event_inputs import HeldValues
 from propulsion_ros.flight.events.events import EventEngine, EventSpec
-from propulsion_ros.flight.events.held_values import HeldValues
 from propulsion_ros.flight.events.variables import Variables
 
 NAN = math.nan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propulsion_ros.flight.legacy.localization import LegacyLocalization
+from propulsion_ros.flight.legacy.estimator_fsm import LegacyLocalization
 
 CASES = ('baro_static', 'accel_static', 'gps', 'nan_baro')
 

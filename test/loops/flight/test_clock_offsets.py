@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from propulsion_ros.loops.flight.clock_offsets import ClockOffsets
+from propulsion_ros.loops.flight.sensor_clocks import ClockOffsets
 
 S = 1_000_000_000
 

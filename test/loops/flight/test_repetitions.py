@@ -10,7 +10,7 @@ from flight_computer import Computer, altitude
 
 from fake_host import message
 from parts import few_of
-from propulsion_ros.loops.flight.repetitions import MOST, Repetitions
+from propulsion_ros.loops.flight.requests import MOST, Repetitions
 from propulsion_ros.settings.errors import CommandError
 
 S = 1_000_000_000

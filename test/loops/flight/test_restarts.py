@@ -17,8 +17,8 @@ import pytest
 from flight_computer import APOGEE, CONFIG, MAIN, MS, Computer, altitude, odometry
 
 from parts import few_of
+from propulsion_ros.loops.flight.actuation import ATTEMPTS
 from propulsion_ros.loops.flight.boot import Boot
-from propulsion_ros.loops.flight.owed_pulses import ATTEMPTS
 from propulsion_ros.loops.flight.record_file import OwedPulse, encode, read_state
 from propulsion_ros.loops.flight.record_lock import RecordLock
 from propulsion_ros.loops.flight.record_writer import RecordWriter
