@@ -390,7 +390,7 @@ def functions() -> Iterator[Row]:
 
     Of a class whose members the page does not have, such as a family, the name is promised.
     """
-    from propulsion_ros import models
+    from propulsion_ros import flight, models
     from propulsion_ros.models.registry import GROUP
 
     docs = HERE.parent / 'docs'
@@ -398,7 +398,7 @@ def functions() -> Iterator[Row]:
         r'function:: (propulsion_ros[\w.]+)|:: (propulsion_ros[\w.]+)\n   :members:',
         (docs / 'api.rst').read_text('utf-8'),
     )}
-    for package in (propulsion_ros, models):
+    for package in (propulsion_ros, models, flight):
         for name in package.__all__:
             getattr(package, name)
             yield f'name {package.__name__}.{name}', 'importable', ''

@@ -14,7 +14,7 @@ from sensor_msgs.msg import Imu, JointState
 
 from propulsion_ros.demos.demo import page_of
 from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY, Recording, roll_pitch_yaw
-from propulsion_ros.drawing.figure import Page, Panel, Trace
+from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Page, Panel, Trace
 from propulsion_ros.loops.decoders import stamp_to_ns, vector
 from propulsion_ros.messages import qos
 from propulsion_ros.models.common.rotation import matrix_of
@@ -45,9 +45,13 @@ class FlightLog(Node):
         self._newest_ns = -1
         self.create_subscription(Odometry, ODOMETRY, self._on_odometry, qos.LOCKSTEP)
         for topic in state_topics:
+            group = topic.rpartition('/')[0]
             self.create_subscription(
-                JointState, topic, functools.partial(self._on_state, topic.partition('/')[0]),
-                qos.LOCKSTEP,
+                JointState, topic, functools.partial(self._on_state, group, ''), qos.LOCKSTEP
+            )
+            self.create_subscription(
+                JointState, f'{group}/command', functools.partial(self._on_state, group, COMMAND),
+                qos.LOCKSTEP_COMMAND,
             )
 
     def announce(self) -> None:
@@ -70,13 +74,13 @@ class FlightLog(Node):
             *np.degrees(vector(message.twist.twist.angular)).tolist(),
         )
 
-    def _on_state(self, group: str, message: Any) -> None:
+    def _on_state(self, group: str, role: str, message: Any) -> None:
         self.received += 1
         time = stamp_to_ns(message.header.stamp) * 1e-9
         for field in _FIELDS:
             for name, value in zip(message.name, getattr(message, field), strict=False):
                 if math.isfinite(value):
-                    self.recording.add(_series(group, field, name), time, value)
+                    self.recording.add(f'{role}{_series(group, field, name)}', time, value)
 
 
 def _series(group: str, field: str, name: str) -> str:
@@ -103,15 +107,20 @@ def flight_page(title: str, recording: Recording) -> Page:
 
 
 def _panels_of_actuators(recording: Recording) -> list[Panel]:
-    shown: dict[str, list[Trace]] = {}
+    shown: dict[str, tuple[list[Trace], list[Trace]]] = {}
     for series in recording.rows:
-        head, is_actuator, name = series.partition(':')
+        role = COMMAND if series.startswith(COMMAND) else PUBLISHED
+        head, is_actuator, name = series.removeprefix(COMMAND).partition(':')
         if is_actuator and head not in ('ignition', 'throttle'):
-            line = recording.line(name.replace('_', ' '), series)
-            shown.setdefault(head.replace('_', ' ') + _UNITS.get(head, ''), []).append(line)
+            line = recording.line(name.replace('_', ' '), series, role=role)
+            title = head.replace('_', ' ') + _UNITS.get(head, '')
+            shown.setdefault(title, ([], []))[role == COMMAND].append(line)
     return [
-        Panel(_title(title, lines), tuple(lines))
-        for title, lines in shown.items() if len(lines) <= _LINES
+        # Where there is no room for both, the commands are left out.
+        Panel(_title(title, lines), tuple(
+            lines if len(lines) + len(commands) > _LINES else lines + commands
+        ))
+        for title, (lines, commands) in shown.items() if 0 < len(lines) <= _LINES
     ]
 
 

@@ -30,6 +30,8 @@ PICTURE = QoSProfile(depth=1)
 TF = QoSProfile(depth=100)
 LOCKSTEP = QoSProfile(depth=10_000)
 """For topics that may lose no message: simulation in lockstep, and replay at any rate."""
+LOCKSTEP_COMMAND = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""Of any controller, to look at: its publisher may offer best effort."""
 _LATCHED_DEEP = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """With a queue of one, a subscription that is slow for a moment misses messages."""
 

@@ -36,13 +36,18 @@ def guard_imports() -> None:
 
 def missing(error: ImportError) -> str:
     """Return which package is missing and how to get it, in one line; raise what is our fault."""
+    from importlib.util import find_spec
+
     from propulsion_ros.settings.optional_packages import how_to_get
 
     package = (error.name or 'rclpy').split('.')[0]
     if package == _OWN:
         raise error
     if package == 'rclpy' or package.endswith(_ROS_SUFFIXES):
-        return f'needs ROS 2: {error}; source its setup file, or {how_to_get(package)}'
+        # Where all of it is absent, one package after the other would be named.
+        is_absent = package == 'rclpy' or find_spec('rclpy') is None
+        how = "pip install '.[ros]' in the clone" if is_absent else how_to_get(package)
+        return f'needs ROS 2: {error}; source its setup file, or {how}'
     return f'{error}; {how_to_get(package)}'
 
 

@@ -2,6 +2,7 @@
 """Which panels the page of a flown robot has."""
 from propulsion_ros.demos.flight_log import flight_page
 from propulsion_ros.demos.pilot import Recording
+from propulsion_ros.drawing.figure import COMMAND, PUBLISHED
 
 
 def test_titles_have_the_quantity_and_its_unit():
@@ -12,7 +13,13 @@ def test_titles_have_the_quantity_and_its_unit():
         recording.add('jets angle [rad]:left', time, is_open)
         recording.add('boosters angle [rad]:gimbal', time, angle)
         recording.add('pressure:gas', time, 1e7)
+        recording.add(f'{COMMAND}jets thrust [N]:left', time, 0.03)
     titles = [panel.heading for panel in flight_page('robot', recording).panels]
     assert titles[4:] == [
         'jets thrust [N]', 'jets valve open', 'boosters angle [rad]', 'pressure [Pa]',
+    ]
+    # The command is drawn beside what it became, under the same name.
+    thrust = flight_page('robot', recording).panels[4]
+    assert [(line.label, line.role) for line in thrust.traces] == [
+        ('left', PUBLISHED), ('left', COMMAND)
     ]

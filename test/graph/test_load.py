@@ -10,7 +10,7 @@ import pytest
 
 import propulsion_ros
 from mistakes import TEXTS
-from propulsion_ros import models
+from propulsion_ros import flight, models
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
@@ -70,7 +70,7 @@ def test_misspelt_vehicle():
         propulsion_ros.load('quadrotr')
 
 
-@pytest.mark.parametrize('package', [propulsion_ros, models])
+@pytest.mark.parametrize('package', [propulsion_ros, models, flight])
 def test_public_names_are_there(package):
     assert [name for name in package.__all__ if getattr(package, name, None) is None] == []
     with pytest.raises(AttributeError, match='no_such'):
