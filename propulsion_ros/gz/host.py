@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +22,7 @@ from propulsion_ros.gz.seats import group_seats, shifts
 from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of, placed_description
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.ports import Outlet, Port
-from propulsion_ros.messages.rclpy_private import reason_of
+from propulsion_ros.messages.rclpy_private import reason_of, take_message
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.nodes.actuator_node import ActuatorNode
@@ -36,8 +36,10 @@ from propulsion_ros.urdf.link_tree import LinkTree, Pose
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
-_SERVED_PER_SECOND = 200
-"""How often in simulated time nodes take what has come: to look costs as much as a step."""
+_LOOKS_PER_SECOND = 200
+"""How often in simulated time nodes take messages."""
+_LOOKS_PER_REQUEST = 10
+"""How much less often they serve a request: to look for one takes longer than a step."""
 _MOST_AT_ONCE = 20
 """Messages taken then, so that a flood cannot hold the simulator."""
 
@@ -131,7 +133,7 @@ class ActuatorHost:
         self._listener = Listener(list(command_topics(plugin, model.name, families)))
         self.nodes: list[SimulatedNode] = []
         self._context: rclpy.Context | None = None
-        self._every, self._passed, self._served = 1, 0, 0
+        self._every, self._passed, self._looked = 1, 0, 0
 
     @property
     def names(self) -> list[str]:
@@ -178,30 +180,28 @@ class ActuatorHost:
         return any(group.uses_body for group in self._groups)
 
     def serve(self) -> None:
-        """Let nodes take what has come, without waiting."""
-        if not self.nodes:
-            return
-        for _ in range(_MOST_AT_ONCE):
-            before = self._taken()
+        """Let nodes take messages, and a request to a service, without waiting."""
+        if self.nodes:
+            self._take()
             self._executor.spin_once(timeout_sec=0.0)
-            if self._taken() == before:
-                return
 
-    def _taken(self) -> int:
-        return sum(node.received for node in self.nodes)
+    def _take(self) -> None:
+        for node in self.nodes:
+            node.take_messages()
 
     def pass_step(self) -> None:
         """Serve now and then as steps pass."""
         for topic, message in self._listener.taken():
             self.nodes[self.names.index(topic.node)].take(topic, message)
         self._passed += 1
-        if self._passed >= self._every:
-            self._passed = 0
-            self._served += 1
-            self.serve()
-            if self._served % _SERVED_PER_SECOND == 0:
-                for node in self.nodes:
-                    node.look_for_publishers(self._listener.publishers_of(node.get_name()))
+        if self._passed < self._every:
+            return
+        self._passed = 0
+        self._looked += 1
+        (self._take if self._looked % _LOOKS_PER_REQUEST else self.serve)()
+        if self._looked % _LOOKS_PER_SECOND == 0:
+            for node in self.nodes:
+                node.look_for_publishers(self._listener.publishers_of(node.get_name()))
 
     def step(
         self, stamp_ns: int, motion: Motion | None, poses: Mapping[str, Pose]
@@ -224,10 +224,22 @@ class ActuatorHost:
             origin, (6,).
         """
         total: dict[str, FloatArray] = {}
+        whole: FloatArray | None = None
         for group, node in zip(self._groups, self.nodes, strict=True):
-            pushes = node.step(stamp_ns, motion, group.forces, poses)
-            for link, wrench in pushes.items():
+            placed = None if group.forces.is_rigid else Placed(group.forces, node, poses)
+            output = node.step(stamp_ns, motion, placed)
+            # What is not finite the node has complained of.
+            if output is None or not math.isfinite(sum(output.wrench.tolist())):
+                continue
+            if placed is None:
+                whole = output.wrench if whole is None else whole + output.wrench
+                continue
+            for link, wrench in placed.wrenches.items():
                 total[link] = total[link] + wrench if link in total else wrench
+        if whole is not None:
+            # Whatever acts on one rigid link is one wrench.
+            link, wrench = self.base.link, self.base.carried(whole, poses[self.base.link])
+            total[link] = total[link] + wrench if link in total else wrench
         return total
 
     def jump(self, from_ns: int, to_ns: int, period_ns: int) -> None:
@@ -255,8 +267,8 @@ class ActuatorHost:
 
 
 def _serve_every(period_ns: int) -> int:
-    """Return after how many steps nodes are served."""
-    return max(1, round(1e9 / (_SERVED_PER_SECOND * period_ns)))
+    """Return after how many steps nodes take messages."""
+    return max(1, round(1e9 / (_LOOKS_PER_SECOND * period_ns)))
 
 
 def _strays(files: Sequence[str | Path], nodes: Collection[str]) -> list[str]:
@@ -292,21 +304,39 @@ _KEPT_NS = 1_000_000_000
 """How often a latched topic without subscriptions is published."""
 
 
+class Placed:
+    """What a group does with its links where they are.
+
+    Attributes
+    ----------
+    wrenches : dict of str to FloatArray
+        On each link, once it was called, see `LinkForces.at`.
+    """
+
+    def __init__(
+        self, forces: LinkForces, node: SimulatedNode, poses: Mapping[str, Pose]
+    ) -> None:
+        self._forces, self._node, self._poses = forces, node, poses
+        self.wrenches: dict[str, FloatArray] = {}
+
+    def __call__(self, output: Output) -> Output:
+        """Return what a tick did, with the wrench that it is."""
+        if self._node.loop is not None:
+            self.wrenches, wrench = self._forces.at(self._node.loop.family, output, self._poses)
+            output = output._replace(wrench=wrench)
+        return output
+
+
 class SimulatedNode(ActuatorNode):
     """An actuator node that gets time and motion from its simulator, not from topics.
 
     Commands, outputs, parameters and services are those of `ActuatorNode`. A topic that has no
     subscription is not published, a latched one once a second, for those that come later.
-
-    Attributes
-    ----------
-    received : int
-        How many messages came.
     """
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         self._time_ns = 0
-        self.received = 0
+        self._read: list[Any] = []
         self._is_stepping = self._has_several = False
         self._kept_ns: dict[Outlet, int] = {}
         super().__init__(name, **kwargs)
@@ -315,16 +345,24 @@ class SimulatedNode(ActuatorNode):
         """Subscribe, but not to what the simulator passes itself."""
         if port.topic not in _OF_SIMULATOR:
             super().connect(port)
+            self._read.append(self.entities[-1])
 
-    def _receiver(self, port: Port, kind: Any) -> Callable[[Any], None]:
-        """Return what counts messages, and gives them to a port."""
-        receive = super()._receiver(port, kind)
+    @property
+    def subscriptions(self) -> Iterator[Any]:
+        """Subscriptions for the executor: not those of the ports, see `take_messages`."""
+        return (each for each in super().subscriptions if each not in self._read)
 
-        def on_message(message: Any) -> None:
-            self.received += 1
-            receive(message)
+    def take_messages(self) -> None:
+        """Give what has come to the ports."""
+        for subscription in self._read:
+            for _ in range(_MOST_AT_ONCE):
+                if not take_message(subscription):
+                    break
 
-        return on_message
+    def teardown(self) -> None:
+        """Close the topics."""
+        self._read.clear()
+        super().teardown()
 
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
         """Publish a payload, where any subscription takes it."""
@@ -359,34 +397,22 @@ class SimulatedNode(ActuatorNode):
         return self._time_ns
 
     def step(
-        self, stamp_ns: int, motion: Motion | None, forces: LinkForces, poses: Mapping[str, Pose]
-    ) -> Mapping[str, FloatArray]:
-        """Run the tick at a stamp; see `ActuatorPorts.step`, and `LinkForces.at` for the result.
+        self, stamp_ns: int, motion: Motion | None,
+        placed: Callable[[Output], Output] | None = None,
+    ) -> Output | None:
+        """Run the tick at a stamp; see `ActuatorPorts.step`. Return None while not active.
 
-        What is published is the wrench with the links where they are. Nothing is returned while
-        not active.
+        What ``placed`` returns of what the actuators did is published.
         """
         self._time_ns = stamp_ns
-        loop = self.loop
-        if not self.is_active or loop is None:
-            return {}
-        pushes: Mapping[str, FloatArray] = {}
-
-        def placed(output: Output) -> Output:
-            nonlocal pushes
-            # What is not finite the node complains of.
-            if not math.isfinite(sum(output.wrench.tolist())):
-                return output
-            pushes, wrench = forces.at(loop.family, output, poses)
-            return output if wrench is output.wrench else output._replace(wrench=wrench)
-
-        loop.core.placed = placed
+        if not self.is_active or self.loop is None:
+            return None
+        self.loop.core.placed = placed
         self._is_stepping = True
         try:
-            loop.step(stamp_ns, motion)
+            return self.loop.step(stamp_ns, motion)
         finally:
             self._is_stepping = False
-        return pushes
 
     def jump(self, from_ns: int, to_ns: int, timing: Mapping[str, Any]) -> None:
         """Go on at another time; see `ActuatorPorts.jump`."""
@@ -398,7 +424,6 @@ class SimulatedNode(ActuatorNode):
         """Take a message of gz-transport as a command for the next step."""
         if not self.is_active or self.loop is None:
             return
-        self.received += 1
         try:
             self.loop.ports[0].take(topic.read(message))
         except CommandError as error:

@@ -13,7 +13,7 @@ from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.rotation import Quaternion, product, quaternion_of
 from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.urdf.link_tree import Pose
+from propulsion_ros.urdf.link_tree import IDENTITY, Pose
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,22 @@ class Mount:
         velocity, angular_velocity : FloatArray
             Of the carrying link's origin, in world axes [m/s, rad/s], (3,).
         """
-        arm = pose.rotation @ self.pose.position
-        rotation = pose.rotation @ self.pose.rotation
-        return Motion(
-            pose.position + arm, np.array(product(quaternion, self.quaternion)),
-            (velocity + cross(angular_velocity, arm)) @ rotation, angular_velocity @ rotation,
-        )
+        if self.pose is IDENTITY:
+            rotation = pose.rotation
+            motion = Motion(
+                pose.position, np.array(quaternion), velocity @ rotation,
+                angular_velocity @ rotation,
+            )
+        else:
+            arm = pose.rotation @ self.pose.position
+            rotation = pose.rotation @ self.pose.rotation
+            motion = Motion(
+                pose.position + arm, np.array(product(quaternion, self.quaternion)),
+                (velocity + cross(angular_velocity, arm)) @ rotation, angular_velocity @ rotation,
+            )
+        # It need not be computed again.
+        vars(motion)['rotation'] = rotation
+        return motion
 
     def carried(self, wrench: FloatArray, pose: Pose) -> FloatArray:
         """Return a wrench at the mounted link as that on the carrying one, in world axes.
@@ -65,6 +75,8 @@ class Mount:
         pose : Pose
             Of the carrying link in the world.
         """
+        if self.pose is IDENTITY:
+            return np.ravel(wrench.reshape(2, 3) @ pose.rotation.T)
         turned = wrench.reshape(2, 3) @ (pose.rotation @ self.pose.rotation).T
         # Plain floats take a fraction of the time of arrays of three.
         (x, y, z), (u, v, w) = turned.tolist()
@@ -117,6 +129,11 @@ class LinkForces:
             total[:, own] = _moved(Pose(np.eye(3), seat.pose.position))
         self._matrix[:6] -= self._rest @ total
 
+    @property
+    def is_rigid(self) -> bool:
+        """Whether all act on one link, so that the group's wrench is that on it."""
+        return len(self.links) == 1
+
     def at(
         self, family: Family, output: Output, poses: Mapping[str, Pose]
     ) -> tuple[dict[str, FloatArray], FloatArray]:
@@ -138,10 +155,6 @@ class LinkForces:
         FloatArray
             Their sum in the axes of and about the origin of base_link, (6,).
         """
-        carrier = poses[self._base.link]
-        if len(self.links) == 1:
-            # Whatever acts on one rigid link is one wrench.
-            return {self._base.link: self._base.carried(output.wrench, carrier)}, output.wrench
         own = family.link_wrenches(output).reshape(-1, 2, 3) @ self._rotations.swapaxes(1, 2)
         if self._turns:
             own[:, 0] = output.forces
@@ -149,7 +162,7 @@ class LinkForces:
         wrenches[:6] += self._rest @ output.wrench
         there = [poses[link] for link in self.links]
         wrenches = wrenches.reshape(-1, 2, 3) @ np.array([pose.rotation.T for pose in there])
-        base = carrier @ self._base.pose
+        base = poses[self._base.link] @ self._base.pose
         arms = np.array([pose.position for pose in there]) - base.position
         torque = (wrenches[:, 1] + cross(arms, wrenches[:, 0])).sum(axis=0)
         total = np.concatenate((wrenches[:, 0].sum(axis=0), torque)).reshape(2, 3) @ base.rotation

@@ -20,6 +20,7 @@ __all__ = [
     'end_life_cycle',
     'overrides_of',
     'reason_of',
+    'take_message',
 ]
 
 
@@ -38,6 +39,19 @@ def overrides_of(node: Node) -> dict[str, Any]:
 def declared_names(node: Node) -> Collection[str]:
     """Return the names of the parameters that a node has."""
     return node._parameters
+
+
+def take_message(subscription: Any) -> bool:
+    """Take the next message of a subscription, if there is one, and return whether there was.
+
+    An executor waits a hundred times as long to find out.
+    """
+    with subscription.handle:
+        taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+    if taken is None:
+        return False
+    subscription.callback(taken[0])
+    return True
 
 
 def end_life_cycle(node: LifecycleNode) -> None:

@@ -51,13 +51,10 @@ def test_force_of_a_rolled_and_pitched_body():
     at (2, 0, 0) is then -5 N along the world's y, 2 m below base_link: (0, 0, -2) x (0, -5, 0) is
     a torque of (-10, 0, 0).
     """
-    at = pose(np.eye(3), 2, 0, 0)
-    forces = LinkForces(Mount('body', IDENTITY), [Seat(Mount('body', at), at)], False)
-    wrenches, total = forces.at(
-        None, output([[0, 0, 5]], [0, 0, 5, 0, -10, 0]), {'body': pose(ROLLED_AND_PITCHED, 7, 8, 9)}
+    wrench = Mount('body', pose(np.eye(3), 2, 0, 0)).carried(
+        np.array([0, 0, 5.0, 0, 0, 0]), pose(ROLLED_AND_PITCHED, 7, 8, 9)
     )
-    np.testing.assert_allclose(wrenches['body'], [0, -5, 0, -10, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(total, [0, 0, 5, 0, -10, 0], atol=1e-12)
+    np.testing.assert_allclose(wrench, [0, -5, 0, -10, 0, 0], atol=1e-12)
 
 
 def test_wrench_follows_its_link():
@@ -162,6 +159,7 @@ def test_all_links_together_are_the_wrench_of_the_family(text, spec, keeps_links
     )
     world = Pose(Rotation.random(random_state=rng).as_matrix(), rng.uniform(-9, 9, 3))
     poses = {link: world @ model.poses[link] for link in forces.links}
+    assert forces.is_rigid == (len(poses) == 1)
     wrenches, total = forces.at(family, done, poses)
     origin = poses[base.link] @ base.pose
     summed = sum(move_wrench(w, poses[link].position - origin.position)
