@@ -11,6 +11,7 @@ import numpy as np
 matplotlib.use('Agg')
 
 import matplotlib.pyplot as plt
+from scipy.spatial import ConvexHull
 
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
 from propulsion_ros.pictures.picture import write_figure
@@ -23,6 +24,8 @@ _ARROW = 0.3
 _NEAR = 0.05
 """Distance of points that share a text, over the size of the robot."""
 _SMALL = 1e-6
+_FACING = 0.9
+"""Cosine between thrust and line of sight from which it is marked as one along it."""
 _FEW, _LISTED = 6, 30
 """Numbers in one text, and names in the list."""
 
@@ -45,9 +48,17 @@ def _figure_of(robot: RobotLayout, title: str) -> Any:
 
 def _draw_view(axis: Any, robot: RobotLayout, title: str, right: int, up: int) -> None:
     plane, size = [right, up], _size(robot)
+    normal = np.cross(np.eye(3)[right], np.eye(3)[up])
+    for corners in robot.corners.values():
+        # Boxes around shapes, eight corners each.
+        for box in corners.reshape(-1, 8, 3):
+            # Thin ones too: their corners are shaken a little.
+            hull = box[ConvexHull(box[:, plane], qhull_options='QJ').vertices][:, plane]
+            axis.fill(*hull.T, facecolor='0.93', edgecolor='0.6', linewidth=0.8, zorder=0)
     largest = max((group.layout.largest for group in robot.groups), default=0.0) or 1.0
     for number, group in enumerate(robot.groups):
         _draw_group(axis, group, plane, size * _ARROW / largest, f'C{number}')
+        _draw_ways(axis, group, plane, normal, f'C{number}')
     _number_points(axis, robot, plane, size * _NEAR)
     axis.plot(0.0, 0.0, 'k+', markersize=10, label=f'origin of {robot.base_link}')
     if robot.body.mass:
@@ -78,6 +89,36 @@ def _draw_group(
             )
 
 
+def _draw_ways(
+    axis: Any, group: Group, plane: list[int], normal: FloatArray, colour: str
+) -> None:
+    """Mark what pushes towards the reader by a dot and away by a cross, and the way it turns."""
+    layout = group.layout
+    turns = _turns(group)
+    for i, point in enumerate(layout.position[:, plane]):
+        towards = float(layout.axis[i] @ normal)
+        if abs(towards) < _FACING:
+            continue
+        marker, width = ('.', 0.0) if towards > 0.0 else ('x', 1.4)
+        axis.plot(*point, 'o', color='w', markeredgecolor=colour, markersize=9)
+        axis.plot(*point, marker, color=colour, markersize=5, markeredgewidth=width)
+        if turns[i]:
+            sense = '\u21ba' if turns[i] * towards > 0.0 else '\u21bb'
+            axis.annotate(sense, point, (-13, -13), textcoords='offset points', color=colour,
+                          fontsize=15, ha='center', va='center')
+
+
+def _turns(group: Group) -> FloatArray:
+    """Return which way each turns about its axis, (n,): 1, -1, or 0 for what makes no torque."""
+    layout, matrix = group.layout, group.matrix
+    if matrix.shape[1] != len(layout.position):
+        return np.zeros(len(layout.position))
+    torque = matrix[3:].T - np.cross(layout.position, matrix[:3].T)
+    along = np.sum(torque * layout.axis, axis=1)
+    # The body gets the reaction.
+    return np.asarray(-np.sign(np.where(np.abs(along) > _SMALL, along, 0.0)))
+
+
 def _number_points(axis: Any, robot: RobotLayout, plane: list[int], near: float) -> None:
     """Write the numbers of actuators beside their points, those of near ones together."""
     points = _points(robot)[:, plane]
@@ -96,6 +137,9 @@ def _list_names(axis: Any, robot: RobotLayout) -> None:
     names = [name for group in robot.groups for name in group.layout.names]
     lines = [f'{i + 1}  {name}' for i, name in enumerate(names[:_LISTED])]
     lines += ['...'] * (len(names) > _LISTED)
+    lines += ['', '\u2299 pushes towards you', '\u2297 pushes away from you']
+    if any(np.any(_turns(group)) for group in robot.groups):
+        lines.append('\u21ba \u21bb the way it turns')
     axis.text(0.0, 1.0, '\n'.join(lines), va='top', fontsize=8, transform=axis.transAxes)
     handles, labels = axis.figure.axes[0].get_legend_handles_labels()
     axis.legend(handles, labels, loc='lower left', fontsize=8, frameon=False, borderpad=0.0)

@@ -134,9 +134,12 @@ def _layout(files: Sequence[Path], model: Path | None) -> RobotLayout:
     specs = actuators_from_urdf(text, loop_params_of)
     if not specs:
         raise SourceError(printable(robots[0]), _NO_BLOCK)
-    _, links = masses_from_urdf(text, specs[0].base_link)
+    base_link, links = masses_from_urdf(text, specs[0].base_link)
     settings = [path for path in files if path.suffix in _PARAMETERS]
-    return robot_layout(specs, links, lambda node: settings_of(settings, node))
+    return robot_layout(
+        specs, links, lambda node: settings_of(settings, node),
+        corners=corners_of_urdf(text, base_link),
+    )
 
 
 @dataclass

@@ -2,11 +2,15 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from markdown_pages import REPOSITORY
 from mistakes import TEXTS
 from propulsion_ros.tools import cli
+from propulsion_ros.tools.check import _layout
 
 pytest.importorskip('matplotlib')
 
@@ -58,3 +62,22 @@ def test_without_matplotlib_one_line_names_it(robot, tmp_path, capsys, monkeypat
     monkeypatch.delitem(sys.modules, 'propulsion_ros.pictures.layout', raising=False)
     assert cli.main(['check', str(robot), '--picture', str(tmp_path / 'layout.png')]) == 1
     assert "pip install 'matplotlib>=3.6'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(('vehicle', 'turns'), [
+    ('quadrotor', [-1, 1, 1, -1]), ('rov', [0] * 8), ('cubesat', [0] * 12),
+])
+def test_what_turns_is_drawn_as_it_turns(vehicle, turns):
+    from propulsion_ros.pictures.layout import _turns
+
+    robot = _layout([REPOSITORY / f'urdf/{vehicle}.urdf.xacro'], None)
+    assert _turns(robot.groups[0]).tolist() == turns
+
+
+def test_a_shape_is_drawn_however_thin(tmp_path, monkeypatch):
+    from propulsion_ros.pictures import layout
+
+    robot = _layout([REPOSITORY / 'urdf/quadrotor.urdf.xacro'], None)
+    flat = np.array([[x, y, 0.0] for x in (0.0, 1.0) for y in (0.0, 1.0)] * 2)
+    layout.draw_layout(replace(robot, corners={'a': flat}), 'thin', tmp_path / 'a.png')
+    assert (tmp_path / 'a.png').stat().st_size > 10_000
