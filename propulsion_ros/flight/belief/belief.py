@@ -319,7 +319,7 @@ class Belief:
         """Return which number of the state is read, its reading, and the variance of that."""
         speed = self._state[:, 1]
         if channel is Channel.HEIGHT:
-            noise = max(self._track.scatter, 1.0)
+            noise = self._track.scatter
             return 0, np.full(len(speed), value), noise + (_PORT * speed**2) ** 2
         if channel is Channel.SPEED:
             return 1, np.full(len(speed), value), (2.0 + 0.05 * np.abs(speed)) ** 2
@@ -336,7 +336,7 @@ class Belief:
         self._recent[channel] = last + weight * (value - last)
         step, near = abs(value - last), _NEAR[channel]
         if channel is Channel.HEIGHT:
-            noise = max(self._track.scatter, 1.0)
+            noise = self._track.scatter
             step = min(step, self._track.take(value, noise / weight))
             near = max(near, 0.5 * _RAMPS * self._track.gap**2)
         return float(step), near

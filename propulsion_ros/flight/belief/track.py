@@ -14,7 +14,7 @@ _SPEED = 200.0  # standard deviation of the speed at its first reading [m/s]
 _PROVEN = 3  # readings that agreed before it is believed
 _OLD = 2.0  # [s]
 _SHORT = 0.3  # over which three readings show the scatter and no motion [s]
-_SHARE, _WILD = 0.1, 25.0  # of a new scatter in its mean; a wild one counts as so many times that
+_SHARE, _MEDIAN = 0.1, 0.455  # of a step of the scatter; median of a square by its variance
 
 
 class Track:
@@ -27,7 +27,7 @@ class Track:
     covariance : ndarray
         Of it (3, 3).
     scatter : float
-        Variance of readings that come shortly one after the other [m^2]; 0 where none do.
+        Variance of readings that come shortly one after the other, at least 1 [m^2].
     gap : float
         Time between the last two readings [s].
     """
@@ -42,7 +42,7 @@ class Track:
         self._agreed = -1
         self._age = math.inf
         self.gap = self._new_gap = 0.0
-        self.scatter = 0.0
+        self.scatter = 1.0
         self._latest: tuple[float, float, float] | None = None
 
     @property
@@ -95,6 +95,7 @@ class Track:
             ratio = step / before
             off = height - last - slope * step
             square = off * off / (1.0 + ratio * ratio + (1.0 + ratio) ** 2)
-            square = min(square, _WILD * max(self.scatter, 1.0))
-            self.scatter += _SHARE * (square - self.scatter)
+            # Towards their median: wild readings, however many and far, are few.
+            is_more = square > _MEDIAN * self.scatter
+            self.scatter = max(self.scatter * (1.0 + (_SHARE if is_more else -_SHARE)), 1.0)
         self._latest = height, (height - last) / step, step
