@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.rotation import rpy_of
 from propulsion_ros.settings.errors import SourceError
@@ -92,21 +93,20 @@ def _add_joint(robot: Element, joint: Joint) -> None:
     element = SubElement(robot, 'joint', name=joint.name, type=joint.kind)
     SubElement(element, 'parent', link=joint.parent)
     SubElement(element, 'child', link=joint.child)
-    _set_origin(element, joint.origin)
-    SubElement(element, 'axis', xyz=_words(joint.axis))
+    _set(element, 'origin', xyz=joint.origin.position, rpy=rpy_of(joint.origin.rotation))
+    _set(element, 'axis', xyz=joint.axis)
     if joint.limits:
         lower, upper = map(repr, joint.limits)
         SubElement(element, 'limit', lower=lower, upper=upper, effort='0', velocity='0')
 
 
-def _set_origin(joint: Element, origin: Pose) -> None:
-    for old in joint.findall('origin'):
+def _set(joint: Element, tag: str, **vectors: Iterable[float]) -> None:
+    """Replace a part of a joint."""
+    for old in joint.findall(tag):
         joint.remove(old)
-    SubElement(joint, 'origin', xyz=_words(origin.position), rpy=_words(rpy_of(origin.rotation)))
-
-
-def _words(values: FloatArray | Sequence[float]) -> str:
-    return ' '.join(repr(float(value)) for value in values)
+    SubElement(joint, tag, {
+        key: ' '.join(repr(float(value)) for value in vector) for key, vector in vectors.items()
+    })
 
 
 def placed_description(
@@ -155,49 +155,35 @@ def placed_description(
 def _move(robot: Element, model: SimulatedModel) -> None:
     """Give the joints of a description the origins and axes that the model has."""
     tree = LinkTree(robot)
-    elements = {element.get('name'): element for element in robot.findall('joint')}
-    poses: dict[str, Pose] = {link: model.poses[link] for link in (tree.root,)
-                              if link in model.poses}
-    level = [tree.root]
-    while level:
-        below = [joint for joint in tree.joints.values() if joint.parent in level]
-        for joint in below:
-            parent, own = poses.get(joint.parent), model.poses.get(joint.child)
-            if own is None and parent is not None:
-                own = parent @ joint.origin
-            if own is None:
-                continue
-            poses[joint.child] = own
-            if parent is None:
-                continue
-            origin = parent.inverse() @ own
-            if max(distances(origin, joint.origin)) > _SAME:
-                _set_origin(elements[joint.name], origin)
-            there = model.joints.get(joint.child)
-            if there is not None and joint.turns and there.turns:
-                _set_axis(elements[joint.name], joint, there.axis)
-        level = [joint.child for joint in below]
+    for element in robot.findall('joint'):
+        joint = tree.joints[element.get('name', '')]
+        parent, own = _placed(model, tree, joint.parent), _placed(model, tree, joint.child)
+        if parent is None or own is None:
+            continue
+        origin = parent.inverse() @ own
+        if max(distances(origin, joint.origin)) > _SAME:
+            _set(element, 'origin', xyz=origin.position, rpy=rpy_of(origin.rotation))
+        there = model.joints.get(joint.child)
+        if there is not None and joint.turns and there.turns and (
+            np.linalg.norm(joint.axis - there.axis) > _SAME
+        ):
+            _set(element, 'axis', xyz=there.axis)
 
 
-def _set_axis(element: Element, joint: Joint, axis: FloatArray) -> None:
-    if np.linalg.norm(joint.axis - axis) <= _SAME:
-        return
-    for old in element.findall('axis'):
-        element.remove(old)
-    SubElement(element, 'axis', xyz=_words(axis))
+def _placed(model: SimulatedModel, tree: LinkTree, link: str) -> Pose | None:
+    """Return the pose of a link in the model, None where no link that carries it is there."""
+    pose = IDENTITY
+    for joint in tree.joints_between(link, tree.root):
+        if link in model.poses:
+            break
+        pose, link = joint.origin @ pose, joint.parent
+    return model.poses[link] @ pose if link in model.poses else None
 
 
 def distances(first: Pose, second: Pose) -> tuple[float, float]:
     """Return how far two poses are apart [m], and by which angle they are turned [rad]."""
-    turn = first.rotation.T @ second.rotation
-    sine = 0.5 * np.linalg.norm([
-        turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]
-    ])
-    cosine = 0.5 * (float(np.trace(turn)) - 1.0)
-    return (
-        float(np.linalg.norm(first.position - second.position)),
-        float(np.arctan2(sine, cosine)),
-    )
+    turn = Rotation.from_matrix(first.rotation.T @ second.rotation)
+    return float(np.linalg.norm(first.position - second.position)), float(turn.magnitude())
 
 
 def is_shaft(joint: Joint, axis: FloatArray) -> bool:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -230,23 +231,8 @@ class ReportedSystem:
     def __init__(self, system: ActuatorSystem) -> None:
         self._system: ActuatorSystem | None = system
 
-    def configure(self, entity: Any, sdf: Any, ecm: Any, event_mgr: Any) -> None:
-        """See `ActuatorSystem.configure`."""
-        self._call('configure', entity, sdf, ecm, event_mgr)
-
-    def pre_update(self, info: Any, ecm: Any) -> None:
-        """See `ActuatorSystem.pre_update`."""
-        self._call('pre_update', info, ecm)
-
-    def reset(self, info: Any, ecm: Any) -> None:
-        """See `ActuatorSystem.reset`."""
-        self._call('reset', info, ecm)
-
-    def shutdown(self) -> None:
-        """See `ActuatorSystem.shutdown`."""
-        self._call('shutdown')
-
     def _call(self, name: str, *arguments: Any) -> None:
+        """Call a method of the system."""
         if self._system is None:
             return
         try:
@@ -257,6 +243,11 @@ class ReportedSystem:
             # What it has for itself is free again.
             self._system.shutdown()
             self._system = None
+
+    configure = partialmethod(_call, 'configure')
+    pre_update = partialmethod(_call, 'pre_update')
+    reset = partialmethod(_call, 'reset')
+    shutdown = partialmethod(_call, 'shutdown')
 
 
 def get_system() -> ReportedSystem:
