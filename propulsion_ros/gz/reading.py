@@ -79,7 +79,7 @@ def _joint(prefix: str, joint: Any, ecm: Any) -> Iterator[Joint]:
     if _WORLD in (parent, child):
         return
     axis, limits = _ACROSS, None
-    kind = _KINDS.get(joint.type(ecm).name, _OTHER)
+    kind = _KINDS.get(getattr(joint.type(ecm), 'name', ''), _OTHER)
     if kind != 'fixed' and (axes := joint.axis(ecm)):
         turn = pose_of(joint.pose(ecm)).rotation
         axis = turn @ array_of(axes[0].xyz())

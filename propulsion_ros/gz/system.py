@@ -38,9 +38,9 @@ _claims: dict[tuple[int, str], str] = {}
 
 
 _AT_REST = (
-    'has not moved in the first second in which it was pushed: it is joined to the world, or the '
-    'world has no <plugin filename="gz-sim-physics-system" name="gz::sim::systems::Physics"/>, '
-    'add it'
+    'has not moved in the first second in which it was pushed; where it neither rests on something '
+    'nor is joined to the world, the world has no <plugin filename="gz-sim-physics-system" '
+    'name="gz::sim::systems::Physics"/>, add it'
 )
 
 
