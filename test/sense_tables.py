@@ -5,28 +5,44 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flight_tables import main, table
-from propulsion_ros.graph.doubts import RULES, Rule
+from propulsion_ros.graph.doubts import OF_UNIT, RULES, Rule, rule_of
+from propulsion_ros.graph.node_config import schema_of
+from propulsion_ros.models.registry import REGISTRY
 
 
 def rules() -> str:
-    """Return every rule with its usual range."""
-    return table(
-        ('rule', 'line', 'usual', 'from', 'else'),
-        ((
-            f'`{rule.name}`', rule.what.format('...'), usual(rule), rule.source,
-            rule.remedy or f'is it in {rule.other}?',
-        ) for rule in RULES),
-    )
+    """Return every rule of robots with its usual range."""
+    rows = dict.fromkeys((
+        f'`{rule.name}`', rule.what.format('...'), usual(rule), rule.source, rule.remedy,
+    ) for rule in RULES)
+    return table(('rule', 'line', 'usual', 'from', 'else'), rows)
+
+
+def units() -> str:
+    """Return what is usual for parameters, by their unit, and for those with a range of their own.
+    """
+    own: dict[tuple[str, str], list[str]] = {}
+    for parameter in (each for family in REGISTRY for each in schema_of(family)):
+        rule = rule_of(parameter)
+        if rule is not None and parameter.spec.usual:
+            keys = own.setdefault((rule.name, rule.words()), [])
+            keys.append(f'`{parameter.key.rpartition(".")[2]}`')
+    return table(('rule', 'of', 'usual', 'from'), (
+        *((f'`{rule.name}`', f'[{unit}]', rule.words(), rule.source)
+          for unit, rule in OF_UNIT.items() if rule.usual),
+        *((f'`{name}`', ', '.join(dict.fromkeys(keys)), words, '')
+          for (name, words), keys in sorted(own.items())),
+    ))
 
 
 def usual(rule: Rule) -> str:
     """Return the usual range of a rule, as a multiple of something where it is one."""
     if not rule.of:
-        return rule.usual()
-    return f'{replace(rule, unit="").usual()} times {rule.of} [{rule.unit or "1"}]'
+        return rule.words()
+    return f'{replace(rule, unit="").words()} times {rule.of} [{rule.unit or "1"}]'
 
 
-SECTIONS = {'rules': rules}
+SECTIONS = {'rules': rules, 'units': units}
 
 
 if __name__ == '__main__':

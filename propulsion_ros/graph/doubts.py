@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of sense: values that are allowed, and that are likely another unit or a mistake.
 
-Each rule is a row of `RULES`: a number, its usual range, where that comes from and what to write.
-`graph/seen.py` computes the numbers of a robot; those of parameters are the values themselves.
+Each rule is a row of `RULES`: a number of a robot, its usual range, and where that comes from. The
+usual range of a parameter stands beside its unit, else that of its unit in `OF_UNIT` holds.
+`graph/robot_numbers.py` computes the numbers, `graph/remedies.py` looks for what makes them usual.
 """
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from propulsion_ros.graph import seen
-from propulsion_ros.graph.robot_layout import RobotLayout
-from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.graph import robot_numbers as n
+from propulsion_ros.graph.robot_layout import RPM, RobotLayout
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.flat import Parameter
-from propulsion_ros.settings.hints import UNITS
+from propulsion_ros.settings.hints import conversions
 
-_NO_LIMIT = 1e9
-"""Beyond it a value stands for no limit."""
 _ENDLESS = math.inf
 
 
@@ -32,87 +32,65 @@ class Rule:
     """Silences it."""
     what: str
     """The number in words, with {} for it and its unit, after what has it."""
-    low: float
-    high: float
+    usual: tuple[float, ...]
     unit: str
-    """Ends of the usual range, in the unit or as multiples of ``of``."""
-    remedy: str
-    """What to write or to look at."""
+    """Ends of the usual ranges, low and high in turn, in the unit or as multiples of ``of``."""
     source: str
-    """Where the range comes from."""
-    of: str = ''
-    """What the range is a multiple of, '' for the unit."""
-    other: str = ''
-    """Unit in which the number is often written by mistake."""
-    gaps: Sequence[tuple[float, float]] = ()
-    """Ranges within that are not usual."""
-    is_meant: Callable[[Parameter], bool] = lambda parameter: False
-    """Whether it is about the size of the values of a parameter; 0 is always usual."""
-    find: Callable[[RobotLayout], Iterator[seen.Seen]] = lambda robot: iter(())
+    """Where the ranges come from."""
+    find: Callable[[RobotLayout], Iterator[n.Number]] = lambda robot: iter(())
     """Yields the numbers of a robot that it is about."""
+    of: str = ''
+    """What the ranges are multiples of, '' for the unit."""
+    remedy: str = ''
+    """What to look at, beside units."""
 
-    def ranges(self, of: float = 1.0) -> list[tuple[float, float]]:
-        """Return the ranges that are usual, in the unit."""
-        ends = [end * of for end in (self.low, *(e for gap in self.gaps for e in gap), self.high)]
-        return list(zip(ends[::2], ends[1::2], strict=True))
-
-    def usual(self, of: float = 1.0) -> str:
-        """Return those ranges in words."""
-        words = ' or '.join(
+    def words(self, of: float = 1.0) -> str:
+        """Return the usual ranges in words."""
+        ends = [end * of for end in self.usual]
+        ranges = ' or '.join(
             f'{_short(low)} to {_short(high)}' if low > 0.0 and high < _ENDLESS
             else f'at most {_short(high)}' if high < _ENDLESS
             else f'at least {_short(low)}' if low > 1e-6 or low < 0.0 else 'above 0'
-            for low, high in self.ranges(of)
+            for low, high in zip(ends[::2], ends[1::2], strict=True)
         )
-        return f'{words} {self.unit}'.rstrip()
+        return f'{ranges} {self.unit}'.rstrip()
+
+    def fits(self, number: float, of: float = 1.0) -> bool:
+        """Whether a number is usual, or not known."""
+        return math.isnan(number * of) or any(
+            low * of <= number <= high * of
+            for low, high in zip(self.usual[::2], self.usual[1::2], strict=True)
+        )
 
     def doubt(self, number: float, of: float = 1.0, who: str = '') -> str:
-        """Return what is wrong with a number and what to write, '' for right or unknown."""
-        if math.isnan(number) or any(low <= number <= high for low, high in self.ranges(of)):
-            return ''
-        factor = UNITS.get(self.other, (0.0, ''))[0]
-        meant = f'; if that is in {self.other}, write {number * factor:.6g}' if factor else ''
-        rest = f'; {self.remedy}' if self.remedy else ''
+        """Return what is wrong with a number that is not usual."""
         found = self.what.format(f'{_short(number)} {self.unit}'.rstrip())
-        return f'{who}{found}, expected {self.usual(of)}{meant}{rest}'
+        return f'{who}{found}, expected {self.words(of)}'
 
 
-def value_doubts(
-    parameters: Iterable[Parameter], given: Mapping[str, Any], silenced: Collection[str] = ()
-) -> Iterator[ConfigError]:
-    """Yield what is implausible among the values that a user gave a node, and what to check."""
-    for parameter in parameters:
-        rules = [rule for rule in RULES if rule.name not in silenced and rule.is_meant(parameter)]
-        if not rules or given.get(parameter.key) is None:
-            continue
-        values = np.asarray(given[parameter.key], dtype=object)
-        for i, value in enumerate(np.ravel(values)):
-            if isinstance(value, int | float) and 0.0 < abs(value) < _NO_LIMIT:
-                for text, rule in ((rule.doubt(abs(value)), rule) for rule in rules):
-                    if text:
-                        index = i if values.ndim else None
-                        yield ConfigError(parameter.key, f'{text} ({rule.name})', index)
+@dataclass(frozen=True)
+class Doubt:
+    """A number that is not usual."""
 
+    rule: Rule
+    number: n.Number
+    remedy: str = ''
+    """What would make it usual, where that is known."""
+    meant: float = math.nan
+    """What the number is in the unit of the remedy."""
 
-def robot_doubts(
-    robot: RobotLayout, silenced: Collection[str] = ()
-) -> Iterator[tuple[str, ConfigError]]:
-    """Yield what is implausible about actuators and masses together, and what to check.
+    @property
+    def place(self) -> tuple[str, str, str, int | None]:
+        """Rule, block, key and index, by which doubts of one robot differ."""
+        return self.rule.name, self.number.block, self.number.key, self.number.index
 
-    Each with the block that it is about, '' for the robot.
-    """
-    for rule in RULES:
-        for each in rule.find(robot) if rule.name not in silenced else ():
-            quiet = [group.timing.silenced for group in robot.groups
-                     if each.block in ('', group.name)]
-            text = rule.doubt(each.number, each.of, each.who)
-            if text and not any(rule.name in names for names in quiet):
-                text = f'{text} ({rule.name})'
-                is_path = each.key.startswith('robot')
-                yield each.block, (
-                    SourceError(each.key, text) if is_path
-                    else ConfigError(each.key, text, each.index)
-                )
+    @property
+    def text(self) -> str:
+        """What is wrong, what to write, and the name of the rule."""
+        text = self.rule.doubt(self.number.value, self.number.of, self.number.who)
+        return '; '.join([text, *filter(None, [self.remedy or self.rule.remedy])]) + (
+            f' ({self.rule.name})'
+        )
 
 
 def _short(number: float) -> str:
@@ -120,131 +98,184 @@ def _short(number: float) -> str:
     return f'{float(f"{number:.4g}"):.10g}' if 1e-3 <= abs(number) < 1e7 else f'{number:.4g}'
 
 
-def _keys(*keys: str, unit: str | None = None) -> Callable[[Parameter], bool]:
-    """Return whether a parameter is a number whose key begins like some, in a unit."""
-    def is_meant(parameter: Parameter) -> bool:
-        spec, last = parameter.spec, parameter.key.rpartition('.')[2]
-        is_number = spec.kind is float and not spec.geometry
-        return is_number and last.startswith(keys or '') and unit in (None, spec.unit)
+def value_doubts(
+    parameters: Iterable[Parameter], given: Mapping[str, Any], silenced: Collection[str] = ()
+) -> Iterator[Doubt]:
+    """Yield what is not usual among the values that a user gave a node."""
+    for parameter in parameters:
+        rule = rule_of(parameter)
+        if rule is None or rule.name in silenced or given.get(parameter.key) is None:
+            continue
+        values = np.asarray(given[parameter.key], dtype=object)
+        for i, value in enumerate(np.ravel(values)):
+            # 0 and no limit are usual.
+            if isinstance(value, int | float) and 0.0 < abs(value) < n.NO_LIMIT and (
+                not rule.fits(abs(value))
+            ):
+                index, who = i if values.ndim else None, parameter.key.rpartition('.')[2]
+                number = n.Number(parameter.key, abs(value), f'{who} of ', index=index)
+                meant = (
+                    (f'if that is in {word}, write {right:.6g}', right)
+                    for word, right in conversions(value, parameter.spec.unit)
+                    if rule.fits(abs(right))
+                )
+                yield Doubt(rule, number, *next(meant, ('in another unit?', math.nan)))
 
-    return is_meant
+
+def rule_of(parameter: Parameter) -> Rule | None:
+    """Return what is usual for the size of a parameter, None for any."""
+    spec, rule = parameter.spec, OF_UNIT.get(parameter.spec.unit)
+    if rule is None or spec.kind is not float:
+        return None
+    # Times, lengths and pressures beside actuators can be of anything.
+    is_known = spec.per_row or spec.unit in ('rad', 'rad/s', 'm^2', 'kg/m^3')
+    usual = spec.usual or (rule.usual if is_known else ())
+    return dataclasses.replace(rule, usual=usual) if usual else None
 
 
-def _is_place(parameter: Parameter) -> bool:
-    return parameter.spec.geometry in ('origin', 'joint_origins')
+def robot_doubts(robot: RobotLayout, silenced: Collection[str] = ()) -> Iterator[Doubt]:
+    """Yield what is not usual of actuators and masses together."""
+    for rule in RULES:
+        for number in rule.find(robot) if rule.name not in silenced else ():
+            quiet = [group.timing.silenced for group in robot.groups
+                     if number.block in ('', group.name)]
+            if not (rule.fits(number.value, number.of) or any(rule.name in each for each in quiet)):
+                yield Doubt(rule, number)
 
 
-_ARBIT = '542 s, the best chemical engine fired (Arbit, Clapp and Nagai 1970)'
-_UNIT, _SIZE, _USE, _SHAPE = 'another unit', 'sizes of robots', 'of no use otherwise', 'geometry'
+OF_UNIT = {rule.unit: rule for rule in (
+    Rule('degrees', '{}', (0.0, 2.0 * math.pi), 'rad', 'one turn'),
+    Rule('rpm', '{}', (0.0, 6283.2), 'rad/s', '60,000 rpm, the fastest small motors'),
+    Rule('area', '{}', (0.0, 10.0), 'm^2', 'sizes of robots'),
+    Rule('length', '{}', (0.0, 50.0), 'm', 'sizes of robots'),
+    Rule('time', '{}', (0.0, 10.0), 's', 'actuators in use'),
+    Rule('rate', '{}', (), 'Hz', 'no actuator is controlled so slowly'),
+    Rule('temperature', '{}', (150.0, 1e4), 'K', 'boiling oxygen has 90 K'),
+    Rule('pressure', '{}', (1000.0, 1e10), 'Pa', 'of no use otherwise'),
+    # In g/cm^3, water has 1.00 and that of the sea 1.03; air has so little above 2000 m.
+    Rule('density', '{}', (0.0, 0.99, 1.035, 1.7, 400.0, 2000.0), 'kg/m^3',
+         'gases of vehicles, and liquids from methane on'),
+    Rule('slope', '{}', (0.0, 4.0 * math.pi), '1/rad', 'twice that of a thin plate'),
+    Rule('share', '{}', (), '', 'a jet is not wider than its opening; hollow hemispheres'
+         ' have a drag of 1.4'),
+)}
+"""Rules of parameters by their unit, each with what is usual where the parameter has no range."""
+
+_USE, _SHAPE, _SIZE = 'of no use otherwise', 'geometry', 'sizes of robots'
+_UNITS = 'N, kg, and rad/s for speeds?'
 _SEE = 'see axes, places, thrusts and masses in check --show'
 
 RULES = (
-    # Numbers of parameters.
-    Rule('degrees', 'an angle of {}', 0.0, 2.0 * math.pi, 'rad', '', _UNIT, other='degrees',
-         is_meant=_keys(unit='rad'), find=seen.angles),
-    Rule('rpm', 'a speed of {}', 0.0, 6283.2, 'rad/s', '', '60,000 rpm, the fastest small motors',
-         other='rpm', is_meant=_keys(unit='rad/s')),
-    Rule('milliseconds', 'a time of {}', 0.0, 10.0, 's', '', _UNIT, other='ms', is_meant=_keys(
-        'time_constant', 'ignition_delay', 'close_delay', 'command_timeout')),
-    Rule('period', 'a rate of {}', 1.0, _ENDLESS, 'Hz', 'a rate in Hz, not a period in s?',
-         'no actuator is controlled so slowly', is_meant=_keys('update_rate')),
-    Rule('area', 'an area of {}', 0.0, 10.0, 'm^2', '', _SIZE, other='cm^2',
-         is_meant=_keys(unit='m^2')),
-    Rule('length', 'a length of {}', 0.0, 50.0, 'm', '', _SIZE, other='mm', is_meant=_keys(
-        'chord_length', 'span_length', 'width', 'propeller_diameter', 'rotor_radius', 'grain_')),
-    Rule('lever', 'is {} from base_link', 0.0, 50.0, 'm', '', _SIZE, other='mm',
-         is_meant=_is_place),
-    Rule('moment_constant', 'a torque over thrust of {}', 2e-4, 1.0, 'm',
-         'torque over thrust, in m?', 'propellers have 0.005 to 0.1 m',
-         is_meant=_keys('moment_constant')),
-    Rule('lift_slope', 'a slope of {}', 0.25, 4.0 * math.pi, '1/rad', 'per rad, not per degree?',
-         'twice that of a thin plate', is_meant=_keys('lift_slope')),
-    Rule('drag', 'a drag coefficient of {}', 0.0, 3.0, '', 'drag over dynamic pressure and area?',
-         'a hollow hemisphere has 1.4', is_meant=_keys('zero_lift_drag')),
-    Rule('discharge', 'a discharge coefficient of {}', 0.0, 1.0, '', '',
-         'no stream is wider than its opening', other='%', is_meant=_keys('discharge_coefficient')),
-    Rule('celsius', 'a temperature of {}', 150.0, _ENDLESS, 'K', 'kelvin, not degrees Celsius?',
-         'boiling oxygen is warmer than half of that', is_meant=_keys('temperature', unit='K')),
-    Rule('pressure', 'a pressure of {}', 1000.0, _ENDLESS, 'Pa', '', _USE, other='bar',
-         is_meant=lambda each: each.key in ('tanks.pressure', 'tanks.regulated_pressure')),
-    Rule('noise', 'noise of {}', 0.0, 0.5, 'of the thrust', 'a share, not percent?',
-         'noise that is cut has another mean', is_meant=_keys('noise_ratio')),
-    # In g/cm^3, water has 1.00 and that of the sea 1.03; air has so little above 2000 m.
-    Rule('density', 'a density of {}', 0.0, 2000.0, 'kg/m^3', 'kg/m^3, not g/cm^3?',
-         'gases of vehicles, and liquids from methane on', gaps=((0.99, 1.035), (1.7, 400.0)),
-         is_meant=_keys('fluid_density', 'air_density')),
-    # Numbers of actuators.
-    Rule('short_lag', 'a lag of {}', 1.0, _ENDLESS, 's', '0 for none, or seconds?', _UNIT,
-         of='the step', find=seen.lags),
-    Rule('impulse', 'a specific impulse of {}', 25.0, 545.0, 's', 'kg/s, N and s?',
-         f'28 s, xenon as cold gas (Sutton and Biblarz), to {_ARBIT}', find=seen.impulses),
-    Rule('propellant', 'lasts {} at the largest thrust', 0.1, _ENDLESS, 's',
-         'give <capacity> in kg, and what burns in kg/s', _USE, find=seen.burning_times),
-    Rule('burnt', 'burns {}', 0.0, 5.0, 'kg', 's and N?', _USE, of='what its tank holds',
-         find=seen.burnt),
-    Rule('tank', 'holds {}', 0.0, 25.0, 'kg', 'kg, not g?', 'tanks of rockets hold up to 20',
-         of='the mass without propellant', find=seen.loads),
-    Rule('unused', '{}', 1.0, _ENDLESS, '', 'is a tag missing?', _USE, find=seen.users),
-    Rule('opening_time', 'a valve that opens after {}', 0.0, 1.0, 's', 'a pulse must be longer; '
-         'seconds, not milliseconds?', 'valves in use', of='a pulse, or 1 s,', find=seen.valves),
-    Rule('rotor_speed', 'turns at {} to reach max_thrust', 30.0, 60_000.0, 'rpm', 'is the '
-         'constant per (rad/s)^2, not per rpm^2, and the thrust in N?',
-         'large ship propellers to the fastest small motors', find=seen.turns),
-    Rule('backwards', 'pushes backwards without limit, {}', -_NO_LIMIT, _ENDLESS, 'N',
-         'give min_thrust too, 0 for none', 'no limit', find=seen.reverse_thrusts),
-    Rule('battery', 'lasts {} at the largest thrust', 20.0, _ENDLESS, 's',
-         'ampere-hours, and watts per N^1.5?', _USE, find=seen.discharges),
-    Rule('weak_battery', 'makes {}', 0.2, _ENDLESS, 'N', 'ohms, not milliohms?', _USE,
-         of='the largest thrust', find=seen.powers),
-    Rule('voltage', 'a voltage of {}', 0.5, 1.5, 'V', 'of the pack, not of a cell?', _USE,
-         of='the full battery', find=seen.voltages),
-    Rule('energy', 'holds {}', 0.0, 700.0, 'W h', 'A h, not mA h?', 'the best cells of 2023 have '
-         '711 W h/kg', of='the mass', find=seen.energies),
-    Rule('gimbal_axis', 'is {}', 8.0, _ENDLESS, 'deg',
-         'it turns nothing; see <axis> of the joints', _SHAPE, find=seen.gimbal_angles),
-    Rule('upside_down', 'pushes against {} others', 0.0, 2.0, '',
-         'is it upside down?', _SHAPE, find=seen.opposed),
-    Rule('same_place', 'is {} away', 1e-3, _ENDLESS, 'm', 'is a joint or link named twice?', _SHAPE,
-         find=seen.distances),
-    Rule('odd_arm', 'is {} from the middle of the others', 0.0, 8.0, 'm',
-         'see <origin> of its joint', _SIZE, of='the next longest arm', find=seen.arms),
-    Rule('odd_one', 'is {}', 0.25, 4.0, '', 'is that a slip?', _USE,
-         of='that of all others', find=seen.slips),
-    Rule('one_sided', 'the other way {}', 1e-9, _ENDLESS, 'N m',
-         'does all that spins turn one way, expected some 1 and some -1?',
-         'a body that only turns one way', find=seen.reactions),
-    # Numbers of the body.
-    Rule('triangle', 'one is {}', 0.0, 1.25, 'kg m^2', 'no body has one above the sum of the '
-         'others', 'any body has 1; descriptions in use 1.21', of='the two others',
-         find=seen.moments),
-    Rule('massless', '{} with an inertia', 1e-12, _ENDLESS, 'kg', 'give its mass in kg', 'any body',
-         find=seen.masses),
-    Rule('spread', 'lie {} from their centre', 0.05, 20.0, 'm', 'kg m^2, kg and m?', _SIZE,
-         of='the reach of actuators', find=seen.spreads),
-    Rule('centre', 'is {} away', 0.0, 10.0, 'm', 'metres, not millimetres?', _SIZE,
-         of='the radius of gyration, or of the actuators', find=seen.centres),
-    Rule('turned', 'actuators reach {}', 1 / 3, _ENDLESS, 'm', 'are ixx, iyy and izz swapped?',
-         _SHAPE, of='the widest actuators', find=seen.rods),
-    Rule('extent', 'lies {} from its centre', 0.0, 1.5, 'm', 'are ixx, iyy and izz swapped, or in '
-         'kg m^2?', 'all mass is inside', of='its shapes', find=seen.outside),
-    Rule('acceleration', 'are pushed by {}', 0.0, 3000.0, 'N', 'N, kg, and rad/s for speeds?',
-         'm/s^2, gun-launched bodies apart', of='the mass', find=seen.forces),
-    Rule('propellers', 'are pushed by {} in water', 0.0, 100.0, 'N', 'N, kg, and rad/s for speeds?',
-         'm/s^2, five times that of torpedoes', of='the mass', find=seen.forces_in_water),
-    Rule('buoyancy', 'lifts {}', 0.0, 10.0, 'kg', 'cubic metres, not litres?',
-         'balloons of air apart', of='the mass', find=seen.lifted),
-    Rule('sinks', 'lifts {}', 0.04, _ENDLESS, 'kg',
-         'give the volume of water that it takes, in m^3', 'the heaviest metal', of='the mass',
-         find=seen.lifted_in_liquid),
-    # Numbers that count where something is expected.
-    Rule('hover', 'push along z by {}', 1.0, _ENDLESS, 'N', _SEE, 'weight; where hover is expected',
-         of='the weight', find=seen.lifts),
-    Rule('uncontrolled', 'its share alone is {}', 1.0 - 1e-4, _ENDLESS, '', _SEE,
-         'allocation; where an axis is expected', find=seen.made_alone),
-    Rule('one_way', 'the other way {}', 1e-9, _ENDLESS, '', _SEE,
-         'both signs; where an axis is expected', find=seen.weaker_ways),
+    Rule('degrees', 'an angle of {}', (0.0, 4.0 * math.pi), 'rad', 'two turns', n.angles),
+    # Actuators.
+    *(Rule('short_lag', 'has a lag of {}', (1.0, _ENDLESS), 's', 'another unit', n.of_rows(
+        n.actuators, key, lambda a, key=key: np.where(  # type: ignore[misc]
+            getattr(a, key) > 0.0, getattr(a, key), np.nan
+        ), lambda a: a.step
+    ), 'the step', '0 for none, or seconds?')
+        for key in ('time_constant', 'time_constant_up', 'time_constant_down')),
+    Rule('impulse', 'has a specific impulse of {}', (25.0, 545.0), 's', '28 s, xenon as cold gas '
+         '(Sutton and Biblarz), to 542 s, the best chemical engine fired (Arbit, Clapp and Nagai '
+         '1970)', n.of_rows(n.actuators, 'max_fuel_rate or specific_impulse',
+                            lambda a: a.max_thrust / (a.rate * STANDARD_GRAVITY)),
+         remedy='kg/s, N and s?'),
+    Rule('propellant', 'lasts {} at the largest thrust', (0.1, _ENDLESS), 's', _USE,
+         n.of_rows(n.tanks, 'tanks.capacity', lambda t: t.held / t.rate),
+         remedy='give <capacity> in kg, and what burns in kg/s'),
+    Rule('burnt', 'burns {} along its curve', (0.0, 5.0), 'kg', _USE,
+         n.of_rows(n.actuators, 'thrust_curve', lambda a: a.burns, lambda a: a.stored),
+         'what its tank holds', 'times in s, thrusts in N?'),
+    Rule('tank', 'holds {}', (0.0, 1.0), 'kg', '25 times the mass without propellant, rockets have '
+         'up to 20; once of gas, whose vessels weigh more', n.of_rows(
+             n.tanks, 'tanks.capacity', lambda t: t.capacity, lambda t: t.most * t.dry
+         ), 'what such a robot can hold', 'kg?'),
+    Rule('unused', 'serves {} actuators', (1.0, _ENDLESS), '', _USE,
+         n.of_rows(n.tanks, 'tanks.names', lambda t: t.users), remedy='is a <tank> missing?'),
+    Rule('unused', 'serves {} actuators', (1.0, _ENDLESS), '', _USE,
+         n.of_rows(n.batteries, 'batteries.names', lambda b: b.users),
+         remedy='is a <battery> missing?'),
+    Rule('unused', 'draws from {} batteries, where others have one', (1.0, _ENDLESS), '', _USE,
+         n.of_rows(n.actuators, 'battery', lambda a: a.batteries), remedy='is it missing?'),
+    Rule('opening_time', 'has a valve that opens after {}', (0.0, 1.0), 's', 'valves in use',
+         n.of_rows(n.actuators, 'open_delay', lambda a: a.open_delay, lambda a: a.pulse),
+         'a pulse, or 1 s,', 'a pulse must be longer'),
+    Rule('rotor_speed', 'turns at {} to reach max_thrust', (30.0, 60_000.0), 'rpm',
+         'large ship propellers to the fastest small motors',
+         n.of_rows(n.actuators, 'motor_constant', lambda a: a.speed * RPM),
+         remedy='is the constant per (rad/s)^2, and the thrust in N?'),
+    Rule('blades', 'makes {} of density x speed^2 x radius^4', (1e-5, 0.2), '', 'propellers have '
+         '0.01 to 0.06; the radius is half of the way to the next one where it is not given',
+         n.of_rows(n.actuators, 'motor_constant', lambda a: a.blades),
+         remedy='is the constant in N s^2/rad^2?'),
+    Rule('backwards', 'pushes backwards without limit, {}', (-n.NO_LIMIT, _ENDLESS), 'N',
+         'no limit', n.of_rows(n.actuators, 'max_thrust', lambda a: a.lowest),
+         remedy='give min_thrust too, 0 for none'),
+    Rule('battery', 'lasts {} at the largest thrust', (20.0, _ENDLESS), 's', _USE, n.of_rows(
+        n.batteries, 'batteries.capacity', lambda b: 3600.0 * b.capacity / b.current
+    ), remedy='ampere-hours, and watts per N^1.5?'),
+    Rule('weak_battery', 'can make {}', (0.2, _ENDLESS), 'N', _USE, n.of_rows(
+        n.batteries, 'batteries.internal_resistance', lambda b: b.made, lambda b: b.wanted
+    ), 'the largest thrust', 'ohms?'),
+    *(Rule('voltage', 'has a voltage of {}', (0.5, 1.5), 'V', _USE, n.of_rows(
+        n.batteries, f'batteries.{key}', lambda b, key=key: np.where(  # type: ignore[misc]
+            getattr(b, key) > 0.0, getattr(b, key), np.nan
+        ), lambda b: b.full
+    ), 'the full battery', 'of the pack, not of a cell?')
+        for key in ('nominal_voltage', 'cut_off_voltage')),
+    Rule('energy', 'holds {}', (0.0, 700.0), 'W h', 'the best cells of 2023 have 711 W h/kg',
+         n.of_rows(n.batteries, 'batteries.capacity', lambda b: b.capacity * b.full,
+                   lambda b: b.robot), 'the mass', 'A h?'),
+    Rule('gimbal_axis', 'is {}', (8.0, _ENDLESS), 'deg', _SHAPE, n.gimbal_angles,
+         remedy='it turns nothing; see <axis> of the joints'),
+    Rule('upside_down', 'pushes against {} others', (0.0, 2.0), '', _SHAPE, n.opposed,
+         remedy='is it upside down?'),
+    Rule('same_place', 'is {} away', (1e-3, _ENDLESS), 'm', _SHAPE, n.distances,
+         remedy='is a joint or link named twice?'),
+    Rule('odd_one', 'is {}', (0.25, 4.0), '', _USE, n.odd_ones, 'that of most others',
+         'is that a slip?'),
+    Rule('odd_arm', 'is {} from the middle of the others', (0.0, 8.0), 'm', _SIZE, n.arms,
+         'the next longest arm', 'see <origin> of its joint'),
+    Rule('one_sided', 'the other way {}', (1e-9, _ENDLESS), 'N m', 'a body that only turns one way',
+         n.reactions, remedy='does all that spins turn one way, expected some 1 and some -1?'),
+    # The body.
+    Rule('triangle', 'moment of inertia of {}', (0.0, 1.25), 'kg m^2',
+         'any body has 1; descriptions in use 1.21', n.of_links(
+             'inertia', lambda link: n.moments(link)[2], lambda link: sum(n.moments(link)[:2]),
+             'largest ',
+         ), 'the two others', 'no body has one above the sum of the others'),
+    Rule('massless', '{} with an inertia', (1e-12, _ENDLESS), 'kg', 'any body',
+         n.of_links('mass', lambda link: link.mass), remedy='give its mass in kg'),
+    Rule('spread', 'lie {} from their centre', (0.05, 20.0), 'm', _SIZE, n.spreads,
+         'the reach of actuators', 'kg m^2, kg and m?'),
+    Rule('centre', 'is {} away', (0.0, 4.0), 'm', _SIZE, n.centres,
+         'the radius of gyration, or of the actuators', 'metres?'),
+    Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.lengths, 'the size of the robot',
+         'metres?'),
+    Rule('turned', 'actuators reach {}', (1 / 3, _ENDLESS), 'm', _SHAPE, n.rods,
+         'the widest actuators', 'are ixx, iyy and izz swapped?'),
+    Rule('extent', 'lies {} from its centre', (0.0, 1.5), 'm', 'all mass is inside', n.outside,
+         'its shapes', 'are ixx, iyy and izz swapped?'),
+    Rule('acceleration', 'are pushed by {}', (1e-6, 3000.0), 'N', 'm/s^2: electric thrusters to '
+         'what no gun launches', n.any_forces, 'the mass', _UNITS),
+    Rule('propellers', 'are pushed by {} in water', (1e-3, 100.0), 'N', 'm/s^2: large ships to '
+         'five times torpedoes', n.forces_in_water, 'the mass', _UNITS),
+    Rule('rotors', 'are pushed by {} in air', (0.1, 400.0), 'N', 'm/s^2: airships to twice racing '
+         'drones', n.forces_in_air, 'the mass', _UNITS),
+    Rule('spin', 'are turned by {}', (0.0, 5000.0), 'N m', 'rad/s^2: five times quadrotors of 30 g',
+         n.spins, 'the moment of inertia', 'kg m^2, N and m?'),
+    Rule('buoyancy', 'lifts {}', (0.0, 10.0), 'kg', 'balloons of air apart', n.lifted, 'the mass',
+         'cubic metres?'),
+    Rule('sinks', 'lifts {}', (0.04, _ENDLESS), 'kg', 'the heaviest metal', n.lifted_in_liquid,
+         'the mass', 'give the volume of water that it takes, in m^3'),
+    # What counts where it is expected.
+    Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',
+         n.lifts, 'the weight', _SEE),
+    Rule('uncontrolled', 'its share alone is {}', (1.0 - 1e-4, _ENDLESS), '',
+         'allocation; where an axis is expected', n.made_alone, remedy=_SEE),
+    Rule('one_way', 'the other way {}', (1e-9, _ENDLESS), '',
+         'both signs; where an axis is expected', n.weaker_ways, remedy=_SEE),
 )
-"""Every rule."""
+"""Rules of robots."""
 
-NAMES = ('body', *(rule.name for rule in RULES))
+NAMES = tuple(dict.fromkeys(['body', *(rule.name for rule in (*OF_UNIT.values(), *RULES))]))
 """What can be silenced: each rule, and what the simulated body refuses."""

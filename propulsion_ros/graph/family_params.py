@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from propulsion_ros.graph.doubts import NAMES
-from propulsion_ros.graph.seen import EXPECTED
+from propulsion_ros.graph.robot_numbers import EXPECTED
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.models.common.allocation import METHODS

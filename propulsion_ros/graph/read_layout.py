@@ -12,7 +12,7 @@ import numpy as np
 from propulsion_ros.drawing.drawn_blocks import layout_of
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
-from propulsion_ros.graph.seen import largest_speeds
+from propulsion_ros.graph.robot_numbers import largest_speeds
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
@@ -68,9 +68,17 @@ def robot_layout(
     base_link = specs[0].base_link if specs else ''
     groups = [
         group for spec in specs if spec.base_link == base_link
-        for group in _groups(spec, parameters_of_node(spec.name))
+        for group in groups_of(spec, parameters_of_node(spec.name))
     ]
     params = build(BodyParams, parameters_of_node(BODY), 'body.')
+    return assembled(base_link, groups, links, params, angles, corners)
+
+
+def assembled(
+    base_link: str, groups: Sequence[Group], links: Mapping[str, MassProperties],
+    params: BodyParams, angles: Mapping[str, float], corners: Mapping[str, FloatArray],
+) -> RobotLayout:
+    """Return the layout of a robot from its groups; see `robot_layout`."""
     dry = MassProperties.total(list(links.values()))
     body = SimulatedBody(params, ParachutesParams(), dry, ())
     # Without the mass of a link, that of the tanks is not the robot's.
@@ -89,7 +97,7 @@ def _tanks_of(group: Group) -> Iterator[MassProperties]:
         yield MassProperties(float(mass), com, inertia)
 
 
-def _groups(spec: ActuatorSpec, given: Mapping[str, Any]) -> Iterator[Group]:
+def groups_of(spec: ActuatorSpec, given: Mapping[str, Any]) -> Iterator[Group]:
     """Yield the group of a block, nothing for one without places."""
     family_type = REGISTRY[spec.family]
     if not family_type.facts.pushes:

@@ -5,6 +5,7 @@ For people who check a description; nodes do not need it.
 """
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ class RobotLayout:
     expects: frozenset[str]
     """What it must be able to do, see `GroupParams`."""
 
-    @property
+    @functools.cached_property
     def matrix(self) -> FloatArray:
         """Wrench about the centre of mass per thrust, (6, n)."""
         columns = [np.zeros((6, 0)), *(group.matrix for group in self.groups)]
@@ -85,10 +86,10 @@ class RobotLayout:
             np.concatenate([each.highest for each in with_columns] or [np.empty(0)]),
         )
 
-    @property
+    @functools.cached_property
     def extremes(self) -> tuple[FloatArray, FloatArray]:
         """Least and largest of each part of the wrench, of all actuators together, (6,) each."""
-        matrix = self.matrix
+        matrix = self.matrix.copy()
         # What is left of a difference that is 0 counts as 0, also times an unknown thrust.
         matrix[np.abs(matrix) <= _NOISE * np.abs(matrix).max(initial=0.0)] = 0.0
         lowest, highest = (np.where(matrix, matrix * limit, 0.0) for limit in self.limits)
@@ -97,7 +98,7 @@ class RobotLayout:
             np.where(matrix > 0.0, highest, lowest).sum(axis=1),
         )
 
-    @property
+    @functools.cached_property
     def thrust_to_weight(self) -> float:
         """Largest force along z of base_link over the weight, NaN where either is unknown."""
         weight = self.body.mass * self.params.gravity

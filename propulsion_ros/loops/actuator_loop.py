@@ -41,14 +41,16 @@ _SOURCES = (COM, ODOMETRY, CURRENT, COMMAND, CLOCK)
 class LoopParams:
     """When an actuator group steps and publishes."""
 
-    update_rate: float = quantity(100.0, 'Hz', doc='steps per second', lo=1e-3, hi=1e4)
+    update_rate: float = quantity(
+        100.0, 'Hz', doc='steps per second', lo=1e-3, hi=1e4, usual=(1.0, 1e4)
+    )
     publish_rate: float = quantity(
         0.0, 'Hz', lo=0.0, hi=1e4,
         doc='wrenches per second; divides update_rate; 0 means each step',
     )
     command_timeout: float = quantity(
         0.5, 's', doc='stamp time after which the safe command replaces a silent one; 0 never',
-        lo=0.0, hi=_LONGEST,
+        lo=0.0, hi=_LONGEST, usual=(0.0, 10.0),
     )
     step_on: str = quantity(
         'clock', kind=str, choices=('clock', 'stamp'),

@@ -29,7 +29,7 @@ class EstimateParams:
     """When a wrench is estimated."""
 
     command_timeout: float = quantity(
-        0.32, 's', lo=0.0, hi=1e6,
+        0.32, 's', lo=0.0, hi=1e6, usual=(0.0, 10.0),
         doc='stamp time after which a silent module counts as without thrust; 0 never',
     )
     wait_for: tuple[str, ...] = quantity(

@@ -24,7 +24,8 @@ class VehicleParams:
         True, doc='also publish the pose as TF, where tf2_msgs is installed', kind=bool
     )
     update_rate: float = quantity(
-        100.0, 'Hz', doc="steps per second, the actuators' rate of publication", lo=1e-3, hi=1e4
+        100.0, 'Hz', doc="steps per second, the actuators' rate of publication", lo=1e-3, hi=1e4,
+        usual=(1.0, 1e4),
     )
     wrench_topics: tuple[str, ...] = quantity(
         doc='wrenches that push the body; each step waits for all', kind=str, shape=('*',)

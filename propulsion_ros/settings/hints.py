@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 
 _WITH_UNIT = re.compile(r'\s*([-+]?[.\d]+(?:[eE][-+]?\d+)?)\s*([A-Za-z°µ%/][\w°µ^*/%. ]*?)\s*')
 _DEGREE, _RPM = math.pi / 180.0, math.pi / 30.0
 UNITS = {
     **dict.fromkeys(('%', 'percent'), (0.01, '')),
-    **dict.fromkeys(('deg', 'degree', 'degrees', '°'), (_DEGREE, 'rad')), 'rad': (1.0, 'rad'),
-    **dict.fromkeys(('deg/s', '°/s'), (_DEGREE, 'rad/s')), 'rad/s': (1.0, 'rad/s'),
-    **dict.fromkeys(('rpm', 'RPM', '1/min'), (_RPM, 'rad/s')),
-    's': (1.0, 's'), 'ms': (1e-3, 's'), 'us': (1e-6, 's'), 'µs': (1e-6, 's'), 'min': (60.0, 's'),
-    'm': (1.0, 'm'), 'mm': (1e-3, 'm'), 'cm': (1e-2, 'm'), 'km': (1e3, 'm'), 'in': (0.0254, 'm'),
-    'm^2': (1.0, 'm^2'), 'cm^2': (1e-4, 'm^2'), 'mm^2': (1e-6, 'm^2'),
+    **dict.fromkeys(('degrees', 'degree', 'deg', '°'), (_DEGREE, 'rad')), 'rad': (1.0, 'rad'),
+    **dict.fromkeys(('rpm', 'RPM', '1/min'), (_RPM, 'rad/s')), 'rad/s': (1.0, 'rad/s'),
+    **dict.fromkeys(('deg/s', '°/s'), (_DEGREE, 'rad/s')), '1/degree': (1.0 / _DEGREE, '1/rad'),
+    's': (1.0, 's'), 'ms': (1e-3, 's'), **dict.fromkeys(('us', 'µs'), (1e-6, 's')),
+    'min': (60.0, 's'), 'm': (1.0, 'm'), 'mm': (1e-3, 'm'), 'cm': (1e-2, 'm'), 'in': (0.0254, 'm'),
+    'km': (1e3, 'm'), 'm^2': (1.0, 'm^2'), 'cm^2': (1e-4, 'm^2'), 'mm^2': (1e-6, 'm^2'),
+    'm^3': (1.0, 'm^3'), 'l': (1e-3, 'm^3'), 'cm^3': (1e-6, 'm^3'),
     'kg': (1.0, 'kg'), 'g': (1e-3, 'kg'), 't': (1e3, 'kg'), 'lb': (0.45359237, 'kg'),
-    'N': (1.0, 'N'), 'kN': (1e3, 'N'), 'mN': (1e-3, 'N'), 'gf': (9.80665e-3, 'N'),
+    'kg m^2': (1.0, 'kg m^2'), 'g cm^2': (1e-7, 'kg m^2'), 'kg mm^2': (1e-6, 'kg m^2'),
+    'kg cm^2': (1e-4, 'kg m^2'), 'g mm^2': (1e-9, 'kg m^2'), 'g m^2': (1e-3, 'kg m^2'),
+    'N': (1.0, 'N'), 'gf': (9.80665e-3, 'N'), 'mN': (1e-3, 'N'), 'kN': (1e3, 'N'),
     'kgf': (9.80665, 'N'), 'lbf': (4.4482216, 'N'), 'kg/s': (1.0, 'kg/s'), 'g/s': (1e-3, 'kg/s'),
-    'Hz': (1.0, 'Hz'), 'kHz': (1e3, 'Hz'), 'Pa': (1.0, 'Pa'), 'hPa': (100.0, 'Pa'),
-    'kPa': (1e3, 'Pa'), 'bar': (1e5, 'Pa'), 'Ah': (1.0, 'A h'), 'mAh': (1e-3, 'A h'),
-    'V': (1.0, 'V'), 'm/s': (1.0, 'm/s'), 'km/h': (1.0 / 3.6, 'm/s'),
+    't/s': (1e3, 'kg/s'), 'Hz': (1.0, 'Hz'), 'kHz': (1e3, 'Hz'), 'Pa': (1.0, 'Pa'),
+    'bar': (1e5, 'Pa'), 'hPa': (100.0, 'Pa'), 'kPa': (1e3, 'Pa'), 'MPa': (1e6, 'Pa'),
+    'Ah': (1.0, 'A h'), 'mAh': (1e-3, 'A h'), 'V': (1.0, 'V'), 'mV': (1e-3, 'V'),
+    'ohm': (1.0, 'ohm'), 'mohm': (1e-3, 'ohm'), 'm/s': (1.0, 'm/s'), 'km/h': (1.0 / 3.6, 'm/s'),
+    'kg/m^3': (1.0, 'kg/m^3'), 'g/cm^3': (1e3, 'kg/m^3'), 'N/rpm^2': (_RPM**-2, 'N s^2/rad^2'),
+    'gf s^2/rad^2': (9.80665e-3, 'N s^2/rad^2'), 'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
 }
-"""SI value and unit of one of each unit that people write."""
+"""SI value and unit of one of each unit that people write, the likely ones first."""
 
-_MISTAKEN = {
-    '': (0.01, 'a share', 2.0), 'rad': (_DEGREE, 'in rad', 1.0), 'rad/s': (_RPM, 'in rad/s', 3.0),
-    **{unit: (1e-3, f'in {unit}', 10.0) for unit in ('s', 'm', 'kg')},
-}
-"""What makes a number right that is too large by some factor or more: it is in percent, degrees,
-rpm, ms, mm or g."""
+_FREEZING = 273.15
+"""0 degrees Celsius [K]."""
+
+_LEAST_TIMES = {'': 2.0, 'rad': 1.0, 'rad/s': 3.0}
+"""How much too large a number in percent, degrees or rpm is at least; in other units 10 times."""
 
 _SIGNED = ('N', 'm/s^2', 'kg', 'kg/s', 'A h', 'V')
 """Units of sizes that people give a sign."""
@@ -50,19 +56,32 @@ def elsewhere(key: str) -> str:
     return _ELSEWHERE.get(key.rpartition('.')[2], '')
 
 
+def conversions(value: float, unit: str) -> Iterator[tuple[str, float]]:
+    """Yield other units in which a number may have been written, and what it is in ``unit``."""
+    if unit == 'K':
+        yield '°C', value + _FREEZING
+    if unit == 'Hz' and value:
+        yield 's', 1.0 / value
+    factors = set[float]()
+    for word, (factor, si) in UNITS.items():
+        if si == unit and factor not in (1.0, *factors):
+            factors.add(factor)
+            yield word, value * factor
+
+
 def accepted(value: float, unit: str, lo: float, hi: float, above: float) -> str:
     """Return the end of the error that a number is out of bounds: what to write, '' if unknown."""
-    factor, words, least = _MISTAKEN.get(unit, (0.0, '', 0.0))
     bound = hi if value > hi else -lo
     if value < 0.0 <= max(lo, above) and unit in _SIGNED:
-        meant, words = -value, 'its size'
-    elif abs(value) < least * bound or abs(value) > _MOST or (not unit and hi != 1.0):
+        return f': write {-value:.6g}, its size' if -value <= hi else ''
+    if abs(value) < _LEAST_TIMES.get(unit, 10.0) * bound or abs(value) > _MOST or (
+        not unit and hi != 1.0
+    ):
         return ''
-    else:
-        meant = value * factor
-    if not lo <= meant <= hi or meant <= above or not meant:
-        return ''
-    return f': write {meant:.6g}' + (f', {words}' if words else '')
+    for _, meant in conversions(value, unit):
+        if lo <= meant <= hi and meant > above and meant:
+            return f': write {meant:.6g}, ' + (f'in {unit}' if unit else 'a share')
+    return ''
 
 
 def number_hint(text: object, unit: str | None = None) -> str:

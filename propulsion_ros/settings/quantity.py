@@ -58,6 +58,8 @@ class Quantity:
     'joint_axes', 'joint_origins'; empty where the value is not geometry."""
     live: bool = False
     """Whether it may change while running."""
+    usual: tuple[float, ...] = ()
+    """Sizes that are usual: low and high ends of ranges in turn; (): those of the unit."""
 
     @property
     def per_row(self) -> bool:
@@ -92,9 +94,10 @@ def quantity(
     choices: tuple[str, ...] = (),
     geometry: str = '',
     live: bool = False,
+    usual: tuple[float, ...] = (),
 ) -> Any:
     """Return a dataclass field with the meaning of `Quantity`; no default means required."""
-    spec = Quantity(kind, unit, doc, lo, hi, above, shape, choices, geometry, live)
+    spec = Quantity(kind, unit, doc, lo, hi, above, shape, choices, geometry, live, usual)
     return dataclasses.field(default=default, metadata={_META: spec})
 
 

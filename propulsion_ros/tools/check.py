@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.doubts import NAMES, robot_doubts, value_doubts
+from propulsion_ros.graph.doubts import NAMES, value_doubts
 from propulsion_ros.graph.family_params import group_of, is_allocator, loop_params_of
 from propulsion_ros.graph.node_config import (
     block_named,
@@ -20,6 +20,7 @@ from propulsion_ros.graph.node_config import (
     schema_of,
 )
 from propulsion_ros.graph.read_layout import robot_layout
+from propulsion_ros.graph.remedies import Sources, doubts_of
 from propulsion_ros.graph.robot_layout import RobotLayout, lines_of
 from propulsion_ros.graph.share import read_description
 from propulsion_ros.graph.simulation import BODY
@@ -301,7 +302,7 @@ def _warn_of_values(block: ActuatorSpec, faults: FaultList, silenced: Sequence[s
     """Warn of values in a block that are likely in another unit."""
     quiet = {*silenced, *block.values.get('silenced', ())}
     for doubt in value_doubts(schema_of(block.family), block.values, quiet):
-        located = block.locate(doubt)
+        located = block.locate(ConfigError(doubt.number.key, doubt.text, doubt.number.index))
         faults.warn(located.key, located.problem)
 
 
@@ -313,15 +314,22 @@ def _warn_of_robot(
     if report.faults or not blocks:
         return
     base_link, links = masses_from_urdf(description.text, blocks[0].base_link)
-    robot = robot_layout(
-        blocks, links, file.of if file else lambda node: {}, angles_of_urdf(description.text),
-        corners_of_urdf(description.text, base_link),
+    specs = {block.name: block for block in blocks}
+    sources = Sources(
+        specs, links, {name: file.of(name) for name in (*specs, BODY)} if file else {},
+        angles_of_urdf(description.text), corners_of_urdf(description.text, base_link),
     )
-    for name, doubt in robot_doubts(robot, report.silenced):
-        given = file.of(name or BODY) if file else {}
-        located = next((b.locate(doubt, given) for b in blocks if b.name == name), doubt)
-        if file and (doubt.key in given or doubt.key.startswith('body.')):
-            report.warn(file.place_of(name or BODY, doubt.key), f'{name or BODY}: {located}')
+    for each in doubts_of(sources, report.silenced):
+        number, block = each.number, specs.get(each.number.block)
+        given, node = sources.given.get(number.block or BODY, {}), number.block or BODY
+        keys = number.key.split(' or ')
+        key = next((k for k in keys if k in given or (block and k in block.values)), keys[0])
+        located: ConfigError = SourceError(key, each.text)
+        if not key.startswith('robot'):
+            located = ConfigError(key, each.text, number.index)
+            located = block.locate(located, given) if block else located
+        if file and (key in given or key.startswith('body.')):
+            report.warn(file.place_of(node, key), f'{node}: {located}')
         else:
             report.warn(description.place_of(located), located)
 
@@ -427,7 +435,8 @@ def _warn(
 ) -> None:
     quiet = {*silenced, *flatten(values.get('silenced'))}
     for doubt in value_doubts(parameters, values, quiet):
-        faults.warn(doubt.key, str(doubt))
+        number = doubt.number
+        faults.warn(number.key, str(ConfigError(number.key, doubt.text, number.index)))
 
 
 def _counted(count: int, noun: str) -> str:

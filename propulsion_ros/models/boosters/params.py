@@ -48,7 +48,8 @@ class BoostersParams(EscParams):
         doc='propellant burnt at throttle 1, required without specific_impulse; -1: by that',
     )
     specific_impulse: FloatArray = per_row(
-        0.0, 's', doc='impulse over the weight of the propellant; 0: by max_fuel_rate', lo=0.0
+        0.0, 's', doc='impulse over the weight of the propellant; 0: by max_fuel_rate', lo=0.0,
+        usual=(25.0, 545.0),
     )
     ignition_delay: FloatArray = per_row(
         0.0, 's', doc='time from the command that lights a booster until it burns', lo=0.0
@@ -74,7 +75,7 @@ class BoostersParams(EscParams):
         True, doc='false: once lit it burns until its tank is empty', kind=bool
     )
     noise_ratio: FloatArray = per_row(
-        0.0, '', lo=0.0, hi=1.0,
+        0.0, '', lo=0.0, hi=1.0, usual=(0.0, 0.5),
         doc='standard deviation of the thrust over the thrust; noise is cut at 0 and twice the '
         'thrust, so that its mean is 0',
     )

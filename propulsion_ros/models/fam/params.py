@@ -36,7 +36,8 @@ class NozzlesParams:
         hi=1e3
     )
     discharge_coefficient: FloatArray = per_row(
-        astrobee.DISCHARGE_COEFFICIENTS, doc='effective over open area', lo=1e-3, hi=1e3
+        astrobee.DISCHARGE_COEFFICIENTS, doc='effective over open area', lo=1e-3, hi=1e3,
+        usual=(0.0, 1.0),
     )
     open_stop: FloatArray = per_row(
         astrobee.MAX_ANGLE, 'rad', lo=astrobee.MIN_ANGLE, hi=np.pi / 2,

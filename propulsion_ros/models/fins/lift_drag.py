@@ -96,7 +96,8 @@ class TwoLinesParams:
         (), 'rad', doc='angle of attack at which the slopes change', lo=0.0, hi=np.pi / 2
     )
     lift_slope: FloatArray = per_row(
-        (), '1/rad', doc='of the lift coefficient before stall (cla)', lo=0.0
+        (), '1/rad', doc='of the lift coefficient before stall (cla)', lo=0.0,
+        usual=(0.25, 4.0 * np.pi),
     )
     stalled_lift_slope: FloatArray = per_row(
         (), '1/rad', doc='of the lift coefficient beyond stall (cla_stall)'
@@ -108,7 +109,7 @@ class TwoLinesParams:
         (), '1/rad', doc='of the drag coefficient beyond stall (cda_stall)'
     )
     zero_lift_drag: FloatArray = per_row(
-        0.0, '', doc='drag coefficient at angle of attack 0', lo=0.0
+        0.0, '', doc='drag coefficient at angle of attack 0', lo=0.0, usual=(0.0, 0.5)
     )
 
     def __post_init__(self) -> None:

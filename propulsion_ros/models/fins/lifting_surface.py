@@ -29,7 +29,7 @@ class LiftingSurfaceParams:
         (), 'm', doc='length of the surface along its span', lo=1e-6, hi=1e6
     )
     lift_slope: FloatArray = per_row(
-        2.0 * np.pi, '1/rad', above=0.0, hi=4.0 * np.pi,
+        2.0 * np.pi, '1/rad', above=0.0, hi=4.0 * np.pi, usual=(0.25, 4.0 * np.pi),
         doc='of the profile in plane flow; above 4 pi the drag could turn negative',
     )
     flap_to_chord: FloatArray = per_row(
@@ -47,7 +47,9 @@ class LiftingSurfaceParams:
     min_stall_angle: FloatArray = per_row(
         -np.radians(15.0), 'rad', doc='stall at negative angle of attack', lo=-np.pi / 2
     )
-    zero_lift_drag: FloatArray = per_row(0.01, '', doc='drag coefficient without lift', lo=0.0)
+    zero_lift_drag: FloatArray = per_row(
+        0.01, '', doc='drag coefficient without lift', lo=0.0, usual=(0.0, 0.5)
+    )
     fluid_density: FloatArray = per_row(
         1.225, 'kg/m^3', doc='air at sea level where not given', lo=0.0
     )

@@ -44,7 +44,7 @@ class JetsParams:
         unit='N', doc='thrust of the open jet at the reference pressure of its tank', above=0.0
     )
     specific_impulse: FloatArray = per_row(
-        70.0, 's', doc='impulse per weight of propellant', lo=1.0, hi=1e6
+        70.0, 's', doc='impulse per weight of propellant', lo=1.0, hi=1e6, usual=(25.0, 545.0)
     )
     open_delay: FloatArray = per_row(
         0.0, 's', lo=0.0, hi=10.0,

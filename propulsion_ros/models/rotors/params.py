@@ -133,7 +133,9 @@ class RotorsParams(EscParams, PoweredParams, RotorAirParams, SpeedCurveParams):
     motor_constant: FloatArray = per_row(
         unit='N s^2/rad^2', doc='thrust over the square of the rotor speed', lo=1e-12
     )
-    moment_constant: FloatArray = per_row(0.0, 'm', doc='reaction torque over thrust', lo=0.0)
+    moment_constant: FloatArray = per_row(
+        0.0, 'm', doc='reaction torque over thrust', lo=0.0, usual=(2e-4, 1.0)
+    )
     direction: IntArray = per_row(
         1, kind=int, lo=-1, hi=1,
         doc='1: the rotor turns counterclockwise seen from the tip of its axis, -1: clockwise',

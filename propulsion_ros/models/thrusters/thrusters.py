@@ -143,7 +143,7 @@ class ThrustersParams(CurvesParams, DynamicsParams, EscParams, PoweredParams, Su
         live=True,
     )
     moment_constant: FloatArray = per_row(
-        0.0, 'm', lo=0.0, hi=LARGEST,
+        0.0, 'm', lo=0.0, hi=LARGEST, usual=(2e-4, 1.0),
         doc='reaction torque over thrust; 0, as in the original, makes none, and is that of the '
         'series for four_quadrant',
     )

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one number in another unit that makes a robot usual: what several doubts have in common."""
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.graph.doubts import Doubt, robot_doubts, value_doubts
+from propulsion_ros.graph.node_config import schema_of
+from propulsion_ros.graph.read_layout import assembled, groups_of
+from propulsion_ros.graph.robot_layout import Group, RobotLayout
+from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build, parameters_of
+from propulsion_ros.settings.hints import conversions
+from propulsion_ros.settings.quantity import FloatArray, flatten
+from propulsion_ros.urdf.block import ActuatorSpec
+
+_MANY = 3000
+"""Numbers and links beyond which it takes too long."""
+_OFFERED, _FAR = 3, 20.0
+"""Numbers between which a line leaves the choice, and by what factor they are others."""
+_OF_LINK = {'mass': ('mass', 'kg'), 'inertia': ('inertia', 'kg m^2'), 'com': ('origin/@xyz', 'm')}
+"""Elements and units of the mass of a link."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What the layout of a robot is made from, see `robot_layout`."""
+
+    specs: Mapping[str, ActuatorSpec]
+    """Blocks, by name."""
+    links: Mapping[str, MassProperties]
+    given: Mapping[str, Mapping[str, Any]]
+    """Parameters from files, by node."""
+    angles: Mapping[str, float]
+    corners: Mapping[str, FloatArray]
+    built: dict[str, list[Group]] = field(default_factory=dict)
+    """Groups of those blocks that are as they were."""
+
+    @property
+    def layout(self) -> RobotLayout:
+        """The robot."""
+        base_link = next(iter(self.specs.values())).base_link
+        for name, spec in self.specs.items():
+            if name not in self.built and spec.base_link == base_link:
+                self.built[name] = list(groups_of(spec, self.given.get(name, {})))
+        groups = [group for name in self.specs for group in self.built.get(name, ())]
+        params = build(BodyParams, self.given.get(BODY, {}), 'body.')
+        return assembled(base_link, groups, self.links, params, self.angles, self.corners)
+
+    def has_file(self, node: str, key: str) -> bool:
+        """Whether a file gives a parameter, and not the block."""
+        spec = self.specs.get(node)
+        return key in self.given.get(node, {}) and not (spec and key in spec.geometry)
+
+    def value(self, node: str, key: str) -> Any:
+        """Return the value of a parameter that is given."""
+        return (self.given[node] if self.has_file(node, key) else self.specs[node].values)[key]
+
+    def changed(self, node: str, key: str, value: Any) -> Sources:
+        """Return these with another value of a parameter."""
+        built = {name: groups for name, groups in self.built.items() if name != node}
+        if self.has_file(node, key):
+            given = {**self.given, node: {**self.given[node], key: value}}
+            return dataclasses.replace(self, given=given, built=built)
+        spec = self.specs[node]
+        spec = dataclasses.replace(spec, values={**spec.values, key: value})
+        return dataclasses.replace(self, specs={**self.specs, node: spec}, built=built)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number, or one of all actuators, that is taken to be in another unit."""
+
+    key: str
+    block: str
+    index: int | None
+    word: str
+    """The unit."""
+    meant: float
+    """What it is in SI units."""
+    made: Sources
+
+
+def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doubt]:
+    """Yield what is not usual of a robot: one for all that one number in another unit explains.
+
+    What is not usual of a parameter alone is left out, and what follows from it.
+    """
+    known = set()
+    for name, spec in sources.specs.items():
+        values = {**spec.values, **sources.given.get(name, {})}
+        for doubt in value_doubts(schema_of(spec.family), values):
+            sources = _mended(sources, name, doubt)
+            known.add((name, doubt.number.key))
+    doubts = {
+        doubt.place: doubt for doubt in robot_doubts(sources.layout, silenced)
+        if (doubt.number.block, doubt.number.key) not in known
+    }
+    fixes = [
+        (change, doubts.keys() - left)
+        for change in (_changes(sources, doubts.values()) if doubts else ())
+        for left in _left(change, silenced) if left < doubts.keys()
+    ]
+    while fixes and doubts:
+        most = max(len(fixed & doubts.keys()) for _, fixed in fixes)
+        best = [each for each in fixes if len(each[1] & doubts.keys()) == most]
+        pairs = [(doubt, *each) for each in best for doubt in doubts.values()
+                 if doubt.place in each[1] and _is_about(doubt, each[0])]
+        # One doubt alone accuses no number but its own.
+        if not most or (not pairs and len({each[0] for each in best[0][1] & doubts.keys()}) == 1):
+            break
+        first = next(each for each in doubts.values() if each.place in best[0][1])
+        doubt, change, fixed = pairs[0] if pairs else (first, *best[0])
+        yield _with_remedy(doubt, [change, *(
+            each for each, own in best
+            if own & doubts.keys() == fixed & doubts.keys() and each is not change
+        )])
+        doubts = {place: each for place, each in doubts.items() if place not in fixed}
+    yield from doubts.values()
+
+
+def _left(change: Change, silenced: Collection[str]) -> Iterator[set[Any]]:
+    try:
+        yield {doubt.place for doubt in robot_doubts(change.made.layout, silenced)}
+    except ConfigError:
+        # No value that it can have.
+        return
+
+
+def _mended(sources: Sources, node: str, doubt: Doubt) -> Sources:
+    """Return a robot with a number as it was meant, where that is known."""
+    value = sources.value(node, doubt.number.key)
+    numbers = flatten(value)
+    numbers[doubt.number.index or 0] = doubt.meant
+    if math.isnan(doubt.meant):
+        return sources
+    return sources.changed(node, doubt.number.key, numbers if np.ndim(value) else doubt.meant)
+
+
+def _is_about(doubt: Doubt, change: Change) -> bool:
+    return change.key in doubt.number.key.split(' or ') and change.block == doubt.number.block
+
+
+def _with_remedy(doubt: Doubt, changes: Sequence[Change]) -> Doubt:
+    first = changes[0]
+    parts = [
+        f'{"that" if change.key == first.key else change.key.rpartition("/")[2]} is in '
+        f'{change.word}, write {change.meant:.6g}' for change in changes[:_OFFERED]
+    ]
+    number = dataclasses.replace(
+        doubt.number, key=first.key, block=first.block, index=first.index
+    )
+    return dataclasses.replace(doubt, number=number, remedy=f'if {", or if ".join(parts)}')
+
+
+def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
+    """Yield all numbers of a kind, and each of an actuator that is doubted, in other units."""
+    sizes = [np.size(value) for each in sources.specs.values() for value in each.values.values()]
+    if len(sources.links) + sum(sizes) > _MANY:
+        return
+    schemas = {name: [*schema_of(spec.family)] for name, spec in sources.specs.items()}
+    schemas[BODY] = [*parameters_of(BodyParams, 'body.')]
+    for node, schema in schemas.items():
+        spec, block = sources.specs.get(node), node if node != BODY else ''
+        for parameter in schema:
+            key, unit = parameter.key, parameter.spec.unit
+            is_given = sources.has_file(node, key) or (spec and key in spec.values)
+            if not is_given or parameter.spec.kind is not float or not unit:
+                continue
+            value = sources.value(node, key)
+            numbers = np.array(flatten(value), dtype=float)
+            width = math.prod(int(size) for size in parameter.spec.shape[1:])
+            rows = {
+                (doubt.number.index or 0) // width * width for doubt in doubts
+                if (doubt.number.key, doubt.number.block) == (key, block)
+            } if parameter.spec.per_row else set()
+            some = [slice(row, row + width) for row in sorted(rows)]
+            for part in (slice(None), *(some if len(rows) * width < len(numbers) else ())):
+                for word, meant, factor in _far(numbers[part], unit):
+                    new = numbers.copy()
+                    new[part] *= factor
+                    if not any(value_doubts([parameter], {key: new[part]})):
+                        mine = new.tolist() if np.ndim(value) else float(new[0])
+                        yield Change(key, block, part.start or 0, word, meant, sources.changed(
+                            node, key, mine
+                        ))
+    for key, (element, unit) in _OF_LINK.items():
+        for paths in (list(sources.links), *([path] for path in sources.links)):
+            first = getattr(sources.links[paths[0]], key) if paths else np.zeros(1)
+            for word, meant, factor in _far(np.ravel(first), unit):
+                other = {path: dataclasses.replace(
+                    link, **{key: getattr(link, key) * factor}
+                ) for path, link in sources.links.items() if path in paths}
+                yield Change(f'{paths[0]}/{element}', '', None, word, meant, dataclasses.replace(
+                    sources, links={**sources.links, **other}
+                ))
+
+
+def _far(numbers: FloatArray, unit: str) -> Iterator[tuple[str, float, float]]:
+    """Yield other units that make much of a difference: no other is seen by what is usual.
+
+    With what the first number is in them, and the factor.
+    """
+    for number in numbers[np.flatnonzero(numbers)[:1]].tolist():
+        for word, meant in conversions(number, unit):
+            if max(abs(meant / number), abs(number / meant)) > _FAR:
+                yield word, meant, meant / number

@@ -1,0 +1,549 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of a whole robot by which people see that it makes no sense; `doubts` has the limits."""
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from propulsion_ros.graph.robot_layout import AXES, Group, RobotLayout
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
+from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
+from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family
+from propulsion_ros.models.common.start import Restartable
+from propulsion_ros.models.common.thrust_curve import parse_curve
+from propulsion_ros.settings.flat import parameters_of
+from propulsion_ros.settings.quantity import FloatArray, Quantity, spec_of
+
+AXES_OF = {
+    'force_x': 'force x', 'force_y': 'force y', 'force_z': 'force z',
+    'roll': 'torque x', 'pitch': 'torque y', 'yaw': 'torque z',
+}
+"""What can be expected, beside ``hover``, and the part of the wrench that it needs."""
+EXPECTED = ('hover', *AXES_OF)
+
+NO_LIMIT = 1e9
+"""Numbers beyond it stand for no limit."""
+_SETTLING, _SPINNING = 1e6, 1.0
+"""Longer than any lag, and enough for rotors to draw what they draw [s]."""
+_ALONG = 0.99
+"""Cosine of the angle between two directions that are one."""
+_FEW = 3
+"""Actuators that are alike make a kind, from which one more may differ."""
+_ROD = 30.0
+"""How much farther the mass of a rod spreads along it than across, squared."""
+LIQUID = 100.0
+"""Denser than any gas of a vehicle [kg/m^3]."""
+_UP = np.array([0.0, 0.0, 1.0])
+_LEAST = 1e-12
+"""Keeps a quotient finite."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a robot."""
+
+    key: str
+    """Parameter that makes it, or XML path in the description; ' or ' between several."""
+    value: float
+    who: str = ''
+    """What has it, in words."""
+    of: float = 1.0
+    """What it is held against."""
+    index: int | None = None
+    """Of its element."""
+    block: str = ''
+    """The block that it is of, '' for the robot."""
+
+
+class Rows:
+    """Numbers of the rows of a configuration, by name, (n,): NaN for what it does not have.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the rows.
+    params : object
+        The configuration.
+    **more : array_like
+        Further numbers.
+    """
+
+    def __init__(self, names: Sequence[str], params: Any, **more: ArrayLike) -> None:
+        self.names, self._params = names, params
+        self._more = {key: np.asarray(value, dtype=float) for key, value in more.items()}
+
+    def __getattr__(self, key: str) -> FloatArray:
+        """Return a number of each row."""
+        values = np.asarray(self._more.get(key, getattr(self._params, key, np.nan)))
+        fits = values.dtype.kind in 'fi' and values.shape in ((), (len(self.names),))
+        return np.array(np.broadcast_to(values if fits else np.nan, len(self.names)), dtype=float)
+
+
+def of_rows(
+    rows_of: Callable[[RobotLayout, Group], Rows], keys: str,
+    value: Callable[[Rows], FloatArray], of: Callable[[Rows], ArrayLike] = lambda rows: 1.0,
+) -> Callable[[RobotLayout], Iterator[Number]]:
+    """Return what yields a number of each row of each group.
+
+    Parameters
+    ----------
+    rows_of : callable
+        Returns the rows of a group.
+    keys : str
+        Parameters that make the number, with ' or ' between them.
+    value, of : callable
+        Return the numbers, and what they are held against.
+    """
+    def find(robot: RobotLayout) -> Iterator[Number]:
+        for group in robot.groups:
+            rows = rows_of(robot, group)
+            with np.errstate(divide='ignore', invalid='ignore'):
+                pair = np.broadcast_arrays(value(rows), of(rows))
+            for i, name in enumerate(rows.names):
+                yield Number(keys, float(pair[0][i]), f'{name} ', float(pair[1][i]), i, group.name)
+
+    return find
+
+
+@functools.lru_cache(maxsize=8)
+def actuators(robot: RobotLayout, group: Group) -> Rows:
+    """Return the numbers of the actuators of a group."""
+    params, layout = group.params, group.layout
+    stored, burns = np.full((2, len(layout.names)), np.nan)
+    drawn = np.array([bool(name) for name in getattr(params, 'battery', ())], dtype=float)
+    rates, curves = _rates(group), getattr(params, 'thrust_curve', ())
+    for i, _, tanks, served in _stores(group, 'tank') if len(rates) else ():
+        for k in (k for k in served if curves and curves[k]):
+            times, thrusts = parse_curve(curves[k])
+            impulse = float((0.5 * (thrusts[1:] + thrusts[:-1]) * np.diff(times)).sum())
+            burns[k] = impulse * float(rates[k] / params.max_thrust[k])
+            stored[k] = tanks.capacity[i] * tanks.starting_fuel_ratio[i] / len(served)
+    is_pulsed = getattr(params, 'modulation', '') == 'pulse_width'
+    return Rows(
+        layout.names, params, step=1.0 / group.timing.update_rate, speed=group.speeds,
+        rate=rates if len(rates) else np.nan, burns=burns, stored=stored,
+        pulse=np.minimum(params.pulse_period, 1.0) if is_pulsed else 1.0,
+        batteries=drawn if drawn.any() else np.nan, blades=_blades(robot, group),
+        lowest=np.where(layout.highest < NO_LIMIT, layout.lowest, 0.0)
+        if isinstance(group.family, Allocatable) else np.nan,
+    )
+
+
+def _blades(robot: RobotLayout, group: Group) -> FloatArray:
+    """Return thrust over density, speed squared and the fourth power of the largest radius."""
+    params, places, axes = group.params, group.layout.position, group.layout.axis
+    ways = places[:, None] - places
+    across = ways - (ways * axes).sum(axis=2, keepdims=True) * axes
+    apart = np.linalg.norm(across, axis=2)
+    # One above the other is not beside it.
+    spaces = np.where(apart > 0.1 * apart.max(initial=0.0), apart, np.inf)
+    # A group of two is seldom side by side.
+    is_meant = len(places) > _FEW and _is_spun(group)
+    spaces = np.full(len(places), np.median(spaces.min(axis=1)) / 2.0 if is_meant else np.nan)
+    given = np.asarray(getattr(params, 'rotor_radius', 0.0))
+    radii = np.where(given > 0.0, given, spaces)
+    fluid = robot.params.fluid_density or float(density(robot.params.site_altitude))
+    constants = np.asarray(getattr(params, 'motor_constant', np.nan))
+    return np.asarray(constants / np.maximum(fluid * radii**4, _LEAST))
+
+
+@functools.lru_cache(maxsize=8)
+def tanks(robot: RobotLayout, group: Group) -> Rows:
+    """Return the numbers of the tanks of a group."""
+    stores, rates = list(_stores(group, 'tank')), _rates(group)
+    if not stores:
+        return Rows((), None)
+    params, dry = stores[0][2], robot.body.mass - robot.propellant
+    kinds = getattr(params, 'propellant', ('',) * len(stores))
+    return Rows(
+        [f'tank {name!r}' for name in params.names], params,
+        # A group without a rate of what it burns only weighs its tanks.
+        users=[len(served) if len(rates) else np.nan for *_, served in stores],
+        held=params.capacity * params.starting_fuel_ratio,
+        rate=[rates[served].sum() if len(rates) and served else np.nan for *_, served in stores],
+        dry=dry if dry > 0.0 else np.nan,
+        # Vessels for gas weigh more than the gas; tanks of rockets hold up to 20 times the rest.
+        most=[1.0 if kind == 'gas' else 25.0 for kind in kinds],
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def batteries(robot: RobotLayout, group: Group) -> Rows:
+    """Return the numbers of the batteries of a group."""
+    stores = list(_stores(group, 'battery'))
+    if not stores:
+        return Rows((), None)
+    params, made = stores[0][2], _at_most(group.family, _SPINNING)
+    drawn = made.batteries if made is not None else None
+    wanted = [np.nansum(group.layout.highest[k]) if k else np.nan for *_, k in stores]
+    return Rows(
+        [f'battery {name!r}' for name in params.names], params,
+        users=[len(served) for *_, served in stores], wanted=wanted,
+        full=[params.curve(i)[1][-1] for i, *_ in stores], robot=robot.body.mass or np.nan,
+        current=np.maximum(drawn.current, _LEAST) if drawn is not None else np.nan,
+        made=[made.thrusts[served].sum() for *_, served in stores] if drawn is not None else np.nan,
+    )
+
+
+def _rates(group: Group) -> FloatArray:
+    """Return what actuators burn at their largest thrusts [kg/s], (n,); none where that is 0."""
+    params = group.params
+    rates: FloatArray = getattr(params, 'max_fuel_rate', np.zeros(0))
+    if hasattr(params, 'specific_impulse') and not len(rates):
+        rates = params.max_thrust / (params.specific_impulse * STANDARD_GRAVITY)
+    return rates
+
+
+def _stores(group: Group, kind: str) -> Iterator[tuple[int, str, Any, list[int]]]:
+    """Yield each tank or battery of a group: index, name, all of them, rows that it serves."""
+    stores = getattr(group.params, {'tank': 'tanks', 'battery': 'batteries'}[kind], None)
+    for i, name in enumerate(stores.names if stores else ()):
+        named = getattr(group.params, kind)
+        yield i, name, stores, [k for k, each in enumerate(named) if each == name]
+
+
+def largest_speeds(family: Family) -> FloatArray:
+    """Return the speed of each actuator at its largest thrust [rad/s], (n,), NaN where unknown."""
+    unknown = np.full(len(family.actuator_names), np.nan)
+    if not isinstance(family, Restartable) or 'rotor_speed' not in family.start_states:
+        return unknown
+    output = _at_most(family)
+    return unknown if output is None or output.velocity is None else np.abs(output.velocity)
+
+
+def _at_most(family: Family, settling: float = _SETTLING) -> Any:
+    """Return what a family does at its largest thrusts, None where they are unknown."""
+    if not isinstance(family, Allocatable) or not np.all(family.thrust_limits[1] < NO_LIMIT):
+        return None
+    wanted = family.command_for(family.thrust_limits[1])
+    output = family.step(Command(**{family.command_fields[0]: wanted}), BodyState(), settling, 0)
+    family.reset()
+    return output
+
+
+def _is_spun(group: Group) -> bool:
+    return group.family.facts.force == THRUST_AND_TORQUE
+
+
+def _is_in_liquid(group: Group) -> bool:
+    return bool(np.any(getattr(group.params, 'fluid_density', 0.0) > LIQUID))
+
+
+# What differs among actuators that are alike.
+
+
+def odd_ones(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the numbers of the few actuators that differ from most others in one alone."""
+    for group in robot.groups:
+        names, params = group.layout.names, group.params
+        columns = {
+            field.name: getattr(params, field.name) for field in dataclasses.fields(params)
+            if _is_of_row(field) and len(getattr(params, field.name)) == len(names)
+        }
+        # A sign is a direction.
+        rows = [tuple(
+            abs(value) if isinstance(value, float) else value
+            for value in (column[i] for column in columns.values())
+        ) for i in range(len(names))]
+        usual, count = Counter(rows).most_common(1)[0] if len(rows) > _FEW else ((), 0)
+        for i, row in enumerate(rows if 2 * count > len(rows) else ()):
+            differing = [k for k, value in enumerate(row) if value != usual[k]]
+            if len(differing) == 1 and isinstance(usual[differing[0]], float):
+                (k,), key = differing, list(columns)[differing[0]]
+                who = f'{key} of {names[i]}, where others have {usual[k]:g}, '
+                yield Number(key, row[k], who, usual[k], i, group.name)
+
+
+def _is_of_row(field: dataclasses.Field[Any]) -> bool:
+    spec = spec_of(field)
+    if not isinstance(spec, Quantity) or field.name.startswith(('initial', 'start')):
+        return False
+    return spec.shape == ('n',) and spec.kind in (float, str) and not spec.geometry
+
+
+def arms(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the longest arm of some actuators from their middle [m], over the next longest."""
+    for group in robot.groups:
+        places = group.layout.position
+        if len(places) > _FEW:
+            lengths = np.linalg.norm(places - np.median(places, axis=0), axis=1)
+            *_, last, longest = np.argsort(lengths).tolist()
+            yield Number('position', lengths[longest], f'{group.layout.names[longest]} ',
+                         max(lengths[last], 1e-3), 3 * longest, group.name)
+
+
+def opposed(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how many of those that spin each pushes against, where no other pushes its way."""
+    for group in robot.groups:
+        if group.matrix.shape[1] and _is_spun(group):
+            cosines = group.layout.axis @ group.layout.axis.T
+            against, along = (cosines < -_ALONG).sum(axis=1), (cosines > _ALONG).sum(axis=1)
+            for i in np.flatnonzero(along == 1).tolist():
+                who = f'{group.layout.names[i]} '
+                yield Number('axis', against[i], who, index=3 * i, block=group.name)
+
+
+def distances(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the distance of each to the next one that pushes the same way, and of tanks [m]."""
+    yield from _near([
+        (Number('position', 0.0, layout.names[i], 1.0, 3 * i, group.name), place, layout.axis[i])
+        for group in robot.groups if group.matrix.shape[1]
+        for layout in (group.layout,) for i, place in enumerate(layout.position)
+    ], ' pushes the same way, and')
+    for group in robot.groups:
+        # Tanks in base_link itself have no place of their own.
+        yield from _near([
+            (Number('tanks.com', 0.0, f'tank {name!r}', 1.0, 3 * i, group.name), stores.com[i], _UP)
+            for i, name, stores, _ in _stores(group, 'tank') if stores.com[i].any()
+        ])
+
+
+def _near(rows: Sequence[tuple[Number, FloatArray, FloatArray]], alike: str = ''
+          ) -> Iterator[Number]:
+    """Yield the distance of each row to the nearest one before it; those of one way alone."""
+    points, ways = (np.array([row[k] for row in rows]).reshape(-1, 3) for k in (1, 2))
+    for k, (number, point, way) in enumerate(rows[1:], 1):
+        apart = np.linalg.norm(points[:k] - point, axis=1)
+        apart[ways[:k] @ way <= _ALONG] = np.inf
+        near = int(np.argmin(apart))
+        who = f'of {number.who}, {rows[near][0].who}{alike} '
+        yield dataclasses.replace(number, value=float(apart[near]), who=who)
+
+
+def gimbal_angles(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the least angle of each gimbal between an axis and its thrust, or its axes [deg]."""
+    for group in robot.groups:
+        gimbals: Any = getattr(group.params, 'gimbals', None)
+        for i, booster in enumerate(gimbals.booster if gimbals else ()):
+            thrust = group.layout.axis[group.layout.names.index(booster)]
+            first, second = gimbals.axes[i] / np.linalg.norm(gimbals.axes[i], axis=1)[:, None]
+            for a, b, other in ((first, thrust, 'its thrust'), (second, thrust, 'its thrust'),
+                                (first, second, 'the other axis')):
+                angle = math.degrees(math.acos(min(abs(float(a @ b)), 1.0)))
+                who = f'the angle of an axis of the gimbal of {booster!r} to {other} '
+                yield Number('gimbals.axes', angle, who, 1.0, first.size * 2 * i, group.name)
+
+
+def reactions(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the weaker way of each torque of what spins, where all of it turns one way [N m]."""
+    spun = [group for group in robot.groups if _is_spun(group)]
+    is_winged = any(group.family.facts.force == LIFT for group in robot.groups)
+    if is_winged or sum(len(group.layout.names) for group in spun) < _FEW:
+        return
+    own = np.vstack([
+        group.matrix[3:].T - np.cross(group.layout.position, group.matrix[:3].T) for group in spun
+    ])
+    for k, (least, most) in enumerate(zip(*(end[3:] for end in robot.extremes), strict=True)):
+        # Of arms alone it says nothing of directions.
+        signs = np.sign(np.round(own[:, k], 9))
+        turns_one_way = signs.any() and signs.min() * signs.max() >= 0.0
+        if turns_one_way and max(-least, most) > 0.0:
+            yield Number('direction', min(-least, most), (
+                f'the torque about {"xyz"[k]} goes from {least:.3g} to {most:.3g} N m: '
+            ), 1.0, 0, spun[0].name)
+
+
+# The body, and its actuators against it.
+
+
+def angles(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the largest angle of each <origin> [rad]."""
+    for path, angle in robot.angles.items():
+        yield Number(path, abs(angle))
+
+
+def of_links(
+    element: str, value: Callable[[MassProperties], float],
+    of: Callable[[MassProperties], float] = lambda link: 1.0, who: str = '',
+) -> Callable[[RobotLayout], Iterator[Number]]:
+    """Return what yields a number of each link, made by an element of its <inertial>."""
+    return lambda robot: (
+        Number(f'{path}/{element}', value(link), who, of(link))
+        for path, link in robot.links.items() if link.inertia.any()
+    )
+
+
+def moments(link: MassProperties) -> list[float]:
+    """Return the principal moments of a link [kg m^2], the largest last."""
+    return list(np.linalg.eigvalsh(link.inertia).tolist())
+
+
+def _radius(body: MassProperties) -> float:
+    return math.sqrt(float(np.linalg.eigvalsh(body.inertia)[-1]) / body.mass) if body.mass else 0.0
+
+
+def _second_moments(body: MassProperties) -> FloatArray:
+    """Return the mean square of the place of mass along each axis about its centre [m^2], (3,)."""
+    own: FloatArray = np.diag(body.inertia)
+    return np.asarray(0.5 * own.sum() - own) / body.mass
+
+
+def _points(robot: RobotLayout) -> FloatArray:
+    return np.vstack([np.zeros((0, 3)), *(group.layout.position for group in robot.groups)])
+
+
+def _reach(robot: RobotLayout) -> float:
+    """Return how far the actuators are from the centre of mass [m]."""
+    return float(np.linalg.norm(_points(robot) - robot.body.com, axis=1).max(initial=0.0))
+
+
+def _heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
+    return max(robot.links.items(), key=lambda each: each[1].mass)
+
+
+def spreads(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far mass lies from its centre [m], over the reach of the actuators."""
+    reach = _reach(robot)
+    if not robot.body.mass or reach <= 1e-3:
+        return
+    yield Number(f'{_heaviest(robot)[0]}/inertia', _radius(robot.body), (
+        f'{robot.body.mass:.4g} kg with this inertia '
+    ), reach)
+    for path, link in robot.links.items():
+        # One of several links may be small.
+        if link.mass:
+            yield Number(f'{path}/inertia', max(_radius(link), 0.05 * reach), (
+                f'{link.mass:.4g} kg with this inertia '
+            ), reach)
+
+
+def lengths(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the lengths of parts of actuators [m], over the size of the robot."""
+    size = max(_reach(robot), _radius(robot.body))
+    for group in robot.groups if robot.body.mass else ():
+        for each in parameters_of(type(group.params)):
+            if (each.spec.unit, each.spec.shape, each.spec.geometry) == ('m', ('n',), ''):
+                who = f'{each.key.rpartition(".")[2]} '
+                for i, value in enumerate(attrgetter(each.key)(group.params).tolist()):
+                    yield Number(each.key, value, who, size, i, group.name)
+
+
+def centres(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far the centres of mass and of buoyancy are [m], over the size of the robot."""
+    if not robot.body.mass:
+        return
+    path, link = _heaviest(robot)
+    points = _points(robot)
+    wide = np.linalg.norm(points - points.mean(axis=0), axis=1).max() if len(points) else 0.0
+    size, away = max(_radius(link), float(wide)), np.linalg.norm(points - link.com, axis=1)
+    if len(points) and size:
+        yield Number(f'{path}/origin/@xyz', float(away.min()), (
+            'from the nearest actuator the centre of mass '
+        ), size)
+    if robot.params.displaced_volume and size:
+        off = float(np.linalg.norm(robot.params.centre_of_buoyancy - robot.body.com))
+        yield Number('body.centre_of_buoyancy', off, 'from the centre of mass it ', size)
+
+
+def rods(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far actuators reach along a body that is a rod [m], over how far they reach."""
+    if not robot.body.mass:
+        return
+    path, link = _heaviest(robot)
+    reach = np.abs(_points(robot) - link.com).max(axis=0, initial=0.0)
+    spread = _second_moments(link)
+    if np.sort(spread)[2] > _ROD * np.sort(spread)[1]:
+        along, widest = int(np.argmax(spread)), int(np.argmax(reach))
+        yield Number(f'{path}/inertia', reach[along], (
+            f'the mass lies along {"xyz"[along]}, and not {"xyz"[widest]}, where '
+        ), reach[widest])
+
+
+def outside(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far the mass of each link lies along each axis [m], over its shapes."""
+    for path, link in robot.links.items():
+        corners = robot.corners.get(path)
+        if corners is None or not link.mass:
+            continue
+        far = np.sqrt(np.maximum(_second_moments(link), 0.0))
+        ends = np.abs(corners - link.com).max(axis=0)
+        k = int(np.argmax(far / np.maximum(ends, _LEAST)))
+        yield Number(f'{path}/inertia', far[k], f'mass along {"xyz"[k]} of {robot.base_link} ',
+                     ends[k])
+
+
+def forces(is_meant: Callable[[Group], bool]) -> Callable[[RobotLayout], Iterator[Number]]:
+    """Return what yields the largest force of some groups [N], over the mass."""
+    def find(robot: RobotLayout) -> Iterator[Number]:
+        groups = [group for group in robot.groups if is_meant(group) and group.matrix.shape[1]]
+        total = 0.0
+        for group in groups:
+            most = np.maximum(np.abs(group.layout.lowest), np.abs(group.layout.highest))
+            total += float(np.linalg.norm(np.abs(group.layout.axis).T @ np.nan_to_num(most)))
+        if robot.body.mass and groups:
+            who, name = f'{robot.body.mass:.4g} kg ', groups[0].name
+            yield Number('max_thrust or names', total, who, robot.body.mass, 0, name)
+
+    return find
+
+
+any_forces = forces(lambda group: True)
+forces_in_water = forces(_is_in_liquid)
+forces_in_air = forces(lambda group: _is_spun(group) and not _is_in_liquid(group))
+
+
+def spins(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the largest torque about each axis [N m], over the moment of inertia."""
+    if robot.body.is_solid:
+        sizes = np.maximum(*np.nan_to_num(np.abs(robot.extremes))[:, 3:])
+        k = int(np.argmax(sizes / robot.body.moments))
+        who, path = f'{robot.body.moments[k]:.3g} kg m^2 about {"xyz"[k]} ', _heaviest(robot)[0]
+        yield Number(f'{path}/inertia', sizes[k], who, robot.body.moments[k])
+
+
+def lifted(robot: RobotLayout) -> Iterator[Number]:
+    """Yield what the displaced volume lifts [kg], over the mass."""
+    params = robot.params
+    fluid = params.fluid_density or float(density(params.site_altitude))
+    if robot.body.mass:
+        volume = params.displaced_volume
+        yield Number('body.displaced_volume', fluid * volume, f'{volume:g} m^3 ', robot.body.mass)
+
+
+def lifted_in_liquid(robot: RobotLayout) -> Iterator[Number]:
+    """Yield that of a robot in a liquid."""
+    return lifted(robot) if robot.params.fluid_density > LIQUID else iter(())
+
+
+# What is expected.
+
+
+def lifts(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the largest force along z of a robot that shall hover [N], over its weight."""
+    if 'hover' in robot.expects:
+        yield Number('robot', robot.extremes[1][2], (
+            f'hover is expected, with a thrust to weight of {robot.thrust_to_weight:.3g}: all '
+        ), robot.body.mass * robot.params.gravity)
+
+
+def made_alone(robot: RobotLayout) -> Iterator[Number]:
+    """Yield what share of each expected part of the wrench comes without the others."""
+    parts = {**AXES_OF, 'hover': AXES_OF['force_z']}
+    # What deflects the flow or the thrust comes on top.
+    words = [word for word in parts if word in robot.expects and not robot.not_counted]
+    made = robot.made([AXES.index(parts[word]) for word in words])
+    for i, word in enumerate(words):
+        tied = [words[k] for k in np.flatnonzero(np.abs(made[:, i]) > 1e-4).tolist() if k != i]
+        how = f'comes only with {" and ".join(tied)}' if tied else f'nothing makes {parts[word]}'
+        if word != 'hover':
+            yield Number('robot', made[i, i], f'{word} is expected, and {how}: ')
+
+
+def weaker_ways(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the weaker way of each expected part of the wrench that has one [N or N m]."""
+    for word, part in AXES_OF.items():
+        least, most = (float(end[AXES.index(part)]) for end in robot.extremes)
+        if word in robot.expects and not robot.not_counted and max(-least, most) > 0.0:
+            yield Number('robot', min(-least, most), (
+                f'{word} is expected both ways, and {part} goes from {least:.3g} to {most:.3g}: '
+            ))
