@@ -44,6 +44,11 @@ class Rule:
     remedy: str = ''
     """What to look at, beside units."""
 
+    @property
+    def has_unit(self) -> bool:
+        """Whether a number in another unit can be what is wrong."""
+        return self.source not in (_SHAPE, '')
+
     def words(self, of: float = 1.0) -> str:
         """Return the usual ranges in words."""
         ends = [end * of for end in self.usual]
@@ -78,6 +83,8 @@ class Doubt:
     """What would make it usual, where that is known."""
     meant: float = math.nan
     """What the number is in the unit of the remedy."""
+    more: int = 0
+    """How many rows or elements have the same."""
 
     @property
     def place(self) -> tuple[str, str, str, int | None]:
@@ -88,14 +95,23 @@ class Doubt:
     def text(self) -> str:
         """What is wrong, what to write, and the name of the rule."""
         text = self.rule.doubt(self.number.value, self.number.of, self.number.who)
-        return '; '.join([text, *filter(None, [self.remedy or self.rule.remedy])]) + (
-            f' ({self.rule.name})'
-        )
+        more = f'{self.more} more like it' if self.more else ''
+        parts = filter(None, [text, self.remedy or self.rule.remedy, more])
+        return f'{"; ".join(parts)} ({self.rule.name})'
 
 
 def _short(number: float) -> str:
     number += 0.0  # Not -0.
     return f'{float(f"{number:.4g}"):.10g}' if 1e-3 <= abs(number) < 1e7 else f'{number:.4g}'
+
+
+def merged(doubts: Iterable[Doubt]) -> Iterator[Doubt]:
+    """Yield the first doubt of each rule about a parameter, with the number of the others."""
+    found: dict[tuple[Any, ...], list[Doubt]] = {}
+    for doubt in doubts:
+        found.setdefault(doubt.place[:3], []).append(doubt)
+    for first, *others in found.values():
+        yield dataclasses.replace(first, more=len(others))
 
 
 def value_doubts(
@@ -119,7 +135,7 @@ def value_doubts(
                     for word, right in conversions(value, parameter.spec.unit)
                     if rule.fits(abs(right))
                 )
-                yield Doubt(rule, number, *next(meant, ('in another unit?', math.nan)))
+                yield Doubt(rule, number, *next(meant, (f'{parameter.description}?', math.nan)))
 
 
 def rule_of(parameter: Parameter) -> Rule | None:
@@ -139,8 +155,12 @@ def robot_doubts(robot: RobotLayout, silenced: Collection[str] = ()) -> Iterator
         for number in rule.find(robot) if rule.name not in silenced else ():
             quiet = [group.timing.silenced for group in robot.groups
                      if number.block in ('', group.name)]
-            if not (rule.fits(number.value, number.of) or any(rule.name in each for each in quiet)):
-                yield Doubt(rule, number)
+            if rule.fits(number.value, number.of) or any(rule.name in each for each in quiet):
+                continue
+            others = conversions(number.value, rule.unit) if rule.unit and not rule.of else ()
+            meant = (f'if that is in {word}, write {right:.6g}' for word, right in others
+                     if rule.fits(right))
+            yield Doubt(rule, number, next(meant, ''))
 
 
 OF_UNIT = {rule.unit: rule for rule in (
@@ -166,7 +186,8 @@ _UNITS = 'N, kg, and rad/s for speeds?'
 _SEE = 'see axes, places, thrusts and masses in check --show'
 
 RULES = (
-    Rule('degrees', 'an angle of {}', (0.0, 4.0 * math.pi), 'rad', 'two turns', n.angles),
+    Rule('degrees', 'an angle of {}', (-4.0 * math.pi, 4.0 * math.pi), 'rad', 'two turns',
+         n.angles),
     # Actuators.
     *(Rule('short_lag', 'has a lag of {}', (1.0, _ENDLESS), 's', 'another unit', n.of_rows(
         n.actuators, key, lambda a, key=key: np.where(  # type: ignore[misc]
@@ -174,11 +195,11 @@ RULES = (
         ), lambda a: a.step
     ), 'the step', '0 for none, or seconds?')
         for key in ('time_constant', 'time_constant_up', 'time_constant_down')),
-    Rule('impulse', 'has a specific impulse of {}', (25.0, 545.0), 's', '28 s, xenon as cold gas '
-         '(Sutton and Biblarz), to 542 s, the best chemical engine fired (Arbit, Clapp and Nagai '
-         '1970)', n.of_rows(n.actuators, 'max_fuel_rate or specific_impulse',
-                            lambda a: a.max_thrust / (a.rate * STANDARD_GRAVITY)),
-         remedy='kg/s, N and s?'),
+    Rule('impulse', 'has a specific impulse of {}', (60.0, 545.0), 's', 'black powder has 80 s, '
+         'the best chemical engine fired 542 s (Arbit, Clapp and Nagai 1970)', n.of_rows(
+             n.actuators, 'max_fuel_rate or specific_impulse',
+             lambda a: a.max_thrust / (a.max_fuel_rate * STANDARD_GRAVITY),
+         ), remedy='kg/s, N and s?'),
     Rule('propellant', 'lasts {} at the largest thrust', (0.1, _ENDLESS), 's', _USE,
          n.of_rows(n.tanks, 'tanks.capacity', lambda t: t.held / t.rate),
          remedy='give <capacity> in kg, and what burns in kg/s'),
@@ -247,6 +268,12 @@ RULES = (
          n.of_links('mass', lambda link: link.mass), remedy='give its mass in kg'),
     Rule('spread', 'lie {} from their centre', (0.05, 20.0), 'm', _SIZE, n.spreads,
          'the reach of actuators', 'kg m^2, kg and m?'),
+    Rule('spread', 'lie {} from their centre', (0.01, 8.0), 'm', 'sizes of parts of robots',
+         n.spreads_of_links, 'the reach of actuators', 'kg m^2, kg and m?'),
+    Rule('balance', 'push {} beside the centre of mass', (0.0, 0.15), 'm', _SHAPE, n.beside,
+         'the reach of actuators', 'see <origin> of their joints, and of the <inertial>'),
+    Rule('capsizes', 'is {} above the centre of mass', (0.0, _ENDLESS), 'm', 'what floats turns '
+         'over otherwise', n.float_heights, remedy='see <origin> of the <inertial>'),
     Rule('centre', 'is {} away', (0.0, 4.0), 'm', _SIZE, n.centres,
          'the radius of gyration, or of the actuators', 'metres?'),
     Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.lengths, 'the size of the robot',

@@ -109,6 +109,7 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
         (change, doubts.keys() - left)
         for change in (_changes(sources, doubts.values()) if doubts else ())
         for left in _left(change, silenced) if left < doubts.keys()
+        and any(doubts[place].rule.has_unit for place in doubts.keys() - left)
     ]
     while fixes and doubts:
         most = max(len(fixed & doubts.keys()) for _, fixed in fixes)
@@ -119,11 +120,12 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
         if not most or (not pairs and len({each[0] for each in best[0][1] & doubts.keys()}) == 1):
             break
         first = next(each for each in doubts.values() if each.place in best[0][1])
-        doubt, change, fixed = pairs[0] if pairs else (first, *best[0])
-        yield _with_remedy(doubt, [change, *(
-            each for each, own in best
-            if own & doubts.keys() == fixed & doubts.keys() and each is not change
-        )])
+        doubt, _, fixed = pairs[0] if pairs else (first, *best[0])
+        fixed = fixed & doubts.keys()
+        yield _with_remedy(doubt, [
+            change for change, own in best
+            if own & doubts.keys() == fixed and (not pairs or _is_about(doubt, change))
+        ])
         doubts = {place: each for place, each in doubts.items() if place not in fixed}
     yield from doubts.values()
 
@@ -151,15 +153,15 @@ def _is_about(doubt: Doubt, change: Change) -> bool:
 
 
 def _with_remedy(doubt: Doubt, changes: Sequence[Change]) -> Doubt:
-    first = changes[0]
-    parts = [
-        f'{"that" if change.key == first.key else change.key.rpartition("/")[2]} is in '
-        f'{change.word}, write {change.meant:.6g}' for change in changes[:_OFFERED]
-    ]
-    number = dataclasses.replace(
-        doubt.number, key=first.key, block=first.block, index=first.index
+    first, number = changes[0], doubt.number
+    if {change.key for change in changes} == {first.key}:
+        number = dataclasses.replace(number, key=first.key, block=first.block, index=first.index)
+    parts = dict.fromkeys(
+        f'{"that" if change.key == number.key else change.key.rpartition("/")[2]} is in '
+        f'{change.word}, write {change.meant:.6g}' for change in changes
     )
-    return dataclasses.replace(doubt, number=number, remedy=f'if {", or if ".join(parts)}')
+    remedy = f'if {", or if ".join([*parts][:_OFFERED])}'
+    return dataclasses.replace(doubt, number=number, remedy=remedy)
 
 
 def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:

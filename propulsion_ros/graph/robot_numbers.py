@@ -44,6 +44,9 @@ _ROD = 30.0
 LIQUID = 100.0
 """Denser than any gas of a vehicle [kg/m^3]."""
 _UP = np.array([0.0, 0.0, 1.0])
+_MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
+           'fluid_density or names')
+"""What makes a thrust."""
 _LEAST = 1e-12
 """Keeps a quotient finite."""
 
@@ -239,6 +242,10 @@ def _is_in_liquid(group: Group) -> bool:
     return bool(np.any(getattr(group.params, 'fluid_density', 0.0) > LIQUID))
 
 
+def _is_in_air(group: Group) -> bool:
+    return _is_spun(group) and not _is_in_liquid(group)
+
+
 # What differs among actuators that are alike.
 
 
@@ -250,6 +257,10 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
             field.name: getattr(params, field.name) for field in dataclasses.fields(params)
             if _is_of_row(field) and len(getattr(params, field.name)) == len(names)
         }
+        ways, counts = np.unique(np.round(group.layout.axis, 3), axis=0, return_counts=True)
+        # One that does not carry what all others carry.
+        if len(names) == max(counts, default=0) + 1 and _is_in_air(group):
+            columns['axis'] = np.round(group.layout.axis @ ways[np.argmax(counts)], 2)
         # A sign is a direction.
         rows = [tuple(
             abs(value) if isinstance(value, float) else value
@@ -359,7 +370,7 @@ def reactions(robot: RobotLayout) -> Iterator[Number]:
 def angles(robot: RobotLayout) -> Iterator[Number]:
     """Yield the largest angle of each <origin> [rad]."""
     for path, angle in robot.angles.items():
-        yield Number(path, abs(angle))
+        yield Number(path, angle)
 
 
 def of_links(
@@ -404,17 +415,44 @@ def _heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
 def spreads(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far mass lies from its centre [m], over the reach of the actuators."""
     reach = _reach(robot)
-    if not robot.body.mass or reach <= 1e-3:
-        return
-    yield Number(f'{_heaviest(robot)[0]}/inertia', _radius(robot.body), (
-        f'{robot.body.mass:.4g} kg with this inertia '
-    ), reach)
-    for path, link in robot.links.items():
-        # One of several links may be small.
+    if robot.body.mass and reach > 1e-3:
+        yield Number(f'{_heaviest(robot)[0]}/inertia', _radius(robot.body), (
+            f'{robot.body.mass:.4g} kg with this inertia '
+        ), reach)
+
+
+def spreads_of_links(robot: RobotLayout) -> Iterator[Number]:
+    """Yield that of each link, where others than the heaviest one may be small."""
+    reach, heaviest = _reach(robot), _heaviest(robot)[0] if robot.body.mass else ''
+    for path, link in robot.links.items() if reach > 1e-3 else ():
         if link.mass:
-            yield Number(f'{path}/inertia', max(_radius(link), 0.05 * reach), (
-                f'{link.mass:.4g} kg with this inertia '
-            ), reach)
+            who = f'{link.mass:.4g} kg with this inertia '
+            least = 0.0 if path == heaviest else 0.05 * reach
+            yield Number(f'{path}/inertia', max(_radius(link), least), who, reach)
+
+
+def beside(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far the thrust that carries a robot passes the centre of mass [m]."""
+    groups = [group for group in robot.groups
+              if group.matrix.shape[1] and not _is_in_liquid(group)]
+    if not robot.body.mass or not groups:
+        return
+    most = np.nan_to_num(np.concatenate([group.layout.highest for group in groups]))
+    forces = np.vstack([group.layout.axis for group in groups]) * most[:, None]
+    arms_of = np.vstack([group.layout.position for group in groups]) - robot.body.com
+    total = np.linalg.norm(forces.sum(axis=0))
+    # What pushes both ways is for turning.
+    if total > 0.5 * max(most.sum(), robot.body.mass * STANDARD_GRAVITY):
+        past = float(np.linalg.norm(np.cross(arms_of, forces).sum(axis=0)) / total)
+        yield Number('position', past, 'all together ', _reach(robot), 0, groups[0].name)
+
+
+def float_heights(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how high the centre of buoyancy is above that of mass, where it is carried [m]."""
+    for number in lifted_in_liquid(robot):
+        if number.value > 0.5 * number.of:
+            height = float(robot.params.centre_of_buoyancy[2] - robot.body.com[2])
+            yield Number('body.centre_of_buoyancy', height, 'the centre of buoyancy ')
 
 
 def lengths(robot: RobotLayout) -> Iterator[Number]:
@@ -482,14 +520,14 @@ def forces(is_meant: Callable[[Group], bool]) -> Callable[[RobotLayout], Iterato
             total += float(np.linalg.norm(np.abs(group.layout.axis).T @ np.nan_to_num(most)))
         if robot.body.mass and groups:
             who, name = f'{robot.body.mass:.4g} kg ', groups[0].name
-            yield Number('max_thrust or names', total, who, robot.body.mass, 0, name)
+            yield Number(_MAKERS, total, who, robot.body.mass, 0, name)
 
     return find
 
 
 any_forces = forces(lambda group: True)
 forces_in_water = forces(_is_in_liquid)
-forces_in_air = forces(lambda group: _is_spun(group) and not _is_in_liquid(group))
+forces_in_air = forces(_is_in_air)
 
 
 def spins(robot: RobotLayout) -> Iterator[Number]:

@@ -19,7 +19,7 @@ UNITS = {
     'm^3': (1.0, 'm^3'), 'l': (1e-3, 'm^3'), 'cm^3': (1e-6, 'm^3'),
     'kg': (1.0, 'kg'), 'g': (1e-3, 'kg'), 't': (1e3, 'kg'), 'lb': (0.45359237, 'kg'),
     'kg m^2': (1.0, 'kg m^2'), 'g cm^2': (1e-7, 'kg m^2'), 'kg mm^2': (1e-6, 'kg m^2'),
-    'kg cm^2': (1e-4, 'kg m^2'), 'g mm^2': (1e-9, 'kg m^2'), 'g m^2': (1e-3, 'kg m^2'),
+    'kg cm^2': (1e-4, 'kg m^2'), 'g mm^2': (1e-9, 'kg m^2'),
     'N': (1.0, 'N'), 'gf': (9.80665e-3, 'N'), 'mN': (1e-3, 'N'), 'kN': (1e3, 'N'),
     'kgf': (9.80665, 'N'), 'lbf': (4.4482216, 'N'), 'kg/s': (1.0, 'kg/s'), 'g/s': (1e-3, 'kg/s'),
     't/s': (1e3, 'kg/s'), 'Hz': (1.0, 'Hz'), 'kHz': (1e3, 'Hz'), 'Pa': (1.0, 'Pa'),
@@ -27,7 +27,7 @@ UNITS = {
     'Ah': (1.0, 'A h'), 'mAh': (1e-3, 'A h'), 'V': (1.0, 'V'), 'mV': (1e-3, 'V'),
     'ohm': (1.0, 'ohm'), 'mohm': (1e-3, 'ohm'), 'm/s': (1.0, 'm/s'), 'km/h': (1.0 / 3.6, 'm/s'),
     'kg/m^3': (1.0, 'kg/m^3'), 'g/cm^3': (1e3, 'kg/m^3'), 'N/rpm^2': (_RPM**-2, 'N s^2/rad^2'),
-    'gf s^2/rad^2': (9.80665e-3, 'N s^2/rad^2'), 'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
+    'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
 }
 """SI value and unit of one of each unit that people write, the likely ones first."""
 

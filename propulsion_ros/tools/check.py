@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.doubts import NAMES, value_doubts
+from propulsion_ros.graph.doubts import NAMES, merged, value_doubts
 from propulsion_ros.graph.family_params import group_of, is_allocator, loop_params_of
 from propulsion_ros.graph.node_config import (
     block_named,
@@ -301,7 +301,7 @@ def _rehearse(
 def _warn_of_values(block: ActuatorSpec, faults: FaultList, silenced: Sequence[str]) -> None:
     """Warn of values in a block that are likely in another unit."""
     quiet = {*silenced, *block.values.get('silenced', ())}
-    for doubt in value_doubts(schema_of(block.family), block.values, quiet):
+    for doubt in merged(value_doubts(schema_of(block.family), block.values, quiet)):
         located = block.locate(ConfigError(doubt.number.key, doubt.text, doubt.number.index))
         faults.warn(located.key, located.problem)
 
@@ -319,7 +319,7 @@ def _warn_of_robot(
         specs, links, {name: file.of(name) for name in (*specs, BODY)} if file else {},
         angles_of_urdf(description.text), corners_of_urdf(description.text, base_link),
     )
-    for each in doubts_of(sources, report.silenced):
+    for each in merged(doubts_of(sources, report.silenced)):
         number, block = each.number, specs.get(each.number.block)
         given, node = sources.given.get(number.block or BODY, {}), number.block or BODY
         keys = number.key.split(' or ')
@@ -434,7 +434,7 @@ def _warn(
     silenced: Sequence[str],
 ) -> None:
     quiet = {*silenced, *flatten(values.get('silenced'))}
-    for doubt in value_doubts(parameters, values, quiet):
+    for doubt in merged(value_doubts(parameters, values, quiet)):
         number = doubt.number
         faults.warn(number.key, str(ConfigError(number.key, doubt.text, number.index)))
 

@@ -20,7 +20,7 @@ OTHERS = [
     *sorted((HERE / 'data' / 'public').glob('*.urdf')),
 ]
 # Tested by descriptions of other kinds than those of the table.
-ELSEWHERE = {'body', 'backwards', 'buoyancy', 'sinks'}
+ELSEWHERE = {'body', 'backwards', 'buoyancy', 'capsizes', 'sinks'}
 
 
 def warnings_of(path, *silenced):

@@ -49,7 +49,7 @@ class BoostersParams(EscParams):
     )
     specific_impulse: FloatArray = per_row(
         0.0, 's', doc='impulse over the weight of the propellant; 0: by max_fuel_rate', lo=0.0,
-        usual=(25.0, 545.0),
+        usual=(60.0, 545.0),
     )
     ignition_delay: FloatArray = per_row(
         0.0, 's', doc='time from the command that lights a booster until it burns', lo=0.0
