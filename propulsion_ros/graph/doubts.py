@@ -157,7 +157,8 @@ def robot_doubts(robot: RobotLayout, silenced: Collection[str] = ()) -> Iterator
                      if number.block in ('', group.name)]
             if rule.fits(number.value, number.of) or any(rule.name in each for each in quiet):
                 continue
-            others = conversions(number.value, rule.unit) if rule.unit and not rule.of else ()
+            is_alone = rule.unit and not (rule.of or rule.remedy)
+            others = conversions(number.value, rule.unit) if is_alone else ()
             meant = (f'if that is in {word}, write {right:.6g}' for word, right in others
                      if rule.fits(right))
             yield Doubt(rule, number, next(meant, ''))

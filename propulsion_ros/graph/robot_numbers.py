@@ -132,13 +132,13 @@ def actuators(robot: RobotLayout, group: Group) -> Rows:
             burns[k] = impulse * float(rates[k] / params.max_thrust[k])
             stored[k] = tanks.capacity[i] * tanks.starting_fuel_ratio[i] / len(served)
     is_pulsed = getattr(params, 'modulation', '') == 'pulse_width'
+    ends = group.family.thrust_limits if isinstance(group.family, Allocatable) else np.zeros(2)
     return Rows(
         layout.names, params, step=1.0 / group.timing.update_rate, speed=group.speeds,
         rate=rates if len(rates) else np.nan, burns=burns, stored=stored,
         pulse=np.minimum(params.pulse_period, 1.0) if is_pulsed else 1.0,
         batteries=drawn if drawn.any() else np.nan, blades=_blades(robot, group),
-        lowest=np.where(layout.highest < NO_LIMIT, layout.lowest, 0.0)
-        if isinstance(group.family, Allocatable) else np.nan,
+        lowest=np.where(ends[1] < NO_LIMIT, ends[0], 0.0),
     )
 
 
@@ -440,8 +440,8 @@ def beside(robot: RobotLayout) -> Iterator[Number]:
     most = np.nan_to_num(np.concatenate([group.layout.highest for group in groups]))
     forces = np.vstack([group.layout.axis for group in groups]) * most[:, None]
     arms_of = np.vstack([group.layout.position for group in groups]) - robot.body.com
-    total = np.linalg.norm(forces.sum(axis=0))
-    # What pushes both ways is for turning.
+    total = forces.sum(axis=0)[2]
+    # What pushes both ways is for turning, and what pushes along the ground does not carry.
     if total > 0.5 * max(most.sum(), robot.body.mass * STANDARD_GRAVITY):
         past = float(np.linalg.norm(np.cross(arms_of, forces).sum(axis=0)) / total)
         yield Number('position', past, 'all together ', _reach(robot), 0, groups[0].name)

@@ -31,6 +31,7 @@ from propulsion_ros.loops.step_record import BEGIN, DISABLE, ENABLE, StepRequest
 from propulsion_ros.models.common.family import (
     WRENCH_NAMES,
     AboutCom,
+    Allocatable,
     Degradable,
     Family,
     Output,
@@ -45,6 +46,8 @@ from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.names import as_word, is_name
 from propulsion_ros.timing.stamped_inputs import Ordering
 
+_FAR = 10.0
+"""How many times its limit a command is in another unit."""
 _TIMING = tuple(each.key for each in parameters_of(LoopParams) if not each.spec.live)
 MOST_AHEAD_NS = 100_000_000
 """How far ahead of a robot's clock a command may be stamped [ns]."""
@@ -487,13 +490,19 @@ class ActuatorPorts(StampedPorts):
         return [name for name, is_commanded in names if not is_commanded] if any(commanded) else []
 
     @property
-    def is_idle_by_limits(self) -> bool:
-        """Whether every last command was beyond a limit and nothing pushes."""
+    def far_commands(self) -> str:
+        """Last commands that are all far beyond their limits, or push nothing by them, in words."""
         output = None if self._report is None else self._report.output
         saturated = None if output is None else output.flags.get('saturated')
-        if output is None or saturated is None or output.thrusts is None:
-            return False
-        return bool(np.all(saturated)) and not np.any(output.thrusts)
+        if output is None or saturated is None or output.thrusts is None or not np.all(saturated):
+            return ''
+        last, is_far = self.core.hold.last, False
+        if isinstance(self.family, Allocatable) and self.family.command_fields[0] == 'effort':
+            limits = np.abs(self.family.thrust_limits).max(axis=0)
+            is_far = len(last) == len(limits) and bool(np.all(np.abs(last) > _FAR * limits))
+        what = f'far beyond its limits, such as {last[0]:g}' if is_far else 'beyond its limits'
+        pushes = '' if np.any(output.thrusts) else 'nothing pushes, as '
+        return f'{pushes}every last command is {what}' if is_far or pushes else ''
 
     def health(self) -> Iterator[Health]:
         """Yield the state of the actuators: stale commands, limits, what was refused."""

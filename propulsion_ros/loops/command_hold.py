@@ -106,6 +106,11 @@ class CommandHold:
         self._is_new = True
 
     @property
+    def last(self) -> FloatArray:
+        """Last values that were commanded, (m,), NaN where there were none."""
+        return self._values
+
+    @property
     def has_any(self) -> bool:
         """Whether any name was commanded."""
         return bool(self._commanded.any())

@@ -77,8 +77,8 @@ class ActuatorNode(HostNode):
     @property
     def mistake(self) -> str:
         """Why no command has come or has an effect, '' where that is not known."""
-        if self.loop is not None and self.loop.is_idle_by_limits:
-            return f'{self.get_name()}: nothing pushes, as every command is beyond its limits'
+        if self.loop is not None and self.loop.far_commands:
+            return f'{self.get_name()}: {self.loop.far_commands}'
         has_none = self.loop is not None and not self.loop.core.hold.has_any
         looks = [each.look() for each in self.awaited.values()] if has_none else []
         return '; '.join(text for level, text in looks if level == WARN)

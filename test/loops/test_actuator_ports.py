@@ -103,16 +103,19 @@ def test_commands_at_their_stamps_become_wrenches():
     assert group.health() == (OK, 'ok')
 
 
-@pytest.mark.parametrize(('efforts', 'is_idle'), [
-    pytest.param([-3.0, -3.0], True, id='all below'), pytest.param([-3.0, 3.0], False, id='one'),
-    pytest.param([30.0, 30.0], False, id='all above'), pytest.param([0.0, 0.0], False, id='off'),
+@pytest.mark.parametrize(('efforts', 'words'), [
+    pytest.param([-3.0, -3.0], 'nothing pushes, as every last command is beyond its', id='below'),
+    pytest.param([-3.0, 3.0], '', id='one'), pytest.param([30.0, 30.0], '', id='above'),
+    pytest.param([0.0, 0.0], '', id='off'),
+    pytest.param([1500.0, 1600.0], 'far beyond its limits, such as 1500', id='of another unit'),
 ])
-def test_commands_that_push_nothing_by_their_limits_are_told_apart(efforts, is_idle):
+def test_commands_that_have_another_unit_or_sign_are_told_apart(efforts, words):
     group = Group(Rotors(RotorsParams(names=['a', 'b'], max_thrust=[8.0], motor_constant=[1e-5])))
-    assert not group.run().loop.is_idle_by_limits
+    assert not group.run().loop.far_commands
     for ms in (10, 20):
         group.command(ms, effort=efforts)
-    assert group.loop.is_idle_by_limits == is_idle
+    assert words in group.loop.far_commands
+    assert bool(words) == bool(group.loop.far_commands)
 
 
 @pytest.mark.parametrize(('make', 'ports'), [
