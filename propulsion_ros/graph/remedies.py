@@ -23,8 +23,8 @@ from propulsion_ros.settings.hints import conversions
 from propulsion_ros.settings.quantity import FloatArray, flatten
 from propulsion_ros.urdf.block import ActuatorSpec
 
-_MANY = 3000
-"""Numbers and links beyond which it takes too long."""
+_MANY, _FEW = 1000, 4
+"""Numbers and links, and rows that are doubted, beyond which it takes too long."""
 _OFFERED, _FAR = 3, 20.0
 """Numbers between which a line leaves the choice, and by what factor they are others."""
 _OF_LINK = {'mass': ('mass', 'kg'), 'inertia': ('inertia', 'kg m^2'), 'com': ('origin/@xyz', 'm')}
@@ -186,7 +186,8 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                 if (doubt.number.key, doubt.number.block) == (key, block)
             } if parameter.spec.per_row else set()
             some = [slice(row, row + width) for row in sorted(rows)]
-            for part in (slice(None), *(some if len(rows) * width < len(numbers) else ())):
+            is_some = len(rows) <= _FEW and len(rows) * width < len(numbers)
+            for part in (slice(None), *(some if is_some else ())):
                 for word, meant, factor in _far(numbers[part], unit):
                     new = numbers.copy()
                     new[part] *= factor
@@ -195,8 +196,10 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                         yield Change(key, block, part.start or 0, word, meant, sources.changed(
                             node, key, mine
                         ))
+    doubted = [path for path in sources.links
+               if any(doubt.number.key.startswith(f'{path}/') for doubt in doubts)][:_FEW]
     for key, (element, unit) in _OF_LINK.items():
-        for paths in (list(sources.links), *([path] for path in sources.links)):
+        for paths in (list(sources.links), *([path] for path in doubted)):
             first = getattr(sources.links[paths[0]], key) if paths else np.zeros(1)
             for word, meant, factor in _far(np.ravel(first), unit):
                 other = {path: dataclasses.replace(

@@ -2,6 +2,7 @@
 """The links and joints of a robot description, and where they are."""
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from propulsion_ros.models.common.rotation import matrix_of_rpy
 from propulsion_ros.settings.errors import FIRST, Faults, FollowingError, SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.urdf.xml import name_of, numbers, path_step
+from propulsion_ros.urdf.xml import name_of, numbers, parse_urdf, path_step
 
 TURNING = ('revolute', 'continuous')
 _LOOSE = ('floating', 'planar')
@@ -240,6 +241,12 @@ class LinkTree:
                 path = f'robot/{path_step("link", name)}/inertial'
                 with faults.kept():
                     yield path, _mass_of(inertial, path, self.pose(name, base_link))
+
+
+@functools.lru_cache(maxsize=2)
+def tree_of(xml: str) -> LinkTree:
+    """Return the links and joints of a robot description that several readers need."""
+    return LinkTree(parse_urdf(xml))
 
 
 def _mass_of(inertial: Element, path: str, link: Pose) -> MassProperties:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from xml.etree.ElementTree import Element
 
 from propulsion_ros.models.body.mass import MassProperties
@@ -12,7 +13,7 @@ from propulsion_ros.settings.errors import FIRST, Faults, SourceError
 from propulsion_ros.settings.flat import nearest
 from propulsion_ros.urdf import gz_dialect, uuv_dialect
 from propulsion_ros.urdf.block import ActuatorSpec, read_block
-from propulsion_ros.urdf.link_tree import LinkTree
+from propulsion_ros.urdf.link_tree import LinkTree, tree_of
 from propulsion_ros.urdf.xml import Tag, numbers, parse_urdf, path_step, read_tag
 
 __all__ = ['FILENAME', 'ActuatorSpec', 'actuators_from_urdf', 'angles_of_urdf', 'joints_of_urdf',
@@ -75,7 +76,7 @@ def _specs(
     xml: str, common: type | Callable[[str], type] | None, base_link: str, faults: Faults
 ) -> list[ActuatorSpec]:
     robot = parse_urdf(xml)
-    tree = LinkTree(robot, faults)
+    tree = tree_of(xml) if faults is FIRST else LinkTree(robot, faults)
     specs: dict[str, ActuatorSpec] = {}
     for block in _blocks(robot, faults):
         with faults.kept():
@@ -116,9 +117,22 @@ def masses_from_urdf(
     xml: str, base_link: str = '', faults: Faults = FIRST
 ) -> tuple[str, Mapping[str, MassProperties]]:
     """Return the base link and the mass of each link by its path; see `mass_from_urdf`."""
-    tree = LinkTree(parse_urdf(xml))
+    if faults is FIRST:
+        return _masses_once(xml, base_link)
+    return _masses(xml, base_link, faults)
+
+
+@functools.lru_cache(maxsize=4)
+def _masses_once(xml: str, base_link: str) -> tuple[str, Mapping[str, MassProperties]]:
+    return _masses(xml, base_link, FIRST)
+
+
+def _masses(
+    xml: str, base_link: str, faults: Faults
+) -> tuple[str, Mapping[str, MassProperties]]:
+    tree = tree_of(xml)
     base_link = tree.require_link(base_link or tree.root, 'base_link')
-    return base_link, dict(tree.inertials(base_link, faults))
+    return base_link, MappingProxyType(dict(tree.inertials(base_link, faults)))
 
 
 def angles_of_urdf(xml: str) -> dict[str, float]:

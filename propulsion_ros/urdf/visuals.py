@@ -11,7 +11,7 @@ import numpy as np
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.urdf.link_tree import LinkTree, Pose, origin_of
+from propulsion_ros.urdf.link_tree import Pose, origin_of, tree_of
 from propulsion_ros.urdf.xml import name_of, numbers, parse_urdf, path_step, quoted
 
 Colour = tuple[float, float, float, float]
@@ -70,7 +70,7 @@ def corners_of_urdf(xml: str, base_link: str) -> dict[str, FloatArray]:
     In ``base_link``, (m, 3); links with a mesh, or with a shape that is wrong, are left out.
     """
     robot, found = parse_urdf(xml), {}
-    tree = LinkTree(robot)
+    tree = tree_of(xml)
     for link in robot.findall('link'):
         name, path = link.get('name', ''), f'robot/{path_step("link", link.get("name"))}'
         try:
