@@ -75,6 +75,14 @@ class Sources:
         spec = dataclasses.replace(spec, values={**spec.values, key: value})
         return dataclasses.replace(self, specs={**self.specs, node: spec}, built=built)
 
+    def scaled(self, paths: Collection[str], key: str, factor: float) -> Sources:
+        """Return these with mass, inertia or centre of some links times a factor."""
+        links = {
+            path: dataclasses.replace(link, **{key: getattr(link, key) * factor})
+            if path in paths else link for path, link in self.links.items()
+        }
+        return dataclasses.replace(self, links=links)
+
 
 @dataclass(frozen=True)
 class Change:
@@ -103,7 +111,7 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
             known.add((name, doubt.number.key))
     doubts = {
         doubt.place: doubt for doubt in robot_doubts(sources.layout, silenced)
-        if (doubt.number.block, doubt.number.key) not in known
+        if not known & {(doubt.number.block, key) for key in doubt.number.key.split(' or ')}
     }
     fixes = [
         (change, doubts.keys() - left)
@@ -193,21 +201,19 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                     new[part] *= factor
                     if not any(value_doubts([parameter], {key: new[part]})):
                         mine = new.tolist() if np.ndim(value) else float(new[0])
-                        yield Change(key, block, part.start or 0, word, meant, sources.changed(
-                            node, key, mine
-                        ))
+                        made = sources.changed(node, key, mine)
+                        if parameter.spec.geometry == 'origin' and part.start is None:
+                            # The links of actuators are where these are.
+                            made = made.scaled(list(sources.links), 'com', factor)
+                        yield Change(key, block, part.start or 0, word, meant, made)
     doubted = [path for path in sources.links
                if any(doubt.number.key.startswith(f'{path}/') for doubt in doubts)][:_FEW]
     for key, (element, unit) in _OF_LINK.items():
         for paths in (list(sources.links), *([path] for path in doubted)):
             first = getattr(sources.links[paths[0]], key) if paths else np.zeros(1)
             for word, meant, factor in _far(np.ravel(first), unit):
-                other = {path: dataclasses.replace(
-                    link, **{key: getattr(link, key) * factor}
-                ) for path, link in sources.links.items() if path in paths}
-                yield Change(f'{paths[0]}/{element}', '', None, word, meant, dataclasses.replace(
-                    sources, links={**sources.links, **other}
-                ))
+                made = sources.scaled(paths, key, factor)
+                yield Change(f'{paths[0]}/{element}', '', None, word, meant, made)
 
 
 def _far(numbers: FloatArray, unit: str) -> Iterator[tuple[str, float, float]]:
