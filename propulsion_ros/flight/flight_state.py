@@ -10,7 +10,8 @@ from propulsion_ros.flight.apogee.ascent_watch import AscentWatch
 from propulsion_ros.flight.apogee.detector_protocol import Detector
 from propulsion_ros.flight.apogee.mach import MachMeter
 from propulsion_ros.flight.asked_twice import AskedTwice
-from propulsion_ros.flight.belief.motion_watch import Departure, MotionWatch
+from propulsion_ros.flight.belief.belief import Channel
+from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.belief.readings import Readings
 from propulsion_ros.flight.burn_monitor import BurnMonitor
 from propulsion_ros.flight.event_runner import EventRunner
@@ -20,6 +21,7 @@ from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_time import FlightTime
+from propulsion_ros.flight.liftoff import Liftoff, LiftoffDetector
 from propulsion_ros.flight.motion.climb import Climb
 from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.phases.course import Course
@@ -46,13 +48,11 @@ from propulsion_ros.timing.flight_clock import Stamp
 from propulsion_ros.timing.held import Held
 
 _OVERRIDES_NS = 60_000_000_000  # for how long an override counts more than the sensors [ns]
-_LIT_NS = 120_000_000_000  # for how long after the ignition nobody comes near [ns]
-_UNKNOWN = 0.5  # probability that it rests where nothing has shown that yet
-_DROP = 50.0  # a vehicle that was carried up and has fallen so far has passed its apogee [m]
+_DENIED_NS = 5_000_000_000  # after which a liftoff that they deny was none [ns]
 
 
 class FlightState:
-    """Combines apogee detector, phases, belief about the motion and events; reads no clock.
+    """Combines apogee detector, phases, liftoff, landing and events; reads no clock.
 
     A sample with an unknown altitude still advances the time of the flight. Pass such samples to
     `update` while sensors are silent, also before their first sample after a restart, so that the
@@ -79,8 +79,8 @@ class FlightState:
         its first one, as those of a sensor that restarts with a wrong time. In a simulation such
         stamps mean that it has started again, so the flight ends.
     may_settle : bool
-        Whether a sensor may start and settle, and an attitude that repeats itself is that of a
-        stuck sensor: a simulated body need not turn.
+        Whether a sensor may start and settle while the vehicle is armed, see `Fall`, and an
+        attitude that repeats itself is that of a stuck sensor: a simulated body need not turn.
 
     Raises
     ------
@@ -115,17 +115,16 @@ class FlightState:
         # 1 ns less, because a feed counts as frozen at the limit itself.
         self._frozen = Held(round(params.frozen_time * 1e9) - 1)
         self._attitude = Held(round(params.frozen_time * 1e9) - 1)
-        self._may_settle = may_settle and not self._is_legacy
+        self._may_stick = may_settle and not self._is_legacy
         self._mach = MachMeter(params.site_altitude)
+        self._liftoff = LiftoffDetector(params, may_settle=may_settle)
         self._burn = BurnMonitor()
         self._velocity = LiveValue(params.frozen_time)
         self._stands = Dwell(params.stand_down_time)
-        self._motion = MotionWatch(params.stand_down_time, settles=self._may_settle)
-        self._climb = Climb(params.climb_velocity, params.frozen_time)
+        self._motion = MotionWatch(params.stand_down_time)
+        self._climb = Climb(params.resume_velocity, params.frozen_time)
         self._asked = AskedTwice(params.ask_again_time)
-        self._record = RecordedFlight(
-            params, self._notify, self._motion, trusts_stamps=not keeps_flight
-        )
+        self._record = RecordedFlight(params, self._notify, trusts_stamps=not keeps_flight)
         self._host_checks: dict[str, str] = {}
         self.reset()
 
@@ -145,6 +144,11 @@ class FlightState:
         return self._course.liftoff
 
     @property
+    def ascent(self) -> Mark | None:
+        """First evidence of an ascent, or the override that counts as one; None before."""
+        return self._course.ascent
+
+    @property
     def apogee(self) -> Mark | None:
         """When apogee was decided, None before."""
         return self._course.apogee
@@ -156,9 +160,9 @@ class FlightState:
 
     @property
     def may_deploy(self) -> bool:
-        """Whether deployers may act: in flight and recovery, after a liftoff."""
+        """Whether deployers may act: in flight and recovery, after a seen ascent."""
         is_in_air = self.phase in (Phase.FLIGHT, Phase.RECOVERY)
-        return self._is_legacy or (is_in_air and self.liftoff is not None)
+        return self._is_legacy or (is_in_air and self.ascent is not None)
 
     @property
     def objections(self) -> dict[str, str]:
@@ -247,9 +251,6 @@ class FlightState:
             self._course.ignition = mark
             self._clock.anchor()
         self._follow(row, mark)
-        if name == 'launch' and not (self._may_settle or self._motion.is_certain):
-            # A log may begin anywhere: nothing shows yet that it rests.
-            self._motion.begin(in_air=True, held=_UNKNOWN)
         return ''
 
     def refusal(self, name: str, stamp_ns: int, *, is_second: bool) -> str:
@@ -300,7 +301,7 @@ class FlightState:
         velocity = sane(sample.velocity)
         self._follow_motion(sample, is_silence=is_silence)
         self._sense(known, velocity)
-        self._consider_record(known)
+        self._consider_record(known, velocity)
         self._observe(known)
         controls, fired = self._events.update(
             self._clock.now_ns, known if self._is_legacy else self._watch.filtered(known),
@@ -339,9 +340,9 @@ class FlightState:
         may_fall = not (self.is_supported or self.is_doubtful)
         return Permits(
             self.may_deploy and not self._is_time_doubtful and may_fall, self._may_ignite,
-            is_grounded=self.liftoff is None and not self._is_legacy,
+            is_grounded=self.ascent is None and not self._is_legacy,
             is_ascending=(
-                (self._is_ascending and self._motion.is_shown and not self._motion.has_fallen)
+                (self._is_ascending and not self.is_doubtful)
                 or self._is_legacy or self.phase is not Phase.FLIGHT
             ),
         )
@@ -359,7 +360,7 @@ class FlightState:
             return True
         # After a restart on the pad engines may be lit only if they were commanded to be before.
         may_light = self.ignition is not None or not self._is_rearmed
-        return self.liftoff is not None and may_light
+        return self.ascent is not None and may_light
 
     @property
     def is_supported(self) -> bool:
@@ -374,7 +375,7 @@ class FlightState:
     @property
     def _is_overridden(self) -> bool:
         """Whether an override of the liftoff counts more than what the sensors show."""
-        mark = self.liftoff
+        mark = self.ascent
         if mark is None or mark.source != 'override':
             return self._course.is_debug
         return self._clock.now_ns - mark.clock_ns < _OVERRIDES_NS or self._course.is_debug
@@ -388,18 +389,12 @@ class FlightState:
         self._motion.update(
             self._clock.now_ns - self._skipped_ns, Readings() if is_silence else readings,
             learns=not (self.phase.is_armed or self.holds_record),
-            has_flown=self.liftoff is not None, is_lit=self._is_lit,
+            has_flown=self.ascent is not None,
         )
-
-    @property
-    def _is_lit(self) -> bool:
-        """Whether an engine was lit so shortly before that nobody carries the vehicle."""
-        mark = self.ignition if self.phase is Phase.LAUNCH else None
-        return mark is not None and self._clock.now_ns - mark.clock_ns < _LIT_NS
 
     def _is_attitude_stuck(self, sample: Sample) -> bool:
         """Return whether the attitude has repeated itself for too long; no attitude is no news."""
-        if not self._may_settle or not all(map(math.isfinite, sample.rotation)):
+        if not self._may_stick or not all(map(math.isfinite, sample.rotation)):
             return False
         self._attitude.repeats(self._clock.now_ns, sample.rotation)
         return self._attitude.is_held(self._clock.now_ns)
@@ -410,33 +405,48 @@ class FlightState:
         self._velocity.update(now_ns, velocity)
         self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
         self._is_ascending = (
-            velocity > self._params.climb_velocity if self._velocity.is_alive(now_ns)
+            velocity > self._params.resume_velocity if self._velocity.is_alive(now_ns)
             else self._is_climbing
         )
+        is_recorded = self._record.is_held and not self.phase.is_armed
+        if is_recorded or (self.phase.is_armed and self.ascent is None):
+            self._liftoff.update(
+                now_ns, sample.altitude, sample.velocity, sample.acceleration,
+                self._watch.fitted_velocity,
+            )
 
     def _observe(self, sample: Sample) -> None:
         """Follow the transitions that the sample makes, and the sub-phases."""
         now_ns = self._clock.now_ns
-        found = self._departure
-        if self._course.does(Duty.DETECT_LIFTOFF) and found is not None:
-            self._lift_off(sample, found)
+        if self._course.does(Duty.DETECT_LIFTOFF) and (lifted := self._lifted_off()):
+            self._course.liftoff = self._mark_of(lifted, sample)
+            self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
+        found = self._liftoff.ascent
+        if self._course.does(Duty.DETECT_ASCENT) and self.ascent is None and found is not None:
+            self._course.ascent = self._mark_of(found, sample)
         if self._course.does(Duty.WATCH_REST) and self._is_over():
             self._stand_down(Mark(sample.stamp_ns, now_ns, 'stand-down'))
         if self._course.does(Duty.DETECT_APOGEE):
             self._burn.update(now_ns, sample.acceleration, self._watch.fitted_acceleration)
-            trigger = self._watch.end(now_ns, self.liftoff)
-            if self.liftoff is not None and self.liftoff.source == 'fall':
-                trigger = 'apogee' if self._motion.fallen > _DROP else trigger
+            trigger = self._watch.end(now_ns, self.liftoff, has_ascended=self.ascent is not None)
             if trigger and not (trigger == 'timer' and self._is_timer_early):
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
 
-    @property
-    def _departure(self) -> Departure | None:
-        """When the vehicle left what had held it, by the flight's clock; None where it did not."""
-        found = self._motion.departure
-        return found and found._replace(clock_ns=found.clock_ns + self._skipped_ns)
+    def _lifted_off(self) -> Liftoff | None:
+        """Return a liftoff that was found and that nothing denies; a denied one is forgotten."""
+        found = self._liftoff.liftoff
+        if found is None:
+            return None
+        now_ns = self._clock.now_ns
+        # After an ignition a climb at 1 g may be that of a throttled engine.
+        is_denied = self.is_supported and self.ignition is None and self._motion.lives(
+            now_ns - self._skipped_ns, Channel.HEIGHT, Channel.FORCE
+        )
+        if is_denied and now_ns - found.clock_ns > _DENIED_NS:
+            self._liftoff.reset()
+        return None if is_denied else found
 
-    def _mark_of(self, found: Departure, sample: Sample) -> Mark:
+    def _mark_of(self, found: Liftoff, sample: Sample) -> Mark:
         """Return the moment at which a detected change began."""
         stamp_ns = sample.stamp_ns - (self._clock.now_ns - found.clock_ns)
         return Mark(stamp_ns, found.clock_ns, found.source)
@@ -445,7 +455,7 @@ class FlightState:
         """Return whether the vehicle is at its pad in a flight that is none, or had no apogee."""
         is_near = abs(self._motion.height) <= self._params.home_tolerance
         is_held = self._motion.is_certain and self._motion.is_supported and is_near
-        is_none = self.liftoff is None or (
+        is_none = self.ascent is None or (
             self.phase is Phase.FLIGHT and self.is_supported and not self._events.burns
         )
         return self._stands.update(self._clock.now_ns, is_held and is_none)
@@ -454,8 +464,8 @@ class FlightState:
         phase = self.phase.value
         self._trigger('stand-down', mark)
         self._notify(
-            f'the vehicle rests near its pad in {phase}, without a liftoff or an apogee: it is '
-            'disarmed, request launch again'
+            f'the vehicle rests near its pad in {phase}, without a certain ascent or an apogee: it '
+            'is disarmed, request launch again'
         )
 
     def _trigger(self, trigger: str, mark: Mark) -> None:
@@ -491,7 +501,7 @@ class FlightState:
         self._course.forget_moments()
         self._clock.begin_flight()
         self._events.reset()
-        self._motion.await_departure()
+        self._liftoff.reset()
         self._doubt_ns = self._doubt_end_ns = 0
         self._begun_ns = self._clock.now_ns
         self._is_rearmed = self._record.was_armed = False
@@ -525,8 +535,8 @@ class FlightState:
         """Return the data that is kept over a restart."""
         return Snapshot(
             self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
-            self.ignition, self.liftoff, self.apogee, self._events.records(), self.vertex,
-            self._motion.is_supported, self._motion.held,
+            self.ignition, self.liftoff, self.apogee, self._events.records(), self.ascent,
+            self.vertex, self._motion.is_supported, self._motion.held,
         )
 
     def offer(
@@ -555,6 +565,10 @@ class FlightState:
         if not snapshot.phase.is_armed:
             return 'it is of no armed phase'
         self._record.offer(snapshot, heartbeat_age, least_age)
+        self._motion.begin(
+            in_air=snapshot.phase is not Phase.LAUNCH, is_supported=snapshot.is_supported,
+            held=snapshot.held,
+        )
         return ''
 
     @property
@@ -567,8 +581,11 @@ class FlightState:
         """Whether a recorded flight may still be resumed, also one that was set aside."""
         return self._record.is_held
 
-    def _consider_record(self, sample: Sample) -> None:
-        record = self._record.judge(self._clock.now_ns, sample)
+    def _consider_record(self, sample: Sample, velocity: float) -> None:
+        """Judge the record by a sample and a velocity that is measured."""
+        record = self._record.judge(
+            self._clock.now_ns, sample, velocity, self._liftoff.ascent
+        )
         if record is not None:
             self._resume(record, sample)
 
@@ -580,7 +597,7 @@ class FlightState:
             return
         gap_ns = record.gap_ns(self._clock.now_ns, sample.stamp_ns)
         doubt_ns = record.doubt_ns(self._clock.now_ns, sample.stamp_ns)
-        now_ns, found = snapshot.clock_ns + gap_ns, self._departure
+        now_ns, found = snapshot.clock_ns + gap_ns, self._liftoff.ascent
         age_ns = 0 if found is None else self._clock.now_ns - found.clock_ns
         self._begin_flight()
         self._skipped_ns += now_ns - self._clock.now_ns
@@ -601,10 +618,18 @@ class FlightState:
             # Ignition was commanded before the restart, and what it lit then is not lit again.
             self._events.spend_ignitions()
             if found is not None:
-                self._lift_off(sample, Departure(now_ns - age_ns, found.source))
+                self._lift_off(sample, Liftoff(now_ns - age_ns, found.source))
+            elif record.is_aloft:
+                self._lift_off(sample, Liftoff(now_ns, 'climb'))
+            return
+        if self.phase is Phase.FLIGHT and self.ascent is None and found is not None:
+            # The restart came between liftoff and the end of what makes an ascent certain.
+            self._course.ascent = self._mark_of(Liftoff(now_ns - age_ns, found.source), sample)
 
-    def _lift_off(self, sample: Sample, found: Departure) -> None:
-        self._course.liftoff = self._mark_of(found, sample)
+    def _lift_off(self, sample: Sample, found: Liftoff) -> None:
+        """Begin a flight whose ascent was seen already, before a restart or by it."""
+        self._motion.begin(in_air=True)
+        self._course.liftoff = self._course.ascent = self._mark_of(found, sample)
         self._trigger('liftoff', Mark(sample.stamp_ns, self._clock.now_ns, 'liftoff'))
 
     def _note_jump(self, step_ns: int) -> None:
@@ -619,7 +644,7 @@ class FlightState:
             is_resuming=self.is_resuming,
             is_rearmed=self._is_rearmed,
             has_asked=has_asked,
-            has_lifted_off=self.liftoff is not None or self._is_legacy,
+            has_ascended=self.ascent is not None or self._is_legacy,
             # An override lets charges fire, but takes nothing from a command that makes safe.
             is_supported=self._motion.is_supported
             and not (self._is_legacy or self._course.is_debug),
@@ -685,5 +710,6 @@ class FlightState:
             flags,
             controls,
             '; '.join(notices),
+            self.ascent,
             self.vertex,
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.liftoff import Liftoff
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.resumption import Outcome, Resumption
 from propulsion_ros.flight.snapshot import Snapshot
@@ -21,8 +21,6 @@ class RecordedFlight:
         The ``resume_`` limits.
     notify : callable
         Receives what an operator must know.
-    motion : MotionWatch
-        Follows the samples that are judged.
     trusts_stamps : bool
         See `Resumption`.
 
@@ -33,11 +31,9 @@ class RecordedFlight:
     """
 
     def __init__(
-        self, params: FlightParams, notify: Callable[[str], object], motion: MotionWatch, *,
-        trusts_stamps: bool,
+        self, params: FlightParams, notify: Callable[[str], object], *, trusts_stamps: bool
     ) -> None:
         self._params, self._notify, self._trusts_stamps = params, notify, trusts_stamps
-        self._motion = motion
         self.reset()
 
     def reset(self) -> None:
@@ -60,15 +56,19 @@ class RecordedFlight:
     ) -> None:
         """Take a record; see `Resumption`."""
         self._resumption = Resumption(
-            self._params, snapshot, self._motion, heartbeat_age, self._trusts_stamps, least_age
+            self._params, snapshot, heartbeat_age, self._trusts_stamps, least_age
         )
 
-    def judge(self, clock_ns: int, sample: Sample) -> Resumption | None:
-        """Take a sample; return what is to be resumed now."""
+    def judge(
+        self, clock_ns: int, sample: Sample, velocity: float, ascent: Liftoff | None
+    ) -> Resumption | None:
+        """Take a sample, its measured velocity and an ascent; return what is to be resumed now."""
         record = self._resumption
         if record is None:
             return None
-        verdict = record.judge(clock_ns, sample.stamp_ns, sample.altitude)
+        verdict = record.judge(
+            clock_ns, sample.stamp_ns, sample.altitude, velocity, sample.acceleration, ascent
+        )
         if verdict.outcome is Outcome.RESUME:
             self._resumption = None
             return record

@@ -6,19 +6,23 @@ import math
 from enum import Enum
 from typing import NamedTuple
 
-from propulsion_ros.flight.belief.motion_watch import SETTLING, MotionWatch
+from propulsion_ros.flight.liftoff import CERTAIN_RISE, PUSHES, Liftoff
+from propulsion_ros.flight.motion.fall import Fall
+from propulsion_ros.flight.motion.live_value import LiveValue
+from propulsion_ros.flight.motion.reckoning import REST_ACCELERATION
+from propulsion_ros.flight.motion.signs import MotionSigns, Repeated
+from propulsion_ros.flight.motion.slope import Slope
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.timing.dwell import Dwell
 
 _LATEST_START_NS = 500_000_000  # samples may be on their way while a record is written
-_FRESH = 60.0  # what was recorded so shortly before is as likely now [s]
-_LANDED = 0.3  # and else, or after a boot, it may have landed: an impact cuts the power
-_SETTLING = 5.0  # of a barometer after a boot in the air: longer costs height under a drogue [s]
-_MOVED = 20.0  # it goes on no further when it has settled [m]
-_AWAY_TIME, _FLIES_TIME = 0.5, 2.0  # for so long it must be far from the pad, and fly [s]
-_CERTAIN_RISE = 100.0  # that no sensor has which settles, drifts or glitches on the ground [m]
+_UNCERTAIN = 3.0  # times as long must motion last where the age of the record is uncertain
+_REST_WINDOW = 1.0  # over which an altitude at rest has no slope [s]
+_CHAIN = 3.0  # times as long may it be away on the pad: a restart may follow another one
+_FRESH_NS = 60_000_000_000  # what has flown so shortly before is on no bench
+_AGREES = 0.25  # of a velocity input, which the slope of a live altitude must show
 
 
 class Outcome(Enum):
@@ -27,7 +31,7 @@ class Outcome(Enum):
     WAIT = 'wait'
     RESUME = 'resume'
     DROP = 'drop'
-    SET_ASIDE = 'set aside'  # on the pad: taken up only if a liftoff is seen
+    SET_ASIDE = 'set aside'  # on the pad: taken up only if an ascent is seen
 
 
 class Verdict(NamedTuple):
@@ -41,22 +45,25 @@ _WAIT, _RESUME = Verdict(Outcome.WAIT), Verdict(Outcome.RESUME)
 
 
 class Resumption:
-    """Judges by the belief about the motion, which it begins where the record left it.
+    """Judges from the first samples after a restart.
 
-    Where the process alone has died, less than a minute ago, what was likely is as likely now. Else
-    it may have landed without a record, as the power may fail at the impact. A flight goes on where
-    likely nothing holds the vehicle for 2 s, or at once by the evidence of a liftoff or a fall.
-    After a boot a barometer settles, and must then move on; after the death of the process alone
-    it is enough that flight is shown for a second. The flight must also be far above or below its
-    pad, unless the altitude is dead or an accelerometer felt it leave.
+    A flight goes on where the vehicle is far above or below its pad and moves up or down, or is in
+    free fall; where the altitude is dead, motion is enough. Far from the pad it need not move if
+    its ascent was seen, and not its apogee, and the process was away shortly. One that was armed
+    on its pad goes on once an ascent is seen, or where it is high and moves for three times as
+    long after short restarts.
+    Of a vehicle that was not certainly flying within the last minute, an altitude that sinks is
+    believed as `Fall` does: a barometer that settles after a start sinks too.
+    A flight that was not yet at its apogee also goes on where a push is seen that is an ascent.
+    A flight in the air also goes on where no sensor gives anything new, if the process was away
+    shortly by the clock since boot, which is never set. What is stuck gives nothing new, which
+    counts only where the record has a seen ascent.
 
-    After a short absence by the clock since boot, which is never set, a flight also goes on where
-    the sensors give nothing new, or where its apogee is still to come and the altitude is far from
-    the pad: what is level there may be a port that is blocked.
-
-    It is over where something certainly holds the vehicle. One that was armed and is held at its
-    pad is armed again after a short absence; else its record is set aside. A record that is too
-    old is dropped, and so is one that no sample has confirmed for so long.
+    It is over where the vehicle rests. A vehicle that was armed and rests on its pad is armed
+    again if the process was away shortly; else its record is set aside. A record that is too old
+    is dropped, and so is one that no sample has confirmed for so long. Where stamps do not give its
+    age, since the clock was set or lost, motion must last three times as long. After a boot that
+    is where they add more than ``resume_heartbeat`` to the time since it.
 
     Parameters
     ----------
@@ -64,8 +71,6 @@ class Resumption:
         The ``resume_`` limits.
     snapshot : Snapshot
         What was recorded.
-    motion : MotionWatch
-        Follows the samples that are judged, before each.
     heartbeat_age : float
         Time since the record was last known to be true, by a clock that runs since boot, when
         this object is made [s]; infinity after another boot, or where it is unknown.
@@ -79,33 +84,41 @@ class Resumption:
     Attributes
     ----------
     is_aside : bool
-        Whether it was armed on its pad, rests, and is resumed only once a liftoff is seen.
+        Whether it was armed on its pad, rests, and is resumed only once an ascent is seen.
+    is_aloft : bool
+        Whether it was armed on its pad and is high and moving after short restarts: its ascent
+        went unseen.
     """
 
     def __init__(
         self,
         params: FlightParams,
         snapshot: Snapshot,
-        motion: MotionWatch,
         heartbeat_age: float = math.inf,
         trusts_stamps: bool = False,
         least_age: float = math.nan,
     ) -> None:
         self.snapshot = snapshot
         self.is_aside = False
-        self._params, self._motion = params, motion
+        self.is_aloft = False
+        self._params = params
         self._heartbeat_age, self._least_age = heartbeat_age, least_age
         self._trusts_stamps = trusts_stamps
         self._begun_ns: int | None = None
-        self._settled = math.nan
-        self._away, self._flies = Dwell(_AWAY_TIME), Dwell(_FLIES_TIME)
-        self._is_pad = snapshot.phase is Phase.LAUNCH
-        self._has_booted = not heartbeat_age < _FRESH
-        motion.begin(
-            in_air=not self._is_pad, is_supported=snapshot.is_supported,
-            held=max(snapshot.held, _LANDED) if self._has_booted else snapshot.held,
-            settling=SETTLING if self._is_pad else _SETTLING if self._has_booted else 0.0,
-        )
+        self._known_ns = self._news_ns = 0
+        time = params.resume_moving_time
+        self._altitude = LiveValue(params.frozen_time)
+        self._velocity = LiveValue(params.frozen_time)
+        self._acceleration = LiveValue(params.frozen_time)
+        limit = params.resume_velocity
+        self._signs = {
+            True: MotionSigns(time, limit), False: MotionSigns(_UNCERTAIN * time, limit)
+        }
+        self._rest_slope = Slope(_REST_WINDOW)
+        self._fall, self._calm = Fall(), Dwell(time)
+        self._away = Repeated(time)
+        self._lowest_high = math.inf
+        self._rest = Dwell(params.resume_time)
 
     def gap_ns(self, clock_ns: int, stamp_ns: int) -> int:
         """Return the time since the record [ns], as far as it is known.
@@ -129,81 +142,105 @@ class Resumption:
 
     def _least_ns(self, clock_ns: int) -> int:
         """Return how old the record certainly is [ns]."""
+        waited_ns = 0 if self._begun_ns is None else clock_ns - self._begun_ns
         for age in (self._heartbeat_age, self._least_age):
             if math.isfinite(age):
-                return round(age * 1e9) + self._waited_ns(clock_ns)
-        return self._waited_ns(clock_ns)
+                return round(age * 1e9) + waited_ns
+        return waited_ns
 
-    def _waited_ns(self, clock_ns: int) -> int:
-        return 0 if self._begun_ns is None else clock_ns - self._begun_ns
-
-    def judge(self, clock_ns: int, stamp_ns: int, altitude: float) -> Verdict:
+    def judge(
+        self,
+        clock_ns: int,
+        stamp_ns: int,
+        altitude: float,
+        velocity: float,
+        acceleration: float = math.nan,
+        ascent: Liftoff | None = None,
+    ) -> Verdict:
         """Take a sample and return what becomes of the flight.
 
         Parameters
         ----------
         clock_ns, stamp_ns : int
             On the flight clock, and as stamped [ns].
-        altitude : float
-            As measured [m]; NaN where unknown.
+        altitude, velocity, acceleration : float
+            As measured, up positive [m], [m/s], [m/s^2] net of gravity; NaN where unknown.
+        ascent : Liftoff or None
+            What was seen of an ascent since the restart.
         """
         if self._begun_ns is None:
-            self._begun_ns = clock_ns
+            self._begun_ns = self._known_ns = self._news_ns = clock_ns
         reason = self._age_reason(clock_ns, stamp_ns)
         if reason:
             return Verdict(Outcome.DROP, reason)
-        if self._is_pad:
-            return self._judge_pad(altitude)
-        motion, found = self._motion, self._motion.departure
-        is_far = abs(altitude) > self._params.resume_height
-        is_away = self._away.update(clock_ns, is_far) if math.isfinite(altitude) else False
-        is_felt = found is not None and found.source == 'acceleration'
-        flies = self._flies.update(clock_ns, motion.flies and self._has_moved(clock_ns, altitude))
-        flies = flies or found is not None or (motion.is_shown and not self._has_booted)
-        is_ascent = self.snapshot.phase is Phase.FLIGHT
-        if flies and (is_away or math.isnan(altitude) or (is_felt and is_ascent)):
+        self._sense(clock_ns, altitude, velocity, acceleration)
+        rests = self._rests(clock_ns, altitude, velocity, acceleration)
+        is_pad = self.snapshot.phase is Phase.LAUNCH
+        # From its apogee a vehicle may fall below the level of its pad.
+        height = altitude if is_pad else abs(altitude)
+        is_away = self._away.update(clock_ns, altitude, height > self._params.resume_height)
+        is_certain = not is_pad and self._is_certain(clock_ns, stamp_ns)
+        is_fresh = is_certain and self.gap_ns(clock_ns, stamp_ns) < _FRESH_NS
+        moves = self._moves(
+            clock_ns, altitude, velocity, acceleration, is_certain,
+            may_settle=not (self._is_flown and is_fresh),
+        )
+        if is_pad:
+            self.is_aloft = (
+                moves and is_away and not self.is_aside
+                and self._heartbeat_age < _CHAIN * self._params.resume_heartbeat
+            )
+            return self._judge_pad(rests, altitude, ascent)
+        if is_away and (moves or self._was_ascending_shortly):
             return _RESUME
-        if self._was_away_shortly and ((is_ascent and is_away) or self._is_silent(clock_ns)):
+        if moves and not self._altitude.is_alive(clock_ns):
             return _RESUME
-        return Verdict(Outcome.DROP, 'the vehicle rests') if motion.is_certain else _WAIT
+        if self.snapshot.phase is Phase.FLIGHT and ascent is not None and ascent.source in PUSHES:
+            return _RESUME
+        if self._is_silent(clock_ns):
+            return _RESUME
+        return Verdict(Outcome.DROP, 'the vehicle rests') if rests else _WAIT
 
-    def _judge_pad(self, altitude: float) -> Verdict:
+    def _judge_pad(self, rests: bool, altitude: float, ascent: Liftoff | None) -> Verdict:
         """Return what becomes of a vehicle that was armed on its pad.
 
         Without any sensor it waits: armed again, it would wait for a liftoff that may have passed.
         What has rested since and was not armed again must be pushed, or rise by 100 m: people may
         be at work on it.
         """
-        found = self._motion.departure
         if self.is_aside:
-            is_certain = found is not None and (
-                found.source == 'acceleration' or altitude > _CERTAIN_RISE
-            )
+            is_certain = ascent is not None and (ascent.source in PUSHES or altitude > CERTAIN_RISE)
             return _RESUME if is_certain else _WAIT
-        if found is not None:
+        if ascent is not None or self.is_aloft:
             return _RESUME
-        if not self._motion.is_certain:
+        if not rests:
             return _WAIT
-        if self._was_away_shortly and abs(altitude) <= self._params.resume_height:
+        is_near = abs(altitude) <= self._params.resume_height
+        if is_near and self._was_away_shortly:
             return _RESUME
         return Verdict(Outcome.SET_ASIDE, 'the vehicle rests')
 
-    def _has_moved(self, clock_ns: int, altitude: float) -> bool:
-        """Return whether an altitude that may have to settle after a boot has gone on since."""
-        if not self._has_booted or math.isnan(altitude):
-            return True
-        if math.isnan(self._settled) and self._waited_ns(clock_ns) >= _SETTLING * 1e9:
-            self._settled = altitude
-        return abs(altitude - self._settled) > _MOVED
+    @property
+    def _was_ascending_shortly(self) -> bool:
+        """Whether an ascent was seen and not its apogee, and the process was away shortly.
+
+        What is level far from the pad is then no rest, but a sensor that is blocked.
+        """
+        is_ascent = self.snapshot.phase is Phase.FLIGHT and self._is_flown
+        return is_ascent and self._was_away_shortly
 
     @property
     def _was_away_shortly(self) -> bool:
         return self._heartbeat_age < self._params.resume_heartbeat
 
     def _is_silent(self, clock_ns: int) -> bool:
-        """Return whether no sensor has given anything new for a while."""
-        silence_ns = min(self._waited_ns(clock_ns), clock_ns - self._motion.news_ns)
-        return silence_ns >= self._params.resume_silence * 1e9
+        """Return whether no sensor gives anything, after a restart that was short.
+
+        What is stuck counts as silent only in a flight whose ascent was seen: a coarse barometer
+        at rest on its pad repeats itself too.
+        """
+        silence_ns = clock_ns - (self._news_ns if self._is_flown else self._known_ns)
+        return self._was_away_shortly and silence_ns >= self._params.resume_silence * 1e9
 
     def _age_reason(self, clock_ns: int, stamp_ns: int) -> str:
         """Return why the record is of another time than now, '' where it is not."""
@@ -227,3 +264,85 @@ class Resumption:
             least_ns = self._least_ns(clock_ns)
             longest_ns = least_ns + self._params.resume_heartbeat * 1e9
         return least_ns - _LATEST_START_NS <= elapsed_ns <= longest_ns
+
+    def _sense(
+        self, clock_ns: int, altitude: float, velocity: float, acceleration: float
+    ) -> None:
+        sensed = (
+            (self._altitude, altitude), (self._velocity, velocity),
+            (self._acceleration, acceleration),
+        )
+        for live, value in sensed:
+            live.update(clock_ns, value)
+            if math.isfinite(value):
+                self._known_ns = clock_ns
+            # A first value is no news: a stuck sensor has one too.
+            if live.is_new and live.is_alive(clock_ns):
+                self._news_ns = clock_ns
+
+    def _moves(
+        self, clock_ns: int, altitude: float, velocity: float, acceleration: float,
+        is_certain: bool, *, may_settle: bool,
+    ) -> bool:
+        """Take a sample and return whether the vehicle certainly moves up or down.
+
+        Parameters
+        ----------
+        clock_ns, altitude, velocity, acceleration
+            As of `judge`.
+        is_certain : bool
+            Whether the age of the record is known.
+        may_settle : bool
+            Whether it may rest, and what sinks be a sensor that settles.
+        """
+        may_climb, may_drop = self._agreement(clock_ns, velocity)
+        sample = clock_ns, altitude, velocity, acceleration, may_climb, may_drop
+        seen = {certain: signs.update(*sample) for certain, signs in self._signs.items()}
+        signs = seen[is_certain]
+        is_alive = self._altitude.is_alive(clock_ns)
+        sinks = signs.drops or signs.sinks
+        is_calm = self._calm.update(clock_ns, abs(acceleration) < REST_ACCELERATION)
+        rests = is_calm and self._acceleration.is_alive(clock_ns)
+        # A step of a sensor makes a long line rise while a short one sinks.
+        rises = signs.climbs or (signs.rises and not (signs.sinks and may_settle))
+        # After apogee nothing rises, and nor does what has its weight.
+        rises = rises and not rests and self.snapshot.phase is not Phase.RECOVERY
+        has_gained = self._has_gained(altitude)
+        if may_settle and is_alive:
+            rises = rises and has_gained
+        found = rises or signs.is_weightless or (signs.drops and not is_alive)
+        self._fall.sense(clock_ns, altitude, rests=rests)
+        is_fall = self._fall.update(clock_ns, altitude, sinks) is not None
+        return found or is_fall or (sinks and not may_settle)
+
+    def _has_gained(self, altitude: float) -> bool:
+        """Take an altitude; return whether it rose more than a sensor does that settles."""
+        if altitude > self._params.resume_height:
+            self._lowest_high = min(self._lowest_high, altitude)
+        return altitude - self._lowest_high > CERTAIN_RISE
+
+    @property
+    def _is_flown(self) -> bool:
+        """Whether the record is of a flight whose ascent was seen."""
+        return self.snapshot.phase is not Phase.LAUNCH and self.snapshot.ascent is not None
+
+    def _agreement(self, clock_ns: int, velocity: float) -> tuple[bool, bool]:
+        """Return whether a live altitude lets a velocity upward, and downward, be true."""
+        slope = self._signs[True].slope
+        if not self._altitude.is_alive(clock_ns) or math.isnan(slope):
+            return True, True
+        share = _AGREES * abs(velocity)
+        return slope > share, slope < -share
+
+    def _rests(
+        self, clock_ns: int, altitude: float, velocity: float, acceleration: float
+    ) -> bool:
+        """Take a sample and return whether the vehicle has rested, by sensors that are alive."""
+        self._rest_slope.update(clock_ns, altitude)
+        limit = self._params.resume_velocity
+        is_level = self._altitude.is_alive(clock_ns) and abs(self._rest_slope.value) <= limit
+        moves = self._velocity.is_alive(clock_ns) and abs(velocity) > limit
+        is_free = (
+            self._acceleration.is_alive(clock_ns) and abs(acceleration) > 2.0 * REST_ACCELERATION
+        )
+        return self._rest.update(clock_ns, is_level and not moves and not is_free)

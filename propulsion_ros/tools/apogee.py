@@ -90,10 +90,8 @@ def _search(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
     """Return the apogee of a log, and why there is none, '' where there is one."""
     report, rise = None, _Rise()
     for report in fly(rise.measured(samples_of_log(path)), params):
-        found = report.estimate
-        # What falls from the level of its pad was let fall: that is a flight, and no apogee.
-        if report.apogee is not None and found is not None and not found.apogee_altitude < 0.0:
-            return _result(report.apogee.stamp_ns, found), ''
+        if report.apogee is not None and report.estimate is not None:
+            return _result(report.apogee.stamp_ns, report.estimate), ''
     nothing = dict.fromkeys(
         ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
     )

@@ -140,40 +140,35 @@ def test_speed_and_rise_that_last_are_liftoff_alone_where_acceleration_is_dead(
     motion = Motion()
     vehicle = armed(sensors, acceleration, params=TIMED).fly(3.0, motion)
     assert vehicle.phases == ['launch', 'flight']
-    assert vehicle.state.liftoff.source == 'climb'
+    assert vehicle.state.ascent.source == 'climb'
     assert vehicle.fly(motion.apogee + 2.0, motion).names == ['drogue']
 
 
+@pytest.mark.parametrize('push', [5.0, 10.0, 30.0, 150.0], ids=lambda push: f'{push:g} m per s2')
 @pytest.mark.parametrize('value', [NAN, 0.001], ids=['silent', 'stuck'])
-@pytest.mark.parametrize(('dead', 'push', 'latest'), [
-    pytest.param(ALTITUDE, 10.0, 4.2, id='a push of 10 m per s2 felt'),
-    pytest.param(ALTITUDE, 30.0, 5.7, id='a push of 30 m per s2 felt'),
-    pytest.param(ALTITUDE, 150.0, 5.7, id='a push of 150 m per s2 felt'),
-    pytest.param(ACCELERATION, 10.0, 3.2, id='a push of 10 m per s2 seen'),
-    pytest.param(ACCELERATION, 30.0, 1.7, id='a push of 30 m per s2 seen'),
-    pytest.param(ACCELERATION, 150.0, 1.1, id='a push of 150 m per s2 seen'),
-])
-def test_liftoff_is_found_with_either_sensor_dead_from_ignition_on(dead, value, push, latest):
-    """A push that is only felt may be an offset, until the coast follows at 3 s."""
-    vehicle = armed(BOTH, {dead: (0.0, value)}, params=TIMED).fly(latest, Motion(push))
+@pytest.mark.parametrize('dead', BOTH, ids=['altitude', 'acceleration'])
+def test_liftoff_is_found_within_3_s_with_either_sensor_dead_from_ignition_on(dead, value, push):
+    vehicle = armed(BOTH, {dead: (0.0, value)}, params=TIMED).fly(3.0, Motion(push, 200.0 / push))
     assert vehicle.phases == ['launch', 'flight']
+    assert vehicle.state.liftoff.stamp_ns / S - vehicle.offset < 3.0
 
 
-@pytest.mark.parametrize('push', [30.0, 150.0], ids=lambda push: f'{push:g} m per s2')
+@pytest.mark.parametrize('push', [6.0, 30.0, 150.0], ids=lambda push: f'{push:g} m per s2')
 def test_liftoff_is_dated_back_to_ignition(push):
     vehicle = armed(BOTH).fly(4.0, Motion(push, 3.0))
     liftoff = vehicle.state.liftoff
     assert liftoff.source == 'acceleration'
-    assert liftoff.stamp_ns == pytest.approx(vehicle.stamp(0.0), abs=0.1 * S)
+    assert liftoff.stamp_ns == vehicle.stamp(0.0)
 
 
 def test_altitude_that_denies_a_flight_hides_it_only_until_the_coast():
     """The main waits: 1 g beside a level altitude at the pad is also rest."""
     motion = Motion()
     # Set as a team would: nothing is fired by the timer once it has landed.
-    vehicle = armed(BOTH, params={'max_ascent_time': math.ceil(motion.apogee)})
+    vehicle = armed(BOTH, params={'max_ascent_time': math.ceil(motion.apogee) + 1.0})
     vehicle.fly(25.0, lambda t: (0.0, *motion(t)[1:]))
-    assert vehicle.state.liftoff.source == 'acceleration'
+    assert vehicle.state.ascent.source == 'coast'
+    assert vehicle.state.ascent.stamp_ns == vehicle.stamp(0.0)
     assert vehicle.names == ['drogue']
 
 
@@ -202,7 +197,7 @@ def test_velocity_is_enough_where_the_altitude_of_an_odometry_is_dead(since, val
     motion = Motion()
     vehicle = armed(ODOMETRY, {ALTITUDE: (since, value)}, params=TIMED)
     vehicle.fly(3.4, motion)
-    assert vehicle.state.liftoff.source == 'climb'
+    assert vehicle.state.ascent.source == 'climb'
     assert vehicle.fly(motion.landing, motion).names[0] == 'drogue'
 
 
@@ -226,7 +221,7 @@ def dropped(t):
 def test_drop_of_a_vehicle_that_was_armed_in_the_air_is_a_flight(sensors, latest):
     """A fall below the pad never counted."""
     vehicle = armed(sensors, params=TIMED).fly(latest, dropped)
-    assert vehicle.state.liftoff.source == 'fall'
+    assert vehicle.state.ascent.source == 'fall'
     assert vehicle.state.phase is not Phase.LAUNCH
 
 
@@ -243,7 +238,7 @@ def test_drop_from_a_slow_lift_is_a_flight():
         return 120.0 - 4.9 * (t - 40.0) ** 2, -9.8 * (t - 40.0), -9.8
 
     vehicle = armed(BARO).fly(43.0, at)
-    assert vehicle.state.liftoff.source == 'fall'
+    assert vehicle.state.ascent.source == 'fall'
     assert vehicle.state.phase is not Phase.LAUNCH
 
 
@@ -252,50 +247,67 @@ def test_glitch_upward_that_comes_back_is_no_fall():
         return (0.0, 0.0, 0.0) if not 0.0 <= t < 3.0 else (90.0 - 30.0 * t, -30.0, 0.0)
 
     vehicle = armed(ODOMETRY, params=TIMED).fly(30.0, at)
-    # It was right in itself for three seconds.
-    assert vehicle.phases == ['launch', 'flight', 'preflight']
-    assert vehicle.fired == []
+    assert vehicle.phases == ['launch']
 
 
 # Stand-down: a liftoff that was none.
 
 
-def mistaken(t):
-    """Return an odometry that jumps and comes back, and has the speed to it."""
-    return (90.0 - 30.0 * t, -30.0, 0.0) if 0.0 <= t < 3.0 else at_rest(t)
+def bumped(**options):
+    """Return a vehicle in flight without a seen ascent: pushed while its altitude was unknown."""
+    vehicle = armed(ALL, {ALTITUDE: (0.0, NAN), VELOCITY: (0.0, NAN)}, **options)
+    vehicle.fly(1.0, lambda t: (0.0, 0.0, 40.0 if 0.0 <= t < 0.2 else -3.0 if t > 0.0 else 0.0))
+    assert (vehicle.state.phase, vehicle.state.ascent) == (Phase.FLIGHT, None)
+    return vehicle
 
 
-def test_vehicle_that_rests_near_its_pad_after_a_liftoff_that_was_none_goes_back_by_itself():
-    vehicle = armed(ODOMETRY, params=TIMED).fly(60.0, mistaken)
+def test_vehicle_that_rests_near_its_pad_without_a_seen_ascent_goes_back_by_itself():
+    vehicle = bumped(params=TIMED)
+    vehicle.dead = {}
+    vehicle.fly(60.0, at_rest)
     assert vehicle.phases == ['launch', 'flight', 'preflight']
     assert vehicle.fired == []
     (notice,) = vehicle.notices
     assert notice == (
-        'the vehicle rests near its pad in flight, without a liftoff or an apogee: it is '
+        'the vehicle rests near its pad in flight, without a certain ascent or an apogee: it is '
         'disarmed, request launch again'
     )
     assert vehicle.command('launch') == ''
 
 
-def test_vehicle_that_rests_near_its_pad_after_a_liftoff_that_was_none_goes_back_by_command():
-    vehicle = armed(ODOMETRY, params=TIMED).fly(10.5, mistaken)
+def test_vehicle_that_rests_near_its_pad_without_a_seen_ascent_goes_back_by_command():
+    vehicle = bumped(params=TIMED)
+    vehicle.dead = {}
+    vehicle.fly(2.0, at_rest)
     assert vehicle.command('abort') == ''
     assert vehicle.state.phase is Phase.PREFLIGHT
     assert vehicle.fly(60.0, at_rest).fired == []
 
 
+def test_stuck_or_silent_sensors_are_no_rest():
+    for value in (NAN, 0.001):
+        vehicle = bumped(params=TIMED)
+        vehicle.dead = dict.fromkeys(ALL, (0.0, value))
+        assert vehicle.fly(60.0, at_rest).state.phase is Phase.FLIGHT
+        assert vehicle.fired == []
+
+
 @pytest.mark.parametrize(('sensors', 'motion'), [
     pytest.param(BARO, lambda t: 11.0 * min(max(t, 0.0), 2.0) if t < 4.0 else 0.0, id='barometer'),
     pytest.param(BARO, lambda t: 15.0 * min(max(t, 0.0), 4.0) if t < 6.0 else 5.0, id='60 m'),
+    pytest.param(
+        ODOMETRY, lambda t: 35.0 * min(max(t, 0.0), 1.2) if t < 1.4 else 0.0, id='odometry'
+    ),
 ])
-def test_climb_of_a_sensor_that_is_right_again_on_the_pad_is_no_flight(sensors, motion):
+def test_climb_of_a_sensor_that_is_right_again_on_the_pad_is_stood_down(sensors, motion):
     """It latched an ascent, and the timer fired both charges beside the people at the pad."""
     def at(t):
         return motion(t), (motion(t + 0.01) - motion(t)) / 0.01, 0.0
 
     vehicle = armed(sensors, params={'max_ascent_time': 30.0}).fly(90.0, at)
-    assert vehicle.phases == ['launch']
+    assert vehicle.phases == ['launch', 'flight', 'preflight']
     assert vehicle.fired == []
+    assert vehicle.command('launch') == ''
 
 
 def test_flight_with_a_seen_ascent_is_never_stood_down():
@@ -307,8 +319,15 @@ def test_flight_with_a_seen_ascent_is_never_stood_down():
 # The backup timer.
 
 
+def test_backup_timer_needs_a_seen_ascent():
+    vehicle = bumped(params=TIMED)
+    vehicle.fly(90.0, lambda t: (0.0, 0.0, 3.0 * math.sin(40.0 * t)))
+    assert vehicle.phases == ['launch', 'flight']
+    assert vehicle.fired == []
+
+
 def test_backup_timer_fires_with_all_sensors_dead_after_a_seen_ascent():
-    vehicle = armed(BOTH, params=TIMED).fly(1.2, Motion())
+    vehicle = armed(BOTH, params=TIMED).fly(1.0, Motion())
     vehicle.dead = dict.fromkeys(ALL, (0.0, NAN))
     vehicle.fly(23.0, at_rest)
     assert vehicle.state.apogee.source == 'timer'
@@ -323,7 +342,7 @@ def test_flight_time_of_a_robot_runs_no_faster_than_the_steady_clock(pace, leap)
     while not vehicle.fired and steady < 60 * S:
         steady += S // RATE
         vehicle.fly(vehicle.t + 1.0 / RATE, Motion(), steady_ns=steady)
-        if vehicle.state.liftoff is not None:
+        if vehicle.state.ascent is not None:
             liftoff = liftoff or steady
             # From here on stamps run away.
             vehicle.offset += (pace - 1.0) / RATE
@@ -362,6 +381,23 @@ def test_line_of_the_timer_check_tells_what_to_write():
 # Abort and override.
 
 
+def test_abort_without_a_seen_ascent_fires_nothing():
+    vehicle = bumped(params=TIMED)
+    vehicle.fly(1.2, lambda t: (0.0, 0.0, 3.0))
+    assert vehicle.command('abort') == ''
+    assert vehicle.state.phase is Phase.PREFLIGHT
+    vehicle.dead = {}
+    vehicle.fly(60.0, at_rest)
+    assert vehicle.fired == []
+
+
+def test_override_of_apogee_without_a_seen_ascent_fires_nothing():
+    vehicle = bumped(params=TIMED)
+    assert vehicle.command('apogee_override') == ''
+    vehicle.dead = {}
+    assert vehicle.fly(60.0, at_rest).fired == []
+
+
 def test_override_of_apogee_on_the_bench_fires_nothing():
     vehicle = Vehicle(params=TIMED)
     vehicle.fly(-8.0, at_rest)
@@ -373,7 +409,7 @@ def test_override_of_apogee_on_the_bench_fires_nothing():
 def test_override_of_liftoff_counts_once_it_is_requested_twice_within_5_s():
     vehicle = armed(ALL, params=TIMED)
     again = (
-        "'liftoff_override' is refused: it counts as a liftoff, and charges may fire: request "
+        "'liftoff_override' is refused: it counts as a seen ascent, and charges may fire: request "
         'it again within `flight.ask_again_time`'
     )
     assert vehicle.command('liftoff_override') == again
@@ -404,11 +440,11 @@ def test_steady_clock_counts_between_the_two_where_stamps_stand_still():
 def test_override_of_liftoff_is_recorded_as_such_and_lets_the_timer_fire():
     vehicle = armed(IMU, params=TIMED)
     vehicle.override_liftoff()
-    assert vehicle.state.liftoff.source == 'override'
+    assert vehicle.state.ascent.source == vehicle.state.liftoff.source == 'override'
     record = FlightRecord('config', vehicle.state.snapshot())
-    assert decode(encode(record)).snapshot.liftoff.source == 'override'
+    assert decode(encode(record)).snapshot.ascent.source == 'override'
     assert vehicle.fly(24.0, at_rest).names == ['drogue', 'main']
-    assert vehicle.report.liftoff.source == 'override'
+    assert vehicle.report.ascent.source == 'override'
 
 
 @pytest.mark.parametrize('command', ['abort', 'apogee_override'])
@@ -541,7 +577,7 @@ def test_stage_lights_after_time_has_started_again_before_the_launch():
         vehicle.offset -= back
         lit.append(vehicle.arm().fly(motion.apogee, motion).fired)
     assert [name for name, _ in lit[0]] == ['stage']
-    assert lit[1] == [('stage', pytest.approx(lit[0][0][1], abs=0.05))]
+    assert lit[1] == [('stage', pytest.approx(lit[0][0][1]))]
 
 
 def test_clock_set_back_under_a_drogue_with_a_blocked_barometer_does_not_end_the_flight():
@@ -715,24 +751,6 @@ def test_sustainer_does_not_light_under_the_drogue(event):
     assert vehicle.thrust == 0.0
 
 
-def test_no_sustainer_lights_after_a_fall_though_it_rises_again():
-    def at(t):
-        s = t - motion.apogee
-        if s < 3.0:
-            return motion(t) if s < 0.0 else (motion.top - 4.9 * s * s, -9.8 * s, -9.8)
-        rise = min(5.0, -29.4 + 100.0 * (s - 3.0))
-        return motion.top - 50.0 + 5.0 * (s - 3.0), rise, 0.0
-
-    motion = Motion()
-    late = dataclasses.replace(SUSTAINER, condition=MoreThan(
-        'TimeSinceLiftoff', 0, 1e3 * (motion.apogee + 3.2)
-    ))
-    vehicle = Vehicle(events=(late,), params={'min_ascent_time': motion.apogee + 20.0})
-    vehicle.arm().fly(motion.apogee + 10.0, at)
-    assert vehicle.state.phase is Phase.FLIGHT
-    assert vehicle.thrust == 0.0
-
-
 def test_sustainer_lights_in_a_climb():
     vehicle = Vehicle(events=(SUSTAINER,)).arm().fly(4.5, Motion())
     assert vehicle.thrust == 1000.0
@@ -853,6 +871,13 @@ def test_on_the_pad_engines_are_lit_by_the_time_since_ignition_alone(condition):
     vehicle = Vehicle(events=(event,)).arm()
     assert vehicle.command('ignition') == ''
     vehicle.fly(vehicle.t + 10.0, at_rest)
+    assert vehicle.thrust == 0.0
+
+
+def test_no_sustainer_lights_on_the_ground_after_a_liftoff_that_was_none():
+    vehicle = bumped(events=(SUSTAINER,))
+    vehicle.fly(20.0, lambda t: (0.0, 0.0, 3.0 * math.sin(40.0 * t)))
+    assert vehicle.state.phase is Phase.FLIGHT
     assert vehicle.thrust == 0.0
 
 

@@ -137,7 +137,7 @@ class Walk:
             for action in event.actions:
                 if action.kind == 'deployment':
                     assert self.state.phase in (Phase.FLIGHT, Phase.RECOVERY)
-                    assert self.state.liftoff is not None
+                    assert self.state.ascent is not None
                 self._act(action)
         clock = self.state.snapshot().clock_ns
         resumed = any(change.trigger.startswith('resumed') for change in report.phase_changes)
@@ -161,7 +161,7 @@ class Walk:
 
     def check(self) -> None:
         """Check what must hold at any moment."""
-        phase, ascent = self.state.phase, self.state.liftoff
+        phase, ascent = self.state.phase, self.state.ascent
         efforts = self.actuators.deployers.efforts(self.steady_ns)
         thrust = sum(self.actuators.engines.thrusts().values())
         if any(effort > 0.0 for effort in efforts):
@@ -317,7 +317,7 @@ def ground_walk(seed: int) -> Walk:
 def test_vehicle_that_stays_on_the_ground_deploys_nothing(first):
     for seed in range(first, min(first + 10, AT_REST)):
         walk = ground_walk(seed)
-        assert walk.state.liftoff is None, f'walk {seed}'
+        assert walk.state.ascent is None, f'walk {seed}'
         assert not {'drogue', 'main', 'low', 'again', 'sustainer'} & set(walk.fired), f'walk {seed}'
 
 
@@ -373,7 +373,7 @@ def test_restart_between_liftoff_and_a_certain_ascent_loses_no_drogue():
 
 def test_lift_by_hand_and_knocks_beside_a_barometer_that_settles_are_no_ascent():
     walk = ground_walk(519)
-    assert walk.state.liftoff is None
+    assert walk.state.ascent is None
 
 
 @pytest.mark.parametrize('first', range(0, SAVED, 20))

@@ -116,7 +116,7 @@ class AscentWatch:
             return None
         return Vertex(estimate.apogee_ns, estimate.apogee_altitude)
 
-    def end(self, now_ns: int, liftoff: Mark | None) -> str:
+    def end(self, now_ns: int, liftoff: Mark | None, *, has_ascended: bool) -> str:
         """Return what ends the ascent now: 'apogee', 'timer', or ''.
 
         Parameters
@@ -124,15 +124,16 @@ class AscentWatch:
         now_ns : int
             On the flight clock [ns].
         liftoff : Mark or None
-            Of this flight. After one in the fall any apogee is believed at once; without one there
-            is no backup timer.
+            Of this flight. After one in the fall any apogee is believed at once.
+        has_ascended : bool
+            Whether an ascent was seen, without which there is no backup timer.
         """
         ascent_ns = 0 if liftoff is None else now_ns - liftoff.clock_ns
         if self.estimate is not None and self.estimate.detected:
             if _is_fall(liftoff) or ascent_ns >= self._least_ns:
                 return 'apogee'
             self._withdraw()
-        is_over = 0 < self._limit_ns <= ascent_ns
+        is_over = has_ascended and 0 < self._limit_ns <= ascent_ns
         return 'timer' if self._timer.update(now_ns, is_over) else ''
 
     def _withdraw(self) -> None:

@@ -30,36 +30,27 @@ _FAILED_START = 0.01  # share of a failed channel at the start
 _TAIL = 4.0  # degrees of freedom of a sound channel's errors (Student's t)
 _GLITCH = 0.01  # share of a sound channel's readings that are anything
 _NEAR = (5.0, 5.0, 6.0)  # a failed channel goes on so near its last values [m, m/s, m/s^2],
-_FAR = (300.0, 100.0, 40.0)  # or reads anything in such a range,
-_FIRST = (4000.0, 100.0, 100.0)  # its first reading is anywhere in such a range,
-_RAMPS = 10.0  # and how fast it leaves them [m/s^2],
-_LEVEL_TIME, _LEVEL_VARIANCE = 2.0, 2.5  # or stays, as a blocked port does [s], [m^2],
-_LEVEL_DRIFT = 4.0  # no stiller than what rests [m^2/s],
-_ZEROS, _ZERO = 0.03, 0.5  # or a dead accelerometer shows none: share, deviation [m/s^2]
-_PORT = 3e-5  # error of a static port by the square of the speed [s^2/m]
+_FAR = (300.0, 100.0, 100.0)  # or reads anything in such a range,
+_LEVEL_TIME, _LEVEL_VARIANCE = 2.0, 2.5  # or stays, as a blocked port does [s], [m^2]
+_PORT = 1e-4  # error of a static port by the square of the speed [s^2/m]
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half
-_ASIDE, _SWING = 0.003, 8.0
-# Growth of the variance of a free speed, as no force is all upright: by its square [s], and of what
-# swings under a parachute [m^2/s^3].
+_ASIDE = 8.0  # growth of the variance of a free speed: no force is all upright [m^2/s^3]
 _AIR = 8400.0  # scale height of the air [m]
 _DRAG_SPEED = 600.0  # up to which drag grows with the square of the speed [m/s]
 _TERRAIN = 100.0  # landings are that near the height of the pad [m]
 _BELOW, _DEEP = 50.0, 15.0  # no flight is further below the pad [m]: there it lands so much sooner
-_PAD_SPREAD, _AIR_SPREAD = 30.0, 4000.0  # of the height at a start: on the pad, anywhere [m]
+_PAD_SPREAD, _AIR_SPREAD = 30.0, 4000.0  # of the height at a start on the pad, in the air [m]
 _SPINS = {True: (0.9, 0.2, 3.0), False: (0.3, 0.3, 3.0)}
 # Rates of turn of what is held or not: share of the slow ones, and both means [rad/s].
 _SPIN_ALIKE = 3.0  # [s]
-_OFF_AXIS = 0.01  # how far the accelerometer is off the axis of a spin [m]
 _LIMITS = np.array([2e5, 2e3, 500.0])  # beyond which no model rocket is [m, m/s, m/s^2]
 _FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state
-_UNSETTLED = 20.0  # how much likelier a barometer has failed that has just started
-_LIT = 0.01  # share of those who carry it then
 _LEAST = 1e-30  # least probability, so that any belief can be withdrawn
 _LONGEST = 0.25  # step of time [s]
 _STEPS = 40  # for a gap of any length
 _RESTART = 0.02  # least doubt of what was believed before a restart
 _PRIORS = {  # by mode
-    False: (0.95, 0.02, 0.01, 0.01, 0.01),
+    False: (0.90, 0.01, 0.01, 0.04, 0.04),
     True: (0.10, 0.05, 0.15, 0.35, 0.35),
 }
 _CHANNELS = len(Channel)
@@ -81,7 +72,6 @@ class Belief:
         self._is_sound = np.array([failed >> channel & 1 == 0 for channel in Channel])
         self._is_held = np.isin(self._mode, [int(mode) for mode in SUPPORTED])
         self._is_coast = self._mode == int(Mode.COAST)
-        self._is_parachute = self._mode == int(Mode.PARACHUTE)
         self._failures = (~self._is_sound).sum(axis=0)
         self._read_switches(failed)
         self._read_motions()
@@ -95,8 +85,6 @@ class Belief:
             rates[source, target] = 1.0 / mean_time
         flipped = failed[:, None] ^ failed[None]
         self._mode_rates = np.where(flipped == 0, rates[self._mode][:, self._mode], 0.0)
-        taken = (self._mode[:, None] == int(Mode.REST)) & (self._mode[None] == int(Mode.CARRIED))
-        self._lit_rates = np.where(taken, _LIT * self._mode_rates, self._mode_rates)
         self._is_landing = ~self._is_held[:, None] & (self._mode[None] == int(Mode.REST))
         same = self._mode[:, None] == self._mode[None]
         self._health_rates = np.zeros_like(self._mode_rates)
@@ -114,17 +102,10 @@ class Belief:
          self._entry_spread) = rows.T
         self._is_entered_at_speed = self._entry_speed > 0.0
 
-    def reset(
-        self, *, in_air: bool = False, held: float = 0.0, settling: float = 0.0
-    ) -> None:
-        """Begin anew: on the pad, or in the air, where it is held with a probability.
-
-        While a barometer may still settle after its start [s], its height shows no flight.
-        """
-        self._settling = settling
-        self._lowest = -math.inf if in_air else -_BELOW
+    def reset(self, *, in_air: bool = False, held: float = 0.0) -> None:
+        """Begin anew: on the pad, or in the air, where it is held with a probability."""
         is_held = self._is_held
-        spread = np.where(is_held & (not in_air), _PAD_SPREAD, _AIR_SPREAD)
+        spread = np.where(is_held, _AIR_SPREAD if in_air else _PAD_SPREAD, _AIR_SPREAD)
         count = len(self._mode)
         self._state = np.zeros((count, 3))
         self._state[:, 1], self._state[:, 2] = self._speed, self._push
@@ -133,44 +114,35 @@ class Belief:
         self._covariance[:, 1, 1] = np.where(is_held, self._speed_spread, 100.0) ** 2
         self._covariance[:, 2, 2] = self._entry_spread**2
         prior = np.array(_PRIORS[in_air])[self._mode] * _FAILED_START**self._failures
-        if settling:
-            prior *= np.where(self._is_sound[Channel.HEIGHT], 1.0, _UNSETTLED)
         prior /= prior.sum()
         if in_air:
             known, held = float(prior[is_held].sum()), min(max(held, _RESTART), 1.0 - _RESTART)
             prior *= np.where(is_held, held / known, (1.0 - held) / (1.0 - known))
         self._shares: FloatArray = np.maximum(prior, _LEAST)
-        self._level_height, self._aside = math.nan, 0.0
+        self._level_height = math.nan
         self._recent = np.full(_CHANNELS, np.nan)
         self._track.reset()
 
-    def settle(self) -> None:
-        """Take the barometer for settled."""
-        self._settling = 0.0
-
-    def advance(self, seconds: float, *, is_lit: bool = False) -> None:
-        """Let time pass [s]; a long gap takes no more steps than a minute of readings.
-
-        Nobody takes a vehicle up by hand whose engine was lit just before.
-        """
-        self._settling = max(self._settling - seconds, 0.0)
+    def advance(self, seconds: float) -> None:
+        """Let time pass [s]; a long gap takes no more steps than a minute of readings."""
         count = max(min(math.ceil(seconds / _LONGEST), _STEPS), 1)
         for _ in range(count):
             self._track.advance(seconds / count)
-            self._mix(seconds / count, self._lit_rates if is_lit else self._mode_rates)
+            self._mix(seconds / count)
             self._move(seconds / count)
 
-    def _mix(self, dt: float, rates: FloatArray) -> None:
+    def _mix(self, dt: float) -> None:
         """Let modes and healths switch, and merge what comes to be the same hypothesis."""
         top = float(self._shares @ self._state[:, 0])
         state = self._state.copy()
         lands = np.exp(-np.minimum(self._apart(), 1500.0) / _TERRAIN)
         if not self._track.is_proven:
-            lands = np.where(state[:, 0] < self._lowest, _DEEP, lands)
-        switches = np.where(self._is_landing, rates * lands[:, None], rates)
-        # Where a height is that healed, its own readings show, and only when one has just come.
-        heals_for = self._track.take_gap() if self._track.is_proven else 0.0
-        health = self._health_rates * np.where(self._heals_height, heals_for / max(dt, 1e-9), 1.0)
+            lands = np.where(state[:, 0] < -_BELOW, _DEEP, lands)
+        switches = np.where(self._is_landing, self._mode_rates * lands[:, None], self._mode_rates)
+        health = self._health_rates
+        if not self._track.is_proven:
+            # Where a height is that healed, its own readings must have shown.
+            health = np.where(self._heals_height, 0.0, health)
         leaving = (switches + health).sum(axis=1)
         stays = np.exp(-leaving * dt)
         share = ((1.0 - stays) / np.maximum(leaving, 1e-12) * self._shares)[:, None]
@@ -258,9 +230,7 @@ class Belief:
         self._covariance = step @ self._covariance @ step.transpose(0, 2, 1)
         spread = self._push_spread + _DRAG_SPREAD * np.abs(drag)
         self._covariance[:, 1, 1] += self._speed_spread**2 * (1.0 - keeps**2)
-        force = self._state[:, 2] + STANDARD_GRAVITY
-        aside = np.where(self._is_parachute, _SWING, _ASIDE * force**2)
-        self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, aside * dt)
+        self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, _ASIDE * dt)
         self._covariance[:, 2, 2] += spread**2 * (1.0 - lasts**2)
 
     def _bound(self) -> None:
@@ -288,23 +258,19 @@ class Belief:
         innovation = measured - self._state[:, index]
         total = self._covariance[:, index, index] + variance
         square = innovation**2 / total
-        is_first = math.isnan(self._recent[channel])
-        far = (_FIRST if is_first else _FAR)[channel]
+        near, far = _NEAR[channel], _FAR[channel]
         sound = np.logaddexp(
             math.log1p(-_GLITCH) - 0.98 - 0.5 * np.log(total)
             - 0.5 * (_TAIL + 1.0) * np.log1p(square / _TAIL),
             math.log(_GLITCH / far),
         )
-        step, near = self._step(channel, value, weight)
-        stuck = self._stuck(channel, value, weight)
+        step = self._step(channel, value, weight)
         failed = math.log(
-            1.0 / far if is_first
-            else 0.25 / near * math.exp(-min(step / near, 300.0)) + 0.25 / far + stuck
+            0.25 / near * math.exp(-min(step / near, 300.0)) + 0.25 / far
+            + (self._level(value, weight) if channel is Channel.HEIGHT else 0.0)
         )
         is_sound = self._is_sound[channel]
         evidence = np.where(is_sound, sound, failed) - self._improbable(channel, is_sound)
-        if channel is Channel.HEIGHT and self._settling:
-            evidence = np.minimum(evidence, evidence[self._is_held].max())
         self._weigh(weight * evidence)
         # A reading far out moves the state less (weights of Student's t).
         noise = variance / weight * (_TAIL + square) / (_TAIL + 1.0)
@@ -319,42 +285,33 @@ class Belief:
         """Return which number of the state is read, its reading, and the variance of that."""
         speed = self._state[:, 1]
         if channel is Channel.HEIGHT:
-            noise = self._track.scatter
-            return 0, np.full(len(speed), value), noise + (_PORT * speed**2) ** 2
+            return 0, np.full(len(speed), value), 1.0 + (_PORT * speed**2) ** 2
         if channel is Channel.SPEED:
             return 1, np.full(len(speed), value), (2.0 + 0.05 * np.abs(speed)) ** 2
-        # In a coast the force is the drag, downward on the way up, and what spin adds off the axis.
-        sign = np.where(self._is_coast & (self._state[:, 2] < -STANDARD_GRAVITY), -1.0, 1.0)
-        spread = 1.0 + 0.02 * value + np.where(self._is_coast, self._aside, 0.0)
+        # In a coast the force is the drag, against the speed; without a speed there is none.
+        sign = np.where(self._is_coast, -speed / np.sqrt(speed**2 + 25.0), 1.0)
+        spread = 1.0 + 0.02 * value + value * (1.0 - np.abs(sign))
         return 2, sign * value - STANDARD_GRAVITY, spread**2
 
-    def _step(self, channel: Channel, value: float, weight: float) -> tuple[float, float]:
-        """Return how far a reading is from what its channel let expect, and what counts as near."""
+    def _step(self, channel: Channel, value: float, weight: float) -> float:
+        """Return how far a reading is from what its channel alone let expect."""
         last = self._recent[channel]
         if math.isnan(last):
             last = value
         self._recent[channel] = last + weight * (value - last)
-        step, near = abs(value - last), _NEAR[channel]
+        step = abs(value - last)
         if channel is Channel.HEIGHT:
-            noise = self._track.scatter
-            step = min(step, self._track.take(value, noise / weight))
-            near = max(near, 0.5 * _RAMPS * self._track.gap**2)
-        return float(step), near
-
-    def _stuck(self, channel: Channel, value: float, weight: float) -> float:
-        """Return the likelihood of a force that is none, or of a height whose port is blocked."""
-        if channel is Channel.FORCE:
-            return _ZEROS * math.exp(-min(0.5 * (value / _ZERO) ** 2, 300.0)) / _ZERO
-        if channel is Channel.SPEED:
-            return 0.0
-        return self._level(value, weight)
+            step = min(step, self._track.take(value, 1.0 / weight))
+        return float(step)
 
     def _level(self, height: float, weight: float) -> float:
+        """Return the likelihood of a height whose port is blocked [1/m]."""
         off = 0.0 if math.isnan(self._level_height) else height - self._level_height
         self._level_height = height - off * (1.0 - min(weight * ALIKE[0] / _LEVEL_TIME, 1.0))
         # In full, not as a share: what is blocked stays blocked, and pays once for that.
-        variance = _LEVEL_VARIANCE + _LEVEL_DRIFT * self._track.gap
-        return math.exp(-min(0.5 * off * off / variance, 300.0)) / math.sqrt(math.tau * variance)
+        return math.exp(-min(0.5 * off * off / _LEVEL_VARIANCE, 300.0)) / math.sqrt(
+            math.tau * _LEVEL_VARIANCE
+        )
 
     def _improbable(self, channel: Channel, is_sound: NDArray[np.bool_]) -> FloatArray:
         """Return by how much a hypothesis is less likely by where it has come to itself."""
@@ -362,8 +319,9 @@ class Belief:
         fast = np.maximum(np.abs(state[:, 1] - self._speed) - self._widest, 0.0)
         found = np.minimum(0.5 * fast**2 / (spread[:, 1, 1] + 1.0), 50.0)
         if channel is Channel.HEIGHT:
-            deep = np.minimum((state[:, 0] - self._lowest) / np.sqrt(spread[:, 0, 0]), 0.0)
-            found = found + np.where(self._is_held, 0.0, np.minimum(0.5 * deep**2, 50.0))
+            deep = np.minimum((state[:, 0] + _BELOW) / np.sqrt(spread[:, 0, 0]), 0.0)
+            is_seen = is_sound & ~self._is_held
+            found = found + np.where(is_seen, np.minimum(0.5 * deep**2, 50.0), 0.0)
         return np.asarray(found)
 
     def read_spin(self, rate: float, seconds: float) -> None:
@@ -374,7 +332,6 @@ class Belief:
                 share / slow * math.exp(-min(rate / slow, 300.0))
                 + (1.0 - share) / fast * math.exp(-min(rate / fast, 300.0))
             )
-        self._aside = _OFF_AXIS * rate**2
         free = likelihood(False)
         is_news = self._is_held & self._is_sound[Channel.FORCE]
         weight = min(seconds / _SPIN_ALIKE, 1.0)
@@ -398,28 +355,6 @@ class Belief:
         """
         is_shown = (self._is_sound & read[:, None])[:Channel.FORCE].any(axis=0)
         return float(self._shares[self._is_held & is_shown].sum())
-
-    def flies(self, read: NDArray[np.bool_]) -> float:
-        """Return the probability that nothing holds it, as a live height or speed shows.
-
-        Where neither is alive, as a live force does.
-        """
-        seen = (self._is_sound & read[:, None])[:Channel.FORCE].any(axis=0)
-        felt = self._is_sound[Channel.FORCE] & read[Channel.FORCE]
-        is_shown = seen if read[:Channel.FORCE].any() else felt
-        return float(self._shares[~self._is_held & is_shown].sum())
-
-    def rests(self, read: NDArray[np.bool_]) -> float:
-        """Return the probability that something holds it, and no channel that was read failed."""
-        agrees = (self._is_sound | ~read[:, None]).all(axis=0)
-        return float(self._shares[self._is_held & agrees].sum())
-
-    @property
-    def flight(self) -> tuple[float, float]:
-        """Mean height [m] and speed [m/s] of what nothing holds."""
-        shares = self._shares[~self._is_held]
-        height, speed = shares @ self._state[~self._is_held, :2] / shares.sum()
-        return float(height), float(speed)
 
     @property
     def held(self) -> float:

@@ -16,6 +16,11 @@ class LiveValue:
     limit : float
         A value that has not changed for this long is that of a dead sensor [s]; for a sensor
         with fewer samples it is two and a half of its intervals.
+
+    Attributes
+    ----------
+    is_new : bool
+        Whether the latest sample brought a value that differs from the one before.
     """
 
     def __init__(self, limit: float) -> None:
@@ -24,6 +29,7 @@ class LiveValue:
 
     def reset(self) -> None:
         """Forget the sensor."""
+        self.is_new = False
         self._value = math.nan
         self._known_ns: int | None = None
         self._changed_ns: int | None = None
@@ -31,11 +37,12 @@ class LiveValue:
 
     def update(self, clock_ns: int, value: float) -> None:
         """Take the value of a sample."""
+        self.is_new = math.isfinite(value) and value != self._value
         if not math.isfinite(value):
             return
         if self._known_ns is not None:
             self._interval_ns = min(clock_ns - self._known_ns, _LONGEST_INTERVAL_NS)
-            if value != self._value:
+            if self.is_new:
                 # A first value proves nothing: a stuck sensor has one too.
                 self._changed_ns = clock_ns
         self._known_ns, self._value = clock_ns, value

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 _FEWEST = 8  # four wild readings are no line
 _CERTAIN = 6.0  # sigma: it is judged at every sample
 _LEAST_NOISE = 0.05  # one sigma of the value, where the readings show less
+_TREND_SIGMA, _TREND_SHARE = 4.0, 0.05  # of a change of the slope, and least part of the slope
 _SHARE = 0.25  # of the slope that each half of the window must have
 _MOST_PERIODS = 4  # a slow sensor may take so many windows to give enough readings
 
@@ -44,7 +45,7 @@ class Slope:
             points.popleft()
 
     @property
-    def _is_full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether there are readings over the whole window."""
         points = self._points
         return len(points) >= _FEWEST and points[-1][0] - points[0][0] >= self._window_ns
@@ -52,7 +53,7 @@ class Slope:
     @property
     def value(self) -> float:
         """Slope [1/s], NaN while the window is not full."""
-        return _line(self._points)[0] if self._is_full else math.nan
+        return _line(self._points)[0] if self.is_full else math.nan
 
     def exceeds(self, limit: float) -> bool:
         """Return whether the slope, up or down, is certainly above a limit [1/s].
@@ -60,7 +61,7 @@ class Slope:
         Both halves of the window must agree, so that a step, a spike or a few wild readings are
         no slope.
         """
-        if not self._is_full:
+        if not self.is_full:
             return False
         slope, sigma = _line(self._points)
         if abs(slope) <= limit + _CERTAIN * sigma:
@@ -68,6 +69,17 @@ class Slope:
         return all(
             half * math.copysign(1.0, slope) > _SHARE * abs(slope) for half, _ in self._halves()
         )
+
+    @property
+    def trend(self) -> int:
+        """How the slope certainly changes over the window: -1, 0 where it is not certain, or 1."""
+        if not self.is_full:
+            return 0
+        (before, sigma_before), (after, sigma_after) = self._halves()
+        change, sigma = after - before, math.hypot(sigma_before, sigma_after)
+        if abs(change) <= max(_TREND_SIGMA * sigma, _TREND_SHARE * abs(self.value)):
+            return 0
+        return 1 if change > 0.0 else -1
 
     def _halves(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the slope and its sigma of either half of the window."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
@@ -14,6 +15,31 @@ from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 class FlightParams:
     """When a vehicle has lifted off, has landed, and when that is believed."""
 
+    liftoff_acceleration: float = quantity(
+        1.5 * STANDARD_GRAVITY,
+        'm/s^2',
+        above=STANDARD_GRAVITY,
+        doc='specific force that means liftoff, 1 g at rest',
+    )
+    liftoff_acceleration_time: float = quantity(
+        0.1, 's', above=0.0, doc='for how long that force must act'
+    )
+    liftoff_confirm_velocity: float = quantity(
+        6.0, 'm/s', above=0.0,
+        doc='speed that the force adds up to and that confirms it where the altitude is dead',
+    )
+    liftoff_confirm_rise: float = quantity(
+        5.0, 'm', above=0.0, doc='recent rise that confirms the force where the altitude is alive'
+    )
+    liftoff_velocity: float = quantity(
+        10.0, 'm/s', above=0.0, doc='vertical speed that means an ascent, together with the rise'
+    )
+    liftoff_rise: float = quantity(
+        15.0, 'm', above=0.0, doc='recent rise that means an ascent, together with the speed'
+    )
+    liftoff_rise_time: float = quantity(
+        0.5, 's', above=0.0, doc='for how long speed and rise must hold'
+    )
     stand_down_time: float = quantity(
         5.0, 's', above=0.0,
         doc='for how long something must certainly hold the vehicle, as after a landing',
@@ -47,9 +73,6 @@ class FlightParams:
     longest_step: float = quantity(
         2.0, 's', above=0.0, doc='no gap between two stamps counts for more than this'
     )
-    climb_velocity: float = quantity(
-        2.0, 'm/s', above=0.0, doc='vertical speed from which it climbs, and a stage may be lit'
-    )
     nose: FloatArray = quantity(
         (0.0, 0.0, 1.0), '', shape=(3,),
         doc='direction of the nose in base_link axes, for tilt and the orientation of the rocket',
@@ -60,6 +83,17 @@ class FlightParams:
     )
     resume_height: float = quantity(
         30.0, 'm', above=0.0, doc='height above the pad that a recorded flight must have to go on'
+    )
+    resume_velocity: float = quantity(
+        2.0, 'm/s', above=0.0, doc='vertical speed, up or down, that it must have as well'
+    )
+    resume_moving_time: float = quantity(
+        0.5, 's', above=0.0,
+        doc='for how long it must have that speed, or be in free fall; three times as long where '
+        'the age of the record is uncertain',
+    )
+    resume_time: float = quantity(
+        2.0, 's', above=0.0, doc='rest after which a recorded flight is over'
     )
     resume_silence: float = quantity(
         2.0, 's', above=0.0,

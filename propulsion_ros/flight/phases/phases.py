@@ -45,13 +45,14 @@ class Duty(str, Enum):
     CONFIGURE = 'read the configuration'
     DISARM = 'disarm deployers and engines'
     MEASURE_PAD = 'measure the pad'
-    WATCH_REST = 'detect what is held near its pad without an apogee'
+    WATCH_REST = 'detect what is held near its pad without an apogee or a seen ascent'
     SET_DEBUG = 'set the flag debug'
     CLEAR_DEBUG = 'clear the flag debug'
     FORGET_FLIGHT = 'clear the data of the last flight: moments, latches, fired events'
     ARM = 'arm deployers and engines'
     BEGIN_ASCENT = 'clear what was detected on the pad'
     DETECT_LIFTOFF = 'detect liftoff'
+    DETECT_ASCENT = 'detect the ascent'
     RUN_CONTROLLERS = 'run controllers'
     RUN_EVENTS = 'run events'
     DETECT_APOGEE = 'detect apogee, watch the backup timer'
@@ -89,12 +90,15 @@ DUTIES: Mapping[Phase, Duties] = {
     ),
     Phase.FLIGHT: Duties(
         entry=(Duty.ARM, Duty.BEGIN_ASCENT),
-        update=(Duty.WATCH_REST, Duty.DETECT_APOGEE, Duty.RUN_CONTROLLERS, Duty.RUN_EVENTS),
+        update=(
+            Duty.DETECT_ASCENT, Duty.WATCH_REST, Duty.DETECT_APOGEE, Duty.RUN_CONTROLLERS,
+            Duty.RUN_EVENTS,
+        ),
         tune='flight',
     ),
     Phase.RECOVERY: Duties(
         entry=(Duty.ARM, Duty.SHUT_ENGINES_DOWN, Duty.SOUND_BEACON),
-        update=(Duty.WATCH_REST, Duty.RUN_EVENTS),
+        update=(Duty.DETECT_ASCENT, Duty.WATCH_REST, Duty.RUN_EVENTS),
         exit=(Duty.SILENCE_BEACON,),
         tune='recovery',
     ),
@@ -121,8 +125,8 @@ class Facts:
         What the required checks of `readiness` have found.
     has_asked : bool
         Whether the same was requested shortly before.
-    has_lifted_off : bool
-        Whether a liftoff was seen.
+    has_ascended : bool
+        Whether an ascent was seen.
     is_supported : bool
         Whether something certainly holds the vehicle.
     aloft : str
@@ -135,7 +139,7 @@ class Facts:
     is_resuming: bool = False
     objections: tuple[str, ...] = ()
     has_asked: bool = False
-    has_lifted_off: bool = False
+    has_ascended: bool = False
     is_supported: bool = False
     aloft: str = ''
 
@@ -163,7 +167,7 @@ def _unless(reason: str, allows: Callable[[Facts], bool]) -> Guard:
 ALTITUDE_KNOWN = _unless('no recent sample gives an altitude', lambda facts: facts.altitude_known)
 LANDED = Guard('the vehicle may still be in the air', lambda facts: facts.aloft)
 ASKED_TWICE = _unless(
-    'it counts as a liftoff, and charges may fire: request it again within '
+    'it counts as a seen ascent, and charges may fire: request it again within '
     '`flight.ask_again_time`', lambda facts: facts.has_asked,
 )
 IN_THE_AIR = _unless(
@@ -213,8 +217,8 @@ class Case:
 
 
 ON_THE_GROUND = Case(
-    'where something certainly holds the vehicle, or no liftoff was seen',
-    lambda facts: facts.is_supported or not facts.has_lifted_off,
+    'where something certainly holds the vehicle, or no ascent was seen',
+    lambda facts: facts.is_supported or not facts.has_ascended,
 )
 
 

@@ -154,9 +154,9 @@ def _digest(flight: Any) -> str:
 
 
 def _snapshot(node: JsonNode) -> Snapshot:
-    # Version 0.1 knew a landing, when the altitude was last alive, and what made a liftoff certain.
+    # Version 0.1 knew a landing, and when the altitude was last alive, in place of the belief.
     known = [field.name for field in dataclasses.fields(Snapshot)]
-    node.check_keys([*known, 'has_landed', 'altitude_ns', 'ascent'])
+    node.check_keys([*known, 'has_landed', 'altitude_ns'])
     held = next((name for name in ('is_supported', 'has_landed') if node.has(name)), None)
     ignition, liftoff, apogee = (
         _mark(node[name]) if node.has(name) else None for name in ('ignition', 'liftoff', 'apogee')
@@ -168,6 +168,7 @@ def _snapshot(node: JsonNode) -> Snapshot:
         node['is_burning'].flag(),
         ignition, liftoff, apogee,
         tuple(_event(item) for item in node['events'].items()),
+        _mark(node['ascent']) if node.has('ascent') else None,
         _vertex(node['vertex']) if node.has('vertex') else None,
         held is not None and node[held].flag(),
         node['held'].number() if node.has('held') else 0.0,

@@ -125,74 +125,8 @@ def test_rates_of_readings_are_put_together():
     """A hundred readings of a second are no hundred witnesses, and cost no hundred updates."""
     watched = MotionWatch(5.0)
     steps = itertools.count()
-    watched._belief.advance = lambda seconds, **_: next(steps)
+    watched._belief.advance = lambda seconds: next(steps)
     for i in range(1000):
         force = (0.0, 0.0, G + 0.001 * (i % 7))
         watched.update(i * SECOND // 1000, Readings(force=force), learns=False)
     assert next(steps) <= 11
-
-
-# Departures.
-
-
-def risen(push, burn):
-    """Return height and force of a push and a coast."""
-    def height(t):
-        s = max(t - burn, 0.0)
-        return 0.5 * push * min(t, burn) ** 2 + push * burn * s - 0.5 * G * s * s
-
-    return height, lambda t: push + G if t < burn else 0.3
-
-
-@pytest.mark.parametrize(('push', 'burn', 'reads', 'latest'), [
-    pytest.param(60.0, 2.0, 'both', 1.0, id='both'),
-    pytest.param(60.0, 2.0, 'height', 1.6, id='a height alone'),
-    pytest.param(60.0, 2.0, 'force', 5.0, id='a force alone, by its coast'),
-    pytest.param(15.0, 3.0, 'both', 2.5, id='a weak push'),
-])
-def test_a_launch_is_a_departure_that_is_dated_back(push, burn, reads, latest):
-    watched, (height, force) = Watched().stand(), risen(push, burn)
-    left = watched.now
-    watched.read(
-        latest, height if reads != 'force' else None, force if reads != 'height' else None
-    )
-    found = watched.watch.departure
-    assert found.source == ('climb' if reads == 'height' else 'acceleration')
-    assert found.clock_ns / SECOND == pytest.approx(left, abs=0.5)
-
-
-def test_a_drop_from_where_it_was_carried_is_a_fall():
-    watched = Watched().stand()
-    watched.read(45.0, lambda t: min(3.0 * t, 120.0), lambda t: G, lambda t: 0.1)
-    assert watched.watch.departure is None
-    watched.read(3.4, lambda t: 120.0 - 0.5 * G * t * t, lambda t: 0.2)
-    assert watched.watch.departure.source == 'fall'
-    assert watched.watch.fallen == pytest.approx(0.5 * G * 3.4**2, abs=4.0)
-
-
-@pytest.mark.parametrize(('height', 'force'), [
-    pytest.param(lambda t: 0.0, lambda t: 60.0 if t < 0.2 else G, id='a knock'),
-    pytest.param(lambda t: -2.0 * t, lambda t: 0.0, id='no force in a lift that goes down'),
-    pytest.param(lambda t: 3.0 * t, lambda t: 6.0 + G, id='an offset in a lift that goes up'),
-    pytest.param(lambda t: 25.0, lambda t: G, id='a height that has stepped'),
-])
-def test_one_sensor_that_fails_where_something_holds_it_is_no_departure(height, force):
-    watched = Watched().stand()
-    watched.read(40.0, height, force, lambda t: 0.1)
-    assert watched.watch.departure is None
-
-
-def test_a_firing_on_a_stand_is_not_shown_as_a_flight():
-    watched, rng = Watched().stand(), np.random.default_rng(2)
-    for _ in range(80):
-        watched.read(
-            0.05, lambda t: 14.0 + 3.0 * rng.standard_normal(),
-            lambda t: abs(16.0 + 45.0 * rng.standard_normal()),
-        )
-        assert not watched.watch.is_shown
-
-
-def test_a_flight_is_shown_within_two_seconds():
-    watched, (height, force) = Watched().stand(), risen(60.0, 2.0)
-    watched.read(2.0, height, force)
-    assert watched.watch.is_shown

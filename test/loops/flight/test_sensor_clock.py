@@ -166,7 +166,7 @@ def test_clock_that_is_ahead_after_a_boot_fires_nothing_early(tmp_path, at, ahea
     robot.feed(at + 1.1, MAIN + 3.0, shift=lambda t: ahead)
     assert robot.charges == CHARGES
     drogue = robot.fired[0][1] - EPOCH - ahead
-    assert APOGEE - 1.5 < drogue < APOGEE + 1.0
+    assert APOGEE - 1.5 < drogue < APOGEE + 0.5
 
 
 @pytest.mark.parametrize('ahead', few_of([3.9, 2.0, 3.0], 3))
@@ -185,9 +185,7 @@ def test_ascent_that_passed_in_a_restart_is_known_where_the_vehicle_is_high(tmp_
     """It was killed before liftoff was certain, and its topics were connected at the apogee."""
     flown(tmp_path / 'r.json', LIFTOFF + 0.2)
     robot = Robot(tmp_path / 'r.json', LIFTOFF + 1.0)
-    robot.feed(
-        LIFTOFF + 1.0, LIFTOFF + 8.0, motion=lambda t: 300.0 - 4.9 * (t - LIFTOFF - 1.0) ** 2
-    )
+    robot.feed(LIFTOFF + 1.0, LIFTOFF + 8.0, motion=lambda t: 300.0 - 4.0 * (t - LIFTOFF))
     assert robot.loop._state.phase is Phase.RECOVERY
     assert robot.charges[:1] == CHARGES[:1]
 
@@ -198,9 +196,7 @@ def test_ascent_that_passed_in_two_restarts_is_known_where_the_vehicle_is_high(t
     waiting = Robot(tmp_path / 'r.json', LIFTOFF + 1.0)
     waiting.wait(2.0)
     robot = Robot(tmp_path / 'r.json', LIFTOFF + 8.0)
-    robot.feed(
-        LIFTOFF + 8.0, LIFTOFF + 15.0, motion=lambda t: 300.0 - 4.9 * (t - LIFTOFF - 8.0) ** 2
-    )
+    robot.feed(LIFTOFF + 8.0, LIFTOFF + 16.0, motion=lambda t: 300.0 - 4.0 * (t - LIFTOFF))
     assert robot.charges[:1] == CHARGES[:1]
 
 
