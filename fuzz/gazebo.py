@@ -17,6 +17,7 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.bridge import bridge_yaml
 from propulsion_ros.gz.host import ActuatorHost
 from propulsion_ros.gz.model import GazeboRobot, gazebo_robot
+from propulsion_ros.gz.simulated_model import SimulatedModel
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.urdf.link_tree import IDENTITY, LinkTree
 from propulsion_ros.urdf.reader import mass_from_urdf
@@ -81,7 +82,13 @@ def _reread(read: Callable[[str], object], robot: GazeboRobot) -> object:
 def _host(data: bytes) -> None:
     """Find the actuators of an outline in a model that lacks every link of some letter."""
     lacks = chr(ord('a') + data[0] % 32) if data else ''
-    host = ActuatorHost(outlined(data), lambda link: not lacks or lacks not in link)
+    text = outlined(data)
+    tree = LinkTree(parse_urdf(text))
+    links = [tree.root, *(joint.child for joint in tree.joints.values())]
+    poses = {
+        link: tree.pose(link, tree.root) for link in links if not lacks or lacks not in link
+    }
+    host = ActuatorHost(SimulatedModel('robot', poses, list(tree.joints.values())), text)
     require(host.base.link in host.links, f'{host.links} without {host.base.link!r}')
     motion = host.base.motion(IDENTITY, (0.0, 0.0, 0.0, 1.0), np.ones(3), np.ones(3))
     require(all(map(math.isfinite, motion.velocity)), f'{motion}')
