@@ -177,7 +177,7 @@ OF_UNIT = {rule.unit: rule for rule in (
     Rule('density', '{}', (0.0, 0.99, 1.035, 1.7, 400.0, 2000.0), 'kg/m^3',
          'gases of vehicles, and liquids from methane on'),
     Rule('slope', '{}', (0.0, 4.0 * math.pi), '1/rad', 'twice that of a thin plate'),
-    Rule('share', '{}', (), '', 'a jet is not wider than its opening; hollow hemispheres'
+    Rule('share', '{}', (), '', 'what flows out is not wider than its opening; hollow hemispheres'
          ' have a drag of 1.4'),
 )}
 """Rules of parameters by their unit, each with what is usual where the parameter has no range."""
@@ -283,12 +283,12 @@ RULES = (
          'the widest actuators', 'are ixx, iyy and izz swapped?'),
     Rule('extent', 'lies {} from its centre', (0.0, 1.5), 'm', 'all mass is inside', n.outside,
          'its shapes', 'are ixx, iyy and izz swapped?'),
-    Rule('acceleration', 'are pushed by {}', (1e-6, 3000.0), 'N', 'm/s^2: electric thrusters to '
+    Rule('acceleration', 'are pushed by {}', (1e-6, 3000.0), 'N', 'm/s^2: ion engines to '
          'what no gun launches', n.any_forces, 'the mass', _UNITS),
     Rule('propellers', 'are pushed by {} in water', (1e-3, 100.0), 'N', 'm/s^2: large ships to '
          'five times torpedoes', n.forces_in_water, 'the mass', _UNITS),
-    Rule('rotors', 'are pushed by {} in air', (0.1, 400.0), 'N', 'm/s^2: airships to twice racing '
-         'drones', n.forces_in_air, 'the mass', _UNITS),
+    Rule('airborne', 'are pushed by {} in air', (0.1, 400.0), 'N', 'm/s^2: airships to twice '
+         'racing drones', n.forces_in_air, 'the mass', _UNITS),
     Rule('spin', 'are turned by {}', (0.0, 5000.0), 'N m', 'rad/s^2: five times quadrotors of 30 g',
          n.spins, 'the moment of inertia', 'kg m^2, N and m?'),
     Rule('buoyancy', 'lifts {}', (0.0, 10.0), 'kg', 'balloons of air apart', n.lifted, 'the mass',
