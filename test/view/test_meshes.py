@@ -95,7 +95,7 @@ def test_a_hostile_mesh_is_refused_in_one_line(mesh, kind, content, expected):
 def test_a_library_that_is_absent_is_named_with_the_words_for_pip(mesh, monkeypatch):
     path = mesh('stl', STL)
     monkeypatch.setattr(meshes, 'find_spec', lambda name: None)
-    with pytest.raises(SourceError, match="needs trimesh, pip install 'trimesh>=4'"):
+    with pytest.raises(SourceError, match="needs trimesh, pip install 'trimesh<6,>=4"):
         read_mesh(path)
 
 
