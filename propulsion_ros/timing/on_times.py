@@ -5,7 +5,7 @@ from __future__ import annotations
 from propulsion_ros.timing.stamps import StampJudge, StampLimits
 
 _STAMPS = StampLimits(behind_ns=0, agreeing=1)
-"""Whoever gives the time has judged it: every step back is a jump."""
+"""The caller has judged the time: every step back is a jump."""
 
 
 class OnTimes:
