@@ -130,12 +130,20 @@ def value_doubts(
             ):
                 index, who = i if values.ndim else None, parameter.key.rpartition('.')[2]
                 number = n.Number(parameter.key, abs(value), f'{who} of ', index=index)
-                meant = (
-                    (f'if that is in {word}, write {right:.6g}', right)
-                    for word, right in conversions(value, parameter.spec.unit)
-                    if rule.fits(abs(right))
-                )
+                meant = _in_other_units(rule, value, parameter.spec.unit)
                 yield Doubt(rule, number, *next(meant, (f'{parameter.description}?', math.nan)))
+
+
+def _in_other_units(rule: Rule, number: float, unit: str) -> Iterator[tuple[str, float]]:
+    """Yield what to write, in words and as a number, where another unit makes a size usual."""
+    for word, meant in conversions(number, unit):
+        if rule.fits(abs(meant)):
+            yield f'if {in_unit("that", word, meant)}', meant
+
+
+def in_unit(what: str, word: str, meant: float) -> str:
+    """Return that something is in another unit, and what to write."""
+    return f'{what} is in {word}, write {meant:.6g}'
 
 
 def rule_of(parameter: Parameter) -> Rule | None:
@@ -158,10 +166,8 @@ def robot_doubts(robot: RobotLayout, silenced: Collection[str] = ()) -> Iterator
             if rule.fits(number.value, number.of) or any(rule.name in each for each in quiet):
                 continue
             is_alone = rule.unit and not (rule.of or rule.remedy)
-            others = conversions(number.value, rule.unit) if is_alone else ()
-            meant = (f'if that is in {word}, write {right:.6g}' for word, right in others
-                     if rule.fits(right))
-            yield Doubt(rule, number, next(meant, ''))
+            meant = _in_other_units(rule, number.value, rule.unit) if is_alone else iter(())
+            yield Doubt(rule, number, next(meant, ('',))[0])
 
 
 OF_UNIT = {rule.unit: rule for rule in (

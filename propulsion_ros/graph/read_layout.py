@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,63 +32,108 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.block import ActuatorSpec
+from propulsion_ros.urdf.reader import angles_of_urdf, masses_from_urdf
+from propulsion_ros.urdf.visuals import corners_of_urdf
 
 _LAG = 'time_constant'
 _PROBE = 1e-3
 """Step without a command, in which nothing is burnt [s]."""
 
 
-def robot_layout(
-    specs: Sequence[ActuatorSpec],
-    links: Mapping[str, MassProperties],
-    parameters_of_node: Callable[[str], Mapping[str, Any]] = lambda name: {},
-    angles: Mapping[str, float] = MappingProxyType({}),
-    corners: Mapping[str, FloatArray] = MappingProxyType({}),
-) -> RobotLayout:
-    """Return the layout of a robot.
+@dataclass(frozen=True)
+class Sources:
+    """What the layout of a robot is made from."""
+
+    specs: Mapping[str, ActuatorSpec]
+    """Blocks, by name."""
+    links: Mapping[str, MassProperties]
+    """Mass of each link without propellant, in the base_link of the blocks, by its path."""
+    given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Parameters from files, by node, which win over the tags of a block."""
+    angles: Mapping[str, float] = field(default_factory=dict)
+    """Largest angle of each <origin> [rad], by its path."""
+    corners: Mapping[str, FloatArray] = field(default_factory=dict)
+    """Corners of the shapes of links in the base_link of the blocks, (m, 3), by its path."""
+    built: dict[str, list[Group]] = field(default_factory=dict)
+    """Groups of those blocks that are as they were."""
+
+    @property
+    def layout(self) -> RobotLayout:
+        """The robot: of the blocks, those in the base_link of the first.
+
+        Raises `ConfigError` for a block that lacks or misstates something.
+        """
+        base_link = next((spec.base_link for spec in self.specs.values()), '')
+        for name, spec in self.specs.items():
+            if name not in self.built and spec.base_link == base_link:
+                self.built[name] = list(_groups_of(spec, self.given.get(name, {})))
+        groups = [group for name in self.specs for group in self.built.get(name, ())]
+        params = build(BodyParams, self.given.get(BODY, {}), 'body.')
+        dry = MassProperties.total(list(self.links.values()))
+        body = SimulatedBody(params, ParachutesParams(), dry, ())
+        # Without the mass of a link, that of the tanks is not the robot's.
+        for group in groups if dry.mass else ():
+            for i, tank in enumerate(_tanks_of(group)):
+                body.weigh(f'{group.name}/{i}', tank)
+        propellant = body.loaded.mass - dry.mass
+        expects = frozenset(word for group in groups for word in group.timing.expects)
+        return RobotLayout(
+            base_link, groups, body.loaded, propellant, params, self.links, self.angles,
+            self.corners, expects,
+        )
+
+    def has_file(self, node: str, key: str) -> bool:
+        """Whether a file gives a parameter, and not the block."""
+        spec = self.specs.get(node)
+        return key in self.given.get(node, {}) and not (spec and key in spec.geometry)
+
+    def value(self, node: str, key: str) -> Any:
+        """Return the value of a parameter that is given."""
+        return (self.given[node] if self.has_file(node, key) else self.specs[node].values)[key]
+
+    def changed(self, node: str, key: str, value: Any) -> Sources:
+        """Return these with another value of a parameter."""
+        built = {name: groups for name, groups in self.built.items() if name != node}
+        if self.has_file(node, key):
+            given = {**self.given, node: {**self.given[node], key: value}}
+            return dataclasses.replace(self, given=given, built=built)
+        spec = self.specs[node]
+        spec = dataclasses.replace(spec, values={**spec.values, key: value})
+        return dataclasses.replace(self, specs={**self.specs, node: spec}, built=built)
+
+    def scaled(self, paths: Collection[str], key: str, factor: float) -> Sources:
+        """Return these with mass, inertia or centre of some links times a factor."""
+        links = {
+            path: dataclasses.replace(link, **{key: getattr(link, key) * factor})
+            if path in paths else link for path, link in self.links.items()
+        }
+        return dataclasses.replace(self, links=links)
+
+
+def sources_of(
+    xml: str, specs: Sequence[ActuatorSpec], given: Callable[[str], Mapping[str, Any]]
+) -> Sources:
+    """Return what the layout of a robot is made from.
 
     Parameters
     ----------
+    xml : str
+        The robot description.
     specs : sequence of ActuatorSpec
-        Its plugin blocks; those in another base_link than the first are left out.
-    links : mapping
-        Mass of each link without propellant, in the base_link of the blocks.
-    parameters_of_node : callable
-        Parameters of a node by its name, which win over the tags of its block.
-    angles : mapping
-        Largest angle of each <origin> [rad], by its path.
-    corners : mapping
-        Corners of the shapes of links in the base_link of the blocks, (m, 3), by its path.
+        Its plugin blocks, at least one.
+    given : callable
+        Returns the parameters from files of a node by its name.
 
     Raises
     ------
     ConfigError
-        For a block that lacks or misstates something.
+        For links without sound masses, angles or shapes.
     """
-    base_link = specs[0].base_link if specs else ''
-    groups = [
-        group for spec in specs if spec.base_link == base_link
-        for group in groups_of(spec, parameters_of_node(spec.name))
-    ]
-    params = build(BodyParams, parameters_of_node(BODY), 'body.')
-    return assembled(base_link, groups, links, params, angles, corners)
-
-
-def assembled(
-    base_link: str, groups: Sequence[Group], links: Mapping[str, MassProperties],
-    params: BodyParams, angles: Mapping[str, float], corners: Mapping[str, FloatArray],
-) -> RobotLayout:
-    """Return the layout of a robot from its groups; see `robot_layout`."""
-    dry = MassProperties.total(list(links.values()))
-    body = SimulatedBody(params, ParachutesParams(), dry, ())
-    # Without the mass of a link, that of the tanks is not the robot's.
-    for group in groups if dry.mass else ():
-        for i, tank in enumerate(_tanks_of(group)):
-            body.weigh(f'{group.name}/{i}', tank)
-    propellant = body.loaded.mass - dry.mass
-    expects = frozenset(word for group in groups for word in group.timing.expects)
-    return RobotLayout(
-        base_link, groups, body.loaded, propellant, params, links, angles, corners, expects
+    base_link, links = masses_from_urdf(xml, specs[0].base_link)
+    blocks = {spec.name: spec for spec in specs}
+    return Sources(
+        blocks, links, {name: given(name) for name in (*blocks, BODY)}, angles_of_urdf(xml),
+        corners_of_urdf(xml, base_link),
     )
 
 
@@ -97,7 +142,7 @@ def _tanks_of(group: Group) -> Iterator[MassProperties]:
         yield MassProperties(float(mass), com, inertia)
 
 
-def groups_of(spec: ActuatorSpec, given: Mapping[str, Any]) -> Iterator[Group]:
+def _groups_of(spec: ActuatorSpec, given: Mapping[str, Any]) -> Iterator[Group]:
     """Yield the group of a block, nothing for one without places."""
     family_type = REGISTRY[spec.family]
     if not family_type.facts.pushes:

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from propulsion_ros.graph.doubts import Doubt, robot_doubts, value_doubts
+from propulsion_ros.graph.doubts import Doubt, in_unit, robot_doubts, value_doubts
 from propulsion_ros.graph.node_config import schema_of
-from propulsion_ros.graph.read_layout import assembled, groups_of
-from propulsion_ros.graph.robot_layout import Group, RobotLayout
+from propulsion_ros.graph.read_layout import Sources
 from propulsion_ros.graph.simulation import BODY
-from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.flat import build, parameters_of
+from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.hints import conversions
 from propulsion_ros.settings.quantity import FloatArray, flatten
-from propulsion_ros.urdf.block import ActuatorSpec
 
 _MANY, _FEW = 1000, 4
 """Numbers and links, and rows that are doubted, beyond which it takes too long."""
@@ -29,59 +26,6 @@ _OFFERED, _FAR = 3, 20.0
 """Numbers between which a line leaves the choice, and by what factor they are others."""
 _OF_LINK = {'mass': ('mass', 'kg'), 'inertia': ('inertia', 'kg m^2'), 'com': ('origin/@xyz', 'm')}
 """Elements and units of the mass of a link."""
-
-
-@dataclass(frozen=True)
-class Sources:
-    """What the layout of a robot is made from, see `robot_layout`."""
-
-    specs: Mapping[str, ActuatorSpec]
-    """Blocks, by name."""
-    links: Mapping[str, MassProperties]
-    given: Mapping[str, Mapping[str, Any]]
-    """Parameters from files, by node."""
-    angles: Mapping[str, float]
-    corners: Mapping[str, FloatArray]
-    built: dict[str, list[Group]] = field(default_factory=dict)
-    """Groups of those blocks that are as they were."""
-
-    @property
-    def layout(self) -> RobotLayout:
-        """The robot."""
-        base_link = next(iter(self.specs.values())).base_link
-        for name, spec in self.specs.items():
-            if name not in self.built and spec.base_link == base_link:
-                self.built[name] = list(groups_of(spec, self.given.get(name, {})))
-        groups = [group for name in self.specs for group in self.built.get(name, ())]
-        params = build(BodyParams, self.given.get(BODY, {}), 'body.')
-        return assembled(base_link, groups, self.links, params, self.angles, self.corners)
-
-    def has_file(self, node: str, key: str) -> bool:
-        """Whether a file gives a parameter, and not the block."""
-        spec = self.specs.get(node)
-        return key in self.given.get(node, {}) and not (spec and key in spec.geometry)
-
-    def value(self, node: str, key: str) -> Any:
-        """Return the value of a parameter that is given."""
-        return (self.given[node] if self.has_file(node, key) else self.specs[node].values)[key]
-
-    def changed(self, node: str, key: str, value: Any) -> Sources:
-        """Return these with another value of a parameter."""
-        built = {name: groups for name, groups in self.built.items() if name != node}
-        if self.has_file(node, key):
-            given = {**self.given, node: {**self.given[node], key: value}}
-            return dataclasses.replace(self, given=given, built=built)
-        spec = self.specs[node]
-        spec = dataclasses.replace(spec, values={**spec.values, key: value})
-        return dataclasses.replace(self, specs={**self.specs, node: spec}, built=built)
-
-    def scaled(self, paths: Collection[str], key: str, factor: float) -> Sources:
-        """Return these with mass, inertia or centre of some links times a factor."""
-        links = {
-            path: dataclasses.replace(link, **{key: getattr(link, key) * factor})
-            if path in paths else link for path, link in self.links.items()
-        }
-        return dataclasses.replace(self, links=links)
 
 
 @dataclass(frozen=True)
@@ -148,11 +92,11 @@ def _left(change: Change, silenced: Collection[str]) -> Iterator[set[Any]]:
 
 def _mended(sources: Sources, node: str, doubt: Doubt) -> Sources:
     """Return a robot with a number as it was meant, where that is known."""
+    if math.isnan(doubt.meant):
+        return sources
     value = sources.value(node, doubt.number.key)
     numbers = flatten(value)
     numbers[doubt.number.index or 0] = doubt.meant
-    if math.isnan(doubt.meant):
-        return sources
     return sources.changed(node, doubt.number.key, numbers if np.ndim(value) else doubt.meant)
 
 
@@ -164,10 +108,10 @@ def _with_remedy(doubt: Doubt, changes: Sequence[Change]) -> Doubt:
     first, number = changes[0], doubt.number
     if {change.key for change in changes} == {first.key}:
         number = dataclasses.replace(number, key=first.key, block=first.block, index=first.index)
-    parts = dict.fromkeys(
-        f'{"that" if change.key == number.key else change.key.rpartition("/")[2]} is in '
-        f'{change.word}, write {change.meant:.6g}' for change in changes
-    )
+    parts = dict.fromkeys(in_unit(
+        'that' if change.key == number.key else change.key.rpartition('/')[2],
+        change.word, change.meant,
+    ) for change in changes)
     remedy = f'if {", or if ".join([*parts][:_OFFERED])}'
     return dataclasses.replace(doubt, number=number, remedy=remedy)
 

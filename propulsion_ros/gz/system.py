@@ -276,7 +276,7 @@ def _fault_of_step(period_ns: int, end_ns: int) -> ConfigError:
 
 def _require_known(plugin: Element) -> None:
     """Refuse a tag that is misspelt, which would be without effect, or given twice."""
-    seen = set()
+    seen, names = set(), set()
     for child in plugin:
         tag = child.tag
         if tag not in _TAGS:
@@ -288,11 +288,11 @@ def _require_known(plugin: Element) -> None:
         seen.add(tag)
         name = child.get('name')
         if tag == 'actuators':
-            if name in seen:
+            if name in names:
                 raise SourceError(
                     f'plugin/{path_step(tag, name)}', 'is named twice, rename one'
                 )
-            seen.add(name or '')
+            names.add(name or '')
 
 
 @contextmanager

@@ -19,8 +19,8 @@ from propulsion_ros.graph.node_config import (
     family_of,
     schema_of,
 )
-from propulsion_ros.graph.read_layout import robot_layout
-from propulsion_ros.graph.remedies import Sources, doubts_of
+from propulsion_ros.graph.read_layout import sources_of
+from propulsion_ros.graph.remedies import doubts_of
 from propulsion_ros.graph.robot_layout import RobotLayout, lines_of
 from propulsion_ros.graph.share import read_description
 from propulsion_ros.graph.simulation import BODY
@@ -45,11 +45,8 @@ from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.reader import (
     actuators_from_urdf,
-    angles_of_urdf,
     mass_from_urdf,
-    masses_from_urdf,
 )
-from propulsion_ros.urdf.visuals import corners_of_urdf
 
 EXAMPLE = 'robot.yaml --model robot.urdf'
 _ROBOTS, _PARAMETERS = ('.urdf', '.xacro'), ('.yaml', '.yml')
@@ -135,12 +132,8 @@ def _layout(files: Sequence[Path], model: Path | None) -> RobotLayout:
     specs = actuators_from_urdf(text, loop_params_of)
     if not specs:
         raise SourceError(printable(robots[0]), _NO_BLOCK)
-    base_link, links = masses_from_urdf(text, specs[0].base_link)
     settings = [path for path in files if path.suffix in _PARAMETERS]
-    return robot_layout(
-        specs, links, lambda node: settings_of(settings, node),
-        corners=corners_of_urdf(text, base_link),
-    )
+    return sources_of(text, specs, lambda node: settings_of(settings, node)).layout
 
 
 @dataclass
@@ -313,14 +306,9 @@ def _warn_of_robot(
     """Warn of what makes no sense together, unless something is wrong."""
     if report.faults or not blocks:
         return
-    base_link, links = masses_from_urdf(description.text, blocks[0].base_link)
-    specs = {block.name: block for block in blocks}
-    sources = Sources(
-        specs, links, {name: file.of(name) for name in (*specs, BODY)} if file else {},
-        angles_of_urdf(description.text), corners_of_urdf(description.text, base_link),
-    )
+    sources = sources_of(description.text, blocks, file.of if file else lambda node: {})
     for each in merged(doubts_of(sources, report.silenced)):
-        number, block = each.number, specs.get(each.number.block)
+        number, block = each.number, sources.specs.get(each.number.block)
         given, node = sources.given.get(number.block or BODY, {}), number.block or BODY
         keys = number.key.split(' or ')
         key = next((k for k in keys if k in given or (block and k in block.values)), keys[0])

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from parts import amount
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
-from propulsion_ros.graph.read_layout import robot_layout
+from propulsion_ros.graph.read_layout import Sources
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.family import Allocatable, BodyState, Command, effectiveness_of
@@ -56,7 +56,8 @@ def settled(family, thrust):
 
 def require_truth(text, rng):
     specs, links = read(text)
-    robot, dry = robot_layout(specs, links), MassProperties.total(list(links.values()))
+    robot = Sources({spec.name: spec for spec in specs}, links).layout
+    dry = MassProperties.total(list(links.values()))
     groups = {group.name: group for group in robot.groups}
     mass, first = dry.mass, dry.mass * dry.com
     for spec in specs:

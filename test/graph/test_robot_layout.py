@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.read_layout import robot_layout
+from propulsion_ros.graph.read_layout import Sources, sources_of
 from propulsion_ros.graph.robot_layout import lines_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.models.body.mass import MassProperties
@@ -14,8 +14,7 @@ from propulsion_ros.urdf.reader import actuators_from_urdf, masses_from_urdf
 
 def layout_of(text, **parameters):
     specs = actuators_from_urdf(text, loop_params_of)
-    _, body = masses_from_urdf(text, specs[0].base_link)
-    return robot_layout(specs, body, lambda node: {} if node == 'vehicle' else parameters)
+    return sources_of(text, specs, lambda node: {} if node == 'vehicle' else parameters).layout
 
 
 def shipped(vehicle):
@@ -51,9 +50,10 @@ def test_torque_is_about_the_centre_of_mass():
     _, body = masses_from_urdf(text, specs[0].base_link)
     whole = MassProperties.total(list(body.values()))
     aside = type(whole)(whole.mass, np.array([0.1, 0.0, 0.0]), whole.inertia)
-    moved = robot_layout(specs, {'link': aside})
+    blocks = {spec.name: spec for spec in specs}
+    moved = Sources(blocks, {'link': aside}).layout
     np.testing.assert_allclose(
-        moved.matrix[4], robot_layout(specs, body).matrix[4] + 0.1, atol=1e-12
+        moved.matrix[4], Sources(blocks, body).layout.matrix[4] + 0.1, atol=1e-12
     )
 
 
