@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from propulsion_ros.flight.events.variables import VARIABLES
 from propulsion_ros.flight.phases.phases import DUTIES, TRANSITIONS
@@ -18,6 +19,8 @@ from propulsion_ros.settings.json_node import Switch
 _LARGEST = 1024 * 1024  # bytes of a document
 _Part = tuple[str, str, Iterable[Parameter]]
 """Block, which of its kind, and keys."""
+UNUSED = 'without effect'
+"""Marks blocks that are read as the flown software had them."""
 _KINDS = {bool: 'true or false', str: 'text', Switch: '`0` or `1`'}
 
 
@@ -44,19 +47,19 @@ def phases() -> str:
 
 
 def transitions() -> str:
-    """Return every way from one phase to another."""
+    """Return every way from one phase to another, once for all phases that it starts in."""
+    sources: dict[tuple[str, ...], list[str]] = {}
+    for row in TRANSITIONS:
+        way = (
+            f'`~/{row.trigger}`' if row.is_command else row.trigger,
+            f'`{row.target.value}`',
+            row.guard.refusal if row.guard else '',
+            f'`{row.apogee_source}`' if row.apogee_source else '',
+        )
+        sources.setdefault(way, []).append(f'`{row.source.value}`')
     return table(
         ('From', 'by', 'to', 'refused where', 'apogee is stamped'),
-        (
-            (
-                f'`{row.source.value}`',
-                f'`~/{row.trigger}`' if row.is_command else row.trigger,
-                f'`{row.target.value}`',
-                row.guard.refusal if row.guard else '',
-                f'`{row.apogee_source}`' if row.apogee_source else '',
-            )
-            for row in TRANSITIONS
-        ),
+        ((', '.join(each), *way) for way, each in sources.items()),
     )
 
 
@@ -98,12 +101,18 @@ def operators() -> str:
 
 
 def keys() -> str:
-    """Return every key of every block."""
+    """Return every key of every block; what means the same, once; the name of a block, once."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for block, key in keys_of():
+        means = ('checked', '', '') if UNUSED in block else (
+            key.spec.doc, allowed(key), default_of(key))
+        rows.setdefault((block, *means), []).append(f'`{key.key}`')
+    blocks = [block for block, *_ in rows]
     return table(
         ('in', 'key', 'means', 'allowed', 'default'),
         (
-            (block, f'`{key.key}`', key.spec.doc, allowed(key), default_of(key))
-            for block, key in keys_of()
+            (block if blocks.index(block) == at else '', ', '.join(names), *means)
+            for at, ((block, *means), names) in enumerate(rows.items())
         ),
     )
 
@@ -124,9 +133,9 @@ def keys_of() -> Iterator[tuple[str, Parameter]]:
         ('Events', 'each', events.EVENT),
         ('Events', 'not in legacy', events.SAFE),
         *_each('action', events.ACTIONS),
-        ('General', 'without effect', config.GENERAL),
-        ('Networking', 'without effect', config.NETWORKING),
-        ('Radio', 'without effect', config.RADIO),
+        ('General', UNUSED, config.GENERAL),
+        ('Networking', UNUSED, config.NETWORKING),
+        ('Radio', UNUSED, config.RADIO),
     ]
     for block, which, group in parts:
         for key in group:
@@ -158,17 +167,14 @@ def default_of(key: Parameter) -> str:
     return f'{key.default:g}' if isinstance(key.default, (int, float)) else str(key.default)
 
 
-SECTIONS = {
-    'phases': phases,
-    'transitions': transitions,
-    'checks': checks,
-    'variables': variables,
-    'operators': operators,
-    'keys': keys,
+PAGES = {
+    'flight.md': {'phases': phases, 'transitions': transitions, 'checks': checks},
+    'flight_configuration.md': {'keys': keys, 'operators': operators, 'variables': variables},
 }
+"""Sections of each page."""
 
 
-def fill(text: str, sections: Mapping[str, Callable[[], str]] = SECTIONS) -> str:
+def fill(text: str, sections: Mapping[str, Callable[[], str]]) -> str:
     """Return a document with every marked section made anew."""
     for name, make in sections.items():
         pattern = rf'(<!-- {name} -->\n).*?(<!-- end -->)'
@@ -181,11 +187,11 @@ def fill(text: str, sections: Mapping[str, Callable[[], str]] = SECTIONS) -> str
     return text
 
 
-def main(sections: Mapping[str, Callable[[], str]] = SECTIONS) -> None:
+def main(sections: Mapping[str, Callable[[], str]]) -> None:
     """Write the sections of a document in place."""
     path = sys.argv[1]
     write_text(path, fill(read_text(path, _LARGEST), sections))
 
 
 if __name__ == '__main__':
-    main()
+    main(PAGES[Path(sys.argv[1]).name])
