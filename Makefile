@@ -50,11 +50,11 @@ test: setup
 	@PART= $(PYTEST) $(ARGS)
 
 # Without processes of their own: what a change of a model, a tag or a page can break.
-QUICK = models settings timing urdf rml drawing messages graph/test_load.py docs/test_shape.py docs/test_words.py \
+QUICK_TESTS = models settings timing urdf rml drawing messages graph/test_load.py docs/test_shape.py docs/test_words.py \
 	test_imports.py test_vehicles.py test_family_names.py test_style.py test_forbidden.py
 
 test-quick: setup
-	@PART= $(PYTEST) $(addprefix test/,$(QUICK)) $(ARGS)
+	@PART= $(PYTEST) $(addprefix test/,$(QUICK_TESTS)) $(ARGS)
 
 test-all: setup
 	@case ' $(PART) ' in *' flights '*) \

@@ -21,7 +21,7 @@ from env import every_command, licences, release
 from markdown_pages import REPOSITORY
 from propulsion_ros.tools.cli import COMMANDS
 
-GIT = shutil.which('git')
+GIT, MAKE = shutil.which('git'), shutil.which('make')
 LOCKS = {
     'build': ['build'], 'kilted': ['kilted', 'tools'], 'jazzy': ['jazzy', 'tools'],
     'colcon': ['colcon'], 'release': ['release'],
@@ -222,6 +222,15 @@ def test_licence_is_what_the_metadata_name(tmp_path, lines, licence):
     name, cell, brought = licences.row('a', given, {'ros'})
     assert (name, brought) == ('a', '`ros`')
     assert cell == (licence or '**none declared**; nothing')
+
+
+@pytest.mark.parametrize(('given', 'last'), [([], '--check'), (['QUICK=1'], '--quick')])
+def test_check_is_whole_without_quick(given, last):
+    done = subprocess.run(
+        [MAKE, '-n', '--no-print-directory', 'release-check', *given], cwd=REPOSITORY,
+        capture_output=True, text=True, check=True,
+    )
+    assert done.stdout.split()[-1] == last
 
 
 def test_every_command_is_tried():
