@@ -6,11 +6,13 @@ import argparse
 import itertools
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import rclpy
+from rclpy.duration import Duration
 from rclpy.exceptions import InvalidNamespaceException, InvalidParameterTypeException
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
@@ -25,6 +27,9 @@ from propulsion_ros.settings.names import domain_id
 
 _WAKE = 0.2
 """How long a signal may go unnoticed while nothing happens [s]."""
+
+_HAND_OVER = 0.5
+"""How long the end waits until subscribers have what was published last [s]."""
 
 
 ROS_REFUSALS = (
@@ -132,6 +137,7 @@ def run(
         for node in nodes:
             node.rest()
         with deadline(code):
+            _hand_over(nodes)
             for node in nodes:
                 node.close()
             rclpy.try_shutdown()
@@ -160,3 +166,10 @@ def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:
     else:
         log.info('has ended, so every node stops')
     return int(node.has_failed or bool(refused) or skipped)
+
+
+def _hand_over(nodes: Sequence[PropulsionNode]) -> None:
+    """Let what was published last reach its subscribers: with its publisher it would be lost."""
+    end = time.monotonic() + _HAND_OVER
+    for publisher in (publisher for node in nodes for publisher in node.publishers):
+        publisher.wait_for_all_acked(Duration(seconds=max(end - time.monotonic(), 0.0)))
