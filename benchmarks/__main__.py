@@ -24,7 +24,7 @@ SECTIONS = {
     'launches': 'A launch of each vehicle with its simulated body',
 }
 """Each is a module with `measure() -> rows`."""
-_WIDE = ('batches', 'nodes')
+_WIDE = ('steps', 'batches', 'nodes', 'launches')
 """Sections with a column for each part of a work."""
 
 

@@ -27,7 +27,7 @@ def measure() -> Iterator[Row]:
         for form, composed in _FORMS.items():
             cpu, sizes = _launch(vehicle, composed)
             percent = 100.0 * cpu / _DURATION
-            yield Row(f'{vehicle}{form}', percent, '% of a core', 'limit', _CPU_LIMIT)
+            yield Row(f'{vehicle}{form}: CPU', percent, '% of a core', 'limit', _CPU_LIMIT)
             yield Row(f'{vehicle}{form}: memory', sum(sizes), 'MB', 'limit', _MEMORY_LIMIT)
             yield Row(f'{vehicle}{form}: memory of launch itself', sizes[0], 'MB')
 

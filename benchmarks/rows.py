@@ -77,7 +77,8 @@ def as_markdown(rows: Iterable[Row]) -> str:
 def as_columns(rows: Iterable[Row]) -> str:
     """Return rows as a Markdown table with a column for each part of a work behind a colon.
 
-    A cell has our number, and the ratio in brackets.
+    A cell has our number, and the ratio in brackets. A part beside nothing stands in the first
+    row of its work.
     """
     cells: dict[tuple[str, str], dict[str, str]] = {}
     notes = []
@@ -87,7 +88,8 @@ def as_columns(rows: Iterable[Row]) -> str:
             notes.append(f'{row.work}: {row.beside}.')
             continue
         ratio = '' if row.ratio is None else f' ({row.ratio:.2f})'
-        cells.setdefault((work, row.beside), {})[part] = f'{number(row.ours, row.unit)}{ratio}'
+        beside = row.beside or next((known for own, known in cells if own == work), '')
+        cells.setdefault((work, beside), {})[part] = f'{number(row.ours, row.unit)}{ratio}'
     parts = list(dict.fromkeys(part for own in cells.values() for part in own))
     lines = [
         f'| Work | beside | {" | ".join(parts)} |', f'| --- | --- |{" --- |" * len(parts)}',

@@ -29,7 +29,7 @@ Packages of ROS 2 that apt installs have theirs in `/usr/share/doc/*/copyright`.
 
 Of {count} wheels {without} declare no licence by name. {words}
 
-| Wheel | Licence | Brought by |
+| Wheels | Licence | Brought by |
 | --- | --- | --- |
 {rows}
 
@@ -99,7 +99,10 @@ def page() -> str:
     rows = [row(name, *found) for name, found in sorted(closure().items())]
     without = [name for name, licence, _ in rows if licence.startswith('**none')]
     silent = [name for name, licence, _ in rows if licence.endswith('; nothing')]
-    lines = [f'| {" | ".join(cells)} |' for cells in rows]
+    same: dict[tuple[str, ...], list[str]] = {}
+    for name, *cells in rows:
+        same.setdefault(tuple(cells), []).append(name)
+    lines = [f'| {", ".join(names)} | {" | ".join(cells)} |' for cells, names in same.items()]
     return PAGE.format(
         count=len(rows), without=len(without), words=words(silent), rows='\n'.join(lines),
     )

@@ -45,11 +45,11 @@ def test_parts_of_a_work_are_columns():
     rows = [
         not_measured('a third', 'third'),
         Row('node: CPU', 12.0, 'us', 'bare', 10.0), Row('node: 99 %', 30.0, 'us', 'bare', 20.0),
-        Row('other: CPU', 5.0, 'us'),
+        Row('other: CPU', 5.0, 'us'), Row('node: memory', 7.0, 'MB'),
     ]
     assert as_columns(rows).splitlines() == [
-        '| Work | beside | CPU | 99 % |', '| --- | --- | --- | --- |',
-        '| node | bare | 12 us (1.20) | 30 us (1.50) |', '| other |  | 5 us |  |',
+        '| Work | beside | CPU | 99 % | memory |', '| --- | --- | --- | --- | --- |',
+        '| node | bare | 12 us (1.20) | 30 us (1.50) | 7 MB |', '| other |  | 5 us |  |  |',
         '', 'a third: not measured: pip install third.',
     ]
 
@@ -81,7 +81,7 @@ def test_page_and_json_hold_the_rows(monkeypatch, tmp_path, capsys):
     text = page.read_text()
     assert text.startswith('before\n')
     assert text.endswith('\nafter\n')
-    assert as_markdown(ROWS) in text
+    assert benchmarks.table_of('steps', ROWS) in text
     assert 'old' not in text
     assert [row['ours'] for row in json.loads(numbers.read_text())['steps']] == [12.345, 1234.5]
     assert as_text(ROWS[0]) in capsys.readouterr().out

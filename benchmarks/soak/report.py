@@ -19,6 +19,7 @@ _SENT = (
     'sent', 'hostile', 'taken', 'refused', 'other_time', 'late', 'down', 'starting', 'lost',
     'unsaid',
 )
+_FAR = 'over the link'
 _SAID = (*EXPLAINED, 'missing')
 
 
@@ -66,7 +67,8 @@ def tables(found: dict[str, Any]) -> str:
     """Return the tables of a page."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for node in found['nodes'].values():
-        groups.setdefault(node['group'], []).append(node)
+        group = node['group'] if node['group'].startswith(_FAR) else 'on one host'
+        groups.setdefault(group, []).append(node)
     groups['all'] = list(found['nodes'].values())
     parts = [
         as_list(found['machine']), _events(found),
@@ -112,7 +114,7 @@ def _events(found: dict[str, Any]) -> str:
 def _group(member: Member) -> str:
     if not member.is_far:
         return member.family
-    return f'over the link, {"best effort" if member.is_best_effort else "reliable"}'
+    return f'{_FAR}, {"best effort" if member.is_best_effort else "reliable"}'
 
 
 def _sums(nodes: Iterable[dict[str, Any]], what: str, keys: Iterable[str]) -> list[int]:
