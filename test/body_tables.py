@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from flight_tables import allowed, main, table
+from flight_tables import main, table
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.settings.flat import Parameter, parameters_of
@@ -23,12 +23,16 @@ _PARTS = ('body.', 'parachutes.')
 
 def _rows(parameters: Iterable[Parameter]) -> str:
     return table(
-        ('parameter', 'means', 'allowed', 'default'),
+        ('parameter', 'means', 'unit', 'default'),
         (
-            (f'`{each.key}`', each.spec.doc, allowed(each), _default(each))
+            (f'`{each.key}`', each.spec.doc, _unit(each), _default(each))
             for each in parameters
         ),
     )
+
+
+def _unit(parameter: Parameter) -> str:
+    return parameter.spec.unit or ' or '.join(f'`{each}`' for each in parameter.spec.choices or ())
 
 
 def _default(parameter: Parameter) -> str:

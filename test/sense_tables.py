@@ -13,9 +13,9 @@ from propulsion_ros.models.registry import REGISTRY
 def rules() -> str:
     """Return every rule of robots with its usual range."""
     rows = dict.fromkeys((
-        f'`{rule.name}`', rule.what.format('...'), usual(rule), rule.source, rule.remedy,
+        f'`{rule.name}`', rule.what.format('...'), usual(rule), rule.source,
     ) for rule in RULES)
-    return table(('rule', 'line', 'usual', 'from', 'else'), rows)
+    return table(('rule', 'line', 'usual', 'from'), rows)
 
 
 def units() -> str:
