@@ -32,7 +32,7 @@ FLOWN = few_of(sorted(VEHICLES, key=lambda vehicle: vehicle != 'quadrotor'), len
 
 EXHAUST_VELOCITY = 2600.0 / 1.205
 PARTS = {'rocket': 4.0, 'quadrotor': 2.5, 'rov': 6.0, 'freeflyer': 17.5, 'cubesat': 5.0}
-"""How much of a flight is flown again [s]; the table of the rest is in docs/demos.md."""
+"""How much of a flight is flown again [s]; the table of the rest is in docs/vehicles."""
 PANELS = {
     'rocket': {
         'Thrust lags behind its command': ['thrust', 'thrust command'],
@@ -244,8 +244,8 @@ def test_flight_of_a_few_steps_has_a_table_and_a_picture(runs, tmp_path, vehicle
 
 
 @pytest.mark.parametrize('vehicle', FLOWN)
-def test_page_of_the_demos_has_what_is_printed(runs, vehicle):
-    page = (share_directory() / 'docs/demos.md').read_text(encoding='utf-8')
+def test_page_of_the_vehicle_has_what_is_printed(runs, vehicle):
+    page = (share_directory() / f'docs/vehicles/{vehicle}.md').read_text(encoding='utf-8')
     table = [line for line in runs[vehicle][0].printed.splitlines() if line.startswith('  ')]
     # The first one says how fast this machine is; what is left by rounding may differ on another.
     lines = [line for line in table[1:] if 'e-' not in line]
