@@ -104,12 +104,13 @@ def keys() -> str:
     """Return every key of every block; what means the same, once; the name of a block, once."""
     rows: dict[tuple[str, ...], list[str]] = {}
     for block, key in keys_of():
-        means = ('checked', '', '') if UNUSED in block else (
-            key.spec.doc, allowed(key), default_of(key))
+        given = f'({default_of(key)})' if default_of(key) else ''
+        means = ('checked', '') if UNUSED in block else (
+            key.spec.doc, f'{allowed(key)} {given}'.strip())
         rows.setdefault((block, *means), []).append(f'`{key.key}`')
     blocks = [block for block, *_ in rows]
     return table(
-        ('in', 'key', 'means', 'allowed', 'default'),
+        ('in', 'key', 'means', 'allowed (default)'),
         (
             (block if blocks.index(block) == at else '', ', '.join(names), *means)
             for at, ((block, *means), names) in enumerate(rows.items())

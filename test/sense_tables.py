@@ -13,7 +13,7 @@ from propulsion_ros.models.registry import REGISTRY
 def rules() -> str:
     """Return every rule of robots with its usual range."""
     rows = dict.fromkeys((
-        f'`{rule.name}`', rule.what.format('...'), usual(rule), rule.source,
+        f'`{rule.name}`', rule.what.format('...'), usual(rule), source(rule),
     ) for rule in RULES)
     return table(('rule', 'line', 'usual', 'from'), rows)
 
@@ -28,7 +28,7 @@ def units() -> str:
             keys = own.setdefault((rule.name, rule.words()), [])
             keys.append(f'`{parameter.key.rpartition(".")[2]}`')
     return table(('rule', 'of', 'usual', 'from'), (
-        *((f'`{rule.name}`', f'[{unit}]', rule.words(), rule.source)
+        *((f'`{rule.name}`', f'[{unit}]', rule.words(), source(rule))
           for unit, rule in OF_UNIT.items() if rule.usual),
         *((f'`{name}`', ', '.join(dict.fromkeys(keys)), words, '')
           for (name, words), keys in sorted(own.items())),
@@ -40,6 +40,11 @@ def usual(rule: Rule) -> str:
     if not rule.of:
         return rule.words()
     return f'{replace(rule, unit="").words()} times {rule.of} [{rule.unit or "1"}]'
+
+
+def source(rule: Rule) -> str:
+    """Return where the range of a rule comes from; '' for what is of no use beyond it."""
+    return '' if rule.source == 'of no use otherwise' else rule.source
 
 
 SECTIONS = {'rules': rules, 'units': units}
