@@ -77,10 +77,11 @@ def as_markdown(rows: Iterable[Row]) -> str:
 def as_columns(rows: Iterable[Row]) -> str:
     """Return rows as a Markdown table with a column for each part of a work behind a colon.
 
-    A cell has our number, and the ratio in brackets. A part beside nothing stands in the first
-    row of its work.
+    A cell has our number, in the unit of the first one of its column, and the ratio in brackets.
+    A part beside nothing stands in the first row of its work.
     """
     cells: dict[tuple[str, str], dict[str, str]] = {}
+    units: dict[str, str] = {}
     notes = []
     for row in rows:
         work, _, part = row.work.rpartition(': ')
@@ -89,15 +90,17 @@ def as_columns(rows: Iterable[Row]) -> str:
             continue
         ratio = '' if row.ratio is None else f' ({row.ratio:.2f})'
         beside = row.beside or next((known for own, known in cells if own == work), '')
-        cells.setdefault((work, beside), {})[part] = f'{number(row.ours, row.unit)}{ratio}'
-    parts = list(dict.fromkeys(part for own in cells.values() for part in own))
-    lines = [
-        f'| Work | beside | {" | ".join(parts)} |', f'| --- | --- |{" --- |" * len(parts)}',
-        *(
-            f'| {work} | {beside} | {" | ".join(own.get(part, "") for part in parts)} |'
-            for (work, beside), own in cells.items()
-        ),
+        if units.setdefault(part, row.unit) != row.unit:
+            raise ValueError(f'{row.work}: expected {units[part]}, got {row.unit}')
+        cells.setdefault((work, beside), {})[part] = f'{number(row.ours, "").strip()}{ratio}'
+    besides = {beside for _, beside in cells}
+    head = [f'Work, beside {min(besides)}'] if len(besides) == 1 else ['Work', 'beside']
+    head += [f'{part} [{unit}]' for part, unit in units.items()]
+    shown = [
+        [*key[:len(head) - len(units)], *(own.get(part, '') for part in units)]
+        for key, own in cells.items()
     ]
+    lines = [f'| {" | ".join(each)} |' for each in (head, ['---'] * len(head), *shown)]
     return '\n'.join([*lines, *(['', *notes] if notes else [])])
 
 

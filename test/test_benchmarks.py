@@ -48,10 +48,24 @@ def test_parts_of_a_work_are_columns():
         Row('other: CPU', 5.0, 'us'), Row('node: memory', 7.0, 'MB'),
     ]
     assert as_columns(rows).splitlines() == [
-        '| Work | beside | CPU | 99 % | memory |', '| --- | --- | --- | --- | --- |',
-        '| node | bare | 12 us (1.20) | 30 us (1.50) | 7 MB |', '| other |  | 5 us |  |  |',
+        '| Work | beside | CPU [us] | 99 % [us] | memory [MB] |',
+        '| --- | --- | --- | --- | --- |',
+        '| node | bare | 12 (1.20) | 30 (1.50) | 7 |', '| other |  | 5 |  |  |',
         '', 'a third: not measured: pip install third.',
     ]
+
+
+def test_what_all_stand_beside_is_in_the_head():
+    rows = [Row('node: CPU', 12.0, 'us', 'bare', 10.0), Row('other: CPU', 5.0, 'us', 'bare', 5.0)]
+    assert as_columns(rows).splitlines() == [
+        '| Work, beside bare | CPU [us] |', '| --- | --- |',
+        '| node | 12 (1.20) |', '| other | 5 (1.00) |',
+    ]
+
+
+def test_a_column_has_one_unit():
+    with pytest.raises(ValueError, match='other: CPU: expected us, got s'):
+        as_columns([Row('node: CPU', 12.0, 'us'), Row('other: CPU', 5.0, 's')])
 
 
 def test_picture_is_drawn_of_any_rows_and_fits_a_screen(tmp_path):
