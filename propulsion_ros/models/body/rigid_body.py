@@ -333,7 +333,8 @@ class RigidBody:
         dt : float
             [s].
         extra_drag : tuple of float and FloatArray, optional
-            Drag area [m^2] without direction, and where it acts in base_link [m].
+            Drag area [m^2] without direction, and the point in base_link [m] that it acts at and
+            by whose velocity.
 
         Raises
         ------
@@ -416,13 +417,16 @@ class RigidBody:
         areas = [self._largest_drag, *([extra_drag] if extra_drag is not None else [])]
         (p, q, r), (x, y, z) = rate, mass.moments
         a, b, c = self._angular_drag
-        fastest: float = math.sqrt(p * p + q * q + r * r)
+        spin = math.sqrt(p * p + q * q + r * r)
+        fastest: float = spin
         fastest += 2.0 * rho * max(a * abs(p) / x, b * abs(q) / y, c * abs(r) / z)
-        for area, at in areas:
+        # The drag of the body goes by its centre of mass, a canopy by where it is tied.
+        for (area, at), turn in zip(areas, (0.0, spin), strict=False):
             i, j, k = (at - mass.com).tolist()
             i, j, k = i * i, j * j, k * k
             turning = max((j + k) / x, (i + k) / y, (i + j) / z)
-            fastest += rho * speed * area * (1.0 / mass.mass + turning)
+            local = speed + turn * math.sqrt(i + j + k)
+            fastest += rho * local * area * (1.0 / mass.mass + turning)
         return fastest
 
     def _advance(
@@ -537,9 +541,12 @@ class RigidBody:
         force = np.array((i, j, k))
         if extra_drag is not None:
             area, at = extra_drag
-            pull = -0.5 * rho * speed * area * through
+            # A light canopy follows the point that its lines are tied to, which damps a swing.
+            arm = at - com
+            local = through + cross(np.array(rate), arm)
+            pull = -0.5 * rho * _norm(local) * area * local
             force = force + pull
-            torque = torque + cross(at - com, pull)
+            torque = torque + cross(arm, pull)
         if p.displaced_volume:
             lift = -rho * p.displaced_volume * (rotation.T @ self._gravity)
             force = force + lift

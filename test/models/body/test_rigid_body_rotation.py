@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 from bodies import DT, REST, G, body, floating, part, run
@@ -152,6 +153,39 @@ def test_a_parachute_pulls_its_attachment_up():
     model = body(fluid_density=1.2, drag_area=0.2, angular_drag=2.0, start_rpy=[0.3, 0, 0])
     run(model, 1500, drag=(2.0, np.array([0.0, 0.0, 0.5])))
     assert np.arccos(rotation(model)[2, 2]) < 0.1
+
+
+def test_a_swing_below_a_parachute_decays_as_linear_theory_has_it():
+    # Sideways the canopy takes b (v + arm w), b = weight / fall; 2 kg and 2 kg m^2.
+    small, arm, height = 1e-4, 1.5, 1e4
+    fall = np.sqrt(2.0 * G / (0.5 * 1.2 * 0.9))
+    b = 2.0 * G / fall
+    matrix = np.array([
+        [-b / 2.0, 0.0, -b * arm / 2.0],
+        [0.0, 0.0, 1.0],
+        [-b * arm / 2.0, -G * arm, -b * arm**2 / 2.0],
+    ])
+    model = body(
+        height=height, fluid_density=1.2, start_rpy=[0.0, small, 0.0],
+        start_velocity=[0.0, 0.0, -fall],
+    )
+    for k in range(1, 9):
+        run(model, 50, drag=(0.9, np.array([0.0, 0.0, arm])))
+        _, tilt, _ = expm(matrix * 0.5 * k) @ [0.0, small, 0.0]
+        pitch = Rotation.from_quat(model.motion.quaternion).as_euler('xyz')[1]
+        assert pitch == pytest.approx(tilt, abs=2e-3 * small)
+
+
+def test_a_parachute_takes_energy_from_a_body_that_turns():
+    inertia, mass = np.ones(3), part(inertia=np.ones(3))
+    model = floating(fluid_density=1.2, drag_area=0.0)
+    spin_up(model, (0.0, 4.0, 1.0), inertia)
+    before = 0.5 * (4.0**2 + 1.0)
+    for _ in range(6):
+        motion = run(model, 50, mass=mass, drag=(0.5, np.array([0.0, 0.0, 1.0])))
+        energy = motion.velocity @ motion.velocity + 0.5 * np.sum(motion.angular_velocity**2)
+        assert energy < before
+        before = energy
 
 
 def test_a_neutral_body_swings_like_a_pendulum():
