@@ -13,6 +13,7 @@ DOCS = REPOSITORY / 'docs'
 PAGES = {str(path.relative_to(DOCS)): path for path in sorted(DOCS.rglob('*.md'))}
 LONGEST = 3500
 DECISION = 120
+ALL = 60000
 
 
 def prose(text):
@@ -31,6 +32,12 @@ def test_page_begins_and_ends(name):
 @pytest.mark.parametrize('name', PAGES)
 def test_page_is_short(name):
     assert len(prose(PAGES[name].read_text(encoding='utf-8')).split()) <= LONGEST
+
+
+def test_all_pages_are_short_together():
+    texts = [path.read_text(encoding='utf-8') for path in (*PAGES.values(), *DOCS.glob('*.rst'))]
+    # What draws a table is no word.
+    assert sum(bool(re.search(r'\w', each)) for text in texts for each in text.split()) <= ALL
 
 
 def test_tracks_have_at_most_five_pages():
