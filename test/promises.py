@@ -61,18 +61,45 @@ VARIANTS: Mapping[str, Iterable[dict[str, Any]]] = {
     ],
 }
 """Parameters of each start of a node; its topics are those of all of them."""
-COMMANDS = {
-    'rotors': 'front_left.effort', 'thrusters': 'front_left.velocity', 'fins': 'fin_top.position',
-    'jets': 'left_up.effort', 'fam': 'wrench.force.x',
+
+
+def flow(*velocity: float) -> dict[str, float]:
+    """Return the columns of a velocity of the body."""
+    return {f'body.velocity.{axis}': each for axis, each in zip('xyz', velocity, strict=True)}
+
+
+COMMANDS: Mapping[str, tuple[tuple[str, ...], dict[str, float]]] = {
+    'rotors': ((), {'front_left.effort': 4.0}),
+    'thrusters': ((), {'front_left.velocity': 200.0}),
+    'fins': ((), {'fin_top.position': 0.1} | flow(2.0, 0.0, 0.0)),
+    'jets': ((), {'left_up.effort': 0.1}),
+    'fam': ((), {'wrench.force.x': 0.2}),
+    'rocket': (('--model', 'urdf/rocket.urdf.xacro'), {
+        'booster_1.effort': 1300.0, 'booster_1_gimbal_y.position': 0.02, 'fin_1.position': 0.1,
+    } | flow(0.0, 0.0, 100.0)),
 }
-"""A column of commands for each parameter file that needs no description."""
+"""Options and a second of the same commands for each parameter file that is replayed."""
+SCHEMES: Mapping[tuple[str, str], tuple[dict[str, Any], ...]] = {
+    ('quadrotor', 'rotors'): (
+        {'integrator': 'euler'}, {'integrator': 'rk4'}, {'integrator': 'isaaclab_euler'},
+        {'integrator': 'isaaclab_rk4', 'mixing': 'discrete'},
+        {'integrator': 'isaaclab_rk4', 'mixing': 'continuous'}, {'step_value': 'end'},
+    ),
+    ('rocket', 'boosters'): (
+        {'integrator': 'euler'}, {'gimbals.integrator': 'euler'},
+        {'noise_ratio': [0.1], 'noise_seed': [7]},
+    ),
+    ('rocket', 'fins'): ({'compat': 'uuv'}, {'compat': 'pyflyt'}),
+    ('rov', 'thrusters'): ({'integrator': 'euler'},),
+}
+"""Parameters that keep the numbers of an original, and noise, which has no other source."""
 
 
 # Nodes: topics, services, parameters.
 
 
 def nodes() -> Iterator[Row]:
-    """Yield topics, services and parameters of each kind of node, as a started one has them."""
+    """Yield topics, services, parameters and life cycle of each kind of node that was started."""
     import rclpy
 
     from propulsion_ros.nodes import base
@@ -99,6 +126,7 @@ def nodes() -> Iterator[Row]:
             if not node.is_active:
                 raise RuntimeError(f'{kind} did not start')
             found |= {(*row, kind) for row in _of_node(node, declared)}
+            found.add(('life cycle of a node', _life_cycle(node), kind))
             node.close()
     rclpy.try_shutdown(context=context)
     base.declare = declare
@@ -130,6 +158,7 @@ def _of_node(node: Any, declared: Mapping[str, Any]) -> Iterator[tuple[str, str]
             return f'~/{first}/<name>' if rest else f'~/{first}'
         return name
 
+    frames = {outlet.topic: f'in {outlet.frame}' for outlet in node._outlets if outlet.frame}
     for way, ends in (('publisher', node.publishers), ('subscription', node.subscriptions)):
         for end in ends:
             name = relative(end.topic_name)
@@ -137,9 +166,10 @@ def _of_node(node: Any, declared: Mapping[str, Any]) -> Iterator[tuple[str, str]
             if not OF_EVERY_NODE.search(name) and name.startswith(OWN):
                 # The depth is that of the settings.
                 profile = end.qos_profile
+                frame = frames.get(name, '') if way == 'publisher' else ''
                 yield f'{way} {name}', ' '.join((
                     _type_of(end.msg_type), profile.reliability.name.lower(),
-                    profile.durability.name.lower(),
+                    profile.durability.name.lower(), frame,
                 ))
     for service in node.services:
         kind = _type_of(service.srv_type)
@@ -151,6 +181,15 @@ def _of_node(node: Any, declared: Mapping[str, Any]) -> Iterator[tuple[str, str]
             yield f'parameter {key}', _parameter(given) if given else (
                 node.get_parameter(key).type_.name.lower()
             )
+
+
+def _life_cycle(node: Any) -> str:
+    """Return the states that a node goes through."""
+    states = [node._state_machine.current_state[1]]
+    for name in ('deactivate', 'activate', 'deactivate', 'cleanup', 'configure', 'shutdown'):
+        getattr(node, f'trigger_{name}')()
+        states.append(node._state_machine.current_state[1])
+    return ' '.join(states)
 
 
 def _type_of(kind: type) -> str:
@@ -244,22 +283,54 @@ def descriptions() -> Iterator[Row]:
             spec = spec_of(field)
             if isinstance(spec, Group):
                 yield f'tag {name} <{spec.element}>', f'{field.name}.*', ''
-    text = (HERE / 'data' / 'every_family.urdf').read_text(encoding='utf-8')
-    for block in actuators_from_urdf(text, loop_params_of):
-        yield f'description every_family.urdf, block {block.name}', block.family, ''
-        for key, value in block.values.items():
-            yield f'description every_family.urdf, block {block.name} {key}', value, ''
+    data = HERE / 'data'
+    for path in (data / 'every_family.urdf', *sorted((data / 'public').glob('*_of_gz_sim.urdf'))):
+        for block in actuators_from_urdf(path.read_text(encoding='utf-8'), loop_params_of):
+            yield f'description {path.name}, block {block.name}', block.family, ''
+            for key, value in block.values.items():
+                yield f'description {path.name}, block {block.name} {key}', value, ''
 
 
 def columns() -> Iterator[Row]:
-    """Yield the columns of a replay, of the families that a parameter file describes."""
-    for robot, command in COMMANDS.items():
-        Path('in.csv').write_text(f'stamp,{command}\n0.1,0.0\n0.2,\n', encoding='utf-8')
-        code, _ = _ran('replay', str(_share(f'config/{robot}.yaml')), 'in.csv', 'out.csv')
+    """Yield the columns of a replay, with what the same command for a second comes to.
+
+    Two digits tell units and signs.
+    """
+    for robot, (options, command) in COMMANDS.items():
+        row = ','.join(str(value) for value in command.values())
+        lines = [','.join(('stamp', *command)), *(f'{0.05 * i:.2f},{row}' for i in range(1, 21))]
+        Path('in.csv').write_text('\n'.join(lines), encoding='utf-8')
+        files = (str(_share(word)) if '/' in word else word for word in options)
+        code, _ = _ran('replay', str(_share(f'config/{robot}.yaml')), 'in.csv', 'out.csv', *files)
         if code:
             raise RuntimeError(f'replay of config/{robot}.yaml: exit code {code}')
-        for column in Path('out.csv').read_text(encoding='utf-8').split('\n')[0].split(','):
-            yield f'column of replay {column}', 'written', f'{robot}.yaml'
+        first, *rows = (line.split(',') for line in Path('out.csv').read_text('utf-8').split())
+        for column, values in zip(first, zip(*rows, strict=True), strict=True):
+            # Each node has its own last row.
+            number = float(next(filter(None, reversed(values)), 'nan'))
+            # What is left over of what cancels is 0.
+            about = '0' if abs(number) < 1e-3 else f'{number:.2g}'
+            yield f'column of replay {column}', f'comes to {about}', f'{robot}.yaml'
+
+
+def numbers() -> Iterator[Row]:
+    """Yield what a few steps apply by each scheme that is named after an original."""
+    from propulsion_ros.models.common.family import BodyState
+
+    flow = BodyState(velocity=[1.0, 2.0, 30.0])
+    for (vehicle, group), schemes in SCHEMES.items():
+        for scheme in schemes:
+            Path('scheme.yaml').write_text(
+                json.dumps({f'/**/{group}': {'ros__parameters': scheme}}), encoding='utf-8'
+            )
+            model = propulsion_ros.load(vehicle, 'scheme.yaml')[group]
+            command = [0.01 * (i + 1) for i, _ in enumerate(model.command_names)]
+            if group != 'fins':
+                command = [100.0 * value for value in command]
+            for _ in range(3):
+                output = model.step(command, flow, dt=0.01)
+            words = ' '.join(f'{key} {value}' for key, value in scheme.items())
+            yield f'number {group} {words}', f'{abs(output.wrench).sum():.9g} after 3 steps', ''
 
 
 # Commands: options, exit codes, JSON.
@@ -455,12 +526,13 @@ def _signature(value: Any) -> str:
 
 
 SECTIONS = {
-    'nodes': (nodes, ('publisher', 'subscription', 'service', 'parameter')),
+    'nodes': (nodes, ('publisher', 'subscription', 'service', 'parameter', 'life')),
     'ends': (ends_of_nodes, ('node',)),
     'launch': (launch_files, ('launch', 'file', 'executable')),
     'keys': (file_keys, ('key', 'value')),
     'tags': (descriptions, ('tag', 'description')),
     'columns': (columns, ('column',)),
+    'numbers': (numbers, ('number',)),
     'commands': (commands, ('command', 'option')),
     'codes': (exit_codes, ('exit',)),
     'json': (json_keys, ('JSON',)),
