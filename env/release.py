@@ -139,17 +139,20 @@ def checked_version() -> str:
 
 
 def built_version(is_release: bool) -> str:
-    """Return what is built: the version, or that of what is forthcoming, the next one's .devN.
+    """Return what is built: the version; the next one's .devN of what is forthcoming.
 
-    N counts the commits, so that it grows.
+    To be checked, a version without a tag is a candidate, rcN. N counts the commits, so that it
+    grows.
     """
     version = checked_version()
-    if not re.search('^Forthcoming$', text_of('CHANGELOG.rst'), re.MULTILINE):
-        return version
-    if is_release:
+    is_forthcoming = re.search('^Forthcoming$', text_of('CHANGELOG.rst'), re.MULTILINE)
+    if is_release and is_forthcoming:
         fail('CHANGELOG.rst: Forthcoming has no version; run make version VERSION=1.0.0')
+    if is_release or (not is_forthcoming and version in output('git', 'tag').split()):
+        return version
+    commits = output('git', 'rev-list', '--count', 'HEAD').strip()
     first, second, _ = numbers(version)
-    return f'{first}.{second + 1}.0.dev{output("git", "rev-list", "--count", "HEAD").strip()}'
+    return f'{first}.{second + 1}.0.dev{commits}' if is_forthcoming else f'{version}rc{commits}'
 
 
 def numbers(version: str) -> tuple[int, ...]:

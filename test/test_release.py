@@ -125,17 +125,18 @@ def test_release_refuses_the_stand_in_and_a_check_does_not(tree):
         release.build(is_release=True)
 
 
-@pytest.mark.parametrize(('changelog', 'built'), [
-    pytest.param('Forthcoming\n-----------\n* new\n\n', '1.3.0.dev7', id='forthcoming'),
-    pytest.param('', '1.2.3', id='released'),
+@pytest.mark.parametrize(('changelog', 'tags', 'built'), [
+    pytest.param('Forthcoming\n-----------\n* new\n\n', '1.2.3', '1.3.0.dev7', id='forthcoming'),
+    pytest.param('', '1.2.2', '1.2.3rc7', id='candidate'),
+    pytest.param('', '1.2.3', '1.2.3', id='released'),
 ])
-def test_what_is_forthcoming_is_built_as_the_next_version(tree, monkeypatch, changelog, built):
+def test_what_is_checked_is_built_as_what_it_is(tree, monkeypatch, changelog, tags, built):
     release.write_version('1.2.3', '2027-01-02')
     text = (tree / 'CHANGELOG.rst').read_text(encoding='utf-8')
     (tree / 'CHANGELOG.rst').write_text(changelog + text, encoding='utf-8')
-    monkeypatch.setattr(release, 'output', lambda *words: '7\n')
+    monkeypatch.setattr(release, 'output', lambda *words: tags if 'tag' in words else '7\n')
     assert release.built_version(is_release=False) == built
-    assert Version('1.2.3') <= Version(built) < Version('1.3.0')
+    assert Version('1.2.2') < Version(built) < Version('1.3.0')
 
 
 @pytest.mark.parametrize(('name', 'text', 'lines'), [
