@@ -76,7 +76,7 @@ def environment_of(prefix: str, home: str, is_sourced: bool) -> dict[str, str]:
     return {
         'PATH': f'{path}:/usr/bin:/bin', 'HOME': home, 'PYTHONDONTWRITEBYTECODE': '1',
         'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-        'ROS_DOMAIN_ID': os.environ.get('ROS_DOMAIN_ID', '99'), **sourced,
+        'ROS_DOMAIN_ID': os.environ.get('ROS_DOMAIN_ID', '101'), **sourced,
     }
 
 
