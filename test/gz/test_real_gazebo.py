@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,6 +17,18 @@ from gazebo_tool import COMMAND
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 
+from fake_gz import Hinge
+from own_models import (
+    ARM,
+    ARM_HINGES,
+    ARM_LINKS,
+    TRICOPTER,
+    TRICOPTER_HINGES,
+    TRICOPTER_LINKS,
+    VESSEL,
+    VESSEL_HINGES,
+    VESSEL_LINKS,
+)
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.gz.model import gazebo_robot
 from propulsion_ros.messages import qos
@@ -37,9 +50,17 @@ WORLD = f"""<sdf version="1.9"><world name="void">
   <plugin filename="gz-sim-physics-system" name="gz::sim::systems::Physics"/>
   <plugin filename="gz-sim-user-commands-system" name="gz::sim::systems::UserCommands"/>
   {{models}}</world></sdf>"""
-PROBE = """<gazebo><plugin filename="gz-sim-python-system-loader-system"
-  name="gz::sim::systems::PythonSystemLoader"><module_name>newton_probe</module_name>
-  <file>{file}</file></plugin></gazebo></robot>"""
+LOADER = """<plugin filename="gz-sim-python-system-loader-system"
+  name="gz::sim::systems::PythonSystemLoader"><module_name>{module}</module_name>{tags}</plugin>"""
+LINK = """<link name="{0}"><pose>{1} 0 0 0</pose><inertial><mass>0.5</mass><inertia><ixx>0.02</ixx>
+  <iyy>0.03</iyy><izz>0.04</izz></inertia></inertial></link>"""
+JOINT = """<joint name="{0}" type="{1}"><parent>{2}</parent><child>{3}</child><axis><xyz>{4} {5} {6}
+  </xyz><limit><lower>{7}</lower><upper>{8}</upper>
+  <effort>1e6</effort></limit></axis></joint>"""
+CONTROLLER = """<plugin filename="gz-sim-joint-position-controller-system"
+  name="gz::sim::systems::JointPositionController"><joint_name>{}</joint_name>
+  <use_velocity_commands>true</use_velocity_commands><cmd_max>{}</cmd_max>
+  <initial_position>{}</initial_position></plugin>"""
 ROTORS = ['front_left', 'front_right', 'rear_left', 'rear_right']
 COMMANDS = {
     'quadrotor': ('rotors', 'rotors/command', JointState(name=ROTORS, effort=[5.0] * 4)),
@@ -82,9 +103,36 @@ class Server:
         )
         path = self.folder / f'{namespace or vehicle}.urdf'
         path.write_text(made.description.replace(
-            '</robot>', PROBE.format(file=path.with_suffix('.jsonl'))
+            '</robot>', f'<gazebo>{self.probe(path)}</gazebo></robot>'
         ))
         return path
+
+    def own_model(self, name, links, hinges, blocks, motion):
+        """Write a model that has its blocks in the SDF alone; return its file."""
+        path = self.folder / f'{name}.sdf'
+        parts = {}
+        for link, place in links.items():
+            parts.setdefault(link.rpartition('::')[0], []).append(LINK.format(
+                link.rpartition('::')[2], ' '.join(map(str, place))
+            ))
+        inside = [
+            *parts.pop(''), *(f'<model name="{nested}">{"".join(own)}</model>'
+                              for nested, own in parts.items()),
+            *(JOINT.format(hinge.name, hinge.kind.lower(), hinge.parent, hinge.child, *hinge.axis,
+                           *hinge.limits) for hinge in hinges),
+            motion, LOADER.format(module='propulsion_ros.gz.system', tags=blocks), self.probe(path),
+        ]
+        path.write_text(
+            f'<sdf version="1.9"><model name="{name}">{"".join(inside)}</model></sdf>'
+        )
+        return path
+
+    @staticmethod
+    def probe(path):
+        """Return the plugin that writes what happens to the model of a file."""
+        return LOADER.format(
+            module='newton_probe', tags=f'<file>{path.with_suffix(".jsonl")}</file>'
+        )
 
     def start(self, *models):
         """Start a world with models in it."""
@@ -124,17 +172,25 @@ class Server:
         """Return what the server printed, without colours."""
         return re.sub(r'\x1b\[[0-9;]*m', '', (self.folder / 'server.log').read_text())
 
-    def laps(self, path):
-        """Return mass, inertia, and the rows from each start of the world's time on."""
+    def written(self, path):
+        """Return name, mass and inertia of each link, times, and rows of each link (n, 24)."""
         written = path.with_suffix('.jsonl')
         text = written.read_text() if written.exists() else ''
-        lines = text[:text.rfind('\n') + 1].splitlines()
-        if not lines:
+        heads, *rows = map(json.loads, text[:text.rfind('\n') + 1].splitlines() or ['[]'])
+        # Before its first step gz-sim loses what is sent to it, Ctrl-C too.
+        if not rows:
+            return [], np.zeros(0), []
+        rows = np.array(rows)
+        return heads, rows[:, 0], np.split(rows[:, 1:], len(heads), axis=1)
+
+    def laps(self, path):
+        """Return mass, inertia, and what the first link did from each start of time on."""
+        heads, times, rows = self.written(path)
+        if not heads:
             return 1.0, np.eye(3), []
-        (mass, inertia), *rows = map(json.loads, lines)
-        rows = np.array(rows).reshape(-1, 13)
-        begins = np.flatnonzero(np.diff(rows[:, 0]) < 0.0) + 1
-        return mass, np.array(inertia), np.split(rows, begins)
+        rows = np.column_stack((times, rows[0][:, 12:]))
+        begins = np.flatnonzero(np.diff(times) < 0.0) + 1
+        return heads[0][1], np.array(heads[0][2]), np.split(rows, begins)
 
     def fly(self, path, pilot, seconds, lap=0):
         """Publish commands until a model was pushed for a time of the lap's time [s]."""
@@ -267,6 +323,82 @@ def test_two_vehicles_follow_their_own_commands(server, graph):
         mass, inertia, (rows,) = server.laps(paths[name])
         assert_moves_as_newton_says(mass, inertia, rows)
         assert rows[-1, 9] == pytest.approx(thrust, rel=1e-6)
+
+
+@dataclass(frozen=True)
+class Push:
+    """What an actuator does, once it is there: along an axis of its link, and about it."""
+
+    link: str
+    carrier: str
+    axis: tuple
+    thrust: float
+    moment: float = 0.0
+
+
+OWN = {
+    'tricopter': (
+        (TRICOPTER_LINKS, TRICOPTER_HINGES, TRICOPTER, CONTROLLER.format('tilt', 0.2, 0.7)),
+        'rotors', JointState(name=['left', 'right', 'tail'], effort=[3.0, 4.0, 2.0]),
+        [Push('left', 'frame', (0, 0, 1), 3.0, -0.048), Push('right', 'frame', (0, 0, 1), 4.0,
+                                                              -0.064),
+         Push('propeller', 'mount', (0, 0, 1), 2.0, 0.032)],
+    ),
+    'arm': (
+        (ARM_LINKS, [Hinge('ground', 'FIXED', 'world', 'base'), *ARM_HINGES], ARM,
+         CONTROLLER.format('shoulder', 0.5, 2.0)),
+        'rotors', JointState(name=['hand'], effort=[4.0]),
+        [Push('arm::tip', 'arm::tip', (1, 0, 0), 4.0, -0.064)],
+    ),
+    'vessel': (
+        (VESSEL_LINKS, VESSEL_HINGES, VESSEL, CONTROLLER.format('port_pod', 3.0, 9.0)),
+        'thrusters', JointState(name=['port', 'starboard'], effort=[10.0, 6.0]),
+        [Push('port', 'hull', (1, 0, 0), 10.0), Push('starboard', 'hull', (1, 0, 0), 6.0)],
+    ),
+}
+"""Model, node, command and what it does, of models whose blocks are in the SDF alone."""
+
+
+def is_pushed(links):
+    """Return in which rows a force acts on any link."""
+    return np.any([np.any(own[:, 18:21], axis=1) for own in links], axis=0)
+
+
+@pytest.mark.parametrize('name', OWN)
+def test_force_follows_the_links_of_an_own_sdf(server, graph, name):
+    """While a JointPositionController moves one of them."""
+    model, node, message, pushes = OWN[name]
+    path = server.own_model(name, *model)
+    server.start(path)
+    publisher = graph.talk_later(JointState, f'{node}/command', qos.COMMAND)
+
+    def pushed():
+        publisher.publish(message)
+        return is_pushed(server.written(path)[2]).sum() > 3000
+    server.until(pushed, '3 s of thrust')
+    assert server.end() == 0
+    assert 'Err' not in server.printed()
+    heads, times, rows = server.written(path)
+    rows = {head[0]: own for head, own in zip(heads, rows, strict=True)}
+    places = {link: own[:, :3] for link, own in rows.items()}
+    turns = {link: own[:, 3:12].reshape(-1, 3, 3) for link, own in rows.items()}
+    steady = times > times[is_pushed(rows.values())][0] + 1.5
+    expected = {link: np.zeros((len(times), 6)) for link in rows}
+    for push in pushes:
+        along = turns[push.link] @ np.array(push.axis, float)
+        arm = places[push.link] - places[push.carrier]
+        expected[push.carrier] += np.column_stack((
+            push.thrust * along, push.moment * along + np.cross(arm, push.thrust * along)
+        ))
+    for link, own in rows.items():
+        there = (turns[link] @ own[:, 18:].reshape(-1, 2, 3).swapaxes(1, 2)).swapaxes(1, 2)
+        np.testing.assert_allclose(
+            there.reshape(-1, 6)[steady], expected[link][steady], rtol=0.0, atol=1e-9,
+            err_msg=link
+        )
+    moved = next(hinge for hinge in model[1] if f'>{hinge.name}<' in model[3])
+    swing = np.einsum('nji,njk->nik', turns[moved.parent], turns[moved.child])[steady]
+    assert np.linalg.norm(swing[-1] - swing[0]) > 0.1
 
 
 @pytest.mark.parametrize(('old', 'new', 'message'), [

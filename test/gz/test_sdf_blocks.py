@@ -8,45 +8,21 @@ from defusedxml import ElementTree
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 
-from fake_gz import Element, Hinge, World, install
+from fake_gz import Element, World, install
+from own_models import (
+    ARM,
+    ARM_HINGES,
+    ARM_LINKS,
+    POD,
+    TRICOPTER,
+    TRICOPTER_HINGES,
+    TRICOPTER_LINKS,
+    VESSEL,
+    VESSEL_HINGES,
+    VESSEL_LINKS,
+)
 from propulsion_ros.gz.system import ActuatorSystem
 from propulsion_ros.settings.errors import ConfigError
-
-LIMIT = (
-    '<max_thrust>20</max_thrust><motor_constant>1e-5</motor_constant>'
-    '<moment_constant>0.016</moment_constant>'
-)
-TRICOPTER = f"""<actuators name="rotors"><command_interface>effort</command_interface>
-  <rotor name="left"><link>left</link>{LIMIT}</rotor>
-  <rotor name="right"><link>right</link>{LIMIT}</rotor>
-  <rotor name="tail"><joint>tail_shaft</joint><direction>-1</direction>{LIMIT}</rotor>
-</actuators>"""
-TRICOPTER_LINKS = {
-    'frame': (0, 0, 0), 'left': (0.2, 0.3, 0.05), 'right': (0.2, -0.3, 0.05),
-    'mount': (-0.4, 0, 0), 'propeller': (-0.4, 0, 0.05),
-}
-TRICOPTER_HINGES = [
-    Hinge('left_motor', 'FIXED', 'frame', 'left'), Hinge('right_motor', 'FIXED', 'frame', 'right'),
-    Hinge('tilt', 'REVOLUTE', 'frame', 'mount', (1, 0, 0), (-0.8, 0.8)),
-    # The other way round, as SDF allows.
-    Hinge('tail_shaft', 'REVOLUTE', 'mount', 'propeller', (0, 0, 1)),
-]
-ARM = f"""<actuators name="rotors"><command_interface>effort</command_interface>
-  <rotor name="hand"><link>arm::tip</link><axis>1 0 0</axis>{LIMIT}</rotor></actuators>"""
-ARM_LINKS = {'base': (0, 0, 1), 'arm::upper': (0, 0, 1), 'arm::tip': (0.5, 0, 1)}
-ARM_HINGES = [
-    Hinge('shoulder', 'CONTINUOUS', 'base', 'arm::upper', (0, 1, 0)),
-    Hinge('elbow', 'REVOLUTE', 'arm::tip', 'arm::upper', (0, 0, 1)),
-]
-POD = ('<thruster name="{0}"><joint>{0}_pod</joint><dynamics>zero_order</dynamics>'
-       '<rotor_constant>0.01</rotor_constant></thruster>')
-VESSEL = ('<actuators name="thrusters"><command_interface>effort</command_interface>'
-          f'{POD.format("port")}{POD.format("starboard")}</actuators>')
-VESSEL_LINKS = {'hull': (0, 0, 0), 'port': (-2, 1, -0.3), 'starboard': (-2, -1, -0.3)}
-VESSEL_HINGES = [
-    Hinge('port_pod', 'REVOLUTE', 'hull', 'port', (1, 0, 0)),
-    Hinge('starboard_pod', 'REVOLUTE', 'hull', 'starboard', (1, 0, 0)),
-]
 
 
 @pytest.fixture
