@@ -91,6 +91,9 @@ class Link:
     def name(self, ecm):
         return ecm.bodies[self._entity].name.rpartition('::')[2]
 
+    def sensors(self, ecm):
+        return ecm.sensors if self._entity == next(iter(ecm.bodies)) else []
+
     def enable_velocity_checks(self, ecm, enable=True):
         ecm.bodies[self._entity].reports_velocity = enable
 
@@ -112,6 +115,19 @@ class Link:
         ecm.applied[self._entity] += [
             force.x(), force.y(), force.z(), torque.x(), torque.y(), torque.z(),
         ]
+
+
+class Sensor:
+    """gz.sim.Sensor: name and topic, which its system gives it."""
+
+    def __init__(self, entity):
+        self._name, self._topic = entity
+
+    def name(self, ecm):
+        return self._name
+
+    def topic(self, ecm):
+        return self._topic
 
 
 @dataclass
@@ -270,10 +286,16 @@ class World:
             for entity, (name, place) in enumerate(places.items(), start=10)
         }
         self.hinges = list(hinges)
+        self.sensors = []
         self.iterations = 0
         self.time = 0.0
         self.applied = defaultdict(lambda: np.zeros(6))
-        system.configure(self.MODEL, plugin, self, None)
+        try:
+            system.configure(self.MODEL, plugin, self, None)
+        except Exception:
+            # What it has for itself is free again.
+            system.shutdown()
+            raise
 
     def __getitem__(self, name):
         return next(body for body in self.bodies.values() if body.name == name)
@@ -307,6 +329,6 @@ class World:
 def install(monkeypatch, name='gz.sim'):
     """Put the fake in the place of gz.sim, under the name that it has in a release."""
     module = ModuleType(name)
-    module.Model, module.Link, module.Joint = Model, Link, Joint
+    module.Model, module.Link, module.Joint, module.Sensor = Model, Link, Joint, Sensor
     module.K_NULL_ENTITY = K_NULL_ENTITY
     monkeypatch.setitem(sys.modules, name, module)

@@ -119,12 +119,11 @@ class Listener:
         self._last: dict[str, bytes] = {}
         if not topics:
             return
-        transport, messages = _newest('transport'), _newest('msgs')
+        transport = _imported('transport')
         self._node = transport.Node()
         self._types = {
-            kind: getattr(importlib.import_module(
-                f'{messages.__name__}.{kind.lower()}_pb2'
-            ), kind) for kind in {topic.kind for topic in topics}
+            kind: getattr(_imported('msgs', f'.{kind.lower()}_pb2'), kind)
+            for kind in {topic.kind for topic in topics}
         }
         for topic in topics:
             taken = self._node.subscribe_raw(
@@ -153,17 +152,18 @@ class Listener:
         return max((len(self._node.topic_info(name)[0]) for name in names), default=0)
 
 
-def _newest(part: str) -> Any:
-    """Return gz.transport or gz.msgs, whose names have a major version."""
+def _imported(part: str, below: str = '') -> Any:
+    """Return gz.transport or gz.msgs, whose names have a major version, or a module in it."""
+    reason = 'PYTHONPATH has none'
     try:
-        gz = importlib.import_module('gz')
-        names = [each.name for each in pkgutil.iter_modules(gz.__path__)]
-    except ImportError:
-        names = []
-    found = [name for name in names if re.fullmatch(rf'{part}\d*', name)]
-    for name in sorted(found, key=lambda each: int(each.removeprefix(part) or 0), reverse=True):
-        return importlib.import_module(f'gz.{name}')
+        folders = importlib.import_module('gz').__path__
+        names = [each.name for each in pkgutil.iter_modules(folders)]
+        found = [name for name in names if re.fullmatch(rf'{part}\d*', name)]
+        if found:
+            newest = max(found, key=lambda name: int(name.removeprefix(part) or 0))
+            return importlib.import_module(f'gz.{newest}{below}')
+    except ImportError as error:
+        reason = str(error)
     raise SourceError(f'plugin/{TAG}', (
-        f'needs gz.{part}, the Python of gz-{part}, which PYTHONPATH has not; docs/gazebo.md names '
-        'the path'
+        f'needs gz.{part}, the Python of gz-{part}: {reason}; docs/gazebo.md names the path'
     ))

@@ -106,7 +106,10 @@ class ActuatorHost:
             output = family.step(Command(), BodyState(), 1.0 / params.update_rate, 0)
             given.append((Group(spec, family, output), params))
         if not given:
-            raise SourceError('robot', 'no plugin block whose actuators push')
+            raise SourceError(
+                'robot' if description else 'plugin/actuators',
+                'no block has actuators that push, such as rotors or thrusters'
+            )
         bases = {group.spec.base_link for group, _ in given}
         if len(bases) > 1:
             raise SourceError('base_link', f'expected one for all blocks, got {sorted(bases)}')

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from functools import partialmethod
+from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-import numpy as np
 from rclpy.logging import get_logger
 
 from propulsion_ros.graph.share import load_robot_description, located
 from propulsion_ros.gz.host import ActuatorHost
+from propulsion_ros.gz.missing import Rest, silent_sensors
 from propulsion_ros.gz.reading import (
     array_of,
     element_of,
@@ -27,41 +27,17 @@ from propulsion_ros.gz.reading import (
 )
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.urdf.link_tree import Pose
 from propulsion_ros.urdf.xml import path_step
 
 _TAGS = ('module_name', 'urdf_file', 'params_file', 'namespace', 'actuators', 'command_topic')
 _ONCE = ('module_name', 'urdf_file', 'namespace')
+_OF_URDF = re.compile(r'(robot|gazebo|link|sdf)\b')
+"""Paths of errors in a robot description."""
+_STEPS_TO_SENSORS = 10
+"""Steps after which the systems of sensors have found them."""
 _MODULE = re.compile(r'gz\.sim\d*')
-_claims: dict[tuple[int, str], str] = {}
+_claims: dict[object, str] = {}
 """What each system of this process has for itself: entities of models, and names of nodes."""
-
-
-_AT_REST = (
-    'has not moved in the first second in which it was pushed; where it neither rests on something '
-    'nor is joined to the world, the world has no <plugin filename="gz-sim-physics-system" '
-    'name="gz::sim::systems::Physics"/>, add it'
-)
-
-
-class _Rest:
-    """Whether a model that is pushed never moves."""
-
-    def __init__(self) -> None:
-        self._pose: Pose | None = None
-        self._left_ns = 1_000_000_000
-
-    def lasts(self, pose: Pose, pushed_ns: int) -> bool:
-        """Return, once, whether it was pushed for a second and has not moved at all."""
-        if self._left_ns <= 0:
-            return False
-        first = self._pose = self._pose or pose
-        if not (np.array_equal(first.position, pose.position)
-                and np.array_equal(first.rotation, pose.rotation)):
-            self._left_ns = 0
-            return False
-        self._left_ns -= pushed_ns
-        return self._left_ns <= 0
 
 
 class ActuatorSystem:
@@ -80,7 +56,7 @@ class ActuatorSystem:
     def __init__(self) -> None:
         self.host: ActuatorHost | None = None
         self.place = ''
-        self._claimed: list[tuple[int, str]] = []
+        self._claimed: list[object] = []
         # The same object comes with each call as long as it lives.
         self._ecm: Any = None
 
@@ -102,7 +78,7 @@ class ActuatorSystem:
         _require_known(plugin)
         if model.static(ecm):
             raise SourceError('model', 'is static, so that no force moves it; remove <static>')
-        self._claim(ecm, f'model {entity}', 'has a second plugin of this package, remove one')
+        self._claim((id(ecm), entity), 'plugin', 'the model has a second one, remove one')
         path, blocks = (plugin.findtext('urdf_file') or '').strip(), plugin.findall('actuators')
         if not (path or blocks):
             raise SourceError('plugin', (
@@ -114,17 +90,15 @@ class ActuatorSystem:
         files = [
             located((each.text or '').strip(), beside) for each in plugin.findall('params_file')
         ]
-        with _of_plugin(blocks):
+        urdf = located(path, beside) if path else None
+        with _placed_errors(blocks, urdf):
             self._host = self.host = ActuatorHost(
-                simulated, load_robot_description(located(path, beside)) if path else '', files,
-                namespace, plugin,
+                simulated, load_robot_description(urdf) if urdf else '', files, namespace, plugin
             )
         for name in self._host.names:
-            self._claim(None, f'node {namespace}/{name}', (
-                'another model has a node of this name; give each a <namespace>'
-            ))
-        for warning in self._host.warnings:
-            get_logger('propulsion_ros').warning(f'{self.place}: {warning}')
+            node = f'node {namespace}/{name}'
+            self._claim(node, node, 'another model has one of this name; give each a <namespace>')
+        self._warn(self._host.warnings)
         self._links = {name: gz.Link(links[name]) for name in self._host.links}
         self._base = self._links[self._host.base.link]
         self._check_velocities(ecm)
@@ -132,13 +106,14 @@ class ActuatorSystem:
         self._vector = type(self._base.world_pose(ecm).pos())
         self._period_ns, self._end_ns = 0, 0
         self._is_first = True
-        self._rest = _Rest()
+        self._rest = Rest()
+        self._sensors = partial(silent_sensors, gz, list(links.values()))
+        self._unlooked = _STEPS_TO_SENSORS
 
-    def _claim(self, ecm: Any, thing: str, problem: str) -> None:
+    def _claim(self, key: object, path: str, problem: str) -> None:
         """Take something for this system alone; raise `ConfigError` where another one has it."""
-        key = (id(ecm), thing)
         if key in _claims:
-            raise SourceError(thing, f'{problem}: {_claims[key]}')
+            raise SourceError(path, f'{problem}: {_claims[key]}')
         _claims[key] = self.place
         self._claimed.append(key)
 
@@ -153,6 +128,9 @@ class ActuatorSystem:
         stamp_ns = self._begin_of_step(info)
         self._host.pass_step()
         self._apply(ecm, stamp_ns)
+        self._unlooked -= 1
+        if not self._unlooked:
+            self._warn(self._sensors(ecm))
 
     def reset(self, info: Any, ecm: Any) -> None:
         """Return the actuators to the start with the world."""
@@ -215,8 +193,12 @@ class ActuatorSystem:
                 self._links[name].add_world_wrench(
                     ecm, vector(*numbers[:3]), vector(*numbers[3:])
                 )
-        if self._rest.lasts(poses[base.link], self._period_ns if is_pushed else 0):
-            get_logger('propulsion_ros').warning(f'{self.place}: {_AT_REST}')
+        if line := self._rest.lasts(poses[base.link], self._period_ns if is_pushed else 0):
+            self._warn([line])
+
+    def _warn(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            get_logger('propulsion_ros').warning(f'{self.place}: {line}')
 
 
 class ReportedSystem:
@@ -296,17 +278,18 @@ def _require_known(plugin: Element) -> None:
 
 
 @contextmanager
-def _of_plugin(blocks: Collection[Element]) -> Iterator[None]:
-    """Let the paths of errors in blocks of the plugin be those there."""
+def _placed_errors(blocks: Collection[Element], urdf: Path | None) -> Iterator[None]:
+    """Let errors in blocks of the plugin have their paths there, others that of the description."""
+    own = tuple(f'gazebo/{path_step("plugin", block.get("name"))}' for block in blocks)
     try:
         yield
     except SourceError as error:
-        for block in blocks:
-            own = path_step('plugin', block.get('name'))
-            if error.key.startswith(f'gazebo/{own}'):
-                key = error.key.replace(f'gazebo/{own}', f'plugin/actuators{own[6:]}', 1)
-                raise SourceError(key, error.problem) from error
-        raise
+        key = error.key
+        if key.startswith(own):
+            key = key.replace('gazebo/plugin', 'plugin/actuators', 1)
+        elif urdf and _OF_URDF.match(key):
+            key = f'{urdf}: {key}'
+        raise SourceError(key, error.problem) from error
 
 
 def _nanoseconds(duration: timedelta) -> int:

@@ -75,7 +75,7 @@ def accepted(value: float, unit: str, lo: float, hi: float, above: float) -> str
     if value < 0.0 <= max(lo, above) and unit in _SIGNED:
         return f': write {-value:.6g}, its size' if -value <= hi else ''
     if abs(value) < _LEAST_TIMES.get(unit, 10.0) * bound or abs(value) > _MOST or (
-        not unit and hi != 1.0
+        not unit and (hi != 1.0 or lo < 0.0)
     ):
         return ''
     for _, meant in conversions(value, unit):

@@ -142,6 +142,11 @@ def test_wrong_topic_is_refused(make_world, monkeypatch, tag, message):
     assert message in str(caught.value)
 
 
-def test_missing_python_of_transport_is_named(make_world):
-    with pytest.raises(ConfigError, match=r'plugin/command_topic: needs gz\.transport, the Python'):
+@pytest.mark.parametrize(('module', 'reason'), [
+    ('gz', 'import of gz halted'), ('gz.msgs10.actuators_pb2', 'import of gz.msgs10.act'),
+])
+def test_missing_python_is_named(make_world, monkeypatch, module, reason):
+    Transport(monkeypatch)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ConfigError, match=rf'plugin/command_topic: needs gz\.\w+, .*{reason}'):
         make_world('<command_topic of="rotors"/>')

@@ -89,7 +89,8 @@ WRONG = [
     ('negative lag', rotor('<link>prop</link><time_constant_up>-1</time_constant_up>'),
      'time_constant_up'),
     ('no axis', rotor('<link>prop</link><axis>0 0 0</axis>'), 'axis: expected a direction'),
-    ('turns both ways', rotor('<link>prop</link><direction>2</direction>'), 'direction'),
+    ('turns both ways', rotor('<link>prop</link><direction>2</direction>'),
+     'direction: 2 is above 1'),
     ('half a direction', rotor('<link>prop</link><direction>0.5</direction>'), 'direction'),
     ('misspelt tag', rotor('<link>prop</link><motor_konstant>1</motor_konstant>'),
      "motor_konstant: unknown tag, did you mean 'motor_constant'?"),
@@ -100,9 +101,10 @@ WRONG = [
     ('geometry', rotor('<link>prop</link><position>0 0 0</position>'),
      'position: comes from the link tree'),
     ('link behind a hinge', '<urdf_file>moved.urdf</urdf_file>',
-     "link 'hand': the model has no such link, which revolute joint 'wrist' moves; it has: frame, "
-     'arm, prop, nested::foot'),
-    ('allocators alone', block('', 'inverse_fam'), 'robot: no plugin block whose actuators push'),
+     "moved.urdf: link 'hand': the model has no such link, which revolute joint 'wrist' moves; it "
+     'has: frame, arm, prop, nested::foot'),
+    ('allocators alone', block('', 'inverse_fam'),
+     'plugin/actuators: no block has actuators that push'),
 ]
 
 
@@ -111,6 +113,9 @@ def load(monkeypatch, tmp_path, capfd):
     """Return what loads a plugin, and what it has printed."""
     install(monkeypatch, 'gz.sim8')
     (tmp_path / 'r.urdf').write_text(ROBOT.format(kind='revolute', x=1, good=GOOD))
+    (tmp_path / 'wrong.urdf').write_text(
+        (tmp_path / 'r.urdf').read_text().replace('motor_constant', 'motor_konstant')
+    )
     (tmp_path / 'far.urdf').write_text(ROBOT.format(kind='revolute', x=1.1, good=GOOD))
     moved = ROBOT.replace('"prop"', '"hand"').replace('"shaft" type="continuous"',
                                                       '"wrist" type="revolute"')
@@ -147,6 +152,7 @@ def test_wrong_plugin_is_one_line_with_model_and_file(load, tmp_path, inside, me
     (line,) = printed()
     assert f"model 'lander' in {tmp_path}/model.sdf: the actuators do not act: " in line
     assert message in line.replace(f'{tmp_path}/', '')
+    assert not line.endswith('a share')
 
 
 def test_static_model_is_refused(load):
@@ -185,10 +191,10 @@ def test_second_plugin_and_second_node_are_refused(load):
         actuators=ElementTree.fromstring(rotor('<link>arm</link>'))
     ), world, None)
     (line,) = printed()
-    assert 'has a second plugin of this package, remove one' in line
+    assert "plugin: the model has a second one, remove one: model 'lander' in" in line
     make(rotor('<link>arm</link>'))
     (line,) = printed()
-    assert 'node /rotors: another model has a node of this name; give each a <namespace>' in line
+    assert 'node /rotors: another model has one of this name; give each a <namespace>' in line
 
 
 def test_model_that_is_pushed_and_never_moves_is_reported_once(load):
@@ -205,3 +211,15 @@ def test_model_that_is_pushed_and_never_moves_is_reported_once(load):
     (line,) = printed()
     assert 'has not moved in the first second in which it was pushed' in line
     assert 'add it' in line
+
+
+def test_sensor_without_its_system_is_reported_once(load):
+    make, printed = load
+    world = make(rotor('<link>prop</link>'))
+    world.sensors = [('imu_sensor', None), ('navsat', '/fix'), ('camera', None)]
+    world.step(20)
+    (line,) = printed()
+    assert line.endswith(
+        "sensor 'imu_sensor' of link 'frame' publishes nothing, because the world has no <plugin "
+        'filename="gz-sim-imu-system" name="gz::sim::systems::Imu"/>, add it'
+    )
