@@ -320,6 +320,15 @@ class World:
         """Run one update while paused."""
         self.system.pre_update(self.info(paused=True), self)
 
+    def seek(self, time):
+        """Go to a time, as gz-sim does: in one step, which has no number."""
+        jump, self.time, self.iterations = time - self.time, time, 0
+        self.applied.clear()
+        self.system.pre_update(UpdateInfo(
+            timedelta(seconds=time), timedelta(seconds=jump), False, 0
+        ), self)
+        assert not self.applied
+
     def reset(self):
         """Rewind to the start, as gz-sim does: Reset, then the first step again."""
         self.iterations, self.time = 0, 0.0

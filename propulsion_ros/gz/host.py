@@ -33,6 +33,7 @@ from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.urdf.link_tree import LinkTree, Pose
+from propulsion_ros.urdf.place import STAYS
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
@@ -343,6 +344,11 @@ class SimulatedNode(ActuatorNode):
         self._is_stepping = self._has_several = False
         self._kept_ns: dict[Outlet, int] = {}
         super().__init__(name, **kwargs)
+
+    def log(self, level: str, line: str) -> None:
+        """Log a line, but not that an actuator stays: here it follows its link."""
+        if not line.endswith(STAYS):
+            super().log(level, line)
 
     def connect(self, port: Port) -> None:
         """Subscribe, but not to what the simulator passes itself."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.link_tree import Pose
 
 _SENSORS = {
@@ -21,16 +22,16 @@ class Rest:
     """Whether a model that is pushed never moves."""
 
     def __init__(self) -> None:
-        self._pose: Pose | None = None
+        self._first: list[FloatArray] = []
         self._left_ns = 1_000_000_000
 
-    def lasts(self, pose: Pose, pushed_ns: int) -> str:
-        """Return, once, the line that it was pushed for a second and has not moved at all."""
+    def lasts(self, poses: Iterable[Pose], pushed_ns: int) -> str:
+        """Return, once, the line that it was pushed for a second and none of its links moved."""
         if self._left_ns <= 0:
             return ''
-        first = self._pose = self._pose or pose
-        if not (np.array_equal(first.position, pose.position)
-                and np.array_equal(first.rotation, pose.rotation)):
+        now = [each for pose in poses for each in (pose.position, pose.rotation)]
+        self._first = self._first or now
+        if not all(map(np.array_equal, self._first, now)):
             self._left_ns = 0
             return ''
         self._left_ns -= pushed_ns

@@ -122,7 +122,8 @@ class ActuatorSystem:
 
         Raises `ConfigError` for a step size that is no whole number of microseconds.
         """
-        if info.paused:
+        # gz-sim makes one step of a seek, as long as the jump or negative, which has no number.
+        if info.paused or not info.iterations:
             self._host.serve()
             return
         stamp_ns = self._begin_of_step(info)
@@ -193,7 +194,7 @@ class ActuatorSystem:
                 self._links[name].add_world_wrench(
                     ecm, vector(*numbers[:3]), vector(*numbers[3:])
                 )
-        if line := self._rest.lasts(poses[base.link], self._period_ns if is_pushed else 0):
+        if line := self._rest.lasts(poses.values(), self._period_ns if is_pushed else 0):
             self._warn([line])
 
     def _warn(self, lines: Iterable[str]) -> None:

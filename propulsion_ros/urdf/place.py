@@ -14,6 +14,9 @@ from propulsion_ros.settings.quantity import Quantity
 from propulsion_ros.urdf.link_tree import Joint, LinkTree, Pose
 from propulsion_ros.urdf.xml import Tag
 
+STAYS = 'which stays where position 0 has it'
+"""End of the note that a joint moves an actuator whose place does not follow."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -118,7 +121,7 @@ class Placer:
     def notes(self) -> list[str]:
         """Return a line for each joint that slides, or moves actuators and is of no gimbal."""
         moved = [
-            f'{path}: joint {joint!r} moves {row!r}, which stays where position 0 has it'
+            f'{path}: joint {joint!r} moves {row!r}, {STAYS}'
             for joint, (path, row) in self._passed.items() if joint not in self._own
         ]
         return [*self._slides, *moved]
