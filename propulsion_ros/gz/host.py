@@ -109,7 +109,7 @@ class ActuatorHost:
         if not given:
             raise SourceError(
                 'robot' if description else 'plugin/actuators',
-                'no block has actuators that push, such as rotors or thrusters'
+                'expected a block whose actuators push, got none; an allocator pushes nothing'
             )
         bases = {group.spec.base_link for group, _ in given}
         if len(bases) > 1:

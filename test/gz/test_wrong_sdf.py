@@ -106,7 +106,7 @@ WRONG = [
      "moved.urdf: link 'hand': the model has no such link, which revolute joint 'wrist' moves; it "
      'has: frame, arm, prop, nested::foot'),
     ('allocators alone', block('', 'inverse_fam'),
-     'plugin/actuators: no block has actuators that push'),
+     'plugin/actuators: expected a block whose actuators push'),
 ]
 
 
