@@ -21,7 +21,7 @@ __all__ = [
     'Vehicles', '__version__', 'load', 'load_vehicles',
 ]
 
-__version__ = '0.1.0'
+__version__ = '0.2.0'
 
 # A program that uses one module needs none of the others.
 __getattr__ = late(__name__, {

@@ -15,7 +15,6 @@ import pytest
 from markdown_pages import REPOSITORY
 from propulsion_ros.loops.flight.record_file import read_state
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.study import journal
 from propulsion_ros.tools import cli
 
 WRITTEN = REPOSITORY / 'test/data/written_by_0_1'
@@ -75,10 +74,9 @@ def test_flight_record_is_refused_by_its_name():
     )
 
 
-def test_study_is_read_and_the_journal_of_another_version_refused(tmp_path, monkeypatch, capsys):
+def test_study_is_read_and_the_journal_of_another_version_refused(tmp_path, capsys):
     study = shutil.copytree(WRITTEN / 'study', tmp_path / 'study') / 'apogee.yaml'
     words = ['study', str(study), '--cases', '1', '--jobs', '1', '--no-picture', '--output']
     assert cli.main([*words, str(tmp_path / 'new')]) == 0
-    monkeypatch.setattr(journal, '__version__', '0.2.0')
     assert cli.main([*words, str(tmp_path / 'study')]) == 1
     assert 'study/journal.jsonl: has rows of propulsion_ros 0.1.0: give' in capsys.readouterr().err
