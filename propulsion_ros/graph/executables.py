@@ -135,7 +135,8 @@ def _log_sources(host: Host, given: Mapping[str, Any], block: ActuatorSpec) -> N
                 f'{block.values[key]}'
             )
     for note in block.notes:
-        host.log('info', note)
+        if not (host.follows_links and note in block.stays):
+            host.log('info', note)
 
 
 LoopMaker = Callable[[Parameters, Host], Loop]

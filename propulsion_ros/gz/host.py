@@ -33,7 +33,6 @@ from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.urdf.link_tree import LinkTree, Pose
-from propulsion_ros.urdf.place import STAYS
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
@@ -338,17 +337,14 @@ class SimulatedNode(ActuatorNode):
     subscription is not published, a latched one once a second, for those that come later.
     """
 
+    follows_links = True
+
     def __init__(self, name: str, **kwargs: Any) -> None:
         self._time_ns = 0
         self._read: list[Any] = []
         self._is_stepping = self._has_several = False
         self._kept_ns: dict[Outlet, int] = {}
         super().__init__(name, **kwargs)
-
-    def log(self, level: str, line: str) -> None:
-        """Log a line, but not that an actuator stays: here it follows its link."""
-        if not line.endswith(STAYS):
-            super().log(level, line)
 
     def connect(self, port: Port) -> None:
         """Subscribe, but not to what the simulator passes itself."""

@@ -95,6 +95,8 @@ class Host(Protocol):
         Whether time comes from /clock.
     is_active : bool
         Whether the loop runs: between `Loop.start` and `Loop.stop`.
+    follows_links : bool
+        Whether actuators push where their links are now, and not where a description has them.
     """
 
     counts: Counter[str]
@@ -105,6 +107,9 @@ class Host(Protocol):
 
     @property
     def is_active(self) -> bool: ...  # noqa: D102
+
+    @property
+    def follows_links(self) -> bool: ...  # noqa: D102
 
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
         """Publish a payload in the form that the encoder of the outlet's kind takes."""

@@ -47,6 +47,7 @@ class HostNode(PropulsionNode):
     """What it is started by, which decides what it runs."""
     default_name: ClassVar[str] = ''
     """Name where none is given; '' for that of the executable without ``_node``."""
+    follows_links = False
 
     def __init__(self, name: str = '', **kwargs: Any) -> None:
         self.loop: Loop | None = None

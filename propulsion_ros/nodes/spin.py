@@ -171,5 +171,6 @@ def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:
 def _hand_over(nodes: Sequence[PropulsionNode]) -> None:
     """Let what was published last reach its subscribers: with its publisher it would be lost."""
     end = time.monotonic() + _HAND_OVER
-    for publisher in (publisher for node in nodes for publisher in node.publishers):
-        publisher.wait_for_all_acked(Duration(seconds=max(end - time.monotonic(), 0.0)))
+    for node in nodes:
+        for publisher in node.publishers:
+            publisher.wait_for_all_acked(Duration(seconds=max(end - time.monotonic(), 0.0)))

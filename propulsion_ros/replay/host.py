@@ -151,6 +151,8 @@ class LoopHost:
         What runs, from `run` on.
     """
 
+    follows_links = False
+
     def __init__(
         self,
         name: str,

@@ -13,6 +13,8 @@ from propulsion_ros.loops.ports import Loop, Outlet, Port, Timer
 class BenchHost:
     """Connects one loop, which `run` takes; nothing happens but what its user calls."""
 
+    follows_links = False
+
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.is_simulated = False

@@ -145,6 +145,8 @@ class ActuatorSpec:
     """Keys that come from the link tree."""
     notes: tuple[str, ...] = ()
     """What of the block has no effect, and what was assumed, a line each."""
+    stays: tuple[str, ...] = ()
+    """Those notes that do not hold where actuators follow their links."""
     masses: Mapping[str, str] = field(default_factory=dict)
     """XML path of each part that has a mass of its own, such as a tank, by its link."""
     faulty: frozenset[str] = frozenset()
@@ -269,9 +271,10 @@ class _Reader:
             self._faulty.add(self._rows[self._element].naming)
         for rows in self._rows.values():
             self._finish(rows)
+        stays = tuple(self._placer.stays())
         return ActuatorSpec(
             block.name, self._family, self._placer.base_link, self._values, self._paths,
-            frozenset(self._geometry), (*self._notes, *self._placer.notes()),
+            frozenset(self._geometry), (*self._notes, *self._placer.slides(), *stays), stays,
             self._masses, frozenset(self._faulty),
         )
 

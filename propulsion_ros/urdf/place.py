@@ -14,9 +14,6 @@ from propulsion_ros.settings.quantity import Quantity
 from propulsion_ros.urdf.link_tree import Joint, LinkTree, Pose
 from propulsion_ros.urdf.xml import Tag
 
-STAYS = 'which stays where position 0 has it'
-"""End of the note that a joint moves an actuator whose place does not follow."""
-
 
 @dataclass(frozen=True)
 class Place:
@@ -118,13 +115,16 @@ class Placer:
         poses = [self.tree.pose(joint.child, self.base_link) for joint in joints]
         return Place(link, self.tree.pose(link, self.base_link), joints, poses)
 
-    def notes(self) -> list[str]:
-        """Return a line for each joint that slides, or moves actuators and is of no gimbal."""
-        moved = [
-            f'{path}: joint {joint!r} moves {row!r}, {STAYS}'
+    def slides(self) -> list[str]:
+        """Return a line for each joint that slides."""
+        return self._slides
+
+    def stays(self) -> list[str]:
+        """Return a line for each joint that moves actuators and is of no gimbal."""
+        return [
+            f'{path}: joint {joint!r} moves {row!r}, which stays where position 0 has it'
             for joint, (path, row) in self._passed.items() if joint not in self._own
         ]
-        return [*self._slides, *moved]
 
     def _link(self, row: Tag, tags: list[Tag], joints: list[Joint]) -> tuple[str, str]:
         """Return the link of a row and the path where it stands."""

@@ -18,17 +18,7 @@ from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 
 from fake_gz import Hinge
-from own_models import (
-    ARM,
-    ARM_HINGES,
-    ARM_LINKS,
-    TRICOPTER,
-    TRICOPTER_HINGES,
-    TRICOPTER_LINKS,
-    VESSEL,
-    VESSEL_HINGES,
-    VESSEL_LINKS,
-)
+from own_models import ARM, TRICOPTER, VESSEL, OwnModel
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.gz.model import gazebo_robot
 from propulsion_ros.messages import qos
@@ -107,11 +97,11 @@ class Server:
         ))
         return path
 
-    def own_model(self, name, links, hinges, blocks, motion):
+    def own_model(self, name, model: OwnModel, motion):
         """Write a model that has its blocks in the SDF alone; return its file."""
         path = self.folder / f'{name}.sdf'
         parts = {}
-        for link, place in links.items():
+        for link, place in model.links.items():
             parts.setdefault(link.rpartition('::')[0], []).append(LINK.format(
                 link.rpartition('::')[2], ' '.join(map(str, place))
             ))
@@ -119,8 +109,9 @@ class Server:
             *parts.pop(''), *(f'<model name="{nested}">{"".join(own)}</model>'
                               for nested, own in parts.items()),
             *(JOINT.format(hinge.name, hinge.kind.lower(), hinge.parent, hinge.child, *hinge.axis,
-                           *hinge.limits) for hinge in hinges),
-            motion, LOADER.format(module='propulsion_ros.gz.system', tags=blocks), self.probe(path),
+                           *hinge.limits) for hinge in model.hinges),
+            CONTROLLER.format(*motion),
+            LOADER.format(module='propulsion_ros.gz.system', tags=model.block), self.probe(path),
         ]
         path.write_text(
             f'<sdf version="1.9"><model name="{name}">{"".join(inside)}</model></sdf>'
@@ -338,25 +329,25 @@ class Push:
 
 OWN = {
     'tricopter': (
-        (TRICOPTER_LINKS, TRICOPTER_HINGES, TRICOPTER, CONTROLLER.format('tilt', 0.2, 0.7)),
+        TRICOPTER, ('tilt', 0.2, 0.7),
         'rotors', JointState(name=['left', 'right', 'tail'], effort=[3.0, 4.0, 2.0]),
         [Push('left', 'frame', (0, 0, 1), 3.0, -0.048), Push('right', 'frame', (0, 0, 1), 4.0,
                                                               -0.064),
          Push('propeller', 'mount', (0, 0, 1), 2.0, 0.032)],
     ),
     'arm': (
-        (ARM_LINKS, [Hinge('ground', 'FIXED', 'world', 'base'), *ARM_HINGES], ARM,
-         CONTROLLER.format('shoulder', 0.5, 2.0)),
+        ARM._replace(hinges=[Hinge('ground', 'FIXED', 'world', 'base'), *ARM.hinges]),
+        ('shoulder', 0.5, 2.0),
         'rotors', JointState(name=['hand'], effort=[4.0]),
         [Push('arm::tip', 'arm::tip', (1, 0, 0), 4.0, -0.064)],
     ),
     'vessel': (
-        (VESSEL_LINKS, VESSEL_HINGES, VESSEL, CONTROLLER.format('port_pod', 3.0, 9.0)),
+        VESSEL, ('port_pod', 3.0, 9.0),
         'thrusters', JointState(name=['port', 'starboard'], effort=[10.0, 6.0]),
         [Push('port', 'hull', (1, 0, 0), 10.0), Push('starboard', 'hull', (1, 0, 0), 6.0)],
     ),
 }
-"""Model, node, command and what it does, of models whose blocks are in the SDF alone."""
+"""Models whose blocks are in the SDF alone: what moves which joint, node, command, what it does."""
 
 
 def is_pushed(links):
@@ -367,8 +358,8 @@ def is_pushed(links):
 @pytest.mark.parametrize('name', OWN)
 def test_force_follows_the_links_of_an_own_sdf(server, graph, name):
     """While a JointPositionController moves one of them."""
-    model, node, message, pushes = OWN[name]
-    path = server.own_model(name, *model)
+    model, motion, node, message, pushes = OWN[name]
+    path = server.own_model(name, model, motion)
     server.start(path)
     publisher = graph.talk_later(JointState, f'{node}/command', qos.COMMAND)
 
@@ -396,7 +387,7 @@ def test_force_follows_the_links_of_an_own_sdf(server, graph, name):
             there.reshape(-1, 6)[steady], expected[link][steady], rtol=0.0, atol=1e-9,
             err_msg=link
         )
-    moved = next(hinge for hinge in model[1] if f'>{hinge.name}<' in model[3])
+    moved = next(hinge for hinge in model.hinges if hinge.name == motion[0])
     swing = np.einsum('nji,njk->nik', turns[moved.parent], turns[moved.child])[steady]
     assert np.linalg.norm(swing[-1] - swing[0]) > 0.1
 

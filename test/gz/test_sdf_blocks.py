@@ -9,18 +9,7 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 
 from fake_gz import Element, World, install
-from own_models import (
-    ARM,
-    ARM_HINGES,
-    ARM_LINKS,
-    POD,
-    TRICOPTER,
-    TRICOPTER_HINGES,
-    TRICOPTER_LINKS,
-    VESSEL,
-    VESSEL_HINGES,
-    VESSEL_LINKS,
-)
+from own_models import ARM, POD, TRICOPTER, VESSEL
 from propulsion_ros.gz.system import ActuatorSystem
 from propulsion_ros.settings.errors import ConfigError
 
@@ -63,7 +52,7 @@ def about(world, name, point):
 
 def test_tail_pushes_along_its_own_tilt(make_world):
     """Worked by hand: a tail that is rolled by 0.5 rad pushes and twists along its shaft."""
-    world = make_world(TRICOPTER_LINKS, TRICOPTER_HINGES, TRICOPTER)
+    world = make_world(*TRICOPTER)
     turn = Rotation.from_euler('x', 0.5).as_matrix()
     world['mount'].rotation = turn
     world['propeller'].position = world['mount'].position + turn @ [0, 0, 0.05]
@@ -85,7 +74,7 @@ def test_tail_pushes_along_its_own_tilt(make_world):
 
 @pytest.mark.parametrize('angle', [0.0, 0.3, np.pi / 2])
 def test_propeller_at_the_end_of_an_arm_pushes_along_the_arm(make_world, angle):
-    world = make_world(ARM_LINKS, ARM_HINGES, ARM)
+    world = make_world(*ARM)
     turn = Rotation.from_euler('y', angle).as_matrix()
     world['arm::upper'].rotation = world['arm::tip'].rotation = turn
     world['arm::tip'].position = np.array([0, 0, 1]) + turn @ [0.5, 0, 0]
@@ -97,8 +86,15 @@ def test_propeller_at_the_end_of_an_arm_pushes_along_the_arm(make_world, angle):
     )
 
 
+def test_no_actuator_is_said_to_stay_while_it_follows_its_link(make_world, capfd):
+    make_world(*ARM).step(1)
+    said = ''.join(capfd.readouterr())
+    assert 'active, takes commands for hand' in said
+    assert 'stays' not in said
+
+
 def test_shafts_of_a_vessel_push_the_hull(make_world):
-    world = make_world(VESSEL_LINKS, VESSEL_HINGES, VESSEL)
+    world = make_world(*VESSEL)
     given = push(world, effort=[10.0, 6.0])
     np.testing.assert_allclose(given['hull'], [16.0, 0, 0, 0, -4.8, -4.0], atol=1e-9)
     assert not given['port'].any()
@@ -114,11 +110,11 @@ def test_description_and_sdf_have_blocks_together(make_world, tmp_path):
         f'<command_interface>effort</command_interface>{POD.format("port")}'
         '</plugin></gazebo></robot>'
     )
-    world = make_world(VESSEL_LINKS, VESSEL_HINGES, urdf_file=path)
+    world = make_world(VESSEL.links, VESSEL.hinges, urdf_file=path)
     (warning,) = world.system.host.warnings
     assert "'port' is at (-2, 1, -0.3) m in the world and at (-2, 1.1, -0.3) m in the" in warning
     given = push(world, effort=[10.0])
     np.testing.assert_allclose(given['hull'], [10.0, 0, 0, 0, -3.0, -10.0], atol=1e-9)
     world.system.shutdown()
     with pytest.raises(ConfigError, match='the robot description has a block of this name too'):
-        make_world(VESSEL_LINKS, VESSEL_HINGES, VESSEL, urdf_file=path)
+        make_world(*VESSEL, urdf_file=path)

@@ -29,6 +29,23 @@ def start(node):
 base.PropulsionNode.start = start
 vehicle_node.main(['node'])
 """
+PUBLISHER = """
+from rclpy.publisher import Publisher
+from std_msgs.msg import Empty
+from propulsion_ros.nodes import base, vehicle_node
+wait, close = Publisher.wait_for_all_acked, base.PropulsionNode.close
+def spy(publisher, timeout):
+    print('waits for', publisher.topic, wait(publisher, timeout))
+def start(node):
+    node.create_publisher(Empty, 'last', 10).publish(Empty())
+    print('started', flush=True)
+def end(node):
+    print('closes')
+    close(node)
+Publisher.wait_for_all_acked = spy
+base.PropulsionNode.start, base.PropulsionNode.close = start, end
+vehicle_node.main(['node'])
+"""
 LINE = 'fastdds shm clean'
 
 
@@ -64,3 +81,13 @@ def test_node_whose_participant_hangs_rests_and_ends(has_failed):
     assert err.startswith('at rest\n')
     assert LINE in err
     assert process.returncode == has_failed
+
+
+def test_what_was_published_last_is_handed_over_before_a_node_is_closed():
+    process = start(PUBLISHER)
+    assert process.stdout.readline() == 'started\n'
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=40.0)
+    *waits, last = out.splitlines()
+    assert 'waits for last True' in waits
+    assert (last, err, process.returncode) == ('closes', '', 0)
