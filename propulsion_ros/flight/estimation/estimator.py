@@ -111,6 +111,7 @@ _GUESS_STEP = 0.1  # [s]
 _WILDEST = 1e8  # no barometer knows so little, a larger variance means nothing [Pa^2]
 _TIDY_STEPS = 16
 _DOUBT_NS = 2_000_000_000
+_LEAP_NS = 500_000_000  # that a leap of the stamps is taken to last: known by as much
 # Without inertial sensor: acceleration upward, and what of it is unknown, one sigma over half a
 # second [m/s^2].
 _GUESS_TIME = 0.5
@@ -172,6 +173,7 @@ class Estimator:
             part.reset()
         self._filter.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)
         self._now_ns: int | None = None
+        self._offset_ns = 0
         self._rate: Vector | None = None
         self._force: Vector = (0.0, 0.0, 0.0)
         self._since_tidy = 0
@@ -255,24 +257,25 @@ class Estimator:
         angular_velocity, specific_force : sequence of float
             In the axes of the sensor [rad/s], [m/s^2]; at rest the force is 1 g upward.
         """
-        if not self._is_timely(stamp_ns):
+        clock_ns = self._clock_of(stamp_ns)
+        if clock_ns is None:
             return
         values = (*map(float, angular_velocity), *map(float, specific_force))
         if len(values) != 6:
             self._imu.refuse(Status.INVALID)
             return
-        if self._imu.arrive(stamp_ns, values) is not Status.OK:
+        if self._imu.arrive(clock_ns, values) is not Status.OK:
             return
-        if self._now_ns is not None and stamp_ns < self._now_ns:
+        if self._now_ns is not None and clock_ns < self._now_ns:
             # The others have moved the filter on while this one was lost.
             self._imu.refuse(Status.LATE)
             return
-        if self._is_imu_frozen(stamp_ns):
+        if self._is_imu_frozen(clock_ns):
             self._imu.refuse(Status.FROZEN)
             return
-        self._imu.use(stamp_ns)
+        self._imu.use(clock_ns)
         self._take(
-            stamp_ns, self._mounting.to_body(values[:3]), self._mounting.to_body(values[3:])
+            clock_ns, self._mounting.to_body(values[:3]), self._mounting.to_body(values[3:])
         )
 
     def _is_imu_frozen(self, stamp_ns: int) -> bool:
@@ -313,37 +316,39 @@ class Estimator:
 
     def pressure(self, stamp_ns: int, pascal: float, variance: float = 0.0) -> None:
         """Take a static pressure [Pa] and its variance [Pa^2], 0 where unknown."""
-        if not self._is_timely(stamp_ns):
+        clock_ns = self._clock_of(stamp_ns)
+        if clock_ns is None:
             return
-        if self._baro.check(stamp_ns, pascal) is not Status.OK:
+        if self._baro.check(clock_ns, pascal) is not Status.OK:
             return
-        age = self._reach(stamp_ns, self._baro.monitor)
+        age = self._reach(clock_ns, self._baro.monitor)
         if age is None:
             return
-        is_inertial = self._pad.is_aligned and self._imu.is_good(stamp_ns)
+        is_inertial = self._pad.is_aligned and self._imu.is_good(clock_ns)
         self._baro.fuse(
-            stamp_ns, age, pascal, variance if 0.0 <= variance < _WILDEST else 0.0, self.stage,
+            clock_ns, age, pascal, variance if 0.0 <= variance < _WILDEST else 0.0, self.stage,
             is_inertial=is_inertial, is_armed=self._is_armed,
         )
 
     def magnetic_field(self, stamp_ns: int, tesla: Sequence[float]) -> None:
         """Take a magnetic field in the axes of the magnetometer [T]."""
-        if not self._is_timely(stamp_ns):
+        clock_ns = self._clock_of(stamp_ns)
+        if clock_ns is None:
             return
         values = tuple(map(float, tesla))
         if len(values) != 3:
             self._magnetic.monitor.refuse(Status.INVALID)
             return
-        if self._magnetic.check(stamp_ns, values) is not Status.OK:
+        if self._magnetic.check(clock_ns, values) is not Status.OK:
             return
-        if self._reach(stamp_ns, self._magnetic.monitor) is None:
+        if self._reach(clock_ns, self._magnetic.monitor) is None:
             return
         field = self._magnetic_mounting.to_body(values)
         if self.stage is Stage.PAD:
             if self._pad.is_at_rest or not self._pad.is_aligned:
-                self._magnetic.learn(stamp_ns, field, is_aligned=self._pad.is_aligned)
+                self._magnetic.learn(clock_ns, field, is_aligned=self._pad.is_aligned)
         elif self._pad.is_aligned:
-            self._magnetic.fuse(stamp_ns, field)
+            self._magnetic.fuse(clock_ns, field)
 
     def fix(
         self, stamp_ns: int, latitude: float, longitude: float, altitude: float,
@@ -354,33 +359,39 @@ class Estimator:
         The covariance is that of east, north, up, nine numbers row by row [m^2]; where it is
         missing or none the parameter's noise is assumed.
         """
-        if not self._is_timely(stamp_ns):
+        clock_ns = self._clock_of(stamp_ns)
+        if clock_ns is None:
             return
-        if self._gnss.check(stamp_ns, latitude, longitude, altitude) is not Status.OK:
+        if self._gnss.check(clock_ns, latitude, longitude, altitude) is not Status.OK:
             return
-        age = self._reach(stamp_ns, self._gnss.monitor)
+        age = self._reach(clock_ns, self._gnss.monitor)
         if age is not None:
             fix = (float(latitude), float(longitude), float(altitude))
-            has_height = self._baro.monitor.is_good(stamp_ns)
+            has_height = self._baro.monitor.is_good(clock_ns)
             self._gnss.fuse(
-                stamp_ns, age, fix, position_covariance, has_height=has_height,
+                clock_ns, age, fix, position_covariance, has_height=has_height,
                 may_move=self.stage is Stage.PAD and not self._is_armed,
             )
 
-    def _is_timely(self, stamp_ns: int) -> bool:
+    def _clock_of(self, stamp_ns: int) -> int | None:
+        """Return when a message was stamped, on a clock that never leaps; None where it strays.
+
+        What is kept with its time, such as a lock that ends, is then right after a leap too.
+        """
         arrival = self._clock.take(stamp_ns)
         if arrival.is_jump:
-            self._move_clock(stamp_ns)
-        return arrival is not Arrival.STRAY
+            self._leap_to(stamp_ns)
+        return None if arrival is Arrival.STRAY else stamp_ns - self._offset_ns
 
-    def _move_clock(self, stamp_ns: int) -> None:
-        """Go on from another time: what is known stays, less certain by a second of guessing."""
-        self._now_ns = stamp_ns
+    def _leap_to(self, stamp_ns: int) -> None:
+        """Go on from another time: what is known stays, less certain by a time that is unknown."""
+        now_ns = self._now_ns if self._now_ns is not None else stamp_ns - self._offset_ns
+        self._guess_until(now_ns + _LEAP_NS)
+        for axis, speed in enumerate(self._filter.velocity):
+            self._filter.inflate(POSITION + axis, (speed * _LEAP_NS * 1e-9) ** 2)
+        self._now_ns = now_ns + _LEAP_NS
+        self._offset_ns = stamp_ns - self._now_ns
         self._rate = None
-        for monitor in self._monitors.values():
-            monitor.reset()
-        for dt in _steps(1.0):
-            self._guess(self._filter, dt)
 
     def _reach(self, stamp_ns: int, monitor: SensorMonitor) -> float | None:
         """Move the filter where the inertial sensor does not; return the age of a message [s]."""
@@ -430,23 +441,23 @@ class Estimator:
         A stamp up to 0.15 s from the estimate's is reached by its velocity, a later one by the
         guess that belongs to the stage.
         """
-        now_ns = self._now_ns
+        now_ns, clock_ns = self._now_ns, stamp_ns - self._offset_ns
         if now_ns is None:
             return no_estimate(stamp_ns)
-        if stamp_ns - now_ns > self._imu_gap_ns:
+        if clock_ns - now_ns > self._imu_gap_ns:
             ahead = self._filter.clone()
-            for dt in _steps(min((stamp_ns - now_ns) * 1e-9, _LONGEST_GAP)):
+            for dt in _steps(min((clock_ns - now_ns) * 1e-9, _LONGEST_GAP)):
                 self._guess(ahead, dt)
-            return self._state(ahead, stamp_ns, 0.0)
-        age = max((stamp_ns - now_ns) * 1e-9, -_OLDEST)
-        return self._state(self._filter, stamp_ns, age)
+            return self._state(ahead, clock_ns, 0.0)
+        age = max((clock_ns - now_ns) * 1e-9, -_OLDEST)
+        return self._state(self._filter, clock_ns, age)
 
-    def _state(self, state: ErrorStateFilter, stamp_ns: int, age: float) -> EstimatorState:
-        turns = self._is_driven(stamp_ns)
+    def _state(self, state: ErrorStateFilter, clock_ns: int, age: float) -> EstimatorState:
+        turns = self._is_driven(clock_ns)
         return estimate_of(
-            state, stamp_ns, age, self._rate if turns else None,
+            state, clock_ns + self._offset_ns, age, self._rate if turns else None,
             is_aligned=self._pad.is_aligned,
-            mode=self._mode(stamp_ns), flags=self._flags(stamp_ns),
+            mode=self._mode(clock_ns), flags=self._flags(clock_ns),
         )
 
     def _mode(self, now_ns: int) -> Mode:
