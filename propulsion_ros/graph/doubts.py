@@ -177,6 +177,7 @@ OF_UNIT = {rule.unit: rule for rule in (
     Rule('length', '{}', (0.0, 50.0), 'm', 'sizes of robots'),
     Rule('time', '{}', (0.0, 10.0), 's', 'actuators in use'),
     Rule('rate', '{}', (), 'Hz', 'no actuator is controlled so slowly'),
+    Rule('gravity', '{}', (), 'm/s^2', 'moons to Jupiter'),
     Rule('temperature', '{}', (150.0, 1e4), 'K', 'boiling oxygen has 90 K'),
     Rule('pressure', '{}', (1000.0, 1e10), 'Pa', 'of no use otherwise'),
     # In g/cm^3, water has 1.00 and that of the sea 1.03; air has so little above 2000 m.

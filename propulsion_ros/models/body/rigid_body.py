@@ -137,7 +137,8 @@ class BodyParams:
     """Fluid, gravity and start of a rigid body."""
 
     gravity: float = quantity(
-        STANDARD_GRAVITY, 'm/s^2', doc='acceleration of gravity, along -z of the world', lo=0.0
+        STANDARD_GRAVITY, 'm/s^2', doc='acceleration of gravity, along -z of the world', lo=0.0,
+        usual=(0.1, 30.0),
     )
     fluid_density: float = quantity(
         0.0, 'kg/m^3', doc='density of the fluid; 0: standard air at the altitude', lo=0.0
