@@ -249,6 +249,7 @@ class FlightState:
         mark = Mark(stamp_ns, self._clock.now_ns, 'command')
         if name == 'ignition':
             self._course.ignition = mark
+            self._motion.light()
             self._clock.anchor()
         self._follow(row, mark)
         return ''

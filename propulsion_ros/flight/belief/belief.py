@@ -48,6 +48,7 @@ _FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state
 _LEAST = 1e-30  # least probability, so that any belief can be withdrawn
 _LONGEST = 0.25  # step of time [s]
 _STEPS = 40  # for a gap of any length
+_LIT = 60.0  # nobody goes near what was to be lit [s]
 _RESTART = 0.02  # least doubt of what was believed before a restart
 _PRIORS = {  # by mode
     False: (0.90, 0.01, 0.01, 0.04, 0.04),
@@ -72,6 +73,7 @@ class Belief:
         self._is_sound = np.array([failed >> channel & 1 == 0 for channel in Channel])
         self._is_held = np.isin(self._mode, [int(mode) for mode in SUPPORTED])
         self._is_coast = self._mode == int(Mode.COAST)
+        self._is_rest = self._mode == int(Mode.REST)
         self._failures = (~self._is_sound).sum(axis=0)
         self._read_switches(failed)
         self._read_motions()
@@ -86,6 +88,8 @@ class Belief:
         flipped = failed[:, None] ^ failed[None]
         self._mode_rates = np.where(flipped == 0, rates[self._mode][:, self._mode], 0.0)
         self._is_landing = ~self._is_held[:, None] & (self._mode[None] == int(Mode.REST))
+        is_carried = self._mode == int(Mode.CARRIED)
+        self._is_lifted = ~is_carried[:, None] & is_carried[None]
         same = self._mode[:, None] == self._mode[None]
         self._health_rates = np.zeros_like(self._mode_rates)
         for channel in Channel:
@@ -120,14 +124,23 @@ class Belief:
             prior *= np.where(is_held, held / known, (1.0 - held) / (1.0 - known))
         self._shares: FloatArray = np.maximum(prior, _LEAST)
         self._level_height = math.nan
+        self._lit_time = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
         self._track.reset()
+
+    def light(self) -> None:
+        """Know that its engine is being lit: nobody takes it in his hands for a while."""
+        self._lit_time = _LIT
+        carried = self._mode == int(Mode.CARRIED)
+        self._shares[self._mode == int(Mode.REST)] += self._shares[carried]
+        self._shares[carried] = _LEAST
 
     def advance(self, seconds: float) -> None:
         """Let time pass [s]; a long gap takes no more steps than a minute of readings."""
         count = max(min(math.ceil(seconds / _LONGEST), _STEPS), 1)
         for _ in range(count):
             self._track.advance(seconds / count)
+            self._lit_time = max(self._lit_time - seconds / count, 0.0)
             self._mix(seconds / count)
             self._move(seconds / count)
 
@@ -139,6 +152,8 @@ class Belief:
         if not self._track.is_proven:
             lands = np.where(state[:, 0] < -_BELOW, _DEEP, lands)
         switches = np.where(self._is_landing, self._mode_rates * lands[:, None], self._mode_rates)
+        if self._lit_time > 0.0:
+            switches = np.where(self._is_lifted, 0.0, switches)
         health = self._health_rates
         if not self._track.is_proven:
             # Where a height is that healed, its own readings must have shown.
@@ -224,7 +239,11 @@ class Belief:
         step = np.zeros((len(speed), 3, 3))
         step[:, 0, 0], step[:, 0, 1], step[:, 0, 2] = 1.0, dt, 0.5 * dt * dt
         step[:, 1, 1], step[:, 1, 2], step[:, 2, 2] = keeps, dt * keeps, lasts
+        # Shaking takes what rests nowhere. It adds to the size of a force; less than 1 g is a fall.
+        step[self._is_rest, :2, 2] = 0.0
+        falls = np.where(self._is_rest, np.minimum(self._state[:, 2], 0.0), 0.0)
         self._state = (step @ self._state[:, :, None])[:, :, 0]
+        self._state[:, 1] += falls * dt
         self._state[:, 1] += self._speed * (1.0 - keeps)
         self._state[:, 2] += (self._push - drag) * (1.0 - lasts)
         self._covariance = step @ self._covariance @ step.transpose(0, 2, 1)
@@ -288,10 +307,9 @@ class Belief:
             return 0, np.full(len(speed), value), 1.0 + (_PORT * speed**2) ** 2
         if channel is Channel.SPEED:
             return 1, np.full(len(speed), value), (2.0 + 0.05 * np.abs(speed)) ** 2
-        # In a coast the force is the drag, against the speed; without a speed there is none.
-        sign = np.where(self._is_coast, -speed / np.sqrt(speed**2 + 25.0), 1.0)
-        spread = 1.0 + 0.02 * value + value * (1.0 - np.abs(sign))
-        return 2, sign * value - STANDARD_GRAVITY, spread**2
+        # Of a force the size is known alone. In a coast it is the drag, and has its direction.
+        sign = np.where(self._is_coast & (self._state[:, 2] < -STANDARD_GRAVITY), -1.0, 1.0)
+        return 2, sign * value - STANDARD_GRAVITY, (1.0 + 0.02 * value) ** 2
 
     def _step(self, channel: Channel, value: float, weight: float) -> float:
         """Return how far a reading is from what its channel alone let expect."""

@@ -56,7 +56,7 @@ class Motion(NamedTuple):
 
 MOTIONS: Mapping[Mode, Motion] = {
     # What stands is shaken by hands and wind.
-    Mode.REST: Motion(0.0, 1.0, 1.0, 0.0, 2.0, 0.3, 3.0, 1.0, 0.0, 2.0),
+    Mode.REST: Motion(0.0, 0.5, 1.0, 0.0, 2.5, 0.7, 3.0, 0.5, 0.0, 2.0),
     # From a hand to a lift of a tower or a helicopter.
     Mode.CARRIED: Motion(0.0, 12.0, 20.0, 0.0, 2.5, 0.7, 16.0, 12.0, 0.0, 2.0),
     # Motors of 0.5 to 15 g.

@@ -132,6 +132,10 @@ class MotionWatch:
         self.probability = 0.0
         self.is_supported, self.is_doubtful, self.is_certain = is_supported, False, False
 
+    def light(self) -> None:
+        """Know that an engine is being lit by a command."""
+        self._belief.light()
+
     @property
     def held(self) -> float:
         """Probability that something holds the vehicle, by whatever shows it."""
