@@ -164,8 +164,8 @@ def test_liftoff_is_dated_back_to_ignition(push):
 def test_altitude_that_denies_a_flight_hides_it_only_until_the_coast():
     """The main waits: 1 g beside a level altitude at the pad is also rest."""
     motion = Motion()
-    # Set as a team would: nothing is fired by the timer once it has landed.
-    vehicle = armed(BOTH, params={'max_ascent_time': math.ceil(motion.apogee) + 1.0})
+    # Set as a team would, to end in the free fall: of 1 g beside such an altitude it is rest.
+    vehicle = armed(BOTH, params={'max_ascent_time': math.ceil(motion.apogee)})
     vehicle.fly(25.0, lambda t: (0.0, *motion(t)[1:]))
     assert vehicle.state.ascent.source == 'coast'
     assert vehicle.state.ascent.stamp_ns == vehicle.stamp(0.0)
