@@ -261,7 +261,9 @@ class Belief:
             diagonal = self._covariance.reshape(-1, 9)[:, ::4]
         np.maximum(diagonal, _FLOOR, out=diagonal)
 
-    def read(self, channel: Channel, value: float, weight: float = 1.0) -> None:
+    def read(
+        self, channel: Channel, value: float, weight: float = 1.0, scatter: float = 0.0
+    ) -> None:
         """Take a reading of a channel.
 
         Parameters
@@ -272,8 +274,11 @@ class Belief:
             Finite.
         weight : float
             Share of an independent reading that it is, by `ALIKE`.
+        scatter : float
+            Variance by the noise that it has itself, beside that of its kind.
         """
-        index, measured, variance = self._model(channel, value)
+        index, measured, kind = self._model(channel, value)
+        variance = kind + scatter
         innovation = measured - self._state[:, index]
         total = self._covariance[:, index, index] + variance
         square = innovation**2 / total

@@ -24,14 +24,16 @@ _LANDS = 5.0  # the slowest descent from there [m/s]
 _LIKELY = 2.0  # where it was likely for so long [s]
 _WINDOW_NS = (40_000_000, 100_000_000, 100_000_000, 100_000_000)
 # Readings of height, speed, force and rate are put together for so long.
+_SCATTER_TIME = 1.0  # over which the noise of a channel is measured [s]
 _LONGEST_NS = 100_000_000  # after which time passes without a reading
 
 
 class _Mean(NamedTuple):
-    """A mean of readings: the value, or the size of a vector, and over which time [s]."""
+    """A mean of readings: the value, or the size of a vector, over a time [s], and its variance."""
 
     size: float
     seconds: float
+    variance: float
 
 
 class _Feed:
@@ -44,6 +46,7 @@ class _Feed:
     def reset(self) -> None:
         self._last: tuple[float, ...] = ()
         self._usual_ns = self._interval_ns = 0
+        self._variance = 0.0
         self._new_ns = self._read_ns = -_LIVE_NS[1]
         self._sum: list[tuple[float, ...]] = []
 
@@ -66,10 +69,24 @@ class _Feed:
         elapsed_ns = now_ns - self._read_ns
         if elapsed_ns < self._window_ns:
             return None
-        mean = [math.fsum(each) / len(self._sum) for each in zip(*self._sum, strict=True)]
-        self._sum.clear()
+        mean, seconds = self._put_together(elapsed_ns * 1e-9), elapsed_ns * 1e-9
         self._read_ns, self._interval_ns = now_ns, elapsed_ns
-        return _Mean(mean[0] if len(mean) == 1 else math.hypot(*mean), elapsed_ns * 1e-9)
+        size = mean[0] if len(mean) == 1 else math.sqrt(
+            # Noise adds to the size of a vector.
+            max(math.fsum(each * each for each in mean) - self._variance, 0.0)
+        )
+        return _Mean(size, seconds, self._variance)
+
+    def _put_together(self, seconds: float) -> list[float]:
+        """Return the mean of the readings, and learn from their scatter how certain it is."""
+        count = len(self._sum)
+        mean = [math.fsum(each) / count for each in zip(*self._sum, strict=True)]
+        if count > 1:
+            squares = math.fsum(math.dist(each, mean) ** 2 for each in self._sum)
+            news = -math.expm1(-min(seconds / _SCATTER_TIME, 1.0))
+            self._variance += news * (squares / (count * (count - 1)) - self._variance)
+        self._sum.clear()
+        return mean
 
     def is_live(self, now_ns: int) -> bool:
         """Return whether it was read lately."""
@@ -183,7 +200,7 @@ class MotionWatch:
         for channel, found in zip(Channel, due, strict=False):
             if found is not None:
                 weight = min(found.seconds / ALIKE[channel], 1.0)
-                self._belief.read(channel, found.size, weight)
+                self._belief.read(channel, found.size, weight, found.variance)
         if due[-1] is not None:
             self._belief.read_spin(due[-1].size, due[-1].seconds)
 

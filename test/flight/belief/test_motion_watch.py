@@ -130,3 +130,59 @@ def test_rates_of_readings_are_put_together():
         force = (0.0, 0.0, G + 0.001 * (i % 7))
         watched.update(i * SECOND // 1000, Readings(force=force), learns=False)
     assert next(steps) <= 11
+
+
+@pytest.mark.parametrize('sigma', [3.0, 10.0, 30.0])
+def test_noise_of_an_accelerometer_moves_nothing(sigma):
+    """Noise adds to the size of a force, so that a coast explained it, and fired at rest."""
+    watched = Watched().stand()
+    rng, held = np.random.default_rng(2), []
+    for _ in range(600):
+        watched.read(0.1, lambda t: 0.3 * math.sin(watched.now), lambda t: (
+            G + sigma * rng.standard_normal()
+        ))
+        held.append(watched.watch.held)
+    assert min(held) > 0.5
+    assert np.mean(held) > 0.95
+
+
+@pytest.mark.parametrize('speed', [12.0, 14.0, 16.0])
+@pytest.mark.parametrize(('is_lit', 'is_held'), [(True, False), (False, True)])
+def test_what_was_lit_is_not_carried(speed, is_lit, is_held):
+    """By a barometer alone a hopper that climbs steadily is as a lift, but for its ignition."""
+    watched = Watched().stand()
+    if is_lit:
+        watched.watch.light()
+    ramp = speed / 6.0
+    watched.read(ramp, lambda t: 3.0 * t * t)
+    watched.read(10.0, lambda t: 0.5 * speed * ramp + speed * t)
+    assert (watched.watch.held > 0.5) == is_held
+
+
+@pytest.mark.parametrize('bias', [-0.8, 0.0, 0.8])
+def test_what_is_carried_downhill_long_after_a_flight_is_held(bias):
+    """Rest explained a part of the way, so that a parachute came to be more likely."""
+    watch, now = MotionWatch(5.0), 0.0
+    rng = np.random.default_rng(3)
+
+    def read(seconds, height, speed, flown=True):
+        nonlocal now
+        for i in range(round(20 * seconds)):
+            t, now = i / 20, now + 0.05
+            watch.update(round(now * SECOND), Readings(
+                height(t) + 0.1 * rng.standard_normal(),
+                speed(t) + bias + 0.1 * rng.standard_normal(),
+            ), learns=False, has_flown=flown)
+
+    read(10.0, lambda t: 0.0, lambda t: 0.0, flown=False)
+    read(2.0, lambda t: 35.0 * t * t, lambda t: 70.0 * t)
+    read(14.2, lambda t: 140.0 + 140.0 * t - 0.5 * G * t * t, lambda t: 140.0 - G * t)
+    top = 140.0 + 140.0 * 14.2 - 0.5 * G * 14.2**2
+    read(30.0, lambda t: top - 20.0 * t, lambda t: -20.0)
+    hill = top - 600.0
+    read(40.0, lambda t: hill, lambda t: 0.0)
+    held = []
+    for k in range(40):
+        read(1.0, lambda t: hill - 2.6 * (t + k), lambda t: -2.6)  # noqa: B023
+        held.append(watch.held)
+    assert min(held) > 0.5
