@@ -27,8 +27,8 @@ UNITS = {
     'Ah': (1.0, 'A h'), 'mAh': (1e-3, 'A h'), 'V': (1.0, 'V'), 'mV': (1e-3, 'V'),
     'ohm': (1.0, 'ohm'), 'mohm': (1e-3, 'ohm'), 'm/s': (1.0, 'm/s'), 'km/h': (1.0 / 3.6, 'm/s'),
     'm/s^2': (1.0, 'm/s^2'),
-    'mm/s^2': (1e-3, 'm/s^2'), 'kg/m^3': (1.0, 'kg/m^3'), 'g/cm^3': (1e3, 'kg/m^3'), 'N/rpm^2': (_RPM**-2, 'N s^2/rad^2'),
-    'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
+    'mm/s^2': (1e-3, 'm/s^2'), 'kg/m^3': (1.0, 'kg/m^3'), 'g/cm^3': (1e3, 'kg/m^3'),
+    'N/rpm^2': (_RPM**-2, 'N s^2/rad^2'), 'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
 }
 """SI value and unit of one of each unit that people write, the likely ones first."""
 
