@@ -48,7 +48,7 @@ _FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state
 _LEAST = 1e-30  # least probability, so that any belief can be withdrawn
 _LONGEST = 0.25  # step of time [s]
 _STEPS = 40  # for a gap of any length
-_LIT = 60.0  # nobody goes near what was to be lit [s]
+_LIT = 60.0  # no person goes near what was to be lit [s]
 _RESTART = 0.02  # least doubt of what was believed before a restart
 _PRIORS = {  # by mode
     False: (0.90, 0.01, 0.01, 0.04, 0.04),
@@ -129,7 +129,7 @@ class Belief:
         self._track.reset()
 
     def light(self) -> None:
-        """Know that its engine is being lit: nobody takes it in his hands for a while."""
+        """Know that its engine is being lit: no person carries it for a while."""
         self._lit_time = _LIT
         carried = self._mode == int(Mode.CARRIED)
         self._shares[self._mode == int(Mode.REST)] += self._shares[carried]
