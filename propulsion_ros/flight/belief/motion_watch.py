@@ -135,7 +135,8 @@ class MotionWatch:
     def begin(self, *, in_air: bool, is_supported: bool = False, held: float = 0.0) -> None:
         """Begin anew, on the pad or where the vehicle may fly.
 
-        What was certain before a restart stays so, and what was likely stays as likely.
+        What was certain before a restart stays so, and what was likely stays as likely: that it
+        was counts for as long as after the last sign of it.
         """
         self._belief.reset(in_air=in_air and not is_supported, held=held)
         for feed in self._feeds:
@@ -143,7 +144,7 @@ class MotionWatch:
         self._certain.reset()
         self._likely.reset()
         self._clock_ns: int | None = None
-        self._doubtful_ns = -_DOUBT_NS
+        self._doubtful_ns, self._was_likely = -_DOUBT_NS, held >= DOUBTFUL
         self._level_ns: int | None = None
         self.flown_ns: int | None = None
         self.probability = 0.0
@@ -189,6 +190,8 @@ class MotionWatch:
             for feed, value in zip(self._feeds, values, strict=True)
         ]
         since_ns = now_ns if self._clock_ns is None else self._clock_ns
+        if self._clock_ns is None and self._was_likely:
+            self._doubtful_ns = now_ns
         if self._clock_ns is None or any(due) or now_ns - since_ns > _LONGEST_NS:
             self._clock_ns = now_ns
             if now_ns > since_ns:

@@ -112,6 +112,17 @@ def test_a_restart_keeps_what_was_certain_and_begins_in_doubt_in_the_air():
     assert not watched.watch.is_doubtful
 
 
+@pytest.mark.parametrize('held', [0.3, 0.9])
+def test_what_was_likely_before_a_restart_counts_without_a_height_too(held):
+    """A charge fired into what had been at rest, because only a height made doubt last."""
+    watched = Watched()
+    watched.watch.begin(in_air=True, held=held)
+    watched.read(20.0, force=lambda t: G)
+    assert watched.watch.is_doubtful == (held > 0.5)
+    watched.read(15.0, force=lambda t: G)
+    assert not watched.watch.is_doubtful
+
+
 def test_the_same_readings_give_the_same_belief():
     probabilities = []
     for _ in range(2):
