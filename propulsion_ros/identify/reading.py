@@ -2,6 +2,7 @@
 """Bags and tables as recordings; a table may be packed (.csv.gz)."""
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from propulsion_ros.replay.csv_rows import (
     read_number,
     read_rows,
 )
+from propulsion_ros.replay.ulog_map import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import suggestion
@@ -82,9 +84,12 @@ class Names:
         }
 
 
-def read_recording(path: Path, names: Names) -> Recording:
-    """Return a bag or a table as a recording; raise `SourceError` where it cannot be one."""
-    return _of_bag(path, names) if is_bag(path) else _of_table(path, names)
+def read_recording(path: Path, names: Names, motors: UlogMap = UNMAPPED) -> Recording:
+    """Return a bag, a log of PX4 or a table as a recording.
+
+    Raises `SourceError` where it cannot be one.
+    """
+    return _of_bag(path, names, motors) if is_bag(path) else _of_table(path, names)
 
 
 # Tables.
@@ -230,9 +235,13 @@ def _sorted(
 # Bags.
 
 
-def _of_bag(path: Path, names: Names) -> Recording:
-    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    with BagReader(path) as bag:
+# Times and values in turn: pairs of objects would take ten times the memory.
+_Points = array  # type: ignore[type-arg]
+
+
+def _of_bag(path: Path, names: Names, motors: UlogMap) -> Recording:
+    found: dict[str, dict[str, _Points]] = {}
+    with BagReader(path, motors) as bag:
         wanted = {
             topic for topic, kind in bag.topics.items()
             if kind.rpartition('/')[2] in _READERS
@@ -245,17 +254,18 @@ def _of_bag(path: Path, names: Names) -> Recording:
             for key, value in _READERS[message.type.rpartition('/')[2]](
                 message.topic, content, names
             ):
-                found.setdefault(key, {}).setdefault(message.topic, []).append((time, value))
+                points = found.setdefault(key, {}).setdefault(message.topic, array('d'))
+                points.extend((time, value))
     if not found:
         raise SourceError(
             printable(path), 'has no command, state, wrench, IMU or odometry of the robot; '
             f'topics: {", ".join(sorted(wanted)) or "none"}'
         )
     series, late = {}, Counter[str]()
-    points, notes = _of_one_topic(found, names.group)
-    begin = min(rows[0][0] for rows in points.values())
-    for key, rows in points.items():
-        table = np.array(rows)
+    chosen, notes = _of_one_topic(found, names.group)
+    begin = min(rows[0] for rows in chosen.values())
+    for key, rows in chosen.items():
+        table = np.array(rows).reshape(-1, 2)
         newest = np.maximum.accumulate(np.concatenate(([-np.inf], table[:-1, 0])))
         # An actuator that stops publishes its last stamp again.
         keep, late[key] = table[:, 0] > newest, int(np.count_nonzero(table[:, 0] < newest))
@@ -265,8 +275,8 @@ def _of_bag(path: Path, names: Names) -> Recording:
 
 
 def _of_one_topic(
-    found: Mapping[str, Mapping[str, list[tuple[float, float]]]], group: str
-) -> tuple[dict[str, list[tuple[float, float]]], list[str]]:
+    found: Mapping[str, Mapping[str, _Points]], group: str
+) -> tuple[dict[str, _Points], list[str]]:
     """Return the points of each channel of one topic, the group's own if any, and what is not read.
 
     Other nodes publish the same channels: wrenches that are wanted, states that are joined.

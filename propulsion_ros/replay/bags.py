@@ -213,8 +213,6 @@ class BagReader:
     """
 
     def __init__(self, path: Path, names: UlogMap = UNMAPPED) -> None:
-        if path.suffix != ULOG and names != UNMAPPED:
-            raise SourceError('--map', f'is for logs of PX4 ({ULOG}), got {printable(path)}')
         self._path, self._names = path, names
         self._stack = ExitStack()
         self._reader: Any = None
