@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -236,7 +236,7 @@ def _sorted(
 
 
 # Times and values in turn: pairs of objects would take ten times the memory.
-_Points = array  # type: ignore[type-arg]
+_Points: TypeAlias = 'array[float]'
 
 
 def _of_bag(path: Path, names: Names, motors: UlogMap) -> Recording:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flight logs as samples in order of arrival, of CSV, a bag or PX4, and the flight logic on them."""
+"""Flight logs as samples in order of arrival: CSV, bags, PX4; and the flight logic on them."""
 from __future__ import annotations
 
 import math

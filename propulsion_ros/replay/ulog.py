@@ -30,7 +30,7 @@ _READ_AGAIN, _SMALL = 4, 1024**2
 """How often the library may read a file where it looks for what is behind damage, beside a size."""
 
 
-class _Damage(Exception):
+class _DamageError(Exception):
     """What the library must not take for a fault of one message: it would go on."""
 
 
@@ -156,16 +156,16 @@ def _bounded(reader: Any, seen: dict[str, None]) -> Any:
     """Return the library's reader, which now notes each message, and refuses endless formats."""
     left = _MOST_FIELDS
 
-    class Subscription(reader._MessageAddLogged):  # type: ignore[misc]  # noqa: SLF001
+    class Subscription(reader._MessageAddLogged):  # type: ignore[misc]
         """Counts fields before they are made of a format."""
 
         def _parse_nested_type(self, prefix: str, name: str, formats: Mapping[str, Any]) -> None:
             nonlocal left
             left -= 1 + sum(max(size, 1) for _, size, _ in formats[name].fields)
             if left < 0:
-                raise _Damage(f'its messages have over {_MOST_FIELDS} fields')
+                raise _DamageError(f'its messages have over {_MOST_FIELDS} fields')
             if prefix.count('.') >= _DEEPEST:
-                raise _Damage(f'its messages are nested more than {_DEEPEST} times')
+                raise _DamageError(f'its messages are nested more than {_DEEPEST} times')
             if not prefix:
                 seen[name] = None
             super()._parse_nested_type(prefix, name, formats)
@@ -187,7 +187,7 @@ class _Limited:
         data = self._file.read(size)
         self._left -= len(data) + 1
         if self._left < 0:
-            raise _Damage('most of it is damaged')
+            raise _DamageError('most of it is damaged')
         return data
 
     def close(self) -> None:

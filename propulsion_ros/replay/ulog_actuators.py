@@ -41,7 +41,7 @@ class _Output(NamedTuple):
     """An output with its limits."""
 
     name: str
-    index: int
+    place: int
     low: float
     high: float
     disarmed: float
@@ -116,7 +116,7 @@ def _output(log: Log) -> Iterator[Channel]:
                 continue
             taken.add(dataset.instance)
             for each in outputs:
-                values = dataset.column(f'output[{each.index}]')
+                values = dataset.column(f'output[{each.place}]')
                 part = np.clip((values - each.low) / (each.high - each.low), 0.0, 1.0)
                 part = 1.0 - part if each.is_reversed else part
                 number = int(each.name.rpartition('_')[2]) - 1
@@ -124,15 +124,14 @@ def _output(log: Log) -> Iterator[Channel]:
                     part = 2.0 * part - 1.0
                 off = values == each.disarmed
                 yield Channel(each.name, dataset, np.where(off, 0.0, part), (
-                    f'actuator_outputs[{each.index}] of {prefix}, {each.low:g} to {each.high:g}'
+                    f'actuator_outputs[{each.place}] of {prefix}, {each.low:g} to {each.high:g}'
                     f'{unit}'
                 ))
             break
 
 
 def _drivers(parameters: Mapping[str, float]) -> Iterator[tuple[str, str, list[_Output]]]:
-    """Yield unit, name and outputs of each driver, once for each kind of limits that it may have.
-    """
+    """Yield unit, name and outputs of each driver, for each kind of limits that it may have."""
     functions: dict[str, list[tuple[str, int]]] = {}
     for key, value in parameters.items():
         match = _FUNCTION.fullmatch(key)
@@ -176,7 +175,7 @@ def _drivers(parameters: Mapping[str, float]) -> Iterator[tuple[str, str, list[_
 
 def _fits(dataset: Dataset, output: _Output) -> bool:
     """Return whether an output moved, and within its limits but where it was disarmed."""
-    values, width = dataset.column(f'output[{output.index}]'), output.high - output.low
+    values, width = dataset.column(f'output[{output.place}]'), output.high - output.low
     if not width > 0.0:
         return False
     inside = (values > output.low - 1.0) & (values < output.high + 1.0)

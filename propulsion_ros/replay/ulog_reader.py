@@ -13,7 +13,6 @@ from types import SimpleNamespace as Plain
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, OdometryRow, PressureRow
 from propulsion_ros.loops.ports import Outlet
@@ -251,8 +250,8 @@ def _odometry(log: Log) -> Iterator[_Stream]:
 def _continuous(q: FloatArray) -> FloatArray:
     """Return quaternions of which each is on the side of the one before, (t, 4)."""
     flips = np.sum(q[1:] * q[:-1], axis=1) < 0.0
-    signs: NDArray[Any] = np.concatenate(([1.0], np.cumprod(np.where(flips, -1.0, 1.0))))
-    return q * signs[:, None]
+    signs = np.concatenate(([1.0], np.cumprod(np.where(flips, -1.0, 1.0))))
+    return np.asarray(q * signs[:, None])
 
 
 def _between(stamps: IntArray, given: IntArray, values: FloatArray) -> FloatArray:

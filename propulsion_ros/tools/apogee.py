@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         'log', type=Path, metavar='LOG',
-        help='CSV with time_s, altitude_m and optional vz_mps, az_mps2; altitude 0 is the pad. Or a '
-        'bag or a log of PX4 (.ulg): its odometry, else its pressure',
+        help='CSV with time_s, altitude_m and optional vz_mps, az_mps2; altitude 0 is the pad; or '
+        'a bag or a log of PX4 (.ulg), of which the odometry is taken, else the pressure',
     )
     parser.add_argument(
         '--minimum-height', type=float, default=_DEFAULTS.minimum_height, metavar='M',

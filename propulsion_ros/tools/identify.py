@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         'input', type=Path, metavar='INPUT',
-        help='a bag, a log of PX4 (.ulg), or a table (.csv, .csv.gz): stamp, commands, and what was '
-        'measured',
+        help='a bag, a log of PX4 (.ulg), or a table (.csv, .csv.gz): stamp, commands, and what '
+        'was measured',
     )
     add_map(parser)
     parser.add_argument(

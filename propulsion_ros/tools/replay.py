@@ -23,9 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         'input', type=Path, metavar='INPUT',
-        help='a bag, a log of PX4 (.ulg), or commands as CSV: stamp, <name>.<field>, wrench.force.x ... '
-        'wrench.torque.z, com.x, body.velocity.x, body.angular_velocity.x; an empty cell is no '
-        'new command',
+        help='a bag, a log of PX4 (.ulg), or commands as CSV: stamp, <name>.<field>, '
+        'wrench.force.x ... wrench.torque.z, com.x, body.velocity.x, body.angular_velocity.x; an '
+        'empty cell is no new command',
     )
     add_map(parser)
     parser.add_argument(

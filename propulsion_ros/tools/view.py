@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         'input', type=Path, metavar='INPUT', nargs='?',
-        help='a rosbag2 bag, a log of PX4 (.ulg), a CSV table that replay wrote, or a flight log as '
-        'apogee reads it',
+        help='a rosbag2 bag, a log of PX4 (.ulg), a CSV table that replay wrote, or a flight log '
+        'as apogee reads it',
     )
     add_map(parser)
     parser.add_argument(
