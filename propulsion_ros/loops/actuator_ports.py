@@ -22,7 +22,7 @@ from propulsion_ros.loops.actuator_loop import (
     actuators_off,
 )
 from propulsion_ros.loops.autopilot import Autopilot, AutopilotParams
-from propulsion_ros.loops.command_hold import CommandLoss, CommandUpdate
+from propulsion_ros.loops.command_hold import CommandLoss
 from propulsion_ros.loops.command_reader import CommandReader, CommandRows, NamedCommand
 from propulsion_ros.loops.decoders import LATEST_NS, WrenchReader, msg_to_current, msg_to_motion
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
@@ -59,7 +59,7 @@ ADAPTERS: Mapping[str, str] = {
     'px4_motors': Kind.PX4_MOTORS, 'px4_servos': Kind.PX4_SERVOS, 'mavros_rc_out': Kind.RC_OUT,
 }
 """Type of each further form of commands."""
-_OF_AUTOPILOTS = ('px4_motors', 'px4_servos', 'mavros_rc_out')
+OF_AUTOPILOTS = frozenset({'px4_motors', 'px4_servos', 'mavros_rc_out'})
 
 
 class ActuatorPorts(StampedPorts):
@@ -120,8 +120,8 @@ class ActuatorPorts(StampedPorts):
             Request('~/set_enabled', 'std_srvs/srv/SetBool', self._set_enabled)
         )
         self._open_ports(params, adapters)
-        if own := [name for name in _OF_AUTOPILOTS if name in adapters]:
-            self._open_autopilot(Autopilot(autopilot or AutopilotParams(), family), own)
+        if autopilot and OF_AUTOPILOTS.intersection(adapters):
+            self._open_autopilot(Autopilot(autopilot, family), adapters)
         self.ports += self.record.ports
 
     def _open_outlets(self, publish_each: bool, publish_numbers: bool) -> None:
@@ -232,20 +232,16 @@ class ActuatorPorts(StampedPorts):
 
     def _open_autopilot(self, autopilot: Autopilot, adapters: Collection[str]) -> None:
         """Take what an autopilot sends to its motors; it publishes with best effort."""
-        reads = {
-            Kind.PX4_MOTORS: autopilot.motors, Kind.PX4_SERVOS: autopilot.servos,
-            Kind.RC_OUT: autopilot.pulses,
-        }
-        for name in adapters:
-            kind = ADAPTERS[name]
-            stamp = () if kind == Kind.RC_OUT else (autopilot.stamp,)
-            self._add_command(
-                f'~/command_{name}', kind, COMMAND,
-                functools.partial(self._read_autopilot, reads[kind]), 'sensor', *stamp
-            )
+        def take(read: Callable[[Any], NamedCommand], message: Any) -> None:
+            self._take(COMMAND, autopilot.stamp(message), message, lambda given: (
+                self._reader.read(read(given))
+            ))
 
-    def _read_autopilot(self, read: Callable[[Any], NamedCommand], message: Any) -> CommandUpdate:
-        return self._reader.read(read(message))
+        for name in sorted(OF_AUTOPILOTS.intersection(adapters)):
+            kind = ADAPTERS[name]
+            read = functools.partial(take, autopilot.reads[kind])
+            self._add(f'~/command_{name}', kind, read, 'sensor')
+            self._command_ports.append(self.ports[-1])
 
     # Inputs.
 

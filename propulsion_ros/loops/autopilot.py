@@ -10,11 +10,11 @@ import numpy as np
 
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.command_reader import NamedCommand
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.family import Family
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import (
-    BoolArray,
     FloatArray,
     IntArray,
     names,
@@ -48,16 +48,6 @@ def signal_of_thrust(thrust: FloatArray, factor: float) -> FloatArray:
     return np.where(np.abs(thrust) > _LEAST, np.copysign(signal, thrust), thrust)
 
 
-def is_stopped(signal: FloatArray, reversible: BoolArray) -> BoolArray:
-    """Return which motors stand still: without a signal, or with one back that they cannot do."""
-    return np.isnan(signal) | (~reversible & (signal < -_LEAST))
-
-
-def reversible_of(flags: int, count: int) -> BoolArray:
-    """Return which of so many motors turn both ways, by PX4's bits."""
-    return (flags >> np.arange(count) & 1).astype(bool)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AutopilotParams:
     """Which channels of an autopilot command which actuators, for the adapters of autopilots."""
@@ -89,9 +79,10 @@ class AutopilotParams:
 
 
 class Autopilot:
-    """Turns messages of an autopilot into commands of actuators; NaN stops one: its safe command.
+    """Turns messages of an autopilot into commands of actuators.
 
-    Raises `ConfigError` for names that the family does not have, or missing limits.
+    NaN stops an actuator, as does a signal back to a motor that cannot turn both ways: it gets its
+    safe command. Raises `ConfigError` for names that the family does not have, or missing limits.
 
     Parameters
     ----------
@@ -99,6 +90,11 @@ class Autopilot:
         Channels and limits.
     family : Family
         Whose actuators are commanded.
+
+    Attributes
+    ----------
+    reads : mapping
+        What reads each type of message, and raises `CommandError` for a wrong one.
     """
 
     def __init__(self, params: AutopilotParams, family: Family) -> None:
@@ -125,15 +121,18 @@ class Autopilot:
         self._safe = np.asarray(family.safe_command, dtype=float)[places]
         given = np.asarray(params.channels)
         self._at = np.where(given > 0, given - 1, np.arange(len(places)))
+        self.reads = {
+            Kind.PX4_MOTORS: self.motors, Kind.PX4_SERVOS: self.servos, Kind.RC_OUT: self.pulses,
+        }
 
     def motors(self, message: Any) -> NamedCommand:
         """Return what a px4_msgs/ActuatorMotors commands; raise `CommandError` if wrong."""
         params = self._params
         signal = signal_of_thrust(self._values(message.control), params.thrust_factor)
-        reversible = reversible_of(int(message.reversible_flags), int(self._at.max()) + 1)
-        stopped = is_stopped(signal, reversible[self._at])
+        is_reversible = (int(message.reversible_flags) >> self._at & 1).astype(bool)
         size = params.low + (params.high - params.low) * np.abs(signal)
-        return self._named(np.where(stopped, np.nan, np.where(signal < 0.0, -size, size)))
+        backward = np.where(is_reversible, -size, np.nan)
+        return self._named(np.where(signal < 0.0, backward, size))
 
     def servos(self, message: Any) -> NamedCommand:
         """Return what a px4_msgs/ActuatorServos commands; raise `CommandError` if wrong."""
@@ -147,8 +146,10 @@ class Autopilot:
         part = (pulses - params.pulse_low) / (params.pulse_high - params.pulse_low)
         return self._scaled(np.clip(part, 0.0, 1.0))
 
-    def stamp(self, message: Any) -> Plain | None:
-        """Return the stamp of a message of PX4, None where it has none."""
+    def stamp(self, message: Any) -> Any:
+        """Return the stamp of a message, None where one of PX4 has none."""
+        if hasattr(message, 'header'):
+            return message.header.stamp
         if not message.timestamp:
             return None
         microseconds = int(message.timestamp) + round(self._params.clock_offset * 1e6)

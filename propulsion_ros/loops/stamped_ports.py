@@ -56,10 +56,6 @@ class Core(Protocol):
     def begin(self, stamp_ns: int, first: Mapping[str, int], is_new: bool) -> None: ...  # noqa: D102
 
 
-def _header_stamp(message: Any) -> Any:
-    return message.header.stamp
-
-
 class StampedPorts:
     """The inputs of a core that reads no clock: messages, and the time of its host.
 
@@ -115,11 +111,10 @@ class StampedPorts:
     # Called while the loop is made.
 
     def _add_command(
-        self, topic: str, kind: str, source: str, read: Callable[[Any], Any],
-        qos: str = 'command', stamp: Callable[[Any], Any] = _header_stamp,
+        self, topic: str, kind: str, source: str, read: Callable[[Any], Any]
     ) -> None:
         """Take commands from a topic."""
-        self._add(topic, kind, self._taking(source, read, stamp), qos, source)
+        self._add(topic, kind, self._taking(source, read), source=source)
         self._command_ports.append(self.ports[-1])
 
     def _add(
@@ -150,13 +145,10 @@ class StampedPorts:
 
     # Inputs.
 
-    def _taking(
-        self, source: str, read: Callable[[Any], Any],
-        stamp: Callable[[Any], Any] = _header_stamp,
-    ) -> Callable[[Any], None]:
+    def _taking(self, source: str, read: Callable[[Any], Any]) -> Callable[[Any], None]:
         """Return what takes the messages of a source, which ``read`` turns into payloads."""
         def take(message: Any) -> None:
-            self._take(source, stamp(message), message, read)
+            self._take(source, message.header.stamp, message, read)
 
         return take
 

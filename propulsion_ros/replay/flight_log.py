@@ -15,7 +15,6 @@ from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.setup import make_flight_state, read_config
 from propulsion_ros.loops.payloads import Kind
-from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.models.common.rotation import rotate
 from propulsion_ros.replay.bags import BagReader, is_bag
 from propulsion_ros.replay.csv_rows import KEPT_LIMIT, LATEST, read_number, read_rows
@@ -43,7 +42,7 @@ def read_flight_log(path: Path) -> list[Sample]:
 def samples_of_log(path: Path, limit: int = TABLE_LIMIT) -> Iterator[Sample]:
     """Yield what `read_flight_log` returns, in constant memory, of a file up to a limit [bytes].
 
-    A bag or a log of PX4 gives its first odometry, else its first pressure, as it was recorded.
+    A bag or a log of PX4 gives its first odometry.
     """
     if is_bag(path):
         yield from _samples_of_bag(path)
@@ -68,22 +67,15 @@ def samples_of_log(path: Path, limit: int = TABLE_LIMIT) -> Iterator[Sample]:
 
 def _samples_of_bag(path: Path) -> Iterator[Sample]:
     with BagReader(path) as bag:
-        kinds = (Kind.ODOMETRY, Kind.PRESSURE)
-        topics = [topic for kind in kinds for topic, own in bag.topics.items() if own == kind]
+        topics = [topic for topic, kind in bag.topics.items() if kind == Kind.ODOMETRY]
         if not topics:
-            raise SourceError(printable(path), 'has no odometry and no pressure')
-        pad: float | None = None
+            raise SourceError(printable(path), 'has no odometry, whose altitude is taken')
         for message in bag.messages(topics[:1]):
             content = bag.decode(message)
+            pose, velocity = content.pose.pose, content.twist.twist.linear
+            q, v = pose.orientation, (velocity.x, velocity.y, velocity.z)
+            _, _, climb = rotate((q.x, q.y, q.z, q.w), v)
             stamp_ns = stamp_to_ns(content.header.stamp) or message.stamp_ns
-            if message.type == Kind.PRESSURE:
-                altitude = float(altitude_of_pressure(content.fluid_pressure))
-                pad = altitude if pad is None and math.isfinite(altitude) else pad
-                yield bounded(Sample(stamp_ns, altitude - (pad or 0.0)))
-                continue
-            pose, v = content.pose.pose, content.twist.twist.linear
-            q = pose.orientation
-            _, _, climb = rotate((q.x, q.y, q.z, q.w), (v.x, v.y, v.z))
             yield bounded(Sample(stamp_ns, float(pose.position.z), float(climb)))
 
 

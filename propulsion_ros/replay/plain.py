@@ -30,6 +30,8 @@ from propulsion_ros.settings.quantity import FloatArray, IntArray
 _UPPER = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)
 _LEVELS = {OK: 0, WARN: 1, ERROR: 2}
 _NONE, _NO_CELLS, _ZEROS = np.empty(0), np.empty(0, np.float32), np.zeros(36)
+_LEVEL, _UNKNOWN = Plain(x=0.0, y=0.0, z=0.0, w=1.0), np.array([-1.0, *[0.0] * 8])
+"""An orientation that an IMU does not measure, by its covariance."""
 
 Maker = Callable[[Outlet, int, Any], Plain]
 
@@ -76,7 +78,11 @@ class TickRows(NamedTuple):
     def encode(self, wire: Wire) -> NDArray[np.uint8]:
         """Return the messages as CDR, (t, size)."""
         data = wire.serialise(self.message(0), self.outlet.kind)
-        rows, numbers = _stamped_rows(data, self.stamps), self.numbers()
+        rows: NDArray[np.uint8] = np.tile(np.frombuffer(data, np.uint8), (len(self.stamps), 1))
+        stamps = np.empty(len(rows), STAMP_TYPE)
+        stamps['sec'], stamps['nanosec'] = np.divmod(self.stamps, SECOND)
+        rows[:, STAMP] = _bytes_of(stamps)
+        numbers = self.numbers()
         parts = (
             joint_parts(data).numbers if self.outlet.kind == Kind.JOINTS
             else [slice(len(data) - 8 * numbers[0].shape[1], len(data))]
@@ -85,56 +91,6 @@ class TickRows(NamedTuple):
         for part, values in zip(given, numbers, strict=True):
             rows[:, part] = _bytes_of(np.ascontiguousarray(values, '<f8'))
         return rows
-
-
-_NUMBERS: Mapping[str, tuple[slice, str]] = {
-    Kind.IMU: (slice(-8 * 37, None), '<f8'), Kind.ODOMETRY: (slice(-8 * 85, None), '<f8'),
-    Kind.PRESSURE: (slice(-8 * 2, None), '<f8'), Kind.BATTERY: (slice(20, 48), '<f4'),
-}
-"""Where the numbers are that lie together, those of a battery behind a header without a frame."""
-
-
-def encoded_rows(
-    wire: Wire, first: Any, kind: str, stamps: IntArray, numbers: FloatArray,
-    columns: Sequence[int] | slice,
-) -> NDArray[np.uint8]:
-    """Return messages as CDR that differ from one in stamps and some numbers alone, (t, size).
-
-    Parameters
-    ----------
-    wire : Wire
-        Writes the first one.
-    first : object
-        With the fields of the type: a JointState with one field, or one of `_NUMBERS`.
-    kind : str
-        The type.
-    stamps : IntArray
-        (t,) [ns].
-    numbers : FloatArray
-        (t, k).
-    columns : sequence of int or slice
-        Which numbers of the message these are, (k,).
-    """
-    data = wire.serialise(first, kind)
-    if kind == Kind.JOINTS:
-        part = next(each for each in joint_parts(data).numbers if each.start < each.stop)
-        form = '<f8'
-    else:
-        part, form = _NUMBERS[kind]
-    rows = _stamped_rows(data, stamps)
-    values: NDArray[Any] = np.tile(np.frombuffer(data[part], form), (len(rows), 1))
-    values[:, columns] = numbers
-    rows[:, part] = _bytes_of(values)
-    return rows
-
-
-def _stamped_rows(data: bytes, given: IntArray) -> NDArray[np.uint8]:
-    """Return copies of a message with other stamps, (t, size)."""
-    rows: NDArray[np.uint8] = np.tile(np.frombuffer(data, np.uint8), (len(given), 1))
-    stamps = np.empty(len(rows), STAMP_TYPE)
-    stamps['sec'], stamps['nanosec'] = np.divmod(given, SECOND)
-    rows[:, STAMP] = _bytes_of(stamps)
-    return rows
 
 
 def clock_message(stamp_ns: int) -> Plain:
@@ -218,8 +174,9 @@ def _point(outlet: Outlet, stamp_ns: int, point: Sequence[float]) -> Plain:
 
 def _imu(outlet: Outlet, stamp_ns: int, row: ImuRow) -> Plain:
     return Plain(
-        header=_header(outlet, stamp_ns), linear_acceleration=_vector(row.specific_force),
-        angular_velocity=_vector(row.angular_velocity),
+        header=_header(outlet, stamp_ns), orientation=_LEVEL, orientation_covariance=_UNKNOWN,
+        linear_acceleration=_vector(row.specific_force), linear_acceleration_covariance=_ZEROS[:9],
+        angular_velocity=_vector(row.angular_velocity), angular_velocity_covariance=_ZEROS[:9],
     )
 
 

@@ -15,7 +15,7 @@ from propulsion_ros.replay.robot import Choice, Robot, print_warning
 from propulsion_ros.replay.sources import BagSource, TableSource
 from propulsion_ros.replay.table_columns import columns_of
 from propulsion_ros.replay.table_writer import TableWriter
-from propulsion_ros.replay.ulog_map import UNMAPPED, UlogMap
+from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PX4's logs (ULog), read by the package pyulog behind limits: what it would take without an end.
+"""PX4's logs (ULog), read by the package pyulog, within limits that this does not have.
 
 https://docs.px4.io/main/en/dev_log/ulog_file_format
 """
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,77 +15,58 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.loops.decoders import LATEST_NS
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.errors import SourceError, one_line
 from propulsion_ros.settings.files import opened, printable
 from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.settings.quantity import FloatArray, IntArray
 
 SUFFIX = '.ulg'
 _LARGEST = 1024**3
-_MOST_FIELDS = 200_000
-"""Fields of all subscriptions, with those inside of them; real logs have 10,000."""
-_DEEPEST = 8
+_MOST_FIELDS, _DEEPEST = 200_000, 8
+"""Fields of all subscriptions with those inside of them, and how deep; real logs have 10,000."""
 _READ_AGAIN, _SMALL = 4, 1024**2
-"""How often the library may read a file where it looks for what is behind damage, beside a size."""
+"""How often a file may be read where the library looks for what is behind damage."""
 
 
 class _DamageError(Exception):
-    """What the library must not take for a fault of one message: it would go on."""
+    """What the library must not take for a fault of one message and go on."""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """All messages of one subscription, by time."""
+    """The messages of one name and instance."""
 
     name: str
-    instance: int
     stamps: IntArray
-    """Since the boot of the autopilot [ns], (t,)."""
-    _columns: Mapping[str, Any]
-    _order: Any
-
-    def __contains__(self, field: str) -> bool:
-        return field in self._columns
+    """Since the boot of the autopilot, in order [ns], (t,)."""
+    _fields: Mapping[str, Any]
+    _order: IntArray
 
     def column(self, field: str) -> FloatArray:
         """Return the values of a field, (t,), NaN for one that this firmware did not have."""
-        if field not in self:
-            return np.full(len(self.stamps), np.nan)
-        return np.asarray(self._columns[field][self._order], float)
+        given = self._fields.get(field)
+        return np.full(len(self.stamps), np.nan) if given is None else given[self._order] * 1.0
 
     def columns(self, *fields: str) -> FloatArray:
         """Return the values of some fields, (t, k)."""
         return np.column_stack([self.column(field) for field in fields])
-
-    @functools.cached_property
-    def sampled(self) -> IntArray:
-        """When its values were measured, where it has that, else when it was published [ns]."""
-        sampled = np.nan_to_num(self.column('timestamp_sample')).astype(np.int64) * 1000
-        is_known = (sampled > 0) & (np.abs(self.stamps - sampled) < 1_000_000_000)
-        return np.where(is_known, sampled, self.stamps)
 
 
 @dataclass(frozen=True)
 class Log:
     """What a log has of what was asked for."""
 
-    datasets: tuple[Dataset, ...]
+    datasets: list[Dataset]
     parameters: Mapping[str, float]
     """As they were at its beginning."""
-    about: str
-    """Firmware and board."""
-    names: tuple[str, ...]
+    names: list[str]
     """Of all its messages."""
-    notes: tuple[str, ...]
-    """What is wrong with it, one line each."""
+    notes: list[str]
+    """Of what firmware it is, and what is wrong with it."""
 
-    def of(self, name: str) -> list[Dataset]:
-        """Return the datasets of a message, by instance."""
-        return [each for each in self.datasets if each.name == name]
-
-    def first(self, *names: str) -> Dataset | None:
-        """Return the first dataset of the first of some messages that it has, None for none."""
-        return next((each for name in names for each in self.of(name)), None)
+    def of(self, *names: str) -> list[Dataset]:
+        """Return the datasets of some messages, in this order, by instance."""
+        return [each for name in names for each in self.datasets if each.name == name]
 
 
 def read_log(path: Path, wanted: Collection[str]) -> Log:
@@ -94,7 +74,7 @@ def read_log(path: Path, wanted: Collection[str]) -> Log:
 
     Raises `SourceError`, naming the file, for a missing package and whatever is wrong with it.
     """
-    name = printable(path)
+    name, seen = printable(path), dict[str, None]()
     try:
         # Only those who have such logs need it.
         import pyulog
@@ -103,57 +83,44 @@ def read_log(path: Path, wanted: Collection[str]) -> Log:
             name, f'the Python package pyulog reads logs of PX4: {how_to_get("pyulog")}'
         ) from error
     try:
+        # It prints what it finds damaged.
         with opened(path, _LARGEST) as file, contextlib.redirect_stdout(io.StringIO()):
-            seen: dict[str, None] = {}
-            read = _bounded(pyulog.ULog, seen)(_Limited(file), list(wanted))
-            return _log(read, tuple(sorted(seen)))
+            return _log(_bounded(pyulog.ULog, seen)(_Limited(file), list(wanted)), list(seen))
     except SourceError:
         raise
     except Exception as error:
-        # The library raises whatever it meets in a damaged file.
-        reason = ' '.join(str(error).split())[:300] or type(error).__name__
+        # It raises whatever it meets in a damaged file.
+        reason = one_line(str(error))[:300] or type(error).__name__
         raise SourceError(name, f'is not a readable ULog: {reason}') from error
 
 
-def _log(read: Any, names: tuple[str, ...]) -> Log:
-    datasets, notes = [], []
+def _log(read: Any, names: list[str]) -> Log:
+    info, datasets = read.msg_info_dict, []
+    release = info.get('ver_sw_release', 0)
+    version = '.'.join(str(release >> shift & 255) for shift in (24, 16, 8))
+    notes = [f'{info.get("sys_name", "unknown firmware")} {version} on {info.get("ver_hw", "")}']
     for each in read.data_list:
-        given = each.data.get('timestamp')
-        if given is None:
-            notes.append(f'{each.name} has no timestamp: left out')
-            continue
-        time = np.asarray(given)
+        time = np.asarray(each.data['timestamp'])
         good = np.flatnonzero((time > 0) & (time < LATEST_NS // 1000))
         if len(good) < len(time):
             notes.append(f'{each.name}: {len(time) - len(good)} without a time: left out')
-        stamps = time[good].astype(np.int64) * 1000
-        is_sorted = bool((np.diff(stamps) >= 0).all())
-        order = slice(None) if is_sorted and len(good) == len(time) else good[
-            np.argsort(stamps, kind='stable')
-        ]
-        if len(stamps):
-            stamps = stamps if is_sorted else np.sort(stamps, kind='stable')
-            datasets.append(Dataset(each.name, int(each.multi_id), stamps, each.data, order))
+        order = good[np.argsort(time[good], kind='stable')]
+        if len(order):
+            stamps = time[order].astype(np.int64) * 1000
+            datasets.append(Dataset(each.name, stamps, each.data, order))
     if read.dropouts:
         lost = sum(int(each.duration) for each in read.dropouts)
         notes.append(f'{len(read.dropouts)} dropouts while logging, {lost} ms together')
     if read.file_corruption:
-        notes.append('is damaged in parts: what could be read of it is used')
-    parameters = {
-        str(key): float(value) for key, value in read.initial_parameters.items()
+        notes.append('it is damaged: what could be read of it is used')
+    return Log(datasets, {
+        key: float(value) for key, value in read.initial_parameters.items()
         if isinstance(value, (int, float)) and np.isfinite(value)
-    }
-    info = read.msg_info_dict
-    release = info.get('ver_sw_release')
-    version = '.'.join(str(release >> shift & 255) for shift in (24, 16, 8)) \
-        if isinstance(release, int) else ''
-    about = ' '.join(str(part) for part in (info.get('sys_name'), version, info.get('ver_hw'))
-                     if part)
-    return Log(tuple(datasets), parameters, about, names, tuple(notes))
+    }, names, notes)
 
 
 def _bounded(reader: Any, seen: dict[str, None]) -> Any:
-    """Return the library's reader, which now notes each message, and refuses endless formats."""
+    """Return the library's reader, which notes each message, and refuses endless formats."""
     left = _MOST_FIELDS
 
     class Subscription(reader._MessageAddLogged):  # type: ignore[misc]
@@ -162,23 +129,20 @@ def _bounded(reader: Any, seen: dict[str, None]) -> Any:
         def _parse_nested_type(self, prefix: str, name: str, formats: Mapping[str, Any]) -> None:
             nonlocal left
             left -= 1 + sum(max(size, 1) for _, size, _ in formats[name].fields)
-            if left < 0:
+            if left < 0 or prefix.count('.') > _DEEPEST:
                 raise _DamageError(f'its messages have over {_MOST_FIELDS} fields')
-            if prefix.count('.') >= _DEEPEST:
-                raise _DamageError(f'its messages are nested more than {_DEEPEST} times')
             if not prefix:
                 seen[name] = None
             super()._parse_nested_type(prefix, name, formats)
 
-    return type('BoundedULog', (reader,), {'_MessageAddLogged': Subscription})
+    return type('Bounded', (reader,), {'_MessageAddLogged': Subscription})
 
 
 class _Limited:
-    """A file for the library, which goes back in it where it looks for what is behind damage."""
+    """A file for the library, which goes back in it to look for what is behind damage."""
 
     def __init__(self, file: io.BufferedReader) -> None:
-        self._file = file
-        self._left = _READ_AGAIN * file.seek(0, io.SEEK_END) + _SMALL
+        self._file, self._left = file, _READ_AGAIN * file.seek(0, io.SEEK_END) + _SMALL
         self.seek, self.tell = file.seek, file.tell
         file.seek(0)
 
@@ -191,4 +155,4 @@ class _Limited:
         return data
 
     def close(self) -> None:
-        """Leave the file open, for who opened it."""
+        """Leave the file to who opened it."""

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'log', type=Path, metavar='LOG',
         help='CSV with time_s, altitude_m and optional vz_mps, az_mps2; altitude 0 is the pad; or '
-        'a bag or a log of PX4 (.ulg), of which the odometry is taken, else the pressure',
+        'a bag or a log of PX4 (.ulg), of which the odometry is taken',
     )
     parser.add_argument(
         '--minimum-height', type=float, default=_DEFAULTS.minimum_height, metavar='M',

@@ -13,12 +13,11 @@ from propulsion_ros.pictures.table import join_commands, signals_of_log, signals
 from propulsion_ros.replay.bags import BagReader, is_bag
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import read_rows
-from propulsion_ros.replay.ulog_map import UNMAPPED, UlogMap
-from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.optional_packages import how_to_get
-from propulsion_ros.tools.lines import fail, note
-from propulsion_ros.tools.mapping import add_map, map_of
+from propulsion_ros.tools.lines import add_map, fail, map_of, note
 
 EXAMPLE = 'out.csv --commands in.csv --output plots.png'
 
@@ -69,7 +68,9 @@ def run(args: argparse.Namespace) -> int:
     try:
         motors = map_of(args)
         if args.list:
-            return _list(args.input, motors)
+            with BagReader(args.input, motors) as bag:
+                print(*bag.inside(), sep='\n')
+            return 0
         require_target(args.output)
         signals = read_signals(args.input, args.namespace, args.commands, motors)
         page = page_of(signals, args.title, args.begin, args.end, compares=not args.all)
@@ -84,15 +85,6 @@ def run(args: argparse.Namespace) -> int:
         few = ', '.join(signals.unread[:3]) + (', ...' if len(signals.unread) > 3 else '')
         note('plot', f'not drawn: {few}')
     note('plot', printable(args.output))
-    return 0
-
-
-def _list(path: Path, motors: UlogMap) -> int:
-    """Print what is in a bag; return the exit code."""
-    if not is_bag(path):
-        raise SourceError('--list', f'expected a bag or a log of PX4, got {printable(path)}')
-    with BagReader(path, motors) as bag:
-        print(*bag.inside(), sep='\n')
     return 0
 
 
