@@ -130,7 +130,9 @@ def _bounded(reader: Any, seen: dict[str, None]) -> Any:
             nonlocal left
             left -= 1 + sum(max(size, 1) for _, size, _ in formats[name].fields)
             if left < 0 or prefix.count('.') > _DEEPEST:
-                raise _DamageError(f'its messages have over {_MOST_FIELDS} fields')
+                raise _DamageError(
+                    f'its messages have over {_MOST_FIELDS} fields, or over {_DEEPEST} levels'
+                )
             if not prefix:
                 seen[name] = None
             super()._parse_nested_type(prefix, name, formats)
