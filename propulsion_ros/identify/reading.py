@@ -2,12 +2,11 @@
 """Bags and tables as recordings; a table may be packed (.csv.gz)."""
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from propulsion_ros.replay.csv_rows import (
     read_number,
     read_rows,
 )
+from propulsion_ros.replay.pairs import Pairs
 from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
@@ -235,12 +235,8 @@ def _sorted(
 # Bags.
 
 
-# Times and values in turn: pairs of objects would take ten times the memory.
-_Points: TypeAlias = 'array[float]'
-
-
 def _of_bag(path: Path, names: Names, motors: UlogMap) -> Recording:
-    found: dict[str, dict[str, _Points]] = {}
+    found: dict[str, dict[str, Pairs]] = {}
     with BagReader(path, motors) as bag:
         wanted = {
             topic for topic, kind in bag.topics.items()
@@ -254,18 +250,17 @@ def _of_bag(path: Path, names: Names, motors: UlogMap) -> Recording:
             for key, value in _READERS[message.type.rpartition('/')[2]](
                 message.topic, content, names
             ):
-                points = found.setdefault(key, {}).setdefault(message.topic, array('d'))
-                points.extend((time, value))
+                found.setdefault(key, {}).setdefault(message.topic, Pairs()).add(time, value)
     if not found:
         raise SourceError(
             printable(path), 'has no command, state, wrench, IMU or odometry of the robot; '
             f'topics: {", ".join(sorted(wanted)) or "none"}'
         )
     series, late = {}, Counter[str]()
-    chosen, notes = _of_one_topic(found, names.group)
-    begin = min(rows[0] for rows in chosen.values())
-    for key, rows in chosen.items():
-        table = np.array(rows).reshape(-1, 2)
+    points, notes = _of_one_topic(found, names.group)
+    begin = min(rows[0][0] for rows in points.values())
+    for key, rows in points.items():
+        table = np.array(rows)
         newest = np.maximum.accumulate(np.concatenate(([-np.inf], table[:-1, 0])))
         # An actuator that stops publishes its last stamp again.
         keep, late[key] = table[:, 0] > newest, int(np.count_nonzero(table[:, 0] < newest))
@@ -275,8 +270,8 @@ def _of_bag(path: Path, names: Names, motors: UlogMap) -> Recording:
 
 
 def _of_one_topic(
-    found: Mapping[str, Mapping[str, _Points]], group: str
-) -> tuple[dict[str, _Points], list[str]]:
+    found: Mapping[str, Mapping[str, Pairs]], group: str
+) -> tuple[dict[str, Pairs], list[str]]:
     """Return the points of each channel of one topic, the group's own if any, and what is not read.
 
     Other nodes publish the same channels: wrenches that are wanted, states that are joined.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from propulsion_ros.drawing.figure import PUBLISHED, Mark
+from propulsion_ros.replay.pairs import Pairs
 
 LARGEST = 1e100
 """No larger value is drawn: limits and ticks of an axis overflow."""
@@ -124,7 +125,7 @@ class Signals:
 
     name: str
     """Path of the input."""
-    rows: dict[Channel, list[tuple[float, float]]] = field(default_factory=dict)
+    rows: dict[Channel, Pairs] = field(default_factory=dict)
     """Time [s] and value by channel, in the order of the input."""
     flight: FlightSignals = field(default_factory=FlightSignals)
     """Empty where there is no flight logic."""
@@ -140,4 +141,4 @@ class Signals:
     def add(self, channel: Channel, time: float, value: float) -> None:
         """Append to a series; NaN, that is no value, does not make one."""
         if value == value:
-            self.rows.setdefault(channel, []).append((time, value))
+            self.rows.setdefault(channel, Pairs()).add(time, value)

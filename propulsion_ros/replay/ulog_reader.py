@@ -151,9 +151,10 @@ def _speeds(log: Log, channels: Sequence[Channel], names: UlogMap) -> Iterator[_
 
 
 def _joints(topic: str, field: str, data: Dataset, columns: Mapping[str, FloatArray]) -> _Messages:
+    names = [*columns]
     return _Messages(
         topic, Kind.JOINTS, data.stamps, np.column_stack([*columns.values()]),
-        lambda row: JointRow(names=[*columns], **{field: row}),
+        lambda row: JointRow(names=names, **{field: row}),
     )
 
 

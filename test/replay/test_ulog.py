@@ -10,12 +10,6 @@ import pytest
 pytest.importorskip('rosbags')
 pytest.importorskip('pyulog')
 
-from propulsion_ros.loops.payloads import Kind
-from propulsion_ros.models.common.rotation import matrix_of
-from propulsion_ros.replay.bags import BagReader, BagWriter
-from propulsion_ros.replay.flight_log import read_flight_log
-from propulsion_ros.replay.ulog_actuators import UNMAPPED, Target, read_map
-from propulsion_ros.settings.errors import ConfigError, SourceError
 from ulog_flights import (
     BOOT_US,
     FORMATS,
@@ -30,6 +24,13 @@ from ulog_flights import (
     ulog,
     written,
 )
+
+from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.models.common.rotation import matrix_of
+from propulsion_ros.replay.bags import BagReader, BagWriter
+from propulsion_ros.replay.flight_log import read_flight_log
+from propulsion_ros.replay.ulog_actuators import UNMAPPED, Target, read_map
+from propulsion_ros.settings.errors import ConfigError, SourceError
 
 BOOT = BOOT_US * 1e-6
 
@@ -88,7 +89,7 @@ def test_outputs_are_scaled_by_the_limits_of_the_parameters(tmp_path, flight):
 ])
 def test_without_limits_that_hold_it_is_what_was_wanted(tmp_path, flight, change, source):
     path = given(tmp_path, messages_of(flight), parameters={**PARAMETERS, **change})
-    time, found = read(path, '/motors/command')
+    _, found = read(path, '/motors/command')
     with BagReader(path) as bag:
         assert f'motor_1: {source}' in list(bag.inside())
     rear_left = np.array([
@@ -174,7 +175,9 @@ def test_servos_and_motors_that_turn_both_ways(tmp_path):
 def test_messages_out_of_order_or_without_a_time(tmp_path):
     us = [BOOT_US + 30_000, BOOT_US, 0, 2**63, BOOT_US + 10_000]
     path = given(tmp_path, {
-        ('vehicle_air_data', 0): rows('vehicle_air_data', us, baro_pressure_pa=[3e4, 1e4, 9, 9, 2e4])
+        ('vehicle_air_data', 0): rows(
+            'vehicle_air_data', us, baro_pressure_pa=[3e4, 1e4, 9, 9, 2e4]
+        )
     }, dropouts=[(BOOT_US, 40)])
     time, found = read(path, '/px4/pressure')
     np.testing.assert_allclose(time, [0.0, 0.01, 0.03], atol=1e-9)
