@@ -23,6 +23,7 @@ from propulsion_ros.identify.recording import (
 )
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.pictures.signals import Pairs
 from propulsion_ros.replay.bags import BagReader, is_bag
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import (
@@ -32,7 +33,6 @@ from propulsion_ros.replay.csv_rows import (
     read_number,
     read_rows,
 )
-from propulsion_ros.replay.pairs import Pairs
 from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable

@@ -26,8 +26,8 @@ def add_map(parser: argparse.ArgumentParser) -> None:
     """Add what names the motors of a log of PX4 to a command with an INPUT."""
     parser.add_argument(
         '--map', action='append', default=[], metavar='NAME=TARGET',
-        help='what the motors of a log of PX4 (.ulg) are, such as motor_1=rotors/front_left, or '
-        'servo_1=fins/rudder:-0.4:0.4 with its angles at -1 and 1; or a topic, such as '
+        help='what the motors of a log of PX4 (.ulg) are: motor_1=GROUP/ACTUATOR, or '
+        'servo_1=GROUP/ACTUATOR:-0.4:0.4 with its angles at -1 and 1; or a topic, such as '
         'pressure=/flight_state/pressure (several apart by commas)',
     )
 

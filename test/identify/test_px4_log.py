@@ -9,8 +9,9 @@ import pytest
 pytest.importorskip('rosbags')
 pytest.importorskip('pyulog')
 
-from propulsion_ros.tools.cli import main
 from ulog_flights import MAP, flown, messages_of, robot, ulog, written
+
+from propulsion_ros.tools.cli import main
 
 FIT = 'rotors.time_constant_up,rotors.max_thrust'
 LAG = 0.07

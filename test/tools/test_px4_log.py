@@ -11,8 +11,9 @@ import pytest
 pytest.importorskip('rosbags')
 pytest.importorskip('pyulog')
 
-from propulsion_ros.tools.cli import main
 from ulog_flights import BOOT_US, MAP, ORDER, flown, robot, written
+
+from propulsion_ros.tools.cli import main
 
 
 @pytest.fixture(scope='module')
