@@ -45,7 +45,9 @@ class Dataset:
     def column(self, field: str) -> FloatArray:
         """Return the values of a field, (t,), NaN for one that this firmware did not have."""
         given = self._fields.get(field)
-        return np.full(len(self.stamps), np.nan) if given is None else given[self._order] * 1.0
+        if given is None:
+            return np.full(len(self.stamps), np.nan)
+        return np.asarray(given[self._order], float)
 
     def columns(self, *fields: str) -> FloatArray:
         """Return the values of some fields, (t, k)."""
