@@ -16,7 +16,8 @@ from propulsion_ros.identify.session import Request, Result, Session, Span
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.optional_packages import how_to_get
-from propulsion_ros.tools.lines import add_map, fail, map_of, note
+from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.mapping import add_map, map_of
 
 EXAMPLE = 'flight.csv --model rocket.urdf --measured odometry --fit body.drag_area'
 _WEAK = 0.3

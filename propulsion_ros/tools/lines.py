@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of a command on standard error, and the option that several commands have."""
+"""Lines of a command on standard error."""
 from __future__ import annotations
 
-import argparse
 import sys
-
-from propulsion_ros.replay.ulog import SUFFIX
-from propulsion_ros.replay.ulog_actuators import UlogMap, read_map
-from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import printable
 
 
 def note(command: str, text: object) -> None:
@@ -20,20 +14,3 @@ def fail(command: str, text: object) -> int:
     """Print why a command fails; return its exit code."""
     note(command, text)
     return 1
-
-
-def add_map(parser: argparse.ArgumentParser) -> None:
-    """Add what names the motors of a log of PX4 to a command with an INPUT."""
-    parser.add_argument(
-        '--map', action='append', default=[], metavar='NAME=TARGET',
-        help='what the motors of a log of PX4 (.ulg) are: motor_1=GROUP/ACTUATOR, or '
-        'servo_1=GROUP/ACTUATOR:-0.4:0.4 with its angles at -1 and 1; or a topic, such as '
-        'pressure=/flight_state/pressure (several apart by commas)',
-    )
-
-
-def map_of(args: argparse.Namespace) -> UlogMap:
-    """Return what `add_map` has; raise `SourceError` for what is none, or another INPUT."""
-    if args.map and args.input.suffix != SUFFIX:
-        raise SourceError('--map', f'is for logs of PX4 ({SUFFIX}), got {printable(args.input)}')
-    return read_map(args.map)

@@ -17,7 +17,8 @@ from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.optional_packages import how_to_get
-from propulsion_ros.tools.lines import add_map, fail, map_of, note
+from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.mapping import add_map, map_of
 
 EXAMPLE = 'out.csv --commands in.csv --output plots.png'
 

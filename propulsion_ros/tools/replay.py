@@ -10,7 +10,8 @@ from propulsion_ros.replay.robot import Choice
 from propulsion_ros.replay.run import inputs_of, replay
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable
-from propulsion_ros.tools.lines import add_map, fail, map_of, note
+from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.mapping import add_map, map_of
 
 EXAMPLE = 'robot.yaml in.csv out.csv --model robot.urdf'
 
