@@ -91,7 +91,7 @@ setup(
     install_requires=needs('numpy', 'scipy', 'json5', 'defusedxml', 'PyYAML'),
     extras_require={
         'bag': needs('rosbags'), 'plot': needs('matplotlib'), 'xacro': needs('xacro'),
-        'learn': needs('gymnasium'),
+        'learn': needs('gymnasium'), 'px4': needs('pyulog', 'rosbags'),
         'study': needs('distributed'),
         'view': needs('plotly', 'pycollada', 'rosbags', 'trimesh'),
         # Not needed beside a sourced ROS 2. Vehicles are written in xacro, recordings are bags.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import sqlite3
 import struct
 import zlib
@@ -324,4 +325,41 @@ def _as_stl(node: Node) -> bytes:
 STL = Format(
     _stl, _as_stl, {'count': (0, 1, 2, 2**31, 2**32 - 1), 'field': (b'solid', bytes(80), b'')},
     kinds=('triangle', 'number', 'field'),
+)
+
+_TEXTS = 'FIMPQAL'
+"""Kinds of records of a ULog that have a text."""
+
+
+def _ulog(data: bytes) -> Node:
+    root, at = Node('ulog', below=[Node('field', 'head', data[:16])]), 16
+    while at + 3 <= len(data):
+        size, kind = struct.unpack_from('<HB', data, at)
+        content = data[at + 3:at + 3 + size]
+        parts = re.split(rb'([ ;:\[\]])', content) if chr(kind) in _TEXTS else [content]
+        root.below.append(Node('record', chr(kind), below=[
+            Node('size'), *(Node('field', '', part) for part in parts)
+        ]))
+        at += 3 + size
+    return root
+
+
+def _as_ulog(node: Node) -> bytes:
+    if node.kind != 'record':
+        return _raw(node) + b''.join(map(_as_ulog, node.below))
+    content = b''.join(_as_ulog(n) for n in node.below if n.kind != 'size')
+    sizes = [_number(n.value, len(content)) for n in node.below if n.kind == 'size']
+    kind = ord((node.name or 'D')[0]) % 256
+    return struct.pack('<HB', (sizes or [len(content)])[0] % 2**16, kind) + content
+
+
+ULOG = Format(
+    _ulog, _as_ulog,
+    {
+        'size': (0, 1, 2, 100, 2**15, 2**16 - 1),
+        'field': (b'float', b'uint64_t', b'65535', b'60000', b'-1', b'char', b'timestamp', b'q',
+                  b'sensor_combined', b'vehicle_attitude', b'esc_status', bytes(9), b'\xff' * 9,
+                  b'PWM_MAIN_FUNC1', b'THR_MDL_FAC', b'\0\0\xc0\x7f', b'a' * 300),
+    },
+    kinds=('record', 'field'),
 )

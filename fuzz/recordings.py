@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers of rosbag2 bags: both formats, and the metadata beside them."""
+"""Readers of rosbag2 bags, both formats and the metadata beside them, and of logs of PX4."""
 from __future__ import annotations
 
 import functools
 import shutil
+import sys
 from pathlib import Path
 
 from benchmarks.wire import Wire
-from fuzz.binary_formats import DB3, MCAP
-from fuzz.target import Target, require, scratch, shipped, written
+from fuzz.binary_formats import DB3, MCAP, ULOG
+from fuzz.target import REPOSITORY, Target, require, scratch, shipped, written
 from fuzz.text_formats import YAML
 from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.replay.bags import BagReader
@@ -67,7 +68,27 @@ def _stored(suffix: str) -> list[bytes]:
     return [path.read_bytes() for path in _bag(suffix).glob(f'*{suffix}')]
 
 
+@functools.cache
+def _logs() -> list[bytes]:
+    """Return small logs of PX4: a flight, and one of other messages."""
+    # The writer of logs is one of the tests.
+    sys.path.append(str(REPOSITORY / 'test'))
+    from ulog_flights import flown, messages_of, short, ulog
+
+    flight = short(flown(scratch(), seconds=0.6), 150)
+    messages = messages_of(flight, slow=10)
+    few = {key: rows[:10] for key, rows in messages.items()}
+    return [ulog(few), ulog({
+        key: rows[:4] for key, rows in messages.items() if 'actuator' not in key[0]
+    }, dropouts=[(12_345_679, 20)])]
+
+
 TARGETS = (
+    Target(
+        'ulog', functools.partial(_file, '.ulg'), _logs,
+        words=('ULog', 'uint64_t timestamp;', 'float[65535]', 'actuator_motors', '/s\x13 %\x0c'),
+        form=ULOG,
+    ),
     Target(
         'bag_mcap', functools.partial(_file, '.mcap'), lambda: _stored('.mcap'),
         words=('zstd', 'lz4', 'ros2msg', 'ros2idl', 'offered_qos_profiles', 'std_msgs/msg/Header'),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -104,6 +105,7 @@ SPARSE = {
     '.eng': 'is larger than 1048576 bytes', '.json': 'is larger than 1',
     **dict.fromkeys(('.stl', '.obj', '.dae'), 'is larger than 16777216 bytes'),
     '.csv': 'NUL', '.mcap': 'File magic is invalid', '.db3': 'file is not a database',
+    '.ulg': 'is larger than 1073741824 bytes',
 }
 """Part of the line that refuses a file that states two gigabytes."""
 
@@ -144,6 +146,8 @@ COMMANDS = {
     'node settings.yaml': ('settings', '{}'),
 }
 """Commands by what they read; the suffix is that of the file."""
+if find_spec('pyulog'):
+    COMMANDS['plot.ulg'] = 'plot', '{}', '--output', 'out.png'
 
 
 OF_BAGS = {'folder': 'expected a bag, got a folder without metadata.yaml'}

@@ -26,7 +26,10 @@ from propulsion_ros.urdf.reader import actuators_from_urdf
 pytestmark = pytest.mark.part('fuzz')
 CASES = int(os.environ.get('FUZZ_CASES', amount('fuzz', 6, 2000)))
 """For each reader."""
-NEEDED = {'mesh_dae': 'collada', 'mesh_obj': 'trimesh', 'mesh_stl': 'trimesh', 'xacro': 'xacro'}
+NEEDED = {
+    'mesh_dae': 'collada', 'mesh_obj': 'trimesh', 'mesh_stl': 'trimesh', 'ulog': 'pyulog',
+    'xacro': 'xacro',
+}
 NAMES = [name for name in TARGETS if name not in NEEDED or find_spec(NEEDED[name])]
 REASONS = 5
 """What each reader must refuse for at least, in 2,000 cases that do not all damage the same."""

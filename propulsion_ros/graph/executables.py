@@ -21,11 +21,10 @@ from propulsion_ros.graph.family_params import (
 )
 from propulsion_ros.graph.node_config import Setting, allocator_of, block_named, read_setting
 from propulsion_ros.loops.actuator_loop import LoopParams
-from propulsion_ros.loops.actuator_ports import ActuatorPorts
+from propulsion_ros.loops.actuator_ports import ADAPTERS, ActuatorPorts
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
 from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.loops.estimate_ports import EstimatePorts
-from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import Host, Loop, Parameters
 from propulsion_ros.models.common.facts import ESTIMATES
 from propulsion_ros.models.common.family import Estimator
@@ -45,12 +44,14 @@ def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
         setting.build_family(), loop_params, setting.frame, host,
         publish_each=own.publish_each, publish_numbers=own.publish_numbers,
         publish_joint_states=own.publish_joint_states, adapters=own.adapters,
-        lossless=own.reliable_inputs, replay=own.replay,
+        autopilot=own.autopilot, lossless=own.reliable_inputs, replay=own.replay,
     )
-    if 'actuators' in own.adapters and not parameters.has_type(Kind.ACTUATORS):
-        raise ConfigError(
-            'adapters', f'actuators: actuator_msgs is not installed; {how_to_get("actuator_msgs")}'
-        )
+    for name in own.adapters:
+        package = ADAPTERS[name].partition('/')[0]
+        if not parameters.has_type(ADAPTERS[name]):
+            raise ConfigError(
+                'adapters', f'{name}: {package} is not installed; {how_to_get(package)}'
+            )
     classes = LoopParams, setting.family_type.Params
     parameters.follow_live(
         classes, setting.values, lambda changed, _: loop.core.check(changed), loop.retune

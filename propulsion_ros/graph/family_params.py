@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 from propulsion_ros.graph.doubts import NAMES
 from propulsion_ros.graph.robot_numbers import EXPECTED
 from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.loops.actuator_ports import ADAPTERS
+from propulsion_ros.loops.autopilot import AutopilotParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.models.common.allocation import METHODS
 from propulsion_ros.models.common.facts import ESTIMATES, STEPS
 from propulsion_ros.models.registry import REGISTRY
-from propulsion_ros.settings.quantity import FloatArray, quantity, validate
-
-_ADAPTERS = ('float64_multi_array', 'actuators')
+from propulsion_ros.settings.quantity import FloatArray, group, quantity, validate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,10 +72,12 @@ class ActuatorNodeParams(SteppedNodeParams):
         'there is none, on ~/joint_states: for ros2_control',
     )
     adapters: tuple[str, ...] = quantity(
-        (), kind=str, shape=('*',), choices=_ADAPTERS,
+        (), kind=str, shape=('*',), choices=tuple(ADAPTERS),
         doc='further command topics: ~/command_array for float64_multi_array, in the order of '
-        'the names, and ~/command_actuators for actuators',
+        'the names, ~/command_actuators for actuators, and of autopilots ~/command_px4_motors, '
+        '~/command_px4_servos and ~/command_mavros_rc_out',
     )
+    autopilot: AutopilotParams = group(AutopilotParams, element='autopilot')
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,7 +13,8 @@ from propulsion_ros.settings.quantity import FloatArray
 
 _LOW_SHARE = 0.6
 """A channel of which the model explains less says nothing of a parameter."""
-_MOST_FROM = 0.8
+_MOST_FROM, _LEVEL = 0.8, 0.9
+"""The share of what is known of a parameter: in poor channels; in what it changes as a whole."""
 _UNSURE = 0.5
 _TIED, _SAME = 0.95, 0.99
 """Correlations of two estimates: worth a remark; no data of this kind separate them."""
@@ -43,13 +44,16 @@ def manoeuvre_for(name: str) -> str:
     return next((text for part, text in _MANOEUVRES if part in key), _OTHER)
 
 
-def explained(fit: Fit) -> dict[str, float]:
-    """Return the part of what each channel has that the model explains, at most 1."""
+def explained(fit: Fit, of_level: bool = False) -> dict[str, float]:
+    """Return the part of what each channel has that the model explains, at most 1.
+
+    By default that is how it moves; else its level counts too.
+    """
     problem = fit.problem
     shares = {}
     for i, (channel, cut) in enumerate(zip(problem.channels, problem.cuts, strict=True)):
         measured = problem.compared(channel, channel.value[None])[0]
-        measured = (measured - measured.mean()) * problem.weights[i]
+        measured = (measured - measured.mean() * (not of_level)) * problem.weights[i]
         total = float(measured @ measured)
         rest = float(fit.residuals[cut] @ fit.residuals[cut])
         shares[channel.name] = 1.0 - rest / total if total > 0.0 else 0.0
@@ -59,7 +63,7 @@ def explained(fit: Fit) -> dict[str, float]:
 def unidentified(fit: Fit) -> dict[str, str]:
     """Return why each parameter that the data do not show is not known, by name."""
     found: dict[str, str] = {}
-    shares, problem = explained(fit), fit.problem
+    moves, levels, problem = explained(fit), explained(fit, of_level=True), fit.problem
     values, sd = fit.values, fit.sd
     for i, name in enumerate(problem.names):
         reason = ''
@@ -74,7 +78,7 @@ def unidentified(fit: Fit) -> dict[str, str]:
                 f'{fit.correlation(i, problem.names.index(twin)):.3f}; with {twin} given it is '
                 'fitted'
             )
-        elif (low := _poor_channels(fit, i, shares)):
+        elif (low := _poor_channels(fit, i, moves, levels)):
             reason = f'too little excited: the model explains {low} of what moves'
         elif problem.free_of(i).is_curve:
             continue
@@ -98,9 +102,20 @@ def _twin(fit: Fit, i: int, *, is_rough: bool) -> str:
     return ''
 
 
-def _poor_channels(fit: Fit, i: int, shares: dict[str, float]) -> str:
-    """Return the channels that most knowledge of a parameter is from, where they are poor."""
+def _poor_channels(
+    fit: Fit, i: int, moves: dict[str, float], levels: dict[str, float]
+) -> str:
+    """Return the channels that most knowledge of a parameter is from, where they are poor.
+
+    A steady hover does not move, but shows what changes the thrust as a whole.
+    """
     problem = fit.problem
+    columns = (fit.jacobian[cut, i] for cut in problem.cuts)
+    is_level = [_LEVEL * float(each @ each) < len(each) * float(each.mean())**2 for each in columns]
+    shares = {
+        each.name: (levels if level else moves)[each.name]
+        for each, level in zip(problem.channels, is_level, strict=True)
+    }
     sizes = np.array([
         float(np.sum(np.square(fit.jacobian[cut, i]))) for cut in problem.cuts
     ])

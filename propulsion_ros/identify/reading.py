@@ -23,6 +23,7 @@ from propulsion_ros.identify.recording import (
 )
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.pictures.signals import Pairs
 from propulsion_ros.replay.bags import BagReader, is_bag
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import (
@@ -32,6 +33,7 @@ from propulsion_ros.replay.csv_rows import (
     read_number,
     read_rows,
 )
+from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import suggestion
@@ -82,9 +84,12 @@ class Names:
         }
 
 
-def read_recording(path: Path, names: Names) -> Recording:
-    """Return a bag or a table as a recording; raise `SourceError` where it cannot be one."""
-    return _of_bag(path, names) if is_bag(path) else _of_table(path, names)
+def read_recording(path: Path, names: Names, motors: UlogMap = UNMAPPED) -> Recording:
+    """Return a bag, a log of PX4 or a table as a recording.
+
+    Raises `SourceError` where it cannot be one.
+    """
+    return _of_bag(path, names, motors) if is_bag(path) else _of_table(path, names)
 
 
 # Tables.
@@ -230,9 +235,9 @@ def _sorted(
 # Bags.
 
 
-def _of_bag(path: Path, names: Names) -> Recording:
-    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    with BagReader(path) as bag:
+def _of_bag(path: Path, names: Names, motors: UlogMap) -> Recording:
+    found: dict[str, dict[str, Pairs]] = {}
+    with BagReader(path, motors) as bag:
         wanted = {
             topic for topic, kind in bag.topics.items()
             if kind.rpartition('/')[2] in _READERS
@@ -245,7 +250,7 @@ def _of_bag(path: Path, names: Names) -> Recording:
             for key, value in _READERS[message.type.rpartition('/')[2]](
                 message.topic, content, names
             ):
-                found.setdefault(key, {}).setdefault(message.topic, []).append((time, value))
+                found.setdefault(key, {}).setdefault(message.topic, Pairs()).add(time, value)
     if not found:
         raise SourceError(
             printable(path), 'has no command, state, wrench, IMU or odometry of the robot; '
@@ -265,8 +270,8 @@ def _of_bag(path: Path, names: Names) -> Recording:
 
 
 def _of_one_topic(
-    found: Mapping[str, Mapping[str, list[tuple[float, float]]]], group: str
-) -> tuple[dict[str, list[tuple[float, float]]], list[str]]:
+    found: Mapping[str, Mapping[str, Pairs]], group: str
+) -> tuple[dict[str, Pairs], list[str]]:
     """Return the points of each channel of one topic, the group's own if any, and what is not read.
 
     Other nodes publish the same channels: wrenches that are wanted, states that are joined.

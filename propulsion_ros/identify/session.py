@@ -48,6 +48,7 @@ from propulsion_ros.identify.validation import (
     spread_by_parts,
     variants,
 )
+from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import opened_to_write, writing
 from propulsion_ros.settings.flat import parameters_of
@@ -78,6 +79,8 @@ class Request:
     delay: float = 0.0
     """Fixed time from a command until the actuator takes it [s]."""
     choose: bool = False
+    motors: UlogMap = UNMAPPED
+    """What the motors of logs of PX4 are."""
 
 
 @dataclass
@@ -211,7 +214,7 @@ class Session:
         write_fitted(path, robot.file, robot.group, changed, vehicle, lines)
 
     def _read(self, path: Path, span: Span) -> tuple[Recording, list[str]]:
-        recording = read_recording(path, self._names)
+        recording = read_recording(path, self._names, self._request.motors)
         largest = 1.0 if self._robot.values.get('command_interface') == 'throttle' else np.nan
         return prepared(recording, self._request.measured, span, largest)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -21,8 +21,9 @@ from propulsion_ros.loops.actuator_loop import (
     Run,
     actuators_off,
 )
+from propulsion_ros.loops.autopilot import Autopilot, AutopilotParams
 from propulsion_ros.loops.command_hold import CommandLoss
-from propulsion_ros.loops.command_reader import CommandReader, CommandRows
+from propulsion_ros.loops.command_reader import CommandReader, CommandRows, NamedCommand
 from propulsion_ros.loops.decoders import LATEST_NS, WrenchReader, msg_to_current, msg_to_motion
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Port, Request
@@ -53,6 +54,14 @@ MOST_AHEAD_NS = 100_000_000
 """How far ahead of a robot's clock a command may be stamped [ns]."""
 
 
+ADAPTERS: Mapping[str, str] = {
+    'float64_multi_array': Kind.ARRAY, 'actuators': Kind.ACTUATORS,
+    'px4_motors': Kind.PX4_MOTORS, 'px4_servos': Kind.PX4_SERVOS, 'mavros_rc_out': Kind.RC_OUT,
+}
+"""Type of each further form of commands."""
+OF_AUTOPILOTS = frozenset({'px4_motors', 'px4_servos', 'mavros_rc_out'})
+
+
 class ActuatorPorts(StampedPorts):
     """Takes commands for a family and publishes the wrench that it really applies.
 
@@ -65,7 +74,9 @@ class ActuatorPorts(StampedPorts):
     publish_joint_states : bool
         Whether the state is published with all fields of each name too.
     adapters : collection of str
-        Further forms of commands: 'float64_multi_array', 'actuators'.
+        Further forms of commands, of `ADAPTERS`.
+    autopilot : AutopilotParams
+        Channels and limits of those of autopilots.
 
     Attributes
     ----------
@@ -84,6 +95,7 @@ class ActuatorPorts(StampedPorts):
         publish_numbers: bool = False,
         publish_joint_states: bool = False,
         adapters: Collection[str] = (),
+        autopilot: AutopilotParams | None = None,
         lossless: bool = False,
         replay: bool = False,
     ) -> None:
@@ -108,6 +120,9 @@ class ActuatorPorts(StampedPorts):
             Request('~/set_enabled', 'std_srvs/srv/SetBool', self._set_enabled)
         )
         self._open_ports(params, adapters)
+        if autopilot and OF_AUTOPILOTS.intersection(adapters):
+            self._open_autopilot(Autopilot(autopilot, family), adapters)
+        self.ports += self.record.ports
 
     def _open_outlets(self, publish_each: bool, publish_numbers: bool) -> None:
         family = self.family
@@ -214,7 +229,19 @@ class ActuatorPorts(StampedPorts):
         if params.step_on == 'clock' or self.record.is_replay:
             self._keep_time(params.update_rate, params.hold_back)
             self._has_clock = params.step_on == 'clock'
-        self.ports += self.record.ports
+
+    def _open_autopilot(self, autopilot: Autopilot, adapters: Collection[str]) -> None:
+        """Take what an autopilot sends to its motors; it publishes with best effort."""
+        def take(read: Callable[[Any], NamedCommand], message: Any) -> None:
+            self._take(COMMAND, autopilot.stamp(message), message, lambda given: (
+                self._reader.read(read(given))
+            ))
+
+        for name in sorted(OF_AUTOPILOTS.intersection(adapters)):
+            kind = ADAPTERS[name]
+            read = functools.partial(take, autopilot.reads[kind])
+            self._add(f'~/command_{name}', kind, read, 'sensor')
+            self._command_ports.append(self.ports[-1])
 
     # Inputs.
 

@@ -31,6 +31,10 @@ class ActuatorNode(HostNode):
     ~/command_array : std_msgs/Float64MultiArray
     ~/command_actuators : actuator_msgs/Actuators
         One value for each name in order, with ``adapters``.
+    ~/command_px4_motors : px4_msgs/ActuatorMotors
+    ~/command_px4_servos : px4_msgs/ActuatorServos
+    ~/command_mavros_rc_out : mavros_msgs/RCOut
+        What an autopilot sends, with ``adapters`` and ``autopilot.names``.
     /clock : rosgraph_msgs/Clock
         Time, with ``use_sim_time`` and ``step_on: clock``.
 

@@ -13,6 +13,7 @@ from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.pictures.signals import OF_TANKS, Channel, Fit, Placed, Signals
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.replay.table_columns import BATTERY_PARTS
+from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 
@@ -20,7 +21,7 @@ _Reading = Callable[[Signals, str, float, Any], None]
 """``reading(signals, topic, time, message)`` adds what a message of ``<source>/<leaf>`` has."""
 
 
-def signals_of_bag(path: Path, namespace: str = '') -> Signals:
+def signals_of_bag(path: Path, namespace: str = '', motors: UlogMap = UNMAPPED) -> Signals:
     """Return the contents of a bag's topics of this package's nodes.
 
     Times are the stamps of the messages; what has none, or is a command with stamp 0, gets that of
@@ -30,9 +31,11 @@ def signals_of_bag(path: Path, namespace: str = '') -> Signals:
     Parameters
     ----------
     path : Path
-        Folder, .mcap or .db3 file.
+        Folder, .mcap, .db3 or .ulg file.
     namespace : str
         Only topics below it are taken, and named without it.
+    motors : UlogMap
+        What the motors of a log of PX4 are.
 
     Raises
     ------
@@ -40,7 +43,7 @@ def signals_of_bag(path: Path, namespace: str = '') -> Signals:
         Where the bag cannot be read, has no such topic, or the flights of several vehicles.
     """
     prefix = f'/{namespace.strip("/")}/'.replace('//', '/')
-    with BagReader(path) as bag:
+    with BagReader(path, motors) as bag:
         readings = readings_of(path, bag.topics, prefix)
         sorter = Sorter(printable(path), prefix, readings)
         for message in bag.messages(readings):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from propulsion_ros.drawing.figure import PUBLISHED, Mark
+from propulsion_ros.settings.quantity import FloatArray
 
 LARGEST = 1e100
 """No larger value is drawn: limits and ticks of an axis overflow."""
@@ -118,13 +122,45 @@ class FlightSignals:
     """When each deployer fired first."""
 
 
+class Pairs(Sequence[tuple[float, float]]):
+    """Times [s] and values as a list of pairs has them, in a tenth of its memory."""
+
+    def __init__(self) -> None:
+        self._numbers = array('d')
+
+    def add(self, time: float, value: float) -> None:
+        """Append a pair."""
+        self._numbers.extend((time, value))
+
+    def __len__(self) -> int:
+        return len(self._numbers) // 2
+
+    def __iter__(self) -> Iterator[tuple[float, float]]:
+        return zip(self._numbers[::2], self._numbers[1::2], strict=True)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [*self][index]
+        at = 2 * range(len(self))[index]
+        return self._numbers[at], self._numbers[at + 1]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
+        """Return a copy, (t, 2)."""
+        return np.array(self._numbers, dtype).reshape(-1, 2)
+
+
 @dataclass
 class Signals:
     """Series and flight of one input."""
 
     name: str
     """Path of the input."""
-    rows: dict[Channel, list[tuple[float, float]]] = field(default_factory=dict)
+    rows: dict[Channel, Pairs] = field(default_factory=dict)
     """Time [s] and value by channel, in the order of the input."""
     flight: FlightSignals = field(default_factory=FlightSignals)
     """Empty where there is no flight logic."""
@@ -140,4 +176,4 @@ class Signals:
     def add(self, channel: Channel, time: float, value: float) -> None:
         """Append to a series; NaN, that is no value, does not make one."""
         if value == value:
-            self.rows.setdefault(channel, []).append((time, value))
+            self.rows.setdefault(channel, Pairs()).add(time, value)

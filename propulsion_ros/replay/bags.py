@@ -32,6 +32,9 @@ from propulsion_ros.replay.bag_formats import (
     zstd,
 )
 from propulsion_ros.replay.cdr import MISSING, Wire, text_of
+from propulsion_ros.replay.ulog import SUFFIX as ULOG
+from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
+from propulsion_ros.replay.ulog_reader import UlogReader
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import (
     ABSENT,
@@ -51,6 +54,8 @@ from propulsion_ros.settings.yaml_file import YamlBudget
 
 SUFFIXES = ('.mcap', '.db3')
 """Of the files of a bag."""
+_READ_ALIKE = (*SUFFIXES, ULOG)
+"""Of these and of logs of PX4, which are read as bags are."""
 _METADATA = 'metadata.yaml'
 _METADATA_LIMIT = 1024 * 1024
 _KEY = 'rosbag2_bagfile_information'
@@ -185,7 +190,7 @@ def is_bag(path: Path) -> bool:
     """Return whether a path names a bag: a folder, new or not, or a file of one of its formats."""
     kind = kind_of(path)
     is_new_folder = not path.suffix and kind == ABSENT
-    return kind == FOLDER or path.suffix in SUFFIXES or is_new_folder
+    return kind == FOLDER or path.suffix in _READ_ALIKE or is_new_folder
 
 
 class BagReader:
@@ -197,7 +202,9 @@ class BagReader:
     Parameters
     ----------
     path : Path
-        Folder of a bag, or one .mcap or .db3 file.
+        Folder of a bag, or one .mcap or .db3 file; or a log of PX4 (.ulg).
+    names : UlogMap
+        What the motors in such a log are.
 
     Raises
     ------
@@ -205,8 +212,8 @@ class BagReader:
         On entering and iterating, naming the bag and what is wrong with it.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, names: UlogMap = UNMAPPED) -> None:
+        self._path, self._names = path, names
         self._stack = ExitStack()
         self._reader: Any = None
 
@@ -219,7 +226,8 @@ class BagReader:
         bound_chunks()
         try:
             self._reader = self._stack.enter_context(
-                Reader(self._stack.enter_context(checked(self._path)))
+                UlogReader(self._path, self._names) if self._path.suffix == ULOG
+                else Reader(self._stack.enter_context(checked(self._path)))
             )
             _check_metadata(self._reader)
             storage = self._reader.storage
@@ -256,6 +264,12 @@ class BagReader:
     def count_of(self, topics: Collection[str]) -> int:
         """Return how many messages some topics have."""
         return sum(int(c.msgcount) for c in self._reader.connections if c.topic in topics)
+
+    def inside(self) -> Iterator[str]:
+        """Yield what it has, in one line each."""
+        for c in sorted(self._reader.connections, key=lambda each: str(each.topic)):
+            yield f'{c.topic}: {c.msgcount} {c.msgtype}'
+        yield from getattr(self._reader, 'notes', ())
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Recorded]:
         """Yield the messages of some topics, of all by default."""
@@ -378,6 +392,8 @@ class BagWriter:
             )
         except ImportError as error:
             raise SourceError(printable(self._path), MISSING) from error
+        if self._path.suffix == ULOG:
+            raise SourceError(printable(self._path), 'logs of PX4 are read, not written')
         for path in (self._path, self._folder):
             require_absent(path)
         is_sqlite = self._path.suffix == '.db3'

@@ -24,13 +24,22 @@ STAMP, STAMP_TYPE = slice(4, 12), np.dtype([('sec', '<i4'), ('nanosec', '<u4')])
 SECOND = 1_000_000_000
 _BEGIN = 4
 """Where a message begins, by which its parts are aligned."""
+_OF_PX4 = 'uint64 timestamp\nuint64 timestamp_sample\n'
+_OF_AUTOPILOTS = {
+    Kind.PX4_MOTORS: f'{_OF_PX4}uint16 reversible_flags\nfloat32[12] control',
+    Kind.PX4_SERVOS: f'{_OF_PX4}float32[8] control',
+    f'{Kind.PX4_SERVOS}V1': f'{_OF_PX4}float32[15] control',
+    Kind.RC_OUT: 'std_msgs/Header header\nuint16[] channels',
+}
+"""Fields of types that do not come with ROS 2; servos are 15 from PX4 1.18 on."""
+_MORE_SERVOS = 80
 _COUNT = struct.Struct('<I')
 _SLACK = 64
 """How many bytes rclpy writes behind a message at most."""
 
 
 class Wire:
-    """Reads and writes messages of the types that come with ROS 2; `types` is rosbags' store.
+    """Reads and writes messages that come with ROS 2, or of autopilots; `types` is their store.
 
     Raise `SourceError` where the package rosbags is not installed.
     """
@@ -38,10 +47,12 @@ class Wire:
     def __init__(self) -> None:
         try:
             # Only those who use bags need it.
-            from rosbags.typesys import Stores, get_typestore
+            from rosbags.typesys import Stores, get_types_from_msg, get_typestore
         except ImportError as error:
             raise SourceError('rosbags', MISSING) from error
         self.types: Any = get_typestore(Stores.LATEST)
+        for kind, text in _OF_AUTOPILOTS.items():
+            self.types.register(get_types_from_msg(text, kind))
 
     def read(self, data: bytes, kind: str) -> Any:
         """Return a message with the fields of its type; arrays are those of numpy.
@@ -49,6 +60,8 @@ class Wire:
         The bytes are CDR, behind which rclpy may have left some. Raise `SourceError` where they
         are no such message.
         """
+        if kind == Kind.PX4_SERVOS and len(data) >= _MORE_SERVOS:
+            kind += 'V1'
         try:
             definition = self.types.get_msgdef(kind)
             is_little = data[:2] == b'\x00\x01'

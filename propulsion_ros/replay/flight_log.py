@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CSV flight logs, one sample a row in order of arrival, and the flight logic on them."""
+"""Flight logs as samples in order of arrival: CSV, bags, PX4; and the flight logic on them."""
 from __future__ import annotations
 
 import math
@@ -11,8 +11,12 @@ from propulsion_ros.flight.events.conditions import NoValue
 from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Sample, bounded
 from propulsion_ros.flight.flight_report import FlightReport
+from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.setup import make_flight_state, read_config
+from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.models.common.rotation import rotate
+from propulsion_ros.replay.bags import BagReader, is_bag
 from propulsion_ros.replay.csv_rows import KEPT_LIMIT, LATEST, read_number, read_rows
 from propulsion_ros.rml.config import FlightConfig
 from propulsion_ros.settings.errors import SourceError
@@ -36,7 +40,13 @@ def read_flight_log(path: Path) -> list[Sample]:
 
 
 def samples_of_log(path: Path, limit: int = TABLE_LIMIT) -> Iterator[Sample]:
-    """Yield what `read_flight_log` returns, in constant memory, of a file up to a limit [bytes]."""
+    """Yield what `read_flight_log` returns, in constant memory, of a file up to a limit [bytes].
+
+    A bag or a log of PX4 gives its first odometry.
+    """
+    if is_bag(path):
+        yield from _samples_of_bag(path)
+        return
     columns: dict[str, int] | None = None
     latest_ns, count = None, 0
     for place, row in read_rows(path, limit):
@@ -53,6 +63,20 @@ def samples_of_log(path: Path, limit: int = TABLE_LIMIT) -> Iterator[Sample]:
         raise SourceError(
             f'{printable(path)}:1', f'expected a header {",".join(_REQUIRED)}, got no lines'
         )
+
+
+def _samples_of_bag(path: Path) -> Iterator[Sample]:
+    with BagReader(path) as bag:
+        topics = [topic for topic, kind in bag.topics.items() if kind == Kind.ODOMETRY]
+        if not topics:
+            raise SourceError(printable(path), 'has no odometry, whose altitude is taken')
+        for message in bag.messages(topics[:1]):
+            content = bag.decode(message)
+            pose, velocity = content.pose.pose, content.twist.twist.linear
+            q, v = pose.orientation, (velocity.x, velocity.y, velocity.z)
+            _, _, climb = rotate((q.x, q.y, q.z, q.w), v)
+            stamp_ns = stamp_to_ns(content.header.stamp) or message.stamp_ns
+            yield bounded(Sample(stamp_ns, float(pose.position.z), float(climb)))
 
 
 def _columns(place: str, header: list[str]) -> dict[str, int]:

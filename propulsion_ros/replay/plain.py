@@ -30,6 +30,8 @@ from propulsion_ros.settings.quantity import FloatArray, IntArray
 _UPPER = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)
 _LEVELS = {OK: 0, WARN: 1, ERROR: 2}
 _NONE, _NO_CELLS, _ZEROS = np.empty(0), np.empty(0, np.float32), np.zeros(36)
+_LEVEL, _UNKNOWN = Plain(x=0.0, y=0.0, z=0.0, w=1.0), np.array([-1.0, *[0.0] * 8])
+"""An orientation that an IMU does not measure, by its covariance."""
 
 Maker = Callable[[Outlet, int, Any], Plain]
 
@@ -172,8 +174,9 @@ def _point(outlet: Outlet, stamp_ns: int, point: Sequence[float]) -> Plain:
 
 def _imu(outlet: Outlet, stamp_ns: int, row: ImuRow) -> Plain:
     return Plain(
-        header=_header(outlet, stamp_ns), linear_acceleration=_vector(row.specific_force),
-        angular_velocity=_vector(row.angular_velocity),
+        header=_header(outlet, stamp_ns), orientation=_LEVEL, orientation_covariance=_UNKNOWN,
+        linear_acceleration=_vector(row.specific_force), linear_acceleration_covariance=_ZEROS[:9],
+        angular_velocity=_vector(row.angular_velocity), angular_velocity_covariance=_ZEROS[:9],
     )
 
 

@@ -15,6 +15,7 @@ from propulsion_ros.replay.robot import Choice, Robot, print_warning
 from propulsion_ros.replay.sources import BagSource, TableSource
 from propulsion_ros.replay.table_columns import columns_of
 from propulsion_ros.replay.table_writer import TableWriter
+from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 
@@ -22,7 +23,8 @@ _Write = Callable[[Played], None]
 
 
 def replay(
-    choice: Choice, source: Path, target: Path, keeps_inputs: bool = False
+    choice: Choice, source: Path, target: Path, keeps_inputs: bool = False,
+    motors: UlogMap = UNMAPPED,
 ) -> Counter[str]:
     """Replay a file into another one, and return what became of what was in it.
 
@@ -34,6 +36,8 @@ def replay(
         A bag or a table each.
     keeps_inputs : bool
         Whether the inputs are written into the new bag too.
+    motors : UlogMap
+        What the motors of a log of PX4 are.
 
     Raises
     ------
@@ -46,7 +50,7 @@ def replay(
     with ExitStack() as stack:
         is_bare = not (choice.vehicle or is_bag(source) or is_bag(target))
         given = (
-            stack.enter_context(BagSource(source)) if is_bag(source)
+            stack.enter_context(BagSource(source, motors)) if is_bag(source)
             else TableSource(source, is_bare)
         )
         robot = Robot(choice, given.inputs)
@@ -75,14 +79,14 @@ def replay(
     return Counter({given.unit: count, 'written': writer.count}) + robot.counts()
 
 
-def inputs_of(choice: Choice, source: Path) -> list[str]:
+def inputs_of(choice: Choice, source: Path, motors: UlogMap = UNMAPPED) -> list[str]:
     """Return the topics of a bag that are to be played into the running nodes of a robot.
 
     Raises `ConfigError` for everything that is wrong.
     """
     if not is_bag(source):
         raise SourceError('--inputs', f'expected a bag, got {printable(source)}')
-    with BagSource(source) as bag:
+    with BagSource(source, motors) as bag:
         robot = Robot(choice, bag.inputs)
         bag.begin(robot)
         return bag.inputs_of(robot)

@@ -17,6 +17,9 @@ _APT = {
 
 def how_to_get(*modules: str) -> str:
     """Return the words that install some packages, by pip and, if all are there, by apt."""
+    if modules == ('px4_msgs',):
+        # Neither has it, since it is of one firmware.
+        return 'build the branch of github.com/PX4/px4_msgs that matches the firmware'
     pip, apt = zip(*map(_names, modules), strict=True)
     return f'pip install {" ".join(pip)}' + f', or apt install {" ".join(apt)}' * all(apt)
 

@@ -191,7 +191,7 @@ class _Parameters(GivenParameters):
 
     def has_type(self, kind: str) -> bool:
         """Return whether a plain message of a type can be made."""
-        return kind not in (Kind.TF, Kind.ACTUATORS)
+        return kind not in (Kind.TF, Kind.ACTUATORS, Kind.PX4_MOTORS, Kind.PX4_SERVOS, Kind.RC_OUT)
 
 
 def joint_row(numbers: Mapping[str, float]) -> JointRow:

@@ -26,8 +26,9 @@ _DEFAULTS = ApogeeParams()
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        'log', type=Path, metavar='LOG.csv',
-        help='CSV with time_s, altitude_m and optional vz_mps, az_mps2; altitude 0 is the pad',
+        'log', type=Path, metavar='LOG',
+        help='CSV with time_s, altitude_m and optional vz_mps, az_mps2; altitude 0 is the pad; or '
+        'a bag or a log of PX4 (.ulg), of which the odometry is taken',
     )
     parser.add_argument(
         '--minimum-height', type=float, default=_DEFAULTS.minimum_height, metavar='M',

@@ -17,6 +17,7 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.mapping import add_map, map_of
 
 EXAMPLE = 'flight.csv --model rocket.urdf --measured odometry --fit body.drag_area'
 _WEAK = 0.3
@@ -27,8 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         'input', type=Path, metavar='INPUT',
-        help='a bag, or a table (.csv, .csv.gz): stamp, commands, and what was measured',
+        help='a bag, a log of PX4 (.ulg), or a table (.csv, .csv.gz): stamp, commands, and what '
+        'was measured',
     )
+    add_map(parser)
     parser.add_argument(
         '--model', type=Path, required=True, metavar='ROBOT.urdf',
         help='URDF or xacro with the plugin block of the actuators',
@@ -83,6 +86,7 @@ def run(args: argparse.Namespace) -> int:
         request = Request(
             args.input, fit, args.measured, (args.begin, args.end),
             [_check(text) for text in args.check], args.fit_delay, args.delay, args.choose,
+            map_of(args),
         )
         session = Session(read_robot(args.model, args.params_file, fit), request, _progress)
         result = session.run()

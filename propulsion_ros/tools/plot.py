@@ -10,13 +10,15 @@ from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.pictures.signals import Signals
 from propulsion_ros.pictures.table import join_commands, signals_of_log, signals_of_table
-from propulsion_ros.replay.bags import is_bag
+from propulsion_ros.replay.bags import BagReader, is_bag
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.replay.csv_rows import read_rows
+from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.optional_packages import how_to_get
 from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.mapping import add_map, map_of
 
 EXAMPLE = 'out.csv --commands in.csv --output plots.png'
 
@@ -25,9 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         'input', type=Path, metavar='INPUT',
-        help='a rosbag2 bag, a CSV table as replay reads and writes it, or a flight log as apogee '
-        'reads it',
+        help='a rosbag2 bag, a log of PX4 (.ulg), a CSV table as replay reads and writes it, or a '
+        'flight log as apogee reads it',
     )
+    parser.add_argument(
+        '--list', action='store_true', help='print what is in a bag or a log of PX4, and draw '
+        'nothing'
+    )
+    add_map(parser)
     parser.add_argument(
         '--output', type=Path, default=Path('plots.png'), metavar='FILE.png',
         help='picture to write (default: %(default)s)',
@@ -60,8 +67,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Draw a page; return the exit code."""
     try:
+        motors = map_of(args)
+        if args.list:
+            with BagReader(args.input, motors) as bag:
+                print(*bag.inside(), sep='\n')
+            return 0
         require_target(args.output)
-        signals = read_signals(args.input, args.namespace, args.commands)
+        signals = read_signals(args.input, args.namespace, args.commands, motors)
         page = page_of(signals, args.title, args.begin, args.end, compares=not args.all)
         from propulsion_ros.pictures.picture import draw
 
@@ -77,7 +89,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def read_signals(path: Path, namespace: str = '', commands: Path | None = None) -> Signals:
+def read_signals(
+    path: Path, namespace: str = '', commands: Path | None = None, motors: UlogMap = UNMAPPED,
+) -> Signals:
     """Return what an input has.
 
     Parameters
@@ -88,21 +102,23 @@ def read_signals(path: Path, namespace: str = '', commands: Path | None = None) 
         Of the topics of a bag.
     commands : Path, optional
         Command table from which replay made the input.
+    motors : UlogMap
+        What the motors of a log of PX4 are.
 
     Raises
     ------
     ConfigError
         Where it cannot be read, or is none of them.
     """
-    signals = _read(path, namespace)
+    signals = _read(path, namespace, motors)
     if commands is not None:
         join_commands(signals, signals_of_table(commands))
     return signals
 
 
-def _read(path: Path, namespace: str) -> Signals:
+def _read(path: Path, namespace: str, motors: UlogMap) -> Signals:
     if is_bag(path):
-        return signals_of_bag(path, namespace)
+        return signals_of_bag(path, namespace, motors)
     _, header = next(read_rows(path), ('', []))
     names = [name.strip() for name in header]
     if STAMP not in names and 'time_s' in names:

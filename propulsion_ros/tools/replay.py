@@ -11,6 +11,7 @@ from propulsion_ros.replay.run import inputs_of, replay
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.mapping import add_map, map_of
 
 EXAMPLE = 'robot.yaml in.csv out.csv --model robot.urdf'
 
@@ -22,10 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         'input', type=Path, metavar='INPUT',
-        help='a bag, or commands as CSV: stamp, <name>.<field>, wrench.force.x ... '
-        'wrench.torque.z, com.x, body.velocity.x, body.angular_velocity.x; an empty cell is no '
-        'new command',
+        help='a bag, a log of PX4 (.ulg), or commands as CSV: stamp, <name>.<field>, '
+        'wrench.force.x ... wrench.torque.z, com.x, body.velocity.x, body.angular_velocity.x; an '
+        'empty cell is no new command',
     )
+    add_map(parser)
     parser.add_argument(
         'output', type=Path, metavar='OUTPUT', nargs='?',
         help='what the nodes publish: a new bag, or CSV'
@@ -57,9 +59,9 @@ def run(args: argparse.Namespace) -> int:
         return fail('replay', 'expected either OUTPUT or --inputs')
     try:
         if args.inputs:
-            print(*inputs_of(choice, args.input))
+            print(*inputs_of(choice, args.input, map_of(args)))
             return 0
-        counts = replay(choice, args.input, args.output, args.keep_inputs)
+        counts = replay(choice, args.input, args.output, args.keep_inputs, map_of(args))
     except ConfigError as error:
         return fail('replay', error)
     except OSError as error:

@@ -11,6 +11,7 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.names import domain_id
 from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.mapping import add_map, map_of
 from propulsion_ros.tools.plot import read_signals
 from propulsion_ros.view.page import data_of, html_of, require_libraries, write_page
 from propulsion_ros.view.robot import robot_in
@@ -27,8 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         'input', type=Path, metavar='INPUT', nargs='?',
-        help='a rosbag2 bag, a CSV table that replay wrote, or a flight log as apogee reads it',
+        help='a rosbag2 bag, a log of PX4 (.ulg), a CSV table that replay wrote, or a flight log '
+        'as apogee reads it',
     )
+    add_map(parser)
     parser.add_argument(
         '--model', default='', metavar='ROBOT',
         help='robot description (.urdf, .xacro, package://NAME/FILE), or rocket, quadrotor, rov, '
@@ -72,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         return _serve(args)
     try:
         require_target(args.html)
-        signals = read_signals(args.input, args.namespace, args.commands)
+        signals = read_signals(args.input, args.namespace, args.commands, map_of(args))
         require_libraries()
         data = data_of(signals, robot_in(signals, args.model, args.params_file), args.title)
         write_page(args.html, data)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What autopilots send to motors and servos, as parts of what these can do."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace as Plain
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.loops.command_hold import FIELDS
+from propulsion_ros.loops.command_reader import NamedCommand
+from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.models.common.family import Family
+from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.quantity import (
+    FloatArray,
+    IntArray,
+    names,
+    per_row,
+    quantity,
+    validate,
+)
+
+_LEAST = 1e-7
+"""Smaller controls are 0 for PX4."""
+_UNUSED = 65535.0
+
+
+def signal_of_thrust(thrust: FloatArray, factor: float) -> FloatArray:
+    """Return what PX4 sends to its speed controllers for parts of the largest thrust.
+
+    PX4 takes ``thrust = factor x^2 + (1 - factor) x`` of a signal x (THR_MDL_FAC; its
+    FunctionMotors.hpp); a negative thrust is that of the opposite signal.
+
+    Parameters
+    ----------
+    thrust : FloatArray
+        -1 to 1, NaN for motors that are stopped.
+    factor : float
+        0 to 1.
+    """
+    if not _LEAST < factor <= 1.0:
+        return thrust
+    half = (1.0 - factor) / (2.0 * factor)
+    signal = np.sqrt(half * half + np.abs(thrust) / factor) - half
+    return np.where(np.abs(thrust) > _LEAST, np.copysign(signal, thrust), thrust)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AutopilotParams:
+    """Which channels of an autopilot command which actuators, for the adapters of autopilots."""
+
+    names: tuple[str, ...] = names('of the actuators that it commands, required with it', ())
+    channels: IntArray = per_row(
+        0, kind=int, lo=0, hi=64, doc='number of its motor, servo or output, from 1; 0: in order'
+    )
+    low: FloatArray = per_row(
+        0.0, doc='command where a motor gets 0, a servo -1, an output pulse_low', lo=-1e9, hi=1e9
+    )
+    high: FloatArray = per_row(
+        1.0, doc='command where a motor or servo gets 1, an output pulse_high; motors that turn '
+        'both ways take the opposite at -1', lo=-1e9, hi=1e9
+    )
+    pulse_low: FloatArray = per_row(1000.0, 'us', doc='of mavros_rc_out', lo=0.0, hi=65534.0)
+    pulse_high: FloatArray = per_row(2000.0, 'us', doc='of mavros_rc_out', lo=0.0, hi=65534.0)
+    thrust_factor: float = quantity(0.0, doc="PX4's THR_MDL_FAC", lo=0.0, hi=1.0)
+    clock_offset: float = quantity(
+        0.0, 's', lo=-1e10, hi=1e10,
+        doc="what is added to PX4's time; 0 where it sends that of this machine "
+        '(UXRCE_DDS_SYNCT, the default)',
+    )
+
+    def __post_init__(self) -> None:
+        validate(self)
+        for i in np.flatnonzero(self.pulse_low == self.pulse_high).tolist():
+            raise ConfigError('pulse_high', 'expected another one than pulse_low', i)
+
+
+class Autopilot:
+    """Turns messages of an autopilot into commands of actuators.
+
+    NaN stops an actuator, as does a signal back to a motor that cannot turn both ways: it gets its
+    safe command. Raises `ConfigError` for names that the family does not have, or missing limits.
+
+    Parameters
+    ----------
+    params : AutopilotParams
+        Channels and limits.
+    family : Family
+        Whose actuators are commanded.
+
+    Attributes
+    ----------
+    reads : mapping
+        What reads each type of message, and raises `CommandError` for a wrong one.
+    """
+
+    def __init__(self, params: AutopilotParams, family: Family) -> None:
+        self._params, known = params, list(family.command_names)
+        if not params.names:
+            raise ConfigError(
+                'autopilot.names', 'is required: which actuator each channel commands, some of '
+                f'{", ".join(known)}'
+            )
+        for i, name in enumerate(params.names):
+            if name not in known:
+                raise ConfigError(
+                    'autopilot.names', f'{name!r} is no actuator{suggestion(name, known)}; found: '
+                    f'{", ".join(known)}', i,
+                )
+        places = [known.index(name) for name in params.names]
+        self._fields = [family.command_fields[i] for i in places]
+        for i, field in enumerate(self._fields):
+            if field != 'position' and (params.low[i], params.high[i]) == (0.0, 1.0):
+                raise ConfigError(
+                    'autopilot.high', f'{params.names[i]} takes {field}: expected its value where '
+                    'the autopilot sends 1, or command_interface: throttle', i,
+                )
+        self._safe = np.asarray(family.safe_command, dtype=float)[places]
+        given = np.asarray(params.channels)
+        self._at = np.where(given > 0, given - 1, np.arange(len(places)))
+        self.reads = {
+            Kind.PX4_MOTORS: self.motors, Kind.PX4_SERVOS: self.servos, Kind.RC_OUT: self.pulses,
+        }
+
+    def motors(self, message: Any) -> NamedCommand:
+        """Return what a px4_msgs/ActuatorMotors commands; raise `CommandError` if wrong."""
+        params = self._params
+        signal = signal_of_thrust(self._values(message.control), params.thrust_factor)
+        is_reversible = (int(message.reversible_flags) >> self._at & 1).astype(bool)
+        size = params.low + (params.high - params.low) * np.abs(signal)
+        backward = np.where(is_reversible, -size, np.nan)
+        return self._named(np.where(signal < 0.0, backward, size))
+
+    def servos(self, message: Any) -> NamedCommand:
+        """Return what a px4_msgs/ActuatorServos commands; raise `CommandError` if wrong."""
+        return self._scaled((self._values(message.control) + 1.0) / 2.0)
+
+    def pulses(self, message: Any) -> NamedCommand:
+        """Return what a mavros_msgs/RCOut commands; raise `CommandError` if wrong."""
+        pulses, params = self._values(message.channels), self._params
+        # So MAVLink has outputs that are not used.
+        pulses = np.where((pulses == 0.0) | (pulses == _UNUSED), np.nan, pulses)
+        part = (pulses - params.pulse_low) / (params.pulse_high - params.pulse_low)
+        return self._scaled(np.clip(part, 0.0, 1.0))
+
+    def stamp(self, message: Any) -> Any:
+        """Return the stamp of a message, None where one of PX4 has none."""
+        if hasattr(message, 'header'):
+            return message.header.stamp
+        if not message.timestamp:
+            return None
+        microseconds = int(message.timestamp) + round(self._params.clock_offset * 1e6)
+        sec, rest = divmod(microseconds, 1_000_000)
+        return Plain(sec=sec, nanosec=rest * 1000)
+
+    def _values(self, given: Any) -> FloatArray:
+        """Return the values of the channels of all names, (n,)."""
+        values = np.asarray(given, dtype=float)
+        if len(values) <= self._at.max():
+            raise CommandError(f'expected channel {self._at.max() + 1}, got {len(values)} channels')
+        return np.asarray(values[self._at])
+
+    def _scaled(self, part: FloatArray) -> NamedCommand:
+        params = self._params
+        return self._named(params.low + (params.high - params.low) * part)
+
+    def _named(self, values: FloatArray) -> NamedCommand:
+        """Return values by name, each in its field."""
+        values = np.where(np.isnan(values), self._safe, values)
+        return Plain(name=self._params.names, **{
+            field: np.where([own == field for own in self._fields], values, np.nan)
+            if field in self._fields else () for field in FIELDS
+        })

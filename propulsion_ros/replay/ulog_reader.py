@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of PX4 as the messages of a bag: what rosbags' reader has, for `BagReader`.
+
+PX4's axes are forward, right, down, and north, east, down; messages have forward, left, up, and
+east, north, up (REP 103).
+"""
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace as Plain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from propulsion_ros.loops.payloads import (
+    BatteryRow,
+    ImuRow,
+    JointRow,
+    Kind,
+    OdometryRow,
+    PressureRow,
+)
+from propulsion_ros.loops.ports import Outlet
+from propulsion_ros.models.common.rotation import matrix_of, product
+from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.replay.plain import maker_of
+from propulsion_ros.replay.ulog import Dataset, Log, read_log
+from propulsion_ros.replay.ulog_actuators import TOPICS, UNMAPPED, Channel, UlogMap, channels_of
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import printable
+from propulsion_ros.settings.quantity import FloatArray, IntArray
+
+_READ = (
+    'actuator_motors', 'actuator_outputs', 'actuator_servos', 'battery_status', 'esc_status',
+    'sensor_baro', 'sensor_combined', 'vehicle_air_data', 'vehicle_angular_velocity',
+    'vehicle_attitude', 'vehicle_local_position',
+)
+_FLU = np.array([1.0, -1.0, -1.0])
+_TO_ENU, _TO_FLU = (0.5**0.5, 0.5**0.5, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
+"""Half turns that take one frame to the other."""
+_RPM = np.pi / 30.0
+_HECTOPASCAL = 2000.0
+"""Pressures below are in hPa, as PX4's barometers had them before 1.14."""
+
+
+class _Messages(NamedTuple):
+    """The messages of one topic."""
+
+    topic: str
+    kind: str
+    stamps: IntArray
+    """(t,) [ns]."""
+    numbers: FloatArray
+    """(t, k)."""
+    payload: Callable[[list[float]], Any]
+    """Makes what `maker_of` takes of the numbers of one message."""
+
+
+class UlogReader:
+    """A log of PX4 in the place of a reader of rosbags.
+
+    Parameters
+    ----------
+    path : Path
+        The log.
+    names : UlogMap
+        What its motors are.
+
+    Attributes
+    ----------
+    notes : list of str
+        What it has, and what is not read, one line each.
+    """
+
+    compression_mode, storage = '', None
+
+    def __init__(self, path: Path, names: UlogMap = UNMAPPED) -> None:
+        self._path, self._names = path, names
+        self.connections: list[Plain] = []
+        self.notes: list[str] = []
+
+    def __enter__(self) -> UlogReader:
+        log, names, self._wire = read_log(self._path, _READ), self._names, Wire()
+        channels = [*channels_of(log)]
+        absent = ', '.join(sorted(set(names.actuators).difference(each.name for each in channels)))
+        if absent:
+            known = ', '.join(each.name for each in channels)
+            raise SourceError(printable(self._path), (
+                f'--map: has no {absent}; has {known or "none, as logs of PX4 before 1.13"}'
+            ))
+        for each in (*_commands(channels, names), *_speeds(log, channels, names), *_sensors(log)):
+            topic = f'/px4/{each.topic}' if each.topic in TOPICS else each.topic
+            self.connections.append(Plain(
+                topic=names.topics.get(each.topic, topic), msgtype=each.kind, messages=each,
+                msgcount=len(each.stamps), digest='', ext=Plain(offered_qos_profiles=[]),
+            ))
+        self.notes = [*log.notes, *(f'{each.name}: {each.source}' for each in channels)]
+        self.notes.append(f'not read: {", ".join(sorted({*log.names}.difference(_READ)))}')
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.connections = []
+
+    @property
+    def message_count(self) -> int:
+        """Number of messages."""
+        return sum(each.msgcount for each in self.connections)
+
+    def messages(self, connections: Collection[Any]) -> Iterator[tuple[Any, int, bytes]]:
+        """Yield connection, stamp [ns] and bytes of the messages, by stamp."""
+        return heapq.merge(*map(self._one, connections), key=lambda each: each[1])
+
+    def _one(self, connection: Any) -> Iterator[tuple[Any, int, bytes]]:
+        given: _Messages = connection.messages
+        frame = 'odom' if given.kind == Kind.ODOMETRY else 'base_link'
+        outlet = Outlet(connection.topic, given.kind, 'result', frame=frame)
+        make = maker_of(outlet)
+        for stamp_ns, row in zip(given.stamps, given.numbers, strict=True):
+            message = make(outlet, int(stamp_ns), given.payload(row.tolist()))
+            yield connection, int(stamp_ns), self._wire.serialise(message, given.kind)
+
+
+def _commands(channels: Sequence[Channel], names: UlogMap) -> Iterator[_Messages]:
+    """Yield the commands of each group, those of one source in one message."""
+    together: dict[tuple[str, str, int], dict[str, FloatArray]] = {}
+    datasets = {id(each.dataset): each.dataset for each in channels}
+    for each in channels:
+        target = names.target(each.name)
+        part = (each.part + 1.0) / 2.0 if each.name.startswith('servo') else each.part
+        own = together.setdefault((target.group, target.field, id(each.dataset)), {})
+        own[target.name] = target.low + (target.high - target.low) * part
+    for (group, field, source), own in together.items():
+        yield _joints(f'/{group}/command', field, datasets[source], own)
+
+
+def _speeds(log: Log, channels: Sequence[Channel], names: UlogMap) -> Iterator[_Messages]:
+    """Yield the speeds that ESCs measured [rad/s], those of each group in one message."""
+    known, together = {each.name for each in channels}, dict[str, dict[str, FloatArray]]()
+    for data in log.of('esc_status')[:1]:
+        for i in range(8):
+            function = int(np.nan_to_num(data.column(f'esc[{i}].actuator_function')).max())
+            # Firmware before 1.14 has other numbers there.
+            name = f'motor_{function - 100 if function > 100 else i + 1}'
+            target, speed = names.target(name), _RPM * data.column(f'esc[{i}].esc_rpm')
+            if name in known and speed.any():
+                together.setdefault(target.group, {})[target.name] = speed
+        for group, own in together.items():
+            yield _joints(f'/{group}/state', 'velocity', data, own)
+
+
+def _joints(topic: str, field: str, data: Dataset, columns: Mapping[str, FloatArray]) -> _Messages:
+    names = [*columns]
+    return _Messages(
+        topic, Kind.JOINTS, data.stamps, np.column_stack([*columns.values()]),
+        lambda row: JointRow(names=names, **{field: row}),
+    )
+
+
+def _sensors(log: Log) -> Iterator[_Messages]:
+    """Yield what sensors and the estimator have, by `TOPICS`."""
+    for data in log.of('sensor_combined')[:1]:
+        force = data.columns(*(f'accelerometer_m_s2[{i}]' for i in range(3))) * _FLU
+        gyro = data.columns(*(f'gyro_rad[{i}]' for i in range(3))) * _FLU
+        # A mean over some time [us] is that of its middle.
+        width = np.clip(np.nan_to_num(data.column('gyro_integral_dt')), 0.0, 1e5)
+        yield _Messages(
+            'imu', Kind.IMU, data.stamps - (500.0 * width).astype(np.int64),
+            np.hstack((force, gyro)), lambda row: ImuRow(row[:3], row[3:]),
+        )
+    for place, attitude in zip(
+        log.of('vehicle_local_position')[:1], log.of('vehicle_attitude'), strict=False
+    ):
+        yield _odometry(place, attitude, log.of('vehicle_angular_velocity'))
+    for data in log.of('vehicle_air_data', 'sensor_baro')[:1]:
+        field = 'baro_pressure_pa' if data.name == 'vehicle_air_data' else 'pressure'
+        pressure = data.columns(field)
+        pressure[pressure < _HECTOPASCAL] *= 100.0
+        yield _Messages(
+            'pressure', Kind.PRESSURE, data.stamps, pressure, lambda row: PressureRow(*row)
+        )
+    # In mA h; below 0 where it is not known.
+    capacity = log.parameters.get('BAT1_CAPACITY', -1.0)
+    for data in log.of('battery_status')[:1]:
+        yield _Messages(
+            'battery_state', Kind.BATTERY, data.stamps,
+            data.columns('voltage_v', 'current_a', 'remaining'),
+            lambda row: BatteryRow('battery', 1e-3 * capacity if capacity > 0.0 else np.nan, *row),
+        )
+
+
+def _odometry(place: Dataset, attitude: Dataset, rates: Sequence[Dataset]) -> _Messages:
+    """Return place and motion, with the attitude at that time between its neighbours."""
+    stamps, q = place.stamps, attitude.columns('q[1]', 'q[2]', 'q[3]', 'q[0]')
+    # On the side of the one before, so that means lie between them.
+    q[1:] *= np.cumprod(np.where(np.sum(q[1:] * q[:-1], axis=1) < 0.0, -1.0, 1.0))[:, None]
+    x, y, z, w = _between(stamps, attitude, q).T
+    turned = np.column_stack(product(_TO_ENU, product((x, y, z, w), _TO_FLU)))
+    with np.errstate(invalid='ignore'):
+        turned /= np.linalg.norm(turned, axis=1, keepdims=True)
+    velocity = place.columns('vy', 'vx', 'vz') * [1.0, 1.0, -1.0]
+    spin = np.zeros((len(stamps), 3))
+    for rate in rates[:1]:
+        spin = _between(stamps, rate, rate.columns('xyz[0]', 'xyz[1]', 'xyz[2]') * _FLU)
+    numbers = np.hstack((
+        place.columns('y', 'x', 'z') * [1.0, 1.0, -1.0], turned,
+        np.einsum('tji,tj->ti', matrix_of(turned), velocity), spin,
+    ))
+    known = np.isfinite(numbers).all(axis=1)
+    return _Messages(
+        'odometry', Kind.ODOMETRY, stamps[known], numbers[known],
+        lambda row: OdometryRow('base_link', row[:3], row[3:7], row[7:10], row[10:]),
+    )
+
+
+def _between(stamps: IntArray, data: Dataset, values: FloatArray) -> FloatArray:
+    """Return values of a dataset at other stamps, (t, k)."""
+    return np.column_stack([np.interp(stamps, data.stamps, column) for column in values.T])

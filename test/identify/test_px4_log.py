@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters from logs of PX4, of a simulated flight whose lag and thrust are known."""
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip('rosbags')
+pytest.importorskip('pyulog')
+
+from ulog_flights import MAP, flown, messages_of, robot, ulog, written
+
+from propulsion_ros.tools.cli import main
+
+FIT = 'rotors.time_constant_up,rotors.max_thrust'
+LAG = 0.07
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp('px4')
+
+
+@pytest.fixture(scope='module')
+def log(folder):
+    return written(folder / 'log.ulg', flown(folder, LAG))
+
+
+def fitted(capsys, folder, log, *more):
+    """Return the report of a fit that begins with a wrong lag."""
+    model, params = robot(folder, 0.03)
+    code = main(['identify', str(log), '--map', MAP, '--model', str(model), '--params-file',
+                 str(params), '--fit', FIT, '--measured', 'imu', *more])
+    printed = capsys.readouterr()
+    assert code == 0, printed.err
+    return json.loads(printed.out)
+
+
+def test_lag_and_hover_are_fitted_and_predict_another_part(capsys, folder, log):
+    report = fitted(capsys, folder, log, '--to', '24', '--check', f'{log}:24:36')
+    lag = report['estimates']['rotors.time_constant_up']
+    thrust = report['estimates']['rotors.max_thrust']
+    assert lag['sd'] < 0.003
+    assert abs(lag['value'] - LAG) < 3 * lag['sd'] + 0.0005
+    # The throttle of a hover is the weight over the largest thrust of all rotors.
+    hover = 1.5 * 9.80665 / (4.0 * thrust['value'])
+    assert hover == pytest.approx(1.5 * 9.80665 / (4.0 * 7.4), rel=0.002)
+    assert thrust['sd'] / thrust['value'] < 0.002
+    assert report['unidentified'] == {}
+    assert report['check_rms'] == pytest.approx(report['rms'], rel=0.1)
+    assert report['cross_validation_rms'] == pytest.approx(report['rms'], rel=0.05)
+
+
+def test_speeds_of_escs_are_states(capsys, folder, log):
+    model, params = robot(folder, 0.03)
+    assert main(['identify', str(log), '--map', MAP, '--model', str(model), '--params-file',
+                 str(params), '--fit', 'rotors.time_constant_up', '--measured', 'state']) == 0
+    lag = json.loads(capsys.readouterr().out)['estimates']['rotors.time_constant_up']
+    assert lag['value'] == pytest.approx(LAG, abs=0.004)
+
+
+def test_a_steady_hover_shows_the_thrust_and_names_the_lag_as_unknown(capsys, folder):
+    flight = flown(folder, LAG, seconds=16.0, punches=False)
+    # As PX4 logs motors by default.
+    log = written(folder / 'hover.ulg', flight, every=25)
+    report = fitted(capsys, folder, log)
+    assert list(report['unidentified']) == ['rotors.time_constant_up']
+    assert 'steps of the command up and down' in report['unidentified']['rotors.time_constant_up']
+    thrust = report['estimates']['rotors.max_thrust']
+    assert thrust['value'] == pytest.approx(7.4, rel=0.003)
+
+
+def test_a_log_without_the_map_has_no_commands_of_the_robot(capsys, folder, log):
+    model, params = robot(folder)
+    assert main(['identify', str(log), '--model', str(model), '--params-file', str(params),
+                 '--fit', FIT]) == 1
+    assert 'log.ulg' in capsys.readouterr().err
+
+
+def test_a_log_of_sensors_alone_is_refused(capsys, folder):
+    path = folder / 'sensors.ulg'
+    path.write_bytes(ulog({
+        key: rows for key, rows in messages_of(flown(folder, seconds=3.0)).items()
+        if 'actuator' not in key[0]
+    }))
+    model, params = robot(folder)
+    assert main(['identify', str(path), '--model', str(model), '--params-file', str(params),
+                 '--fit', FIT, '--map', MAP]) == 1
+    assert '--map: has no motor_1, motor_2, motor_3, motor_4; has none' in capsys.readouterr().err
