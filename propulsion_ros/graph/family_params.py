@@ -11,8 +11,9 @@ from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.models.common.allocation import METHODS
 from propulsion_ros.models.common.facts import ESTIMATES, STEPS
+from propulsion_ros.models.common.steering import SteeringParams
 from propulsion_ros.models.registry import REGISTRY
-from propulsion_ros.settings.quantity import FloatArray, quantity, validate
+from propulsion_ros.settings.quantity import FloatArray, group, quantity, validate
 
 _ADAPTERS = ('float64_multi_array', 'actuators')
 
@@ -99,7 +100,7 @@ OwnT = TypeVar('OwnT', bound=FamilyNodeParams)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupParams(LoopParams):
-    """Timing of an actuator group, and what `check` looks for in its robot."""
+    """Timing of an actuator group, what turns it, and what `check` looks for in its robot."""
 
     expects: tuple[str, ...] = quantity(
         (), kind=str, shape=('*',), choices=EXPECTED,
@@ -109,6 +110,7 @@ class GroupParams(LoopParams):
         (), kind=str, shape=('*',), choices=NAMES,
         doc='rules of sense that `check` leaves out for this group',
     )
+    steering: SteeringParams = group(SteeringParams, element='steering')
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 from propulsion_ros.graph.family_params import (
     ActuatorNodeParams,
     AllocatorNodeParams,
+    GroupParams,
     OwnT,
     group_of,
     is_allocator,
@@ -21,6 +22,8 @@ from propulsion_ros.loops.actuator_loop import LoopParams, names_off
 from propulsion_ros.loops.ports import GivenParameters, Parameters
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.common.family import Allocatable, Family, Idling, is_allocatable
+from propulsion_ros.models.common.steered import steered
+from propulsion_ros.models.common.steering import SteeringParams
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, SourceError
 from propulsion_ros.settings.flat import (
@@ -65,9 +68,12 @@ class Setting:
     def build_family(self, batch: tuple[int, ...] = ()) -> Family:
         """Return the family, built from these values; raise `ConfigError` as `build` does."""
         params = self.build(self.family_type.Params)
+        has_joints = bool(self.values.get('steering.joints'))
+        joints = self.build(GroupParams).steering if has_joints else SteeringParams()
         try:
             # A family of another package need not have a batch.
-            return self.family_type(params, *([batch] if batch else []))
+            family = self.family_type(params, *([batch] if batch else []))
+            return steered(family, params, joints, batch)
         except ConfigError as error:
             raise self.locate(error) from None
 

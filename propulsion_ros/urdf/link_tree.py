@@ -74,6 +74,8 @@ class Joint:
     """Lower and upper end of a revolute or prismatic joint [rad or m]."""
     mimics: str = ''
     """Joint that it follows, '' for none."""
+    speed_limit: str = ''
+    """As its <limit> has it [rad/s or m/s], '' for none."""
 
     @property
     def path(self) -> str:
@@ -222,6 +224,10 @@ class LinkTree:
             other.pop()
         return [*mine, *reversed(other)]
 
+    def carries(self, joint: Joint, base_link: str) -> bool:
+        """Return whether a joint carries ``base_link`` itself."""
+        return joint in self._above(base_link)
+
     def _above(self, link: str) -> Iterator[Joint]:
         """Yield the joints that carry a link, nearest first."""
         while link in self._parent:
@@ -307,7 +313,9 @@ def _read_joint(element: Element, links: Collection[str], faults: Faults) -> Joi
             ))
     mimic = element.find('mimic')
     mimics = '' if mimic is None else mimic.get('joint', '')
-    return Joint(name, kind, parent, child, origin, axis, limits, mimics)
+    limit = element.find('limit')
+    speed = '' if limit is None else limit.get('velocity', '')
+    return Joint(name, kind, parent, child, origin, axis, limits, mimics, speed)
 
 
 def _end(element: Element, tag: str, path: str, links: Collection[str]) -> str:

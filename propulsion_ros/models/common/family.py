@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propulsion_ros.models.common.facts import FamilyFacts
+from propulsion_ros.models.common.wrench import product
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
@@ -112,6 +113,8 @@ class BodyState:
     """Height of the origin of base_link above that of the world [m], shape (...)."""
     up: FloatArray | None = None
     """Unit vector along z of the world, shape (..., 3)."""
+    each: ClassVar[bool] = False
+    """Whether the fields have a row for each actuator; see `MotionOfEach`."""
 
     def __post_init__(self) -> None:
         _arrays(self, 'velocity', 'angular_velocity', 'gravity', 'height', 'up')
@@ -127,6 +130,38 @@ class BodyState:
         elif rate.shape != velocity.shape:
             velocity, rate = np.broadcast_arrays(velocity, rate)
         return np.concatenate((velocity, rate), axis=-1)
+
+    @property
+    def heights(self) -> FloatArray | None:
+        """Height for each of n actuators, (..., n), or for all of them, (..., 1)."""
+        return self.height if self.each or self.height is None else self.height[..., None]
+
+    def met(self, motion: FloatArray, table: FloatArray, by_row: bool = False) -> FloatArray:
+        """Return what n actuators meet of a motion, (..., m).
+
+        Parameters
+        ----------
+        motion : FloatArray
+            `twist` or one of the vectors, k numbers.
+        table : FloatArray
+            Linear functions of it, m / n of each actuator, (k, m).
+        by_row : bool
+            Whether those of one actuator stand together; else the first ones of all come first.
+        """
+        if not self.each:
+            return product(motion, table)
+        n, m = motion.shape[-2], table.shape[1]
+        owner = np.arange(m) // (m // n) if by_row else np.arange(m) % n
+        return np.asarray(np.einsum('...mk,km->...m', motion[..., owner, :], table))
+
+
+class MotionOfEach(BodyState):
+    """The same for each of n actuators, (..., n, 3) and (..., n).
+
+    It is that of the axes of base_link as steering has turned them with the actuator's link.
+    """
+
+    each: ClassVar[bool] = True
 
 
 class TankState(NamedTuple):

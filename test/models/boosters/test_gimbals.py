@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.models.boosters.gimbals import Gimbals, GimbalsParams
+from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
+from propulsion_ros.models.common.steering import Steering
 from propulsion_ros.settings.errors import ConfigError
 
 GOLDEN = Path(__file__).parents[2] / 'data/golden'
@@ -23,11 +24,11 @@ QUARTER = 0.5 * np.pi
 angles = st.floats(-3.0, 3.0)
 
 
-def gimbals(batch: tuple[int, ...] = (), **kwargs) -> Gimbals:
-    return Gimbals(GimbalsParams(**{'booster': ['a'], 'range': np.pi, **kwargs}), batch)
+def gimbals(batch: tuple[int, ...] = (), **kwargs) -> Steering:
+    return gimbals_of(GimbalsParams(**{'booster': ['a'], 'range': np.pi, **kwargs}), batch)
 
 
-def original(*recorded) -> Gimbals:
+def original(*recorded) -> Steering:
     """Return the recorded gimbals as one array, stepped as the original steps."""
     params = [each['params'] for each in recorded]
 

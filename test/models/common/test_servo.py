@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import Gimbals, GimbalsParams
+from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams
@@ -18,7 +18,8 @@ LIMITS = {**SERVO, 'rate_limit': 1.5, 'acceleration_limit': 60.0}
 
 
 def gimbal(batch=(), step_value='mean', **values):
-    return Gimbals(GimbalsParams(**{'booster': ['a'], 'range': 1.0, **values}), batch, step_value)
+    params = GimbalsParams(**{'booster': ['a'], 'range': 1.0, **values})
+    return gimbals_of(params, batch, step_value)
 
 
 def followed(demand, dt=DT, model=None, **values):

@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Any family on links that joints turn: its forces, and what it meets, where the links are now.
+
+A family knows its actuators with all joints at position 0. What a joint turns meets the motion of
+the body in its turned axes, the rate of the joint with it, and its wrench is turned back.
+"""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.models.common.facts import LIFT
+from propulsion_ros.models.common.family import (
+    BodyState,
+    Command,
+    Family,
+    MotionOfEach,
+    Output,
+    restart,
+)
+from propulsion_ros.models.common.layout import ThrustLayout
+from propulsion_ros.models.common.start import Restartable, Start, State
+from propulsion_ros.models.common.steering import JOINT_STATES, Steering, SteeringParams
+from propulsion_ros.models.common.wrench import cross
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
+
+LIMIT = 'steering_limit'
+"""Flag of the joints whose command is beyond their range."""
+ANGLE = 'steering_angle'
+"""State that a reset may begin with."""
+
+
+def steered(
+    family: Family, params: Any, steering: SteeringParams, batch: tuple[int, ...] = ()
+) -> Family:
+    """Return a family on links that joints turn, or itself where none does.
+
+    Parameters
+    ----------
+    family : Family
+        The actuators; commands and states of joints come behind its own.
+    params : object
+        Its configuration.
+    steering : SteeringParams
+        The joints.
+    batch : tuple of int
+        Leading batch shape that it was made with.
+
+    Raises
+    ------
+    ConfigError
+        Where its actuators cannot be turned so.
+    """
+    moving = steering.moving
+    if not moving.joints:
+        return family
+    made: Family = _class_of(family)(family, params, moving, batch)
+    return made
+
+
+def _class_of(family: Family) -> Any:
+    """Return a class that has what a family has beside what all have, so that it is known for it.
+
+    A protocol that is checked while running looks for attributes of the class.
+    """
+    def passed(name: str) -> property:
+        def read(this: SteeredFamily) -> Any:
+            return getattr(this.inner, name)
+        return property(read)
+
+    bases = tuple(
+        base for name, base in (('allocation_matrix', _Allocated), ('thrust_layout', _Drawn))
+        if hasattr(family, name)
+    )
+    known = {*SteeredFamily.__annotations__, *(name for each in bases for name in dir(each))}
+    return type(type(family).__name__, (*bases, SteeredFamily), {
+        # Many steps at once know no joints.
+        name: passed(name) for name in dir(family)
+        if name[0] != '_' and name != 'steps' and not hasattr(SteeredFamily, name)
+        and name not in known
+    })
+
+
+class SteeredFamily:
+    """A family with joints that turn its links; see `steered`.
+
+    Attributes
+    ----------
+    inner : Family
+        The actuators.
+    steering : Steering
+        The joints.
+    joint_names : tuple of str
+        Their names, k of them, in the order of their angles.
+    """
+
+    command_names: tuple[str, ...]
+    command_fields: tuple[str, ...]
+    nan_is_safe: tuple[bool, ...]
+    safe_command: FloatArray
+    state_names: tuple[str, ...]
+    start_states: tuple[str, ...]
+    _goal: FloatArray
+    _given_rates: FloatArray
+
+    def __init__(
+        self, family: Family, params: Any, steering: SteeringParams, batch: tuple[int, ...]
+    ) -> None:
+        n = len(family.actuator_names)
+        _check(family, params, steering, n)
+        self.inner, self._batch = family, batch
+        self._params = steering
+        self.joint_names = steering.joints
+        self._is_measured: BoolArray = np.array(steering.mode) == JOINT_STATES
+        self._servos = np.flatnonzero(~self._is_measured)
+        servos = tuple(steering.joints[i] for i in self._servos)
+        self._m, self._k = len(family.command_names), len(steering.joints)
+
+        # Chains that several actuators hang on are turned once.
+        columns, self._chain_of = np.unique(steering.chains(), axis=0, return_inverse=True)
+        self._chain_of = self._chain_of.reshape(-1)
+        self._is_one = len(columns) == 1
+        if family.uses_body and not (self._is_one or family.facts.meets_each):
+            raise ConfigError(
+                'steering.actuators', 'expected that one joint turns all actuators of the group, '
+                'as this family meets one flow; give those of another joint a block of their own'
+            )
+        self._turned = np.flatnonzero((columns[self._chain_of] >= 0).any(axis=-1))
+        self.steering = Steering(
+            _driven(steering, self._is_measured),
+            steering.axis[columns], steering.pivot[columns],
+            (np.where(self._is_measured, -np.inf, steering.lower),
+             np.where(self._is_measured, np.inf, steering.upper)),
+            batch, getattr(params, 'step_value', 'mean'), columns,
+        )
+        self._places, self._rotations = params.position, params.rotation
+        self._crosses = family.facts.force == LIFT
+
+        self.command_names = (*family.command_names, *servos)
+        self.command_fields = (*family.command_fields, *('position',) * len(servos))
+        self.nan_is_safe = (*family.nan_is_safe, *(True,) * len(servos))
+        # A servo without a command stays where it was sent.
+        self.safe_command = np.concatenate((family.safe_command, np.full(len(servos), np.nan)))
+        self.state_names = (*family.state_names, *steering.joints)
+        self.start_states = (*getattr(family, 'start_states', ()), ANGLE)
+        self._own_output: Output | None = None
+        self._moved: FloatArray | None = None
+        self._begin()
+
+    def _begin(self, indices: Any = None) -> None:
+        angles = self.steering.angles
+        restart(self, indices, self._batch, _goal=angles, _given_rates=np.zeros_like(angles))
+
+    # What all families have.
+
+    def check_command(self, command: Command) -> None:
+        """Raise `CommandError` for values that the family refuses; see `Family.check_command`."""
+        self.inner.check_command(self._inner_command(command))
+
+    def reset(self, indices: Any = None, state: State | None = None) -> None:
+        """Restore the start; see `Restartable.reset`, with `ANGLE` of each joint [rad]."""
+        start = Start(indices, self._batch, state, self.start_states)
+        angles = start.of(ANGLE, *self.steering.range)
+        rest = {key: value for key, value in (state or {}).items() if key != ANGLE}
+        if isinstance(self.inner, Restartable):
+            self.inner.reset(indices, rest)
+        else:
+            self.inner.reset()
+        self.steering.reset(indices, angles)
+        self._begin(indices)
+
+    def rest(self) -> None:
+        """Stop what moves; joints stay where they are."""
+        self.inner.rest()
+        self.steering.hold()
+        self._begin()
+
+    def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
+        """Advance by ``dt`` [s]; see `Family.step`."""
+        beyond = self._steer(command, dt)
+        matrices = self.steering.displacements()
+        output = self.inner.step(
+            self._inner_command(command),
+            self._seen(body, matrices) if self.inner.uses_body else body, dt, tick,
+        )
+        self._own_output, self._moved = output, matrices
+        return self._placed(output, matrices, beyond)
+
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each actuator in its link; see `Family.link_wrenches`."""
+        # A link that turns keeps what acts in its axes.
+        return self.inner.link_wrenches(self._own_output or output)
+
+    # What joints add.
+
+    def measure(self, names: Sequence[str], angles: FloatArray, rates: FloatArray) -> None:
+        """Take measured angles [rad] and rates [rad/s] of some joints, (k,) each; they last."""
+        goal, given = self._goal.copy(), self._given_rates.copy()
+        for name, angle, rate in zip(names, angles.tolist(), rates.tolist(), strict=True):
+            column = self.joint_names.index(name)
+            goal[..., column], given[..., column] = angle, rate
+        self._goal, self._given_rates = goal, given
+
+    def _inner_command(self, command: Command) -> Command:
+        return Command(*(
+            None if values is None else values[..., :self._m]
+            for values in (command.position, command.velocity, command.effort)
+        ))
+
+    def _steer(self, command: Command, dt: float) -> BoolArray:
+        """Move the joints; return which commands of servos are beyond their range."""
+        if command.position is not None and len(self._servos):
+            wanted = command.position[..., self._m:]
+            goal = np.broadcast_to(self._goal, self.steering.angles.shape).copy()
+            goal[..., self._servos] = np.where(np.isnan(wanted), goal[..., self._servos], wanted)
+            self._goal = goal
+        return self.steering.step(self._goal, dt)[..., self._servos]
+
+    @property
+    def _rates(self) -> FloatArray:
+        return np.where(self._is_measured, self._given_rates, self.steering.rates)
+
+    def _seen(self, body: BodyState, matrices: FloatArray) -> BodyState:
+        """Return the motion of the axes of base_link as each chain has turned them."""
+        turn, shift = matrices[..., :3, :3], matrices[..., :3, 3]
+
+        def spread(value: FloatArray | None) -> FloatArray | None:
+            return None if value is None else value[..., None, :]
+
+        def turned(value: FloatArray | None) -> FloatArray | None:
+            return None if value is None else (value[..., None, :] @ turn)[..., 0, :]
+
+        velocity, rate = spread(body.velocity), spread(body.angular_velocity)
+        motion = self.steering.twists(self._rates)
+        spin = motion[..., 3:] if rate is None else rate + motion[..., 3:]
+        if velocity is not None:
+            velocity = velocity + motion[..., :3] + cross(spin, shift)
+        up = spread(body.up)
+        height = body.height
+        if height is not None:
+            height = height[..., None]
+            height = height + (0.0 if up is None else (up * shift).sum(axis=-1))
+        seen = {
+            'velocity': turned(velocity), 'angular_velocity': turned(spin),
+            'gravity': turned(spread(body.gravity)), 'height': height, 'up': turned(up),
+        }
+        return (BodyState if self._is_one else MotionOfEach)(**{
+            key: None if value is None else self._of_each(value, key == 'height')
+            for key, value in seen.items()
+        })
+
+    def _of_each(self, values: FloatArray, is_scalar: bool) -> FloatArray:
+        """Return values of chains for each actuator; of the only chain for all of them."""
+        values = values if is_scalar else np.moveaxis(values, -2, -1)
+        taken = values[..., 0] if self._is_one else values[..., self._chain_of]
+        return taken if is_scalar or self._is_one else np.moveaxis(taken, -1, -2)
+
+    def _placed(self, output: Output, matrices: FloatArray, beyond: BoolArray) -> Output:
+        """Return what the actuators did with wrench and axes as their links are now."""
+        matrices = matrices[..., self._chain_of, :, :]
+        axes = (matrices[..., :3, :3] @ output.axes[..., None])[..., 0]
+        at = self._turned
+        there, own = matrices[..., at, :, :], self.inner.link_wrenches(output)[..., at, :]
+        pair = own.reshape(*own.shape[:-1], 2, 3) @ np.swapaxes(self._rotations[at], -1, -2)
+        if self._crosses:
+            # A link that a fin turns is not where the rotation has it, but its force is known.
+            pair[..., 0, :] = output.forces[..., at, :]
+        force, torque = pair[..., 0, :], pair[..., 1, :]
+        arm = self._places[at]
+        turned = pair @ np.swapaxes(there[..., :3, :3], -1, -2)
+        arm_now = (there[..., :3, :3] @ arm[..., None])[..., 0] + there[..., :3, 3]
+        change = np.concatenate((
+            turned[..., 0, :] - force,
+            turned[..., 1, :] - torque + cross(arm_now, turned[..., 0, :]) - cross(arm, force),
+        ), axis=-1).sum(axis=-2)
+        shape = output.thrusts.shape[:-1]
+        state = {
+            'position': self._behind(output.position, self.steering.angles, shape),
+            'velocity': self._behind(output.velocity, self._rates, shape),
+            'effort': None if output.effort is None else self._behind(
+                output.effort, np.full(self._k, np.nan), shape
+            ),
+        }
+        return Output(
+            wrench=output.wrench + change, thrusts=output.thrusts, axes=axes, **state,
+            computed=output.computed, applied=output.applied,
+            flags={**output.flags, LIMIT: beyond},
+            tanks=output.tanks, batteries=output.batteries,
+        )
+
+    def _behind(
+        self, own: FloatArray | None, joints: FloatArray, shape: tuple[int, ...]
+    ) -> FloatArray:
+        """Return a field of the state, with the joints behind the family's own names."""
+        names = len(self.inner.state_names)
+        row = np.full((*shape, names + self._k), np.nan)
+        if own is not None:
+            row[..., :names] = own
+        row[..., names:] = joints
+        return row
+
+
+class _Allocated(SteeredFamily):
+    """With actuators that are allocated at the present angles."""
+
+    @property
+    def allocation_matrix(self) -> FloatArray:
+        """Wrench about the origin of base_link per thrust at the present angles, (..., 6, n)."""
+        inner: Any = self.inner
+        there = self.steering.displacements(self.steering.angles)[..., self._chain_of, :, :]
+        pair = inner.allocation_matrix.T.reshape(-1, 2, 3)
+        turned = pair @ np.swapaxes(there[..., :3, :3], -1, -2)
+        force = turned[..., 0, :]
+        torque = turned[..., 1, :] + cross(there[..., :3, 3], force)
+        return np.swapaxes(np.concatenate((force, torque), axis=-1), -1, -2)
+
+
+class _Drawn(SteeredFamily):
+    """With actuators that have a layout of their own."""
+
+    def thrust_layout(self) -> ThrustLayout:
+        """Return where and which way the actuators push; see `Drawable`."""
+        inner: Any = self.inner
+        layout: ThrustLayout = inner.thrust_layout()
+        return layout
+
+
+def _driven(steering: SteeringParams, is_measured: BoolArray) -> SteeringParams:
+    """Return a configuration in which measured joints follow at once."""
+    keys = ('time_constant', 'rate_limit', 'natural_frequency', 'acceleration_limit', 'backlash')
+    slow: dict[str, Any] = {
+        key: np.where(is_measured, 0.0, getattr(steering, key)) for key in keys
+    }
+    return dataclasses.replace(steering, **slow)
+
+
+def _check(family: Family, params: Any, steering: SteeringParams, n: int) -> None:
+    """Raise `ConfigError` where joints cannot turn these actuators."""
+    for key in ('position', 'rotation'):
+        if np.shape(getattr(params, key, ()))[:1] != (n,):
+            raise ConfigError(
+                'steering.joints', 'expected none, as the actuators of this family have no place '
+                f'each, got {", ".join(steering.joints)}'
+            )
+    if len(steering.actuators) != n:
+        raise ConfigError(
+            'steering.actuators', f"expected a joint or '' for each of {n} actuators, got "
+            f'{len(steering.actuators)}'
+        )
+    for i, joint in enumerate(steering.joints):
+        if joint in (*family.command_names, *family.state_names):
+            raise ConfigError(
+                'steering.joints', f'{joint!r} is a name of the group itself, rename one', i
+            )
