@@ -9,6 +9,7 @@ import numpy as np
 
 from propulsion_ros.loops.actuator_loop import LoopParams, actuators_off
 from propulsion_ros.loops.decoders import checked_stamp, checked_wrench, msg_to_parts
+from propulsion_ros.loops.joint_angles import JointReader
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.models.common.allocation import Allocation, Allocator
@@ -18,6 +19,7 @@ from propulsion_ros.models.common.family import (
     Retunable,
     effectiveness_of,
 )
+from propulsion_ros.models.common.steered import SteeredFamily
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -26,7 +28,8 @@ class AllocatorLoop:
     """Shares each demanded wrench among the actuators of one group, within their limits.
 
     It reckons with faults: the newest effectiveness of the group's actuators holds, published by
-    the group or configured here, and what is switched off here gets no thrust at all.
+    the group or configured here, and what is switched off here gets no thrust at all. Where joints
+    turn the actuators, it shares at the angles that the newest state of the group has.
 
     Parameters
     ----------
@@ -73,10 +76,17 @@ class AllocatorLoop:
         self.outlets = (self._command, self._residual)
         self._demand = Port('~/wrench_command', Kind.WRENCH, self._take, 'command', lossless)
         # Faults first: where both are ready, the demand is shared with these.
-        self.ports = (Port(
+        self.ports: tuple[Port, ...] = (Port(
             '~/effectiveness', Kind.JOINTS, self._take_effectiveness, 'latched', lossless,
             while_inactive=True, overridable=False,
         ), self._demand)
+        self._at_rest, self._angles = allocator, np.zeros(0)
+        if isinstance(family, SteeredFamily):
+            self._angles = family.steering.angles
+            self._joints = JointReader(family, family.joint_names)
+            self.ports = (Port(
+                '~/state', Kind.JOINTS, self._take_state, 'sensor', lossless,
+            ), *self.ports)
         self.requests: Sequence[Request] = ()
         self.timers: Sequence[Timer] = ()
         self._off = actuators_off(params or LoopParams(), family)
@@ -111,6 +121,21 @@ class AllocatorLoop:
             return
         self._effectiveness = np.where(np.isnan(given), self._effectiveness, given)
         self._reckon()
+
+    def _take_state(self, message: Any) -> None:
+        """Share from now on at the angles at which the joints of the group are."""
+        try:
+            update = self._joints.read(message)
+        except CommandError as error:
+            self._host.complain('refused', f'state refused: {error}')
+            return
+        angles = self._angles.copy()
+        angles[update.columns] = update.angles
+        if not np.array_equal(angles, self._angles):
+            self._angles = angles
+            family: Any = self._family
+            self._healthy = self._at_rest.turned(family.allocation_at(angles))
+            self._reckon()
 
     def _take(self, message: Any) -> None:
         try:

@@ -141,6 +141,12 @@ class Allocator:
             (self._free_matrix, _EFFORT_WEIGHT * size * np.eye(self._free.size))
         )
 
+    def turned(self, matrix: FloatArray) -> Allocator:
+        """Return an allocator for the same actuators where they push otherwise, (6, n)."""
+        return Allocator(
+            matrix, self.lower, self.upper, self._method, self._weights, self._least
+        )
+
     def weakened(self, effectiveness: FloatArray) -> Allocator:
         """Return an allocator for the same actuators with faults.
 

@@ -7,7 +7,6 @@ the body in its turned axes, the rate of the joint with it, and its wrench is tu
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from propulsion_ros.models.common.start import Restartable, Start, State
 from propulsion_ros.models.common.steering import JOINT_STATES, Steering, SteeringParams
 from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import BoolArray, FloatArray
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
 LIMIT = 'steering_limit'
 """Flag of the joints whose command is beyond their range."""
@@ -96,6 +95,8 @@ class SteeredFamily:
         The joints.
     joint_names : tuple of str
         Their names, k of them, in the order of their angles.
+    is_measured : BoolArray
+        Which of them are measured; servos move the others.
     """
 
     command_names: tuple[str, ...]
@@ -115,8 +116,8 @@ class SteeredFamily:
         self.inner, self._batch = family, batch
         self._params = steering
         self.joint_names = steering.joints
-        self._is_measured: BoolArray = np.array(steering.mode) == JOINT_STATES
-        self._servos = np.flatnonzero(~self._is_measured)
+        self.is_measured: BoolArray = np.array(steering.mode) == JOINT_STATES
+        self._servos = np.flatnonzero(~self.is_measured)
         servos = tuple(steering.joints[i] for i in self._servos)
         self._m, self._k = len(family.command_names), len(steering.joints)
 
@@ -131,10 +132,10 @@ class SteeredFamily:
             )
         self._turned = np.flatnonzero((columns[self._chain_of] >= 0).any(axis=-1))
         self.steering = Steering(
-            _driven(steering, self._is_measured),
+            _driven(steering, self.is_measured),
             steering.axis[columns], steering.pivot[columns],
-            (np.where(self._is_measured, -np.inf, steering.lower),
-             np.where(self._is_measured, np.inf, steering.upper)),
+            (np.where(self.is_measured, -np.inf, steering.lower),
+             np.where(self.is_measured, np.inf, steering.upper)),
             batch, getattr(params, 'step_value', 'mean'), columns,
         )
         self._places, self._rotations = params.position, params.rotation
@@ -197,12 +198,25 @@ class SteeredFamily:
 
     # What joints add.
 
-    def measure(self, names: Sequence[str], angles: FloatArray, rates: FloatArray) -> None:
-        """Take measured angles [rad] and rates [rad/s] of some joints, (k,) each; they last."""
+    @property
+    def joint_limits(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest angle of each joint [rad], (k,)."""
+        return self._params.lower, self._params.upper
+
+    @property
+    def max_age(self) -> FloatArray:
+        """Age from which on a measured angle is lost [s], (k,); 0 for never."""
+        return self._params.max_age
+
+    def measure(self, columns: IntArray, angles: FloatArray, rates: FloatArray) -> None:
+        """Take measured angles [rad] and rates [rad/s] of some joints; they last.
+
+        Those of servos are not taken.
+        """
         goal, given = self._goal.copy(), self._given_rates.copy()
-        for name, angle, rate in zip(names, angles.tolist(), rates.tolist(), strict=True):
-            column = self.joint_names.index(name)
-            goal[..., column], given[..., column] = angle, rate
+        taken = self.is_measured[columns]
+        goal[..., columns[taken]] = angles[taken]
+        given[..., columns[taken]] = rates[taken]
         self._goal, self._given_rates = goal, given
 
     def _inner_command(self, command: Command) -> Command:
@@ -222,7 +236,7 @@ class SteeredFamily:
 
     @property
     def _rates(self) -> FloatArray:
-        return np.where(self._is_measured, self._given_rates, self.steering.rates)
+        return np.where(self.is_measured, self._given_rates, self.steering.rates)
 
     def _seen(self, body: BodyState, matrices: FloatArray) -> BodyState:
         """Return the motion of the axes of base_link as each chain has turned them."""
@@ -310,8 +324,12 @@ class _Allocated(SteeredFamily):
     @property
     def allocation_matrix(self) -> FloatArray:
         """Wrench about the origin of base_link per thrust at the present angles, (..., 6, n)."""
+        return self.allocation_at(self.steering.angles)
+
+    def allocation_at(self, angles: FloatArray) -> FloatArray:
+        """Return the same at angles of the joints [rad], (..., k)."""
         inner: Any = self.inner
-        there = self.steering.displacements(self.steering.angles)[..., self._chain_of, :, :]
+        there = self.steering.displacements(angles)[..., self._chain_of, :, :]
         pair = inner.allocation_matrix.T.reshape(-1, 2, 3)
         turned = pair @ np.swapaxes(there[..., :3, :3], -1, -2)
         force = turned[..., 0, :]
