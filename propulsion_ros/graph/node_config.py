@@ -11,7 +11,6 @@ from typing import Any
 from propulsion_ros.graph.family_params import (
     ActuatorNodeParams,
     AllocatorNodeParams,
-    GroupParams,
     OwnT,
     group_of,
     is_allocator,
@@ -22,8 +21,7 @@ from propulsion_ros.loops.actuator_loop import LoopParams, names_off
 from propulsion_ros.loops.ports import GivenParameters, Parameters
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.common.family import Allocatable, Family, Idling, is_allocatable
-from propulsion_ros.models.common.steered import steered
-from propulsion_ros.models.common.steering import SteeringParams
+from propulsion_ros.models.common.steered import made_family
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, SourceError
 from propulsion_ros.settings.flat import (
@@ -68,12 +66,8 @@ class Setting:
     def build_family(self, batch: tuple[int, ...] = ()) -> Family:
         """Return the family, built from these values; raise `ConfigError` as `build` does."""
         params = self.build(self.family_type.Params)
-        has_joints = bool(self.values.get('steering.joints'))
-        joints = self.build(GroupParams).steering if has_joints else SteeringParams()
         try:
-            # A family of another package need not have a batch.
-            family = self.family_type(params, *([batch] if batch else []))
-            return steered(family, params, joints, batch)
+            return made_family(self.family_type, params, self.values, batch)
         except ConfigError as error:
             raise self.locate(error) from None
 

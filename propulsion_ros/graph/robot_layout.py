@@ -5,6 +5,7 @@ For people who check a description; nodes do not need it.
 """
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.family import Family, TankState
 from propulsion_ros.models.common.layout import ThrustLayout
+from propulsion_ros.models.common.steered import SteeredLayout
 from propulsion_ros.settings.quantity import FloatArray
 
 RPM = 60.0 / (2.0 * math.pi)
@@ -25,6 +27,8 @@ RPM = 60.0 / (2.0 * math.pi)
 AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 _HEADER = ('block', 'actuator', 'place [m]', 'axis', 'newtons', 'rpm', 'lag [s]')
 _SMALL, _NOISE = 1e-6, 1e-8
+_ANGLES = 5
+"""Of a joint from its lowest to its highest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +163,9 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
         )),
     ])
     yield ''
+    for turning in _over_angles(robot):
+        yield from aligned(turning)
+        yield ''
     rank, condition = robot.rank_and_condition
     mass = f'{robot.body.mass:.4g} kg' if robot.body.mass else 'unknown, no link has an <inertial>'
     mass += f', {robot.propellant:.4g} kg of it propellant' if robot.propellant else ''
@@ -171,6 +178,30 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
     if robot.not_counted:
         rows.append(('not counted', robot.not_counted))
     yield from aligned(rows)
+
+
+def _over_angles(robot: RobotLayout) -> Iterator[list[Sequence[str]]]:
+    """Yield, for each joint that turns actuators, what they do together at some of its angles."""
+    for group in robot.groups:
+        if not (isinstance(group.layout, SteeredLayout) and group.matrix.shape[1]):
+            continue
+        family = group.layout.family
+        for i, joint in enumerate(family.joint_names):
+            low, high = (float(ends[i]) for ends in family.joint_limits)
+            if high - low > 2.0 * math.pi:
+                low, high = -math.pi, math.pi
+            rows: list[Sequence[str]] = [(f'{joint} [deg]', *AXES)]
+            for angle in np.linspace(low, high, _ANGLES).tolist():
+                angles = family.angles.copy()
+                angles[i] = angle
+                turned = dataclasses.replace(group, matrix=family.carried(group.matrix, angles))
+                least, most = dataclasses.replace(
+                    robot, groups=[turned if each is group else each for each in robot.groups]
+                ).extremes
+                rows.append((_number(math.degrees(angle)), *(
+                    f'{_number(a)} .. {_number(b)}' for a, b in zip(least, most, strict=True)
+                )))
+            yield rows
 
 
 def _rows(group: Group) -> Iterator[tuple[str, ...]]:

@@ -215,7 +215,10 @@ class ActuatorPorts(StampedPorts):
             self._add('~/current', Kind.TWIST, self._taking(
                 CURRENT, lambda message: msg_to_current(message, self._world_frame)
             ), 'sensor', CURRENT)
-        if isinstance(family, SteeredFamily) and family.is_measured.any():
+        # A host that has the joints itself needs no message.
+        if self._host.follows_links:
+            self.core.joints = None
+        elif isinstance(family, SteeredFamily) and family.is_measured.any():
             self._joint_reader = JointReader(family, [
                 name for name, is_measured in zip(
                     family.joint_names, family.is_measured, strict=True

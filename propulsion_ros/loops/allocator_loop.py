@@ -82,7 +82,7 @@ class AllocatorLoop:
         ), self._demand)
         self._at_rest, self._angles = allocator, np.zeros(0)
         if isinstance(family, SteeredFamily):
-            self._angles = family.steering.angles
+            self._angles = family.angles
             self._joints = JointReader(family, family.joint_names)
             self.ports = (Port(
                 '~/state', Kind.JOINTS, self._take_state, 'sensor', lossless,

@@ -124,7 +124,7 @@ class JointAngles:
         ended, back, time = lost & ~self.lost, ~lost & self.lost, f'{stamp_ns * 1e-9:.3f} s'
         self.lost = lost
         came: BoolArray = self._stamps != NEVER
-        angles = self._family.steering.angles
+        angles = self._family.angles
         for i in np.flatnonzero(ended).tolist():
             what = f'ended at {time}' if came[i] else f'did not come until {time}'
             host.complain('lost_joints', (

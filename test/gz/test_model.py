@@ -2,6 +2,7 @@
 """The model that Gazebo gets: nothing of the robot is lost, as its own parser reads it."""
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 
@@ -25,6 +26,7 @@ from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
+from propulsion_ros.urdf.link_tree import IDENTITY, Joint
 from propulsion_ros.urdf.reader import mass_from_urdf
 from topic_tables import topics_of
 
@@ -356,11 +358,9 @@ def test_description_has_the_drag_of_the_settings():
 
 
 def test_joint_turns_as_fast_as_its_description_allows():
-    root = ElementTree.fromstring(
-        '<robot><joint name="a"><limit velocity="3"/></joint><joint name="b"/></robot>'
-    )
-    assert _speed_limit(root, 'a') == 3.0
-    assert _speed_limit(root, 'b') == 10.0
+    joint = Joint('a', 'continuous', 'base', 'wheel', IDENTITY, np.array([1.0, 0.0, 0.0]))
+    assert _speed_limit(dataclasses.replace(joint, speed_limit='3')) == 3.0
+    assert _speed_limit(joint) == 10.0
 
 
 def test_robot_in_water_has_the_volume_that_it_displaces():

@@ -11,6 +11,7 @@ import numpy as np
 
 from propulsion_ros.models.common.servo import ServoParams, check_servos
 from propulsion_ros.models.common.steering import Steering
+from propulsion_ros.models.common.wrench import unit_rows
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, names, per_row, quantity, validate
 
@@ -73,4 +74,5 @@ def gimbals_of(
     """Return gimbals, whose angles are (..., g, 2); see `Steering`."""
     negative = params.negative_range
     lower = -np.where(negative == _AS_RANGE, params.range, negative)
-    return Steering(params, params.axes, params.pivots, (lower, params.range), batch, step_value)
+    axes = unit_rows('gimbals.axes', params.axes)
+    return Steering(params, axes, params.pivots, (lower, params.range), batch, step_value)

@@ -7,7 +7,9 @@ the body in its turned axes, the rate of the joint with it, and its wrench is tu
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +25,9 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.start import Restartable, Start, State
 from propulsion_ros.models.common.steering import JOINT_STATES, Steering, SteeringParams
-from propulsion_ros.models.common.wrench import cross
+from propulsion_ros.models.common.wrench import cross, unit_rows
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
 LIMIT = 'steering_limit'
@@ -61,6 +64,34 @@ def steered(
     return made
 
 
+def made_family(
+    family_type: Any, params: Any, values: Mapping[str, Any], batch: tuple[int, ...] = ()
+) -> Family:
+    """Return a family on the joints that flat values have.
+
+    Parameters
+    ----------
+    family_type : type
+        Its class.
+    params : object
+        Its configuration.
+    values : mapping
+        Flat values, of which those of ``steering`` count.
+    batch : tuple of int
+        Leading batch shape of its state.
+
+    Raises
+    ------
+    ConfigError
+        Naming the flat key of what is wrong.
+    """
+    # A family of another package need not have a batch.
+    family: Family = family_type(params, *([batch] if batch else []))
+    if not values.get('steering.joints'):
+        return family
+    return steered(family, params, build(SteeringParams, values, 'steering.'), batch)
+
+
 def _class_of(family: Family) -> Any:
     """Return a class that has what a family has beside what all have, so that it is known for it.
 
@@ -71,17 +102,26 @@ def _class_of(family: Family) -> Any:
             return getattr(this.inner, name)
         return property(read)
 
-    bases = tuple(
-        base for name, base in (('allocation_matrix', _Allocated), ('thrust_layout', _Drawn))
-        if hasattr(family, name)
-    )
-    known = {*SteeredFamily.__annotations__, *(name for each in bases for name in dir(each))}
-    return type(type(family).__name__, (*bases, SteeredFamily), {
-        # Many steps at once know no joints.
-        name: passed(name) for name in dir(family)
-        if name[0] != '_' and name != 'steps' and not hasattr(SteeredFamily, name)
-        and name not in known
+    base = _Allocated if hasattr(family, 'allocation_matrix') else SteeredFamily
+    # Many steps at once know no joints.
+    known = {*dir(base), *SteeredFamily.__annotations__, 'steps'}
+    return type(type(family).__name__, (base,), {
+        name: passed(name) for name in dir(family) if name[0] != '_' and name not in known
     })
+
+
+class _Real(NamedTuple):
+    """Where a simulator has some joints."""
+
+    columns: IntArray
+    angles: FloatArray
+    rates: FloatArray
+
+    def over(self, values: FloatArray, is_rate: bool = False) -> FloatArray:
+        """Return values of all joints, (..., k), with those of the simulator in their places."""
+        values = values.copy()
+        values[..., self.columns] = self.rates if is_rate else self.angles
+        return values
 
 
 class SteeredFamily:
@@ -95,6 +135,8 @@ class SteeredFamily:
         The joints.
     joint_names : tuple of str
         Their names, k of them, in the order of their angles.
+    angles : FloatArray
+        After the last step [rad], (..., k).
     is_measured : BoolArray
         Which of them are measured; servos move the others.
     """
@@ -133,7 +175,7 @@ class SteeredFamily:
         self._turned = np.flatnonzero((columns[self._chain_of] >= 0).any(axis=-1))
         self.steering = Steering(
             _driven(steering, self.is_measured),
-            steering.axis[columns], steering.pivot[columns],
+            unit_rows('steering.axis', steering.axis)[columns], steering.pivot[columns],
             (np.where(self.is_measured, -np.inf, steering.lower),
              np.where(self.is_measured, np.inf, steering.upper)),
             batch, getattr(params, 'step_value', 'mean'), columns,
@@ -148,13 +190,14 @@ class SteeredFamily:
         self.safe_command = np.concatenate((family.safe_command, np.full(len(servos), np.nan)))
         self.state_names = (*family.state_names, *steering.joints)
         self.start_states = (*getattr(family, 'start_states', ()), ANGLE)
-        self._own_output: Output | None = None
-        self._moved: FloatArray | None = None
+        self._own_output = Output(np.zeros(6), np.zeros(n), np.zeros((n, 3)))
+        self._real: _Real | None = None
         self._begin()
 
     def _begin(self, indices: Any = None) -> None:
         angles = self.steering.angles
         restart(self, indices, self._batch, _goal=angles, _given_rates=np.zeros_like(angles))
+        self.angles = angles
 
     # What all families have.
 
@@ -182,21 +225,66 @@ class SteeredFamily:
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
+        steering, real = self.steering, self._real
+        if real is not None:
+            steering.angles = real.over(steering.angles)
         beyond = self._steer(command, dt)
-        matrices = self.steering.displacements()
-        output = self.inner.step(
-            self._inner_command(command),
-            self._seen(body, matrices) if self.inner.uses_body else body, dt, tick,
-        )
-        self._own_output, self._moved = output, matrices
-        return self._placed(output, matrices, beyond)
+        applied, angles = steering.applied, steering.angles
+        rates = np.where(self.is_measured, self._given_rates, steering.rates)
+        if real is not None:
+            applied, angles, rates = real.over(applied), real.over(angles), real.over(rates, True)
+        matrices = steering.displacements(applied)
+        if self.inner.uses_body:
+            body = self._seen(body, matrices, steering.twists(applied, rates))
+        output = self.inner.step(self._inner_command(command), body, dt, tick)
+        self._own_output, self.angles = output, angles
+        return self._placed(output, matrices, rates, beyond)
 
     def link_wrenches(self, output: Output) -> FloatArray:
         """Return the wrench of each actuator in its link; see `Family.link_wrenches`."""
         # A link that turns keeps what acts in its axes.
-        return self.inner.link_wrenches(self._own_output or output)
+        return self.inner.link_wrenches(self._own_output)
 
     # What joints add.
+
+    @property
+    def at_rest(self) -> tuple[Family, Output]:
+        """The family with all joints at position 0, and what it did in the last step there."""
+        return self.inner, self._own_output
+
+    def follow(self, columns: IntArray, angles: FloatArray, rates: FloatArray) -> None:
+        """Take where a simulator has some joints in the next step, whatever their mode is.
+
+        Parameters
+        ----------
+        columns : IntArray
+            Which joints, (j,).
+        angles, rates : FloatArray
+            [rad] and [rad/s], (j,).
+        """
+        self._real = _Real(columns, angles, rates)
+
+    def drives(self) -> FloatArray:
+        """Return the rates by which servos would bring the joints along [rad/s], (k,).
+
+        They are those from where a simulator had the joints; NaN for what is no servo's.
+        """
+        return np.where(self.is_measured, np.nan, self.steering.rates)
+
+    def displacements_at(self, angles: FloatArray) -> FloatArray:
+        """Return how angles of the joints, (..., k), move each actuator, (..., n, 4, 4).
+
+        See `Steering.displacements`.
+        """
+        return self.steering.displacements(angles)[..., self._chain_of, :, :]
+
+    def carried(self, matrix: FloatArray, angles: FloatArray) -> FloatArray:
+        """Return wrenches per thrust at position 0, (6, n), as angles move them, (..., 6, n)."""
+        there = self.displacements_at(angles)
+        turned = matrix.T.reshape(-1, 2, 3) @ np.swapaxes(there[..., :3, :3], -1, -2)
+        force = turned[..., 0, :]
+        torque = turned[..., 1, :] + cross(there[..., :3, 3], force)
+        return np.swapaxes(np.concatenate((force, torque), axis=-1), -1, -2)
 
     @property
     def joint_limits(self) -> tuple[FloatArray, FloatArray]:
@@ -234,12 +322,11 @@ class SteeredFamily:
             self._goal = goal
         return self.steering.step(self._goal, dt)[..., self._servos]
 
-    @property
-    def _rates(self) -> FloatArray:
-        return np.where(self.is_measured, self._given_rates, self.steering.rates)
+    def _seen(self, body: BodyState, matrices: FloatArray, motion: FloatArray) -> BodyState:
+        """Return the motion of the axes of base_link as each chain has turned them.
 
-    def _seen(self, body: BodyState, matrices: FloatArray) -> BodyState:
-        """Return the motion of the axes of base_link as each chain has turned them."""
+        ``motion`` is that of each chain by its joints, see `Steering.twists`.
+        """
         turn, shift = matrices[..., :3, :3], matrices[..., :3, 3]
 
         def spread(value: FloatArray | None) -> FloatArray | None:
@@ -249,7 +336,6 @@ class SteeredFamily:
             return None if value is None else (value[..., None, :] @ turn)[..., 0, :]
 
         velocity, rate = spread(body.velocity), spread(body.angular_velocity)
-        motion = self.steering.twists(self._rates)
         spin = motion[..., 3:] if rate is None else rate + motion[..., 3:]
         if velocity is not None:
             velocity = velocity + motion[..., :3] + cross(spin, shift)
@@ -273,7 +359,9 @@ class SteeredFamily:
         taken = values[..., 0] if self._is_one else values[..., self._chain_of]
         return taken if is_scalar or self._is_one else np.moveaxis(taken, -1, -2)
 
-    def _placed(self, output: Output, matrices: FloatArray, beyond: BoolArray) -> Output:
+    def _placed(
+        self, output: Output, matrices: FloatArray, rates: FloatArray, beyond: BoolArray
+    ) -> Output:
         """Return what the actuators did with wrench and axes as their links are now."""
         matrices = matrices[..., self._chain_of, :, :]
         axes = (matrices[..., :3, :3] @ output.axes[..., None])[..., 0]
@@ -293,8 +381,8 @@ class SteeredFamily:
         ), axis=-1).sum(axis=-2)
         shape = output.thrusts.shape[:-1]
         state = {
-            'position': self._behind(output.position, self.steering.angles, shape),
-            'velocity': self._behind(output.velocity, self._rates, shape),
+            'position': self._behind(output.position, self.angles, shape),
+            'velocity': self._behind(output.velocity, rates, shape),
             'effort': None if output.effort is None else self._behind(
                 output.effort, np.full(self._k, np.nan), shape
             ),
@@ -324,27 +412,47 @@ class _Allocated(SteeredFamily):
     @property
     def allocation_matrix(self) -> FloatArray:
         """Wrench about the origin of base_link per thrust at the present angles, (..., 6, n)."""
-        return self.allocation_at(self.steering.angles)
+        return self.allocation_at(self.angles)
 
     def allocation_at(self, angles: FloatArray) -> FloatArray:
         """Return the same at angles of the joints [rad], (..., k)."""
         inner: Any = self.inner
-        there = self.steering.displacements(angles)[..., self._chain_of, :, :]
-        pair = inner.allocation_matrix.T.reshape(-1, 2, 3)
-        turned = pair @ np.swapaxes(there[..., :3, :3], -1, -2)
-        force = turned[..., 0, :]
-        torque = turned[..., 1, :] + cross(there[..., :3, 3], force)
-        return np.swapaxes(np.concatenate((force, torque), axis=-1), -1, -2)
+        return self.carried(inner.allocation_matrix, angles)
 
 
-class _Drawn(SteeredFamily):
-    """With actuators that have a layout of their own."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SteeredLayout(ThrustLayout):
+    """Actuators whose links joints turn; the angles of the joints come behind their own."""
 
-    def thrust_layout(self) -> ThrustLayout:
-        """Return where and which way the actuators push; see `Drawable`."""
-        inner: Any = self.inner
-        layout: ThrustLayout = inner.thrust_layout()
+    family: SteeredFamily
+    """What turns them."""
+    own: ThrustLayout
+    """How they are drawn with all joints at position 0."""
+
+    def in_base(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return positions and axes in base_link; see `ThrustLayout.in_base`."""
+        count = len(self.own.angle_names)
+        points, axes = self.own.in_base(angles[:count])
+        moved = self.family.displacements_at(angles[count:])
+        turn, shift = moved[..., :3, :3], moved[..., :3, 3]
+        return (turn @ points[..., None])[..., 0] + shift, (turn @ axes[..., None])[..., 0]
+
+    def in_links(self, angles: FloatArray) -> FloatArray:
+        """Return the axes in each actuator's link; see `ThrustLayout.in_links`."""
+        return self.own.in_links(angles[:len(self.own.angle_names)])
+
+    def load(self, thrust: FloatArray, angles: FloatArray) -> FloatArray:
+        """Return how near each actuator is to its limit; see `ThrustLayout.load`."""
+        return self.own.load(thrust, angles[:len(self.own.angle_names)])
+
+
+def steered_layout(layout: ThrustLayout, family: Family) -> ThrustLayout:
+    """Return how the actuators of a family are drawn, which joints may turn."""
+    if not isinstance(family, SteeredFamily):
         return layout
+    given = {each.name: getattr(layout, each.name) for each in dataclasses.fields(ThrustLayout)}
+    given['angle_names'] = (*layout.angle_names, *family.joint_names)
+    return SteeredLayout(**given, family=family, own=layout)
 
 
 def _driven(steering: SteeringParams, is_measured: BoolArray) -> SteeringParams:

@@ -15,7 +15,7 @@ import numpy as np
 from propulsion_ros.models.common.family import restart
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.servo import Follower, Servo, ServoParams, check_servos
-from propulsion_ros.models.common.wrench import cross, move_wrench, unit_rows
+from propulsion_ros.models.common.wrench import cross, move_wrench
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     BoolArray,
@@ -141,8 +141,8 @@ class Steering:
         Validated configuration of the servos, with ``time_constant``, ``rate_limit`` and
         ``integrator``.
     axes, pivots : FloatArray
-        Axes of the outer and the inner joint of c chains, and points of them, with all joints at
-        position 0, in base_link, (c, 2, 3).
+        Axes, of length 1, of the outer and the inner joint of c chains, and points of them, with
+        all joints at position 0, in base_link, (c, 2, 3).
     limits : tuple of FloatArray
         Lowest and highest angles [rad], each of the shape of the joints: a row of them has its
         row of the parameters.
@@ -156,11 +156,13 @@ class Steering:
 
     Attributes
     ----------
-    angles : FloatArray
-        [rad], (..., c, 2), or (..., k) with columns.
+    angles, applied : FloatArray
+        At the end of the last step, and what turned its force [rad], (..., c, 2), or (..., k)
+        with columns.
     """
 
     angles: FloatArray
+    applied: FloatArray
 
     def __init__(
         self, params: Any, axes: FloatArray, pivots: FloatArray,
@@ -181,7 +183,7 @@ class Steering:
             params, lag, self._lower, self._upper, batch, step_value
         ) if needs else None
         self._follower: Follower = self._servo or lag
-        self._axes, self._pivots = unit_rows('axes', axes), pivots
+        self._axes, self._pivots = axes, pivots
         turn = _cross_matrices(self._axes)
         self._by_sine = _about(turn, pivots)
         self._by_versine = _about(turn @ turn, pivots)
@@ -192,7 +194,7 @@ class Steering:
         """Return to some angles, or to 0, in some environments; see `restart`."""
         start = self.range[0] if angles is None else angles
         restart(self, indices, self._batch, angles=start)
-        self._applied, self._before, self._dt = self.angles, self.angles, 0.0
+        self.applied, self._before, self._dt = self.angles, self.angles, 0.0
         if self._servo:
             self._servo.reset(indices, start)
 
@@ -219,12 +221,12 @@ class Steering:
         """
         demand = np.minimum(np.maximum(command, self._lower), self._upper)
         self._before, self._dt = self.angles, dt
-        self.angles, self._applied = self._follower.advance(self.angles, demand, dt)
+        self.angles, self.applied = self._follower.advance(self.angles, demand, dt)
         return np.asarray(demand != command)
 
     def hold(self) -> None:
         """Keep the angles for one step."""
-        self._applied = self._before = self.angles
+        self.applied = self._before = self.angles
         if self._servo:
             self._servo.stop()
 
@@ -240,35 +242,35 @@ class Steering:
         outer, whole = self._motions(self.angles)
         return outer[..., :3, :3], whole[..., :3, :3]
 
-    def displacements(self, angles: FloatArray | None = None) -> FloatArray:
+    def displacements(self, angles: FloatArray) -> FloatArray:
         """Return how each chain moves what it carries from where position 0 has it.
 
         Parameters
         ----------
-        angles : FloatArray, optional
-            [rad], of the shape of `angles`; those that turned the force of the last step.
+        angles : FloatArray
+            [rad], of the shape of `angles`.
 
         Returns
         -------
         FloatArray
             p_now = matrix @ p_then in base_link, with a 1 behind points, (..., c, 4, 4).
         """
-        return self._motions(self._applied if angles is None else angles)[1]
+        return self._motions(angles)[1]
 
-    def twists(self, rates: FloatArray) -> FloatArray:
-        """Return how the joints move what each chain carries over the last step.
+    def twists(self, angles: FloatArray, rates: FloatArray) -> FloatArray:
+        """Return how the joints move what each chain carries.
 
         Parameters
         ----------
-        rates : FloatArray
-            Of the joints [rad/s], of the shape of `angles`.
+        angles, rates : FloatArray
+            Of the joints [rad], [rad/s], of the shape of `angles`.
 
         Returns
         -------
         FloatArray
             Velocity at the origin of base_link, then angular velocity, in its axes, (..., c, 6).
         """
-        outer, _ = self._motions(self._applied)
+        outer, _ = self._motions(angles)
         axes, pivots = (
             np.broadcast_to(rows, (*outer.shape[:-2], 2, 3)).copy()
             for rows in (self._axes, self._pivots)
@@ -316,7 +318,7 @@ class Steering:
 
     def wrenches(self, table: FloatArray) -> FloatArray:
         """Return the wrench per force of each chain over the last step, (..., c, 6)."""
-        parts = _parts(self._in_chains(self._applied))
+        parts = _parts(self._in_chains(self.applied))
         # Both rotations together are the sum over all products of their parts.
         products = parts[..., 1, :, None] * parts[..., 0, None, :]
         weights = products.reshape(*products.shape[:-2], 1, 9)
