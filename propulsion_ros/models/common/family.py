@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propulsion_ros.models.common.facts import FamilyFacts
-from propulsion_ros.models.common.wrench import product
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
@@ -113,9 +112,6 @@ class BodyState:
     """Height of the origin of base_link above that of the world [m], shape (...)."""
     up: FloatArray | None = None
     """Unit vector along z of the world, shape (..., 3)."""
-    each: ClassVar[bool] = False
-    """Whether the fields have a row for each actuator; see `MotionOfEach`."""
-
     def __post_init__(self) -> None:
         _arrays(self, 'velocity', 'angular_velocity', 'gravity', 'height', 'up')
 
@@ -133,8 +129,9 @@ class BodyState:
 
     @property
     def heights(self) -> FloatArray | None:
-        """Height for each of n actuators, (..., n), or for all of them, (..., 1)."""
-        return self.height if self.each or self.height is None else self.height[..., None]
+        """Height of all actuators, so that it fits (..., n)."""
+        height = self.height
+        return height if height is None or not height.ndim else height[..., None]
 
     def met(self, motion: FloatArray, table: FloatArray, by_row: bool = False) -> FloatArray:
         """Return what n actuators meet of a motion, (..., m).
@@ -148,20 +145,26 @@ class BodyState:
         by_row : bool
             Whether those of one actuator stand together; else the first ones of all come first.
         """
-        if not self.each:
-            return product(motion, table)
-        n, m = motion.shape[-2], table.shape[1]
-        owner = np.arange(m) // (m // n) if by_row else np.arange(m) % n
-        return np.asarray(np.einsum('...mk,km->...m', motion[..., owner, :], table))
+        # Not by a call of `product`, which would cost a part of the step.
+        return np.asarray(motion.dot(table) if motion.ndim < 3 else motion @ table)
 
 
 class MotionOfEach(BodyState):
-    """The same for each of n actuators, (..., n, 3) and (..., n).
+    """The same for each of n actuators: every field has a row for each, (..., n, 3) and (..., n).
 
-    It is that of the axes of base_link as steering has turned them with the actuator's link.
+    It is the motion of the axes of base_link as joints have turned them with the actuator's link.
     """
 
-    each: ClassVar[bool] = True
+    @property
+    def heights(self) -> FloatArray | None:
+        """Height of each actuator, (..., n)."""
+        return self.height
+
+    def met(self, motion: FloatArray, table: FloatArray, by_row: bool = False) -> FloatArray:
+        """Return what each actuator meets of its own row of a motion; see `BodyState.met`."""
+        n, m = motion.shape[-2], table.shape[1]
+        owner = np.arange(m) // (m // n) if by_row else np.arange(m) % n
+        return np.asarray(np.einsum('...mk,km->...m', motion[..., owner, :], table))
 
 
 class TankState(NamedTuple):

@@ -30,6 +30,8 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
+STEERING = 'steering.'
+"""Begin of the flat keys of `SteeringParams`."""
 LIMIT = 'steering_limit'
 """Flag of the joints whose command is beyond their range."""
 ANGLE = 'steering_angle'
@@ -57,8 +59,7 @@ def steered(
     ConfigError
         Where its actuators cannot be turned so.
     """
-    moving = steering.moving
-    if not moving.joints:
+    if not steering.joints or not (moving := steering.moving).joints:
         return family
     made: Family = _class_of(family)(family, params, moving, batch)
     return made
@@ -87,9 +88,13 @@ def made_family(
     """
     # A family of another package need not have a batch.
     family: Family = family_type(params, *([batch] if batch else []))
-    if not values.get('steering.joints'):
-        return family
-    return steered(family, params, build(SteeringParams, values, 'steering.'), batch)
+    return steered(family, params, steering_of(values), batch)
+
+
+def steering_of(values: Mapping[str, Any]) -> SteeringParams:
+    """Return the joints that flat values have; raise `ConfigError` naming what is wrong."""
+    has_any = bool(len(values.get(f'{STEERING}joints') or ()))
+    return build(SteeringParams, values, STEERING) if has_any else SteeringParams()
 
 
 def _class_of(family: Family) -> Any:
