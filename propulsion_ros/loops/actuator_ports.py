@@ -43,7 +43,7 @@ from propulsion_ros.models.common.family import (
     is_allocatable,
 )
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.models.common.steered import SteeredFamily
+from propulsion_ros.models.common.steered import SteeredFamily, measured_joints
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.names import as_word, is_name
@@ -219,12 +219,8 @@ class ActuatorPorts(StampedPorts):
         if self._host.follows_links:
             self.core.joints = None
         elif isinstance(family, SteeredFamily) and family.is_measured.any():
-            self._joint_reader = JointReader(family, [
-                name for name, is_measured in zip(
-                    family.joint_names, family.is_measured, strict=True
-                ) if is_measured
-            ])
-            self._add('joint_states', Kind.JOINTS, self._take_joints, 'sensor', JOINTS)
+            self._joint_reader = JointReader(family, measured_joints(family))
+            self._add(JOINTS, Kind.JOINTS, self._take_joints, 'sensor', JOINTS)
         if params.step_on == 'clock' or self.record.is_replay:
             self._keep_time(params.update_rate, params.hold_back)
             self._has_clock = params.step_on == 'clock'
@@ -541,10 +537,10 @@ class ActuatorPorts(StampedPorts):
         values.update(met, stale=stale, switched_off=off, degraded=int(degraded))
         if core.joints:
             values['lost_joints'] = self._host.counts['lost_joints']
-            publishers = self._host.publishers_of('joint_states')
+            publishers = self._host.publishers_of(JOINTS)
             if publishers > 1 and publishers != self._joint_publishers:
                 self._host.log('warn', (
-                    f'{publishers} publishers of {self._host.resolve_topic_name("joint_states")}: '
+                    f'{publishers} publishers of {self._host.resolve_topic_name(JOINTS)}: '
                     'an angle that several publish holds until that of another one'
                 ))
             self._joint_publishers = publishers

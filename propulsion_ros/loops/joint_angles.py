@@ -2,7 +2,7 @@
 """Measured angles of joints that turn actuators: the last one of each, until the next."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,11 +34,11 @@ class JointReader:
     ----------
     family : SteeredFamily
         Whose joints they are.
-    names : sequence of str
+    names : iterable of str
         Those that are read.
     """
 
-    def __init__(self, family: SteeredFamily, names: Sequence[str]) -> None:
+    def __init__(self, family: SteeredFamily, names: Iterable[str]) -> None:
         self._columns = {name: family.joint_names.index(name) for name in names}
         self._limits = family.joint_limits
 

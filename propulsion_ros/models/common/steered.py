@@ -460,6 +460,16 @@ def steered_layout(layout: ThrustLayout, family: Family) -> ThrustLayout:
     return SteeredLayout(**given, family=family, own=layout)
 
 
+def measured_joints(family: Family) -> frozenset[str]:
+    """Return the joints that turn the actuators of a family and are measured."""
+    if not isinstance(family, SteeredFamily):
+        return frozenset()
+    return frozenset(
+        joint for joint, is_measured in zip(family.joint_names, family.is_measured, strict=True)
+        if is_measured
+    )
+
+
 def _driven(steering: SteeringParams, is_measured: BoolArray) -> SteeringParams:
     """Return a configuration in which measured joints follow at once."""
     keys = ('time_constant', 'rate_limit', 'natural_frequency', 'acceleration_limit', 'backlash')
