@@ -275,7 +275,7 @@ class _Reader:
                 ))
             self._faulty.add(self._rows[self._element].naming)
         for rows in self._rows.values():
-            if rows.turns and rows.count:
+            if rows.turns and rows.columns:
                 with self._faults.kept():
                     self._join(rows)
             self._finish(rows)
@@ -405,7 +405,10 @@ class _Reader:
         hung = {joint for chain in self._chains for joint in chain}
         for joint, path in zip(joints, paths, strict=True):
             if joint not in hung:
-                raise SourceError(path, f'joint {joint!r} turns no actuator of this block')
+                raise SourceError(path, (
+                    f'joint {joint!r} turns no actuator of this block; name one between base_link '
+                    'and an actuator'
+                ))
 
         def nearest(chain: list[str]) -> str:
             return next((joint for joint in reversed(chain) if joint in joints), '')
