@@ -10,8 +10,8 @@ import numpy as np
 
 from propulsion_ros.models.common.family import Allocatable, Family
 from propulsion_ros.models.common.layout import Drawable, ThrustLayout, placed_rows
-from propulsion_ros.models.common.steered import made_family, steered_layout
 from propulsion_ros.models.registry import REGISTRY
+from propulsion_ros.models.steering.steered import made_family, steered_layout
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray

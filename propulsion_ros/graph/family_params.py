@@ -11,8 +11,8 @@ from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.models.common.allocation import METHODS
 from propulsion_ros.models.common.facts import ESTIMATES, STEPS
-from propulsion_ros.models.common.steering import SteeringParams
 from propulsion_ros.models.registry import REGISTRY
+from propulsion_ros.models.steering.steering import SteeringParams
 from propulsion_ros.settings.quantity import FloatArray, group, quantity, validate
 
 _ADAPTERS = ('float64_multi_array', 'actuators')

@@ -27,8 +27,8 @@ from propulsion_ros.models.common.family import (
     effectiveness_of,
 )
 from propulsion_ros.models.common.layout import ThrustLayout
-from propulsion_ros.models.common.steered import made_family
 from propulsion_ros.models.registry import REGISTRY
+from propulsion_ros.models.steering.steered import made_family
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray

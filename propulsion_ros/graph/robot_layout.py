@@ -18,7 +18,7 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.family import Family, TankState
 from propulsion_ros.models.common.layout import ThrustLayout
-from propulsion_ros.models.common.steered import SteeredLayout
+from propulsion_ros.models.steering.steered import SteeredLayout
 from propulsion_ros.settings.quantity import FloatArray
 
 RPM = 60.0 / (2.0 * math.pi)

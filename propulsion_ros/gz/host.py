@@ -27,7 +27,7 @@ from propulsion_ros.loops.ports import Outlet, Port
 from propulsion_ros.messages.rclpy_private import reason_of, take_message
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.models.common.steered import SteeredFamily
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.spin import ROS_REFUSALS, make_executor
 from propulsion_ros.nodes.stack import make_node

@@ -13,7 +13,7 @@ from propulsion_ros.gz.sdf_elements import insert, plugin
 from propulsion_ros.gz.simulated_model import is_shaft
 from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
 from propulsion_ros.models.common.family import Allocatable, Family, Output
-from propulsion_ros.models.common.steered import SteeredFamily
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.link_tree import Joint, LinkTree

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family
-from propulsion_ros.models.common.steered import SteeredFamily, made_family
+from propulsion_ros.models.steering.steered import SteeredFamily, made_family
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import (
     FloatArray,

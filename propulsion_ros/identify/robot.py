@@ -17,8 +17,8 @@ from propulsion_ros.graph.share import read_description
 from propulsion_ros.identify.free import BODY
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.models.body.mass import MassProperties
-from propulsion_ros.models.common.steered import STEERING, steering_of
-from propulsion_ros.models.common.steering import SteeringParams
+from propulsion_ros.models.steering.steered import STEERING, steering_of
+from propulsion_ros.models.steering.steering import SteeringParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import Parameter, build, parameters_of, refuse_unknown
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate

@@ -24,7 +24,7 @@ from propulsion_ros.models.common.family import (
     run_steps,
 )
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.models.common.steered import SteeredFamily
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, quantity, validate
 from propulsion_ros.timing.agenda import NEVER, Agenda, Place

@@ -43,7 +43,7 @@ from propulsion_ros.models.common.family import (
     is_allocatable,
 )
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.models.common.steered import SteeredFamily, measured_joints
+from propulsion_ros.models.steering.steered import SteeredFamily, measured_joints
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.names import as_word, is_name

@@ -19,7 +19,7 @@ from propulsion_ros.models.common.family import (
     Retunable,
     effectiveness_of,
 )
-from propulsion_ros.models.common.steered import SteeredFamily
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from propulsion_ros.loops.ports import Host
-from propulsion_ros.models.common.steered import SteeredFamily
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 from propulsion_ros.timing.agenda import FOREVER, NEVER

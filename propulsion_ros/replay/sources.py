@@ -16,7 +16,7 @@ from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow, Kind, MassRow, OdometryRow
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.models.common.family import WRENCH_NAMES
-from propulsion_ros.models.common.steered import measured_joints
+from propulsion_ros.models.steering.steered import measured_joints
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.replay.blocks import BlockLoop, Moment, Played, played
 from propulsion_ros.replay.command_table import Columns, Row, read_header

@@ -7,9 +7,9 @@ from fake_host import MS, FakeHost, message
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.models.boosters.boosters import Boosters
-from propulsion_ros.models.common.steered import made_family
 from propulsion_ros.models.fins.fins import Fins
 from propulsion_ros.models.rotors.rotors import Rotors
+from propulsion_ros.models.steering.steered import made_family
 from propulsion_ros.models.thrusters.thrusters import Thrusters
 from propulsion_ros.settings.flat import build
 

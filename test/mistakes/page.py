@@ -14,7 +14,7 @@ PAGE = Path(__file__).resolve().parents[2] / 'docs/troubleshooting.md'
 SHOWN = {
     'A message to a node: `command refused`, `command not taken`': ('messages', (
         'speed for a thrust', 'angle as a torque', 'too few values', 'wall time in simulation',
-        'simulated time on a robot', 'joint angle in degrees', 'joint that nobody publishes',
+        'simulated time on a robot', 'joint angle in degrees', 'joint that no node publishes',
     )),
     'A robot description': ('robot', (
         'link in place of a joint', 'no place', 'file name of a library',

@@ -33,9 +33,9 @@ from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout, placed_rows
 from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.models.common.start import Start, State
-from propulsion_ros.models.common.steering import Steering
 from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
+from propulsion_ros.models.steering.steering import Steering
 from propulsion_ros.models.supply.tanks import Tanks
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray

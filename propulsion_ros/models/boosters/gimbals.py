@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.models.common.servo import ServoParams, check_servos
-from propulsion_ros.models.common.steering import Steering
 from propulsion_ros.models.common.wrench import unit_rows
+from propulsion_ros.models.steering.steering import Steering
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, names, per_row, quantity, validate
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
-from propulsion_ros.models.common.steering import Steering
+from propulsion_ros.models.steering.steering import Steering
 from propulsion_ros.settings.errors import ConfigError
 
 GOLDEN = Path(__file__).parents[2] / 'data/golden'

@@ -9,9 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.models.common.steered import ANGLE, steered
-from propulsion_ros.models.common.steering import SteeringParams
 from propulsion_ros.models.registry import REGISTRY
+from propulsion_ros.models.steering.steered import ANGLE, steered
+from propulsion_ros.models.steering.steering import SteeringParams
 
 N = 3
 DIRECTIONS = ('axis', 'chord', 'span')

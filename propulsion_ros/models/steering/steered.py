@@ -24,8 +24,8 @@ from propulsion_ros.models.common.family import (
 )
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.start import Restartable, Start, State
-from propulsion_ros.models.common.steering import JOINT_STATES, Steering, SteeringParams
 from propulsion_ros.models.common.wrench import cross, unit_rows
+from propulsion_ros.models.steering.steering import JOINT_STATES, Steering, SteeringParams
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
