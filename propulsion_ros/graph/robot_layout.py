@@ -18,7 +18,7 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.family import Family, TankState
 from propulsion_ros.models.common.layout import ThrustLayout
-from propulsion_ros.models.steering.steered import SteeredLayout
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.quantity import FloatArray
 
 RPM = 60.0 / (2.0 * math.pi)
@@ -183,9 +183,9 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
 def _over_angles(robot: RobotLayout) -> Iterator[list[Sequence[str]]]:
     """Yield, for each joint that turns actuators, what they do together at some of its angles."""
     for group in robot.groups:
-        if not (isinstance(group.layout, SteeredLayout) and group.matrix.shape[1]):
+        family = group.family
+        if not (isinstance(family, SteeredFamily) and group.matrix.shape[1]):
             continue
-        family = group.layout.family
         for i, joint in enumerate(family.joint_names):
             low, high = (float(ends[i]) for ends in family.joint_limits)
             if high - low > 2.0 * math.pi:

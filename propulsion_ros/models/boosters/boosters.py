@@ -9,7 +9,6 @@ ignition instead.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,7 +34,7 @@ from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
-from propulsion_ros.models.steering.steering import Steering
+from propulsion_ros.models.steering.steering import Steering, turned_layout
 from propulsion_ros.models.supply.tanks import Tanks
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
@@ -472,31 +471,15 @@ class Nozzles:
         return np.asarray(thrust + np.minimum(np.maximum(added, -thrust), thrust))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GimballedLayout(ThrustLayout):
-    """Boosters, some of which gimbals turn."""
-
-    gimbals: Steering | None = None
-    """g of them, with two joint angles each."""
-    turned: tuple[int, ...] = ()
-    """The booster that each of them turns."""
-
-    def in_base(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return positions and axes in base_link; see `ThrustLayout.in_base`."""
-        if self.gimbals is None:
-            return self.position, self.axis
-        position, axis, at = self.position.copy(), self.axis.copy(), list(self.turned)
-        self.gimbals.angles = angles.reshape(-1, 2)
-        position[at], axis[at] = self.gimbals.carry(position[at], axis[at])
-        return position, axis
-
-
-def layout_of_boosters(params: BoostersParams) -> GimballedLayout:
-    """Return how boosters are drawn."""
+def layout_of_boosters(params: BoostersParams) -> ThrustLayout:
+    """Return how boosters are drawn, some of which gimbals turn."""
     gimbals = params.gimbals
-    return GimballedLayout(
+    own = ThrustLayout(
         **placed_rows(params), lowest=np.zeros(len(params.names)), highest=params.max_thrust,
-        angle_names=gimbals.joints, plume='flame',
-        gimbals=gimbals_of(gimbals) if gimbals.booster else None,
-        turned=tuple(params.names.index(booster) for booster in gimbals.booster),
+        plume='flame',
     )
+    if not gimbals.booster:
+        return own
+    rows = np.array([params.names.index(booster) for booster in gimbals.booster])
+    chains = np.arange(len(rows))
+    return turned_layout(own, gimbals.joints, gimbals_of(gimbals), rows, chains)

@@ -6,9 +6,7 @@ the body in its turned axes, the rate of the joint with it, and its wrench is tu
 """
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +23,12 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.start import Restartable, Start, State
 from propulsion_ros.models.common.wrench import cross, unit_rows
-from propulsion_ros.models.steering.steering import JOINT_STATES, Steering, SteeringParams
+from propulsion_ros.models.steering.steering import (
+    JOINT_STATES,
+    Steering,
+    SteeringParams,
+    turned_layout,
+)
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
@@ -43,21 +46,8 @@ def steered(
 ) -> Family:
     """Return a family on links that joints turn, or itself where none does.
 
-    Parameters
-    ----------
-    family : Family
-        The actuators; commands and states of joints come behind its own.
-    params : object
-        Its configuration.
-    steering : SteeringParams
-        The joints.
-    batch : tuple of int
-        Leading batch shape that it was made with.
-
-    Raises
-    ------
-    ConfigError
-        Where its actuators cannot be turned so.
+    Commands and states of joints come behind its own. ``params`` is its configuration and
+    ``batch`` the shape that it was made with. Raises `ConfigError` where joints cannot turn it.
     """
     if not steering.joints or not (moving := steering.moving).joints:
         return family
@@ -68,23 +58,9 @@ def steered(
 def made_family(
     family_type: Any, params: Any, values: Mapping[str, Any], batch: tuple[int, ...] = ()
 ) -> Family:
-    """Return a family on the joints that flat values have.
+    """Return a family of a class with its configuration, on the joints that flat values have.
 
-    Parameters
-    ----------
-    family_type : type
-        Its class.
-    params : object
-        Its configuration.
-    values : mapping
-        Flat values, of which those of ``steering`` count.
-    batch : tuple of int
-        Leading batch shape of its state.
-
-    Raises
-    ------
-    ConfigError
-        Naming the flat key of what is wrong.
+    Raises `ConfigError` naming the flat key of what is wrong.
     """
     # A family of another package need not have a batch.
     family: Family = family_type(params, *([batch] if batch else []))
@@ -179,8 +155,7 @@ class SteeredFamily:
             )
         self._turned = np.flatnonzero((columns[self._chain_of] >= 0).any(axis=-1))
         self.steering = Steering(
-            _driven(steering, self.is_measured),
-            unit_rows('steering.axis', steering.axis)[columns], steering.pivot[columns],
+            steering, unit_rows('steering.axis', steering.axis)[columns], steering.pivot[columns],
             (np.where(self.is_measured, -np.inf, steering.lower),
              np.where(self.is_measured, np.inf, steering.upper)),
             batch, getattr(params, 'step_value', 'mean'), columns,
@@ -290,6 +265,17 @@ class SteeredFamily:
         force = turned[..., 0, :]
         torque = turned[..., 1, :] + cross(there[..., :3, 3], force)
         return np.swapaxes(np.concatenate((force, torque), axis=-1), -1, -2)
+
+    def allocation_at(self, angles: FloatArray) -> FloatArray:
+        """Return the allocation matrix of what is allocated at angles of the joints [rad]."""
+        inner: Any = self.inner
+        return self.carried(inner.allocation_matrix, angles)
+
+    def layout_of(self, layout: ThrustLayout) -> ThrustLayout:
+        """Return how the actuators are drawn, by how they are with all joints at position 0."""
+        return turned_layout(
+            layout, self.joint_names, self.steering, self._turned, self._chain_of[self._turned]
+        )
 
     @property
     def joint_limits(self) -> tuple[FloatArray, FloatArray]:
@@ -412,52 +398,17 @@ class SteeredFamily:
 
 
 class _Allocated(SteeredFamily):
-    """With actuators that are allocated at the present angles."""
+    """With actuators that are allocated."""
 
     @property
     def allocation_matrix(self) -> FloatArray:
         """Wrench about the origin of base_link per thrust at the present angles, (..., 6, n)."""
         return self.allocation_at(self.angles)
 
-    def allocation_at(self, angles: FloatArray) -> FloatArray:
-        """Return the same at angles of the joints [rad], (..., k)."""
-        inner: Any = self.inner
-        return self.carried(inner.allocation_matrix, angles)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SteeredLayout(ThrustLayout):
-    """Actuators whose links joints turn; the angles of the joints come behind their own."""
-
-    family: SteeredFamily
-    """What turns them."""
-    own: ThrustLayout
-    """How they are drawn with all joints at position 0."""
-
-    def in_base(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return positions and axes in base_link; see `ThrustLayout.in_base`."""
-        count = len(self.own.angle_names)
-        points, axes = self.own.in_base(angles[:count])
-        moved = self.family.displacements_at(angles[count:])
-        turn, shift = moved[..., :3, :3], moved[..., :3, 3]
-        return (turn @ points[..., None])[..., 0] + shift, (turn @ axes[..., None])[..., 0]
-
-    def in_links(self, angles: FloatArray) -> FloatArray:
-        """Return the axes in each actuator's link; see `ThrustLayout.in_links`."""
-        return self.own.in_links(angles[:len(self.own.angle_names)])
-
-    def load(self, thrust: FloatArray, angles: FloatArray) -> FloatArray:
-        """Return how near each actuator is to its limit; see `ThrustLayout.load`."""
-        return self.own.load(thrust, angles[:len(self.own.angle_names)])
-
 
 def steered_layout(layout: ThrustLayout, family: Family) -> ThrustLayout:
     """Return how the actuators of a family are drawn, which joints may turn."""
-    if not isinstance(family, SteeredFamily):
-        return layout
-    given = {each.name: getattr(layout, each.name) for each in dataclasses.fields(ThrustLayout)}
-    given['angle_names'] = (*layout.angle_names, *family.joint_names)
-    return SteeredLayout(**given, family=family, own=layout)
+    return family.layout_of(layout) if isinstance(family, SteeredFamily) else layout
 
 
 def measured_joints(family: Family) -> frozenset[str]:
@@ -468,15 +419,6 @@ def measured_joints(family: Family) -> frozenset[str]:
         joint for joint, is_measured in zip(family.joint_names, family.is_measured, strict=True)
         if is_measured
     )
-
-
-def _driven(steering: SteeringParams, is_measured: BoolArray) -> SteeringParams:
-    """Return a configuration in which measured joints follow at once."""
-    keys = ('time_constant', 'rate_limit', 'natural_frequency', 'acceleration_limit', 'backlash')
-    slow: dict[str, Any] = {
-        key: np.where(is_measured, 0.0, getattr(steering, key)) for key in keys
-    }
-    return dataclasses.replace(steering, **slow)
 
 
 def _check(family: Family, params: Any, steering: SteeringParams, n: int) -> None:

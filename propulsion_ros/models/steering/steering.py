@@ -7,13 +7,14 @@ first-order lag or a `Servo`, or is measured.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from propulsion_ros.models.common.family import restart
 from propulsion_ros.models.common.lag import Lag
+from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.servo import Follower, Servo, ServoParams, check_servos
 from propulsion_ros.models.common.wrench import cross, move_wrench
 from propulsion_ros.settings.errors import ConfigError
@@ -36,6 +37,10 @@ _FREE = 1e6
 """Limits of a joint that has none [rad]."""
 _MOST = 2
 """Joints that turn one link."""
+_SLOW = (
+    'time_constant', 'rate_limit', 'natural_frequency', 'acceleration_limit', 'backlash',
+)
+"""What a servo is slow by."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,12 +106,14 @@ class SteeringParams(ServoParams):
 
     @property
     def moving(self) -> SteeringParams:
-        """The joints that are not fixed, alone."""
+        """The joints that are not fixed, alone; those that are measured follow at once."""
         rows = np.flatnonzero([mode != FIXED for mode in self.mode])
+        by_servo = np.array([self.mode[i] == SERVO for i in rows], float)
         kept: dict[str, Any] = {
             key: [value[i] for i in rows] if isinstance(value, tuple) else value[rows]
             for key, value in vars(self).items() if key != 'actuators'
         }
+        kept.update({key: by_servo * kept[key] for key in _SLOW})
         nearest = {joint: ('', *self._chain(joint))[-1] for joint in ('', *self.joints)}
         kept['carried_by'] = [nearest[joint] for joint in kept['carried_by']]
         kept['actuators'] = [nearest[joint] for joint in self.actuators]
@@ -237,11 +244,6 @@ class Steering:
             return np.zeros(self._shape)
         return np.asarray((self.angles - self._before) / self._dt)
 
-    def rotations(self) -> tuple[FloatArray, FloatArray]:
-        """Return the outer rotation R1 and the whole rotation R1 R2, each (..., c, 3, 3)."""
-        outer, whole = self._motions(self.angles)
-        return outer[..., :3, :3], whole[..., :3, :3]
-
     def displacements(self, angles: FloatArray) -> FloatArray:
         """Return how each chain moves what it carries from where position 0 has it.
 
@@ -295,13 +297,16 @@ class Steering:
         return outer, outer @ each[..., 1, :, :]
 
     def carry(
-        self, points: FloatArray, axes: FloatArray
+        self, points: FloatArray, axes: FloatArray, angles: FloatArray | None = None,
+        chains: IntArray | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return points and axes (c, 3) of base_link as the present angles move them, (..., c, 3).
+        """Return points and axes (n, 3) of base_link as angles move them, (..., n, 3).
 
-        The points turn about the pivots, the axes do not.
+        The points turn about the pivots, the axes do not. The angles are the present ones by
+        default, and each point hangs on the chain of its row, or on that of ``chains``, (n,).
         """
-        _, whole = self._motions(self.angles)
+        _, whole = self._motions(self.angles if angles is None else angles)
+        whole = whole if chains is None else whole[..., chains, :, :]
         # Points carry a 1 below, which takes up the shift; directions a 0.
         columns = np.zeros((*np.shape(points)[:-1], 4, 2))
         columns[..., :3, 0], columns[..., :3, 1] = points, axes
@@ -323,6 +328,45 @@ class Steering:
         products = parts[..., 1, :, None] * parts[..., 0, None, :]
         weights = products.reshape(*products.shape[:-2], 1, 9)
         return np.asarray((weights @ table)[..., 0, :])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TurnedLayout(ThrustLayout):
+    """Actuators some of whose links joints turn; those of the joints are its last angles."""
+
+    own: ThrustLayout
+    """How they are drawn with all joints at position 0."""
+    steering: Steering
+    rows: IntArray
+    chains: IntArray
+    """What turns some of the actuators, which these are, and the chain of each of them."""
+
+    def in_base(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return positions and axes in base_link; see `ThrustLayout.in_base`."""
+        own, turned = np.split(angles, [len(self.own.angle_names)])
+        position, axis = (part.copy() for part in self.own.in_base(own))
+        rows = self.rows
+        position[rows], axis[rows] = self.steering.carry(
+            position[rows], axis[rows], turned.reshape(self.steering.range[1].shape), self.chains
+        )
+        return position, axis
+
+    def in_links(self, angles: FloatArray) -> FloatArray:
+        """Return the axes in each actuator's link; see `ThrustLayout.in_links`."""
+        return self.own.in_links(angles[:len(self.own.angle_names)])
+
+    def load(self, thrust: FloatArray, angles: FloatArray) -> FloatArray:
+        """Return how near each actuator is to its limit; see `ThrustLayout.load`."""
+        return self.own.load(thrust, angles[:len(self.own.angle_names)])
+
+
+def turned_layout(
+    own: ThrustLayout, joints: tuple[str, ...], steering: Steering, rows: IntArray, chains: IntArray
+) -> TurnedLayout:
+    """Return how actuators are drawn that joints turn; see `TurnedLayout`."""
+    given = {each.name: getattr(own, each.name) for each in fields(ThrustLayout)}
+    given['angle_names'] = (*own.angle_names, *joints)
+    return TurnedLayout(**given, own=own, steering=steering, rows=rows, chains=chains)
 
 
 def _parts(angles: FloatArray) -> FloatArray:

@@ -30,7 +30,7 @@ def followed(demand, dt=DT, model=None, **values):
         model.step(np.array([[angle, -angle]]), dt)
         np.testing.assert_array_equal(model.angles[0, 1], -model.angles[0, 0], str(tick))
         ends.append(model.angles[0, 0])
-        means.append(model._applied[0, 0])
+        means.append(model.applied[0, 0])
     return np.array(ends), np.array(means)
 
 
