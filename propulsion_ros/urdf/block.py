@@ -414,8 +414,8 @@ class _Reader:
             return next((joint for joint in reversed(chain) if joint in joints), '')
 
         for i, joint in enumerate(joints):
-            chain = self._placer.chain_of_joint(joint)
-            rows.columns['carried_by'][i] = nearest([each for each in chain if each != joint])
+            chain = self._placer.chain(self._placer.tree.joints[joint].parent)
+            rows.columns['carried_by'][i] = nearest(chain)
         key = f'{rows.prefix}actuators'
         self._values[key] = [nearest(chain) for chain in self._chains]
         self._paths[key] = paths[0]

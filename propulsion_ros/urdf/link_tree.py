@@ -224,10 +224,6 @@ class LinkTree:
             other.pop()
         return [*mine, *reversed(other)]
 
-    def carries(self, joint: Joint, base_link: str) -> bool:
-        """Return whether a joint carries ``base_link`` itself."""
-        return joint in self._above(base_link)
-
     def _above(self, link: str) -> Iterator[Joint]:
         """Yield the joints that carry a link, nearest first."""
         while link in self._parent:

@@ -125,37 +125,28 @@ class Placer:
         self._check_commanded(joint, path)
         if not joint.turns:
             raise SourceError(path, f'expected a revolute or continuous joint, got {joint.kind}')
+        if joint not in self.tree.joints_between(joint.child, self.base_link):
+            raise SourceError(
+                path, f'joint {joint.name!r} carries base_link {self.base_link!r}, expected '
+                'another base_link',
+            )
         self._own.add(joint.name)
-        pose = self.tree.pose(joint.child, self.base_link)
-        # Where it carries base_link, the actuators turn the other way.
-        way = -1.0 if self.tree.carries(joint, self.base_link) else 1.0
-        found = {
-            'joints': (joint.name, path),
-            'axis': ((way * pose.rotation @ joint.axis).tolist(), path),
-            'pivot': (pose.position.tolist(), path),
+        pose, limit = self.tree.pose(joint.child, self.base_link), f'{joint.path}/limit/@'
+        found: dict[str, tuple[Any, str]] = {
+            'joints': (joint.name, path), 'pivot': (pose.position.tolist(), path),
+            'axis': ((pose.rotation @ joint.axis).tolist(), path),
         }
-        limit = f'{joint.path}/limit/@'
-        if joint.limits:
-            ends = joint.limits[::int(way)]
-            for key, value, end in zip(
-                ('lower', 'upper'), ends, ('lower', 'upper')[::int(way)], strict=True
-            ):
-                found[key] = way * value, limit + end
+        for end, value in zip(('lower', 'upper'), joint.limits or (), strict=False):
+            found[end] = value, limit + end
         if joint.speed_limit:
-            path = f'{limit}velocity'
-            found['rate_limit'] = numbers(joint.speed_limit, path, 1)[0], path
+            limit += 'velocity'
+            found['rate_limit'] = numbers(joint.speed_limit, limit, 1)[0], limit
         return found
 
     def chain(self, link: str) -> list[str]:
-        """Return the joints between base_link and a link that can turn, outer one first."""
+        """Return the joints on the way from base_link to a link that can turn."""
         way = self.tree.joints_between(link, self.base_link)
         return [joint.name for joint in reversed(way) if joint.turns]
-
-    def chain_of_joint(self, name: str) -> list[str]:
-        """Return the joints between base_link and what a joint carries, itself last."""
-        joint = self.tree.joints[name]
-        is_back = self.tree.carries(joint, self.base_link)
-        return self.chain(joint.parent if is_back else joint.child)
 
     def slides(self) -> list[str]:
         """Return a line for each joint that slides."""
@@ -163,9 +154,10 @@ class Placer:
 
     def stays(self) -> list[str]:
         """Return a line for each joint that moves actuators and has no row of its own."""
+        hint = '; <steering name="{}"> lets it move'
         return [
-            f'{path}: joint {joint!r} moves {row!r}, which stays where position 0 has it; '
-            f'<steering name="{joint}"> lets it move'
+            f'{path}: joint {joint!r} moves {row!r}, which stays where position 0 has it'
+            + hint.format(joint) * self.tree.joints[joint].turns
             for joint, (path, row) in self._passed.items() if joint not in self._own
         ]
 

@@ -260,11 +260,7 @@ class SteeredFamily:
 
     def carried(self, matrix: FloatArray, angles: FloatArray) -> FloatArray:
         """Return wrenches per thrust at position 0, (6, n), as angles move them, (..., 6, n)."""
-        there = self.displacements_at(angles)
-        turned = matrix.T.reshape(-1, 2, 3) @ np.swapaxes(there[..., :3, :3], -1, -2)
-        force = turned[..., 0, :]
-        torque = turned[..., 1, :] + cross(there[..., :3, 3], force)
-        return np.swapaxes(np.concatenate((force, torque), axis=-1), -1, -2)
+        return np.swapaxes(_moved(matrix.T, self.displacements_at(angles)), -1, -2)
 
     def allocation_at(self, angles: FloatArray) -> FloatArray:
         """Return the allocation matrix of what is allocated at angles of the joints [rad]."""
@@ -314,75 +310,56 @@ class SteeredFamily:
         return self.steering.step(self._goal, dt)[..., self._servos]
 
     def _seen(self, body: BodyState, matrices: FloatArray, motion: FloatArray) -> BodyState:
-        """Return the motion of the axes of base_link as each chain has turned them.
+        """Return the motion of the axes of base_link as joints have turned them.
 
-        ``motion`` is that of each chain by its joints, see `Steering.twists`.
+        ``matrices`` and ``motion`` are those of each chain, see `Steering`.
         """
+        pick: Any = 0 if self._is_one else self._chain_of
+        matrices, motion = matrices[..., pick, :, :], motion[..., pick, :]
         turn, shift = matrices[..., :3, :3], matrices[..., :3, 3]
 
         def spread(value: FloatArray | None) -> FloatArray | None:
-            return None if value is None else value[..., None, :]
+            return value if value is None or self._is_one else value[..., None, :]
 
         def turned(value: FloatArray | None) -> FloatArray | None:
             return None if value is None else (value[..., None, :] @ turn)[..., 0, :]
 
-        velocity, rate = spread(body.velocity), spread(body.angular_velocity)
+        velocity, rate, up = map(spread, (body.velocity, body.angular_velocity, body.up))
         spin = motion[..., 3:] if rate is None else rate + motion[..., 3:]
         if velocity is not None:
             velocity = velocity + motion[..., :3] + cross(spin, shift)
-        up = spread(body.up)
         height = body.height
         if height is not None:
-            height = height[..., None]
+            height = height if self._is_one else height[..., None]
             height = height + (0.0 if up is None else (up * shift).sum(axis=-1))
-        seen = {
-            'velocity': turned(velocity), 'angular_velocity': turned(spin),
-            'gravity': turned(spread(body.gravity)), 'height': height, 'up': turned(up),
-        }
-        return (BodyState if self._is_one else MotionOfEach)(**{
-            key: None if value is None else self._of_each(value, key == 'height')
-            for key, value in seen.items()
-        })
-
-    def _of_each(self, values: FloatArray, is_scalar: bool) -> FloatArray:
-        """Return values of chains for each actuator; of the only chain for all of them."""
-        values = values if is_scalar else np.moveaxis(values, -2, -1)
-        taken = values[..., 0] if self._is_one else values[..., self._chain_of]
-        return taken if is_scalar or self._is_one else np.moveaxis(taken, -1, -2)
+        return (BodyState if self._is_one else MotionOfEach)(
+            turned(velocity), turned(spin), turned(spread(body.gravity)), height, turned(up)
+        )
 
     def _placed(
         self, output: Output, matrices: FloatArray, rates: FloatArray, beyond: BoolArray
     ) -> Output:
         """Return what the actuators did with wrench and axes as their links are now."""
         matrices = matrices[..., self._chain_of, :, :]
-        axes = (matrices[..., :3, :3] @ output.axes[..., None])[..., 0]
-        at = self._turned
-        there, own = matrices[..., at, :, :], self.inner.link_wrenches(output)[..., at, :]
-        pair = own.reshape(*own.shape[:-1], 2, 3) @ np.swapaxes(self._rotations[at], -1, -2)
+        own = self.inner.link_wrenches(output)
+        pair = own.reshape(*own.shape[:-1], 2, 3) @ np.swapaxes(self._rotations, -1, -2)
         if self._crosses:
             # A link that a fin turns is not where the rotation has it, but its force is known.
-            pair[..., 0, :] = output.forces[..., at, :]
-        force, torque = pair[..., 0, :], pair[..., 1, :]
-        arm = self._places[at]
-        turned = pair @ np.swapaxes(there[..., :3, :3], -1, -2)
-        arm_now = (there[..., :3, :3] @ arm[..., None])[..., 0] + there[..., :3, 3]
-        change = np.concatenate((
-            turned[..., 0, :] - force,
-            turned[..., 1, :] - torque + cross(arm_now, turned[..., 0, :]) - cross(arm, force),
-        ), axis=-1).sum(axis=-2)
+            pair[..., 0, :] = output.forces
+        pair[..., 1, :] += cross(self._places, pair[..., 0, :])
+        wrenches = pair.reshape(own.shape)
+        # What else there is of the group's wrench stays at base_link.
+        wrench = output.wrench + (_moved(wrenches, matrices) - wrenches).sum(axis=-2)
         shape = output.thrusts.shape[:-1]
-        state = {
-            'position': self._behind(output.position, self.angles, shape),
-            'velocity': self._behind(output.velocity, rates, shape),
-            'effort': None if output.effort is None else self._behind(
-                output.effort, np.full(self._k, np.nan), shape
-            ),
-        }
-        return Output(
-            wrench=output.wrench + change, thrusts=output.thrusts, axes=axes, **state,
-            computed=output.computed, applied=output.applied,
+        effort = output.effort
+        if effort is not None:
+            effort = self._behind(effort, np.full(self._k, np.nan), shape)
+        # A plain one, whatever the family has made.
+        return Output(*output)._replace(
+            wrench=wrench, axes=(matrices[..., :3, :3] @ output.axes[..., None])[..., 0],
+            position=self._behind(output.position, self.angles, shape),
+            velocity=self._behind(output.velocity, rates, shape), effort=effort,
             flags={**output.flags, LIMIT: beyond},
-            tanks=output.tanks, batteries=output.batteries,
         )
 
     def _behind(
@@ -404,6 +381,14 @@ class _Allocated(SteeredFamily):
     def allocation_matrix(self) -> FloatArray:
         """Wrench about the origin of base_link per thrust at the present angles, (..., 6, n)."""
         return self.allocation_at(self.angles)
+
+
+def _moved(wrenches: FloatArray, matrices: FloatArray) -> FloatArray:
+    """Return wrenches about the origin, (..., n, 6), as displacements (..., n, 4, 4) move them."""
+    turn = np.swapaxes(matrices[..., :3, :3], -1, -2)
+    pair: FloatArray = wrenches.reshape(*wrenches.shape[:-1], 2, 3) @ turn
+    pair[..., 1, :] += cross(matrices[..., :3, 3], pair[..., 0, :])
+    return pair.reshape(*pair.shape[:-2], 6)
 
 
 def steered_layout(layout: ThrustLayout, family: Family) -> ThrustLayout:
