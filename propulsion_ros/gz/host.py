@@ -123,7 +123,6 @@ class ActuatorHost:
         base_link = bases.pop()
         groups = [group for group, _ in given]
         held = held_joints(robot, tree, groups)
-        movable = {joint.name for joint in model.ends if joint.turns}
         self.base = Mount(*carrier_of(model, tree, base_link, held))
         self._groups = [
             _Group(
@@ -132,7 +131,7 @@ class ActuatorHost:
                     self.base, group_seats(model, tree, group, held), bool(group.turned(tree))
                 ),
                 params, bool(group.family.uses_body),
-                tuple(name for name in group.steering if name in movable and name not in held),
+                _turning(model, group.steering),
             )
             for group, params in given
         ]
@@ -288,6 +287,18 @@ class ActuatorHost:
         self.nodes.clear()
         rclpy.try_shutdown(context=self._context)
         self._context = None
+
+
+def _turning(model: SimulatedModel, joints: tuple[str, ...]) -> tuple[str, ...]:
+    """Return joints that must turn in a model."""
+    known = [joint.name for joint in model.ends if joint.turns]
+    for name in joints:
+        if name not in known:
+            raise SourceError(
+                f'joint {name!r}', 'the model has none of this name that turns; it has: '
+                f'{", ".join(known) or "none"}'
+            )
+    return joints
 
 
 def _serve_every(period_ns: int) -> int:

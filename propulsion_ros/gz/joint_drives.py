@@ -175,12 +175,23 @@ def held_joints(root: Element | None, tree: LinkTree, groups: Sequence[Group]) -
         Its links.
     groups : sequence of Group
         The actuators.
+
+    Raises
+    ------
+    SourceError
+        For a joint that turns actuators and would be among them.
     """
     held = {name for group in groups for name in (*group.turned(tree), *_shafts(tree, group))}
     if root is not None:
         held.update(moved_without_mass(root, tree))
     while followers := {n for n, joint in tree.joints.items() if joint.mimics in held} - held:
         held |= followers
+    for joint in (tree.joints[name] for group in groups for name in group.steering):
+        if joint.name in held:
+            raise SourceError(
+                f'robot/{path_step("link", joint.child)}', 'expected an <inertial>: joint '
+                f'{joint.name!r} turns it, and Gazebo drops a link without one'
+            )
     return held
 
 

@@ -357,6 +357,26 @@ def test_description_has_the_drag_of_the_settings():
     assert float(system.findtext('xUabsU')) < 0.0
 
 
+TILTED = """<robot name="r"><link name="base"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="pod">{}</link>
+  <joint name="azimuth" type="continuous"><parent link="base"/><child link="pod"/></joint>
+  <gazebo><plugin filename="propulsion_ros" name="jets">
+    <jet name="a"><link>pod</link><axis>1 0 0</axis><max_thrust>1</max_thrust></jet>
+    <steering name="azimuth"><mode>servo</mode></steering></plugin></gazebo></robot>"""
+
+
+def test_joint_that_turns_actuators_stays_movable(tmp_path):
+    path = tmp_path / 'r.urdf'
+    inertial = TILTED.partition('<link name="base">')[2].partition('</link>')[0]
+    path.write_text(TILTED.format(inertial))
+    root = ElementTree.fromstring(gazebo_robot(path, 'system').description)
+    assert root.find('joint[@name="azimuth"]').get('type') == 'continuous'
+    path.write_text(TILTED.format(''))
+    with pytest.raises(ConfigError, match=r'link\[name=pod\]: expected an <inertial>: joint'):
+        gazebo_robot(path, 'system')
+
+
 def test_joint_turns_as_fast_as_its_description_allows():
     joint = Joint('a', 'continuous', 'base', 'wheel', IDENTITY, np.array([1.0, 0.0, 0.0]))
     assert _speed_limit(dataclasses.replace(joint, speed_limit='3')) == 3.0

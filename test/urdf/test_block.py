@@ -142,7 +142,9 @@ def test_steering_finds_its_joints_and_what_they_turn():
 
 
 def test_steering_serves_all_joints_that_an_expression_fits():
-    joints = steered('<steering><names_expr>(?:wing|pod)_joint</names_expr><mode>servo</mode></steering>')
+    joints = steered(
+        '<steering><names_expr>(?:wing|pod)_joint</names_expr><mode>servo</mode></steering>'
+    )
     assert joints.steering.chains().tolist() == [[0, 1], [0, -1], [-1, -1]]
 
 
