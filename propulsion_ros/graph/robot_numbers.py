@@ -21,6 +21,7 @@ from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
 from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.models.common.thrust_curve import parse_curve
+from propulsion_ros.models.steering.steered import without_joints
 from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.quantity import FloatArray, Quantity, spec_of
 
@@ -226,6 +227,7 @@ def largest_speeds(family: Family) -> FloatArray:
 
 def _at_most(family: Family, settling: float = _SETTLING) -> Any:
     """Return what a family does at its largest thrusts, None where they are unknown."""
+    family = without_joints(family)
     if not isinstance(family, Allocatable) or not np.all(family.thrust_limits[1] < NO_LIMIT):
         return None
     wanted = family.command_for(family.thrust_limits[1])

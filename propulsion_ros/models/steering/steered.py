@@ -391,6 +391,11 @@ def _moved(wrenches: FloatArray, matrices: FloatArray) -> FloatArray:
     return pair.reshape(*pair.shape[:-2], 6)
 
 
+def without_joints(family: Family) -> Family:
+    """Return a family as it is without the joints that turn it."""
+    return family.inner if isinstance(family, SteeredFamily) else family
+
+
 def steered_layout(layout: ThrustLayout, family: Family) -> ThrustLayout:
     """Return how the actuators of a family are drawn, which joints may turn."""
     return family.layout_of(layout) if isinstance(family, SteeredFamily) else layout

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from propulsion_ros.drawing.drawn_blocks import layout_of
 from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.common.family import (
     Allocatable,
@@ -150,6 +151,14 @@ def test_a_steered_family_is_the_family_where_its_links_are(case):
             model.link_wrenches(ours), plain.link_wrenches(theirs), rtol=0, atol=1e-12 * size
         )
         np.testing.assert_array_equal(ours.position[-N:], angles)
+        drawn, own = layout_of(params, model), layout_of(params, REGISTRY[family](params))
+        there = layout_of(carried(params, moved(steering, angles)), plain)
+        rest = np.zeros(len(own.angle_names))
+        for now, then in zip(
+            drawn.in_base(np.append(rest, angles)), there.in_base(rest), strict=True
+        ):
+            np.testing.assert_allclose(now, then, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(drawn.in_links(np.append(rest, angles)), own.in_links(rest))
         if hasattr(plain, 'allocation_matrix'):
             np.testing.assert_allclose(
                 model.allocation_matrix, plain.allocation_matrix, rtol=0, atol=1e-12
