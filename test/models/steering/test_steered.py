@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -325,3 +328,25 @@ def test_a_family_that_meets_one_flow_is_turned_by_one_joint_or_refused():
     np.testing.assert_array_equal(
         whole.step(command, body, 0.01, 0).wrench, plain.step(command, body, 0.01, 0).wrench
     )
+
+
+def test_a_family_of_a_newcomer_is_steered_as_it_is(monkeypatch):
+    """The model of the tutorial, which knows no joints."""
+    page = (Path(__file__).parents[3] / 'docs/add_a_family.md').read_text()
+    module = ModuleType('waterjets')
+    # A dataclass looks for the module that it is in.
+    monkeypatch.setitem(sys.modules, 'waterjets', module)
+    exec(page.partition('```python\n')[2].partition('```')[0], vars(module))  # noqa: S102  our own
+    params = module.WaterjetsParams(
+        names=['left', 'right'], max_thrust=20.0, position=[[-1.0, 0.5, 0.0], [-1.0, -0.5, 0.0]],
+    )
+    model = steered(module.Waterjets(params), params, SteeringParams(
+        joints=['nozzle'], mode='servo', pivot=[-1.0, 0.5, 0.0], actuators=['nozzle', ''],
+    ))
+    output = model.step(
+        Command(effort=[8.0, 6.0, np.nan], position=[np.nan, np.nan, np.pi / 2]), BodyState(),
+        0.01, 0,
+    )
+    np.testing.assert_allclose(output.wrench, [6.0, 8.0, 0, 0, 0, 3.0 - 8.0], atol=1e-12)
+    assert isinstance(model, Allocatable)
+    np.testing.assert_allclose(model.allocation_matrix[:2], [[0, 1], [1, 0]], atol=1e-12)
