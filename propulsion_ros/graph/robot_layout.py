@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.family import Family, TankState
@@ -108,6 +109,18 @@ class RobotLayout:
         weight = self.body.mass * self.params.gravity
         return float(self.extremes[1][2] / weight) if weight else np.nan
 
+    @functools.cached_property
+    def afloat(self) -> tuple[float, float] | None:
+        """How high base_link floats above the water, and its metacentre above the mass [m].
+
+        None for what has no hulls, or hulls that do not carry it.
+        """
+        density, hulls = self.params.fluid_density, Hulls(self.params.hulls)
+        height = hulls.height_at_rest(self.body.mass, density) if density and hulls.volume else None
+        if height is None or not self.body.mass:
+            return None
+        return height, hulls.metacentric_height(self.body, density, height)
+
     @property
     def controlled(self) -> list[str]:
         """Parts of the wrench that some thrusts make without any other part."""
@@ -175,6 +188,12 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
         ('can be controlled', ', '.join(robot.controlled) or 'nothing'),
         ('allocation', f'rank {rank} of 6, condition number {_number(condition)}'),
     ]
+    if robot.afloat:
+        height, metacentre = map(_number, robot.afloat)
+        rows.append((
+            'afloat', f'{robot.base_link} {height} m above the water, '
+            f'metacentre {metacentre} m above the centre of mass',
+        ))
     if robot.not_counted:
         rows.append(('not counted', robot.not_counted))
     yield from aligned(rows)

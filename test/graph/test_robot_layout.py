@@ -82,6 +82,29 @@ def test_unknown_limits_and_mass_are_said_to_be_unknown():
     assert any(line.startswith('thrust to weight   - along z') for line in lines)
 
 
+def test_a_boat_is_said_to_float_and_a_stone_is_not():
+    text = (
+        '<robot name="r"><link name="b"><inertial><mass value="100"/><inertia ixx="9" iyy="70" '
+        'izz="70" ixy="0" ixz="0" iyz="0"/></inertial></link><gazebo><plugin '
+        'filename="propulsion_ros" name="thrusters"><thruster name="t"><link>b</link>'
+        '<rotor_constant>1e-3</rotor_constant></thruster></plugin></gazebo></robot>'
+    )
+    specs = actuators_from_urdf(text, loop_params_of)
+
+    def rows(density):
+        values = {'body.fluid_density': density, 'body.ground': False, 'body.hulls.names': ['h'],
+                  'body.hulls.size': [2.0, 0.5, 0.4]}
+        robot = sources_of(text, specs, lambda node: values if node == 'vehicle' else {}).layout
+        return [line for line in lines_of(robot) if line.startswith('afloat')]
+
+    # Draught 0.1 m; KB 0.05, BM 0.5^2 / (12 0.1), KG 0.2.
+    line, = rows(1000.0)
+    assert line.split('afloat')[1].strip() == (
+        'b 0.1 m above the water, metacentre 0.05833 m above the centre of mass'
+    )
+    assert rows(200.0) == []
+
+
 def test_sum_of_thrusts_is_known_where_each_limit_in_it_is():
     text = (
         '<robot name="a"><link name="base_link"/><link name="b"/><joint name="j" type="fixed">'
