@@ -9,7 +9,7 @@ from propulsion_ros.graph.doubts import NAMES
 from propulsion_ros.graph.robot_numbers import EXPECTED
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
-from propulsion_ros.models.common.allocation import METHODS
+from propulsion_ros.models.common.allocation import METHODS, VECTORED
 from propulsion_ros.models.common.facts import ESTIMATES, STEPS
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.models.steering.steering import SteeringParams
@@ -84,9 +84,10 @@ class AllocatorNodeParams(FamilyNodeParams):
     """How a wrench is shared."""
 
     method: str = quantity(
-        'bounded', kind=str, choices=METHODS,
+        'bounded', kind=str, choices=(*METHODS, VECTORED),
         doc='what is cut where a demand is too large: bounded: as little of the wrench as '
-        'possible; scaled: its size; clipped: each thrust alone',
+        'possible; scaled: its size; clipped: each thrust alone. vectored: as bounded, with the '
+        'angles of servos that turn actuators',
     )
     weights: FloatArray = quantity(
         (1.0,) * 6, doc='cost of a missing part of the wrench, force first', above=0.0, hi=1e9,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from propulsion_ros.models.common.family import (
     Allocatable,
     Retunable,
     effectiveness_of,
+)
+from propulsion_ros.models.common.vectored import (
+    VectoredAllocation,
+    VectoredAllocator,
+    Vectoring,
 )
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import CommandError
@@ -35,7 +40,7 @@ class AllocatorLoop:
     ----------
     family : Allocatable
         The group.
-    allocator : Allocator
+    allocator : Allocator or Vectoring
         What shares among healthy actuators.
     frame : str
         Of the demand.
@@ -55,21 +60,25 @@ class AllocatorLoop:
     def __init__(
         self,
         family: Allocatable,
-        allocator: Allocator,
+        allocator: Allocator | Vectoring,
         frame: str,
         host: Host,
         *,
         params: LoopParams | None = None,
         lossless: bool = False,
     ) -> None:
-        self._family, self._healthy, self._frame, self._host = family, allocator, frame, host
+        self._family, self._frame, self._host = family, frame, host
         names = tuple(family.actuator_names)
         self._names = names
         fields = dict(zip(family.command_names, family.command_fields, strict=True))
         self._field = fields[names[0]] if names else ''
         self._newest: Allocation | None = None
         self._missed, self._misses = '', 0
-        self._command = Outlet('~/command', Kind.JOINTS, 'result', frame, names, lossless)
+        self._steers = allocator if isinstance(allocator, Vectoring) else None
+        joints = self._steers.names if self._steers else ()
+        self._command = Outlet(
+            '~/command', Kind.JOINTS, 'result', frame, (*names, *joints), lossless
+        )
         self._residual = Outlet(
             '~/residual', Kind.WRENCH, 'result', frame, (), lossless, overridable=False
         )
@@ -80,9 +89,13 @@ class AllocatorLoop:
             '~/effectiveness', Kind.JOINTS, self._take_effectiveness, 'latched', lossless,
             while_inactive=True, overridable=False,
         ), self._demand)
-        self._at_rest, self._angles = allocator, np.zeros(0)
+        self._at_rest, self._angles = allocator, getattr(family, 'angles', np.zeros(0))
+        self._healthy = allocator.allocator(self._angles) if isinstance(
+            allocator, Vectoring
+        ) else allocator
+        self._last_ns: int | None = None
+        self._period = 1.0 / (params or LoopParams()).update_rate
         if isinstance(family, SteeredFamily):
-            self._angles = family.angles
             self._joints = JointReader(family, family.joint_names)
             self.ports = (Port(
                 '~/state', Kind.JOINTS, self._take_state, 'sensor', lossless,
@@ -97,7 +110,9 @@ class AllocatorLoop:
         """Share from now on by the faults as they are known."""
         part = np.where(self._off, 0.0, self._effectiveness)
         self._faulty = int(np.count_nonzero(part < 1.0))
-        self._allocator = self._healthy.weakened(part) if self._faulty else self._healthy
+        self._allocator: Allocator | VectoredAllocator = (
+            self._healthy.weakened(part) if self._faulty else self._healthy
+        )
 
     def check(self, params: LoopParams) -> None:
         """Raise `ConfigError` where a live setting names what the group does not have."""
@@ -131,10 +146,15 @@ class AllocatorLoop:
             return
         angles = self._angles.copy()
         angles[update.columns] = update.angles
-        if not np.array_equal(angles, self._angles):
-            self._angles = angles
-            family: Any = self._family
-            self._healthy = self._at_rest.turned(family.allocation_at(angles))
+        before, self._angles = self._angles, angles
+        allocator, family = self._at_rest, cast(Any, self._family)
+        if isinstance(allocator, Vectoring):
+            # Those that it turns itself are where it has sent them.
+            if np.any(angles[allocator.others] != before[allocator.others]):
+                self._healthy = allocator.allocator(angles)
+                self._reckon()
+        elif not np.array_equal(angles, before):
+            self._healthy = allocator.turned(family.allocation_at(angles))
             self._reckon()
 
     def _take(self, message: Any) -> None:
@@ -144,12 +164,33 @@ class AllocatorLoop:
         except CommandError as error:
             self._host.complain('refused', f'wrench_command refused: {error}')
             return
-        allocation = self._newest = self._allocator.allocate(demand)
-        self._judge(demand, allocation)
+        allocation, angles = self._share(demand, stamp_ns or self._host.now_ns())
         values: dict[str, Any] = {self._field: self._family.command_for(allocation.effort)}
+        if len(angles):
+            row = np.full((2, len(self._names) + len(angles)), np.nan)
+            row[0, :len(self._names)], row[1, len(self._names):] = values[self._field], angles
+            values = {self._field: row[0], 'position': row[1]}
+            if self._field == 'position':
+                values = {'position': np.where(np.isnan(row[0]), row[1], row[0])}
+        self._newest = allocation
+        self._judge(demand, allocation)
         self._host.publish(self._command, stamp_ns, JointRow(**values))
         # A stamp of 0 means now, for the group as for what reads the residual.
         self._host.publish(self._residual, stamp_ns or self._host.now_ns(), allocation.residual)
+
+    def _share(self, demand: FloatArray, stamp_ns: int) -> tuple[Allocation, FloatArray]:
+        """Return what a demand makes, and the angles to send joints to, (k,)."""
+        if self._steers is None or not isinstance(self._allocator, VectoredAllocator):
+            return self._allocator.allocate(demand), np.zeros(0)  # type: ignore[call-arg]
+        last, self._last_ns = self._last_ns, stamp_ns
+        effort, angle, dt = np.zeros(len(self._names)), np.zeros(len(self._names)), self._period
+        if last is None or not isinstance(self._newest, VectoredAllocation):
+            angle = self._steers.of_actuators(self._angles)
+        else:
+            effort, angle = self._newest.effort, self._newest.angle
+            dt = min(max((stamp_ns - last) * 1e-9, 0.0), _PAUSE)
+        found = self._allocator.allocate(demand, effort, angle, dt)
+        return found, self._steers.of_joints(found.angle)
 
     def _judge(self, demand: FloatArray, allocation: Allocation) -> None:
         """Count a demand that is out of reach, and report the first of several."""
@@ -168,7 +209,7 @@ class AllocatorLoop:
 
     def start(self) -> None:
         """Begin; nothing but faults is remembered."""
-        self._newest, self._missed = None, ''
+        self._newest, self._missed, self._last_ns = None, '', None
         self._host.log('info', f'active, shares a wrench among {", ".join(self._names)}')
 
     def stop(self) -> None:
@@ -188,6 +229,8 @@ class AllocatorLoop:
         }
 
 
+_PAUSE = 0.5
+"""What joints turn in after a longer time without a demand [s]."""
 _UNITS = np.array(['N'] * 3 + ['N m'] * 3)
 
 

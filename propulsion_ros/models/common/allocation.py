@@ -12,6 +12,8 @@ from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 METHODS = ('bounded', 'scaled', 'clipped')
+VECTORED = 'vectored'
+"""Method that also steers; see `vectored`."""
 # Weight of the efforts against the wrench: picks the least effort among equally good solutions.
 _EFFORT_WEIGHT = 1e-5
 # What is no miss: of the largest part of a demand, and of all that the efforts add up to.
@@ -144,7 +146,7 @@ class Allocator:
     def turned(self, matrix: FloatArray) -> Allocator:
         """Return an allocator for the same actuators where they push otherwise, (6, n)."""
         return Allocator(
-            matrix, self.lower, self.upper, self._method, self._weights, self._least
+            matrix, self.lower, self.upper, self._method, self.weights, self.least
         )
 
     def weakened(self, effectiveness: FloatArray) -> Allocator:
@@ -268,6 +270,7 @@ def _scaled(ideal: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
 
 
 def row(key: str, value: ArrayLike, n: int) -> FloatArray:
+    """Return a value for each of n, (n,); raise `ConfigError` for another shape."""
     array = np.asarray(value, dtype=float)
     if array.shape not in ((), (n,)):
         raise ConfigError(key, f'expected a number or {n} values, got shape {array.shape}')

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +20,7 @@ from propulsion_ros.models.common.allocation import (
     row,
 )
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import BoolArray, FloatArray
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
 _TURN = 2.0 * math.pi
 _RANK, _MOST = 1e-10, 1e12
@@ -61,22 +62,82 @@ class VectoredAllocation(Allocation):
     """Of each actuator [rad], (n,)."""
 
 
-def steered_columns(matrix_at: Callable[[float], FloatArray]) -> FloatArray:
-    """Return the parts of columns that turn about one axis each, (n, 3, 6).
+class Vectoring:
+    """Shares wrenches among a group by its efforts and by servos that turn one actuator each.
 
-    A turned column is a constant, a part with the cosine and one with the sine of the angle,
-    wherever the axis is, so three angles give all.
+    Others push where their joints have them.
 
     Parameters
     ----------
-    matrix_at : callable
-        Returns the allocation matrix (6, n) where all joints are at an angle [rad].
+    family : SteeredFamily
+        The group, which can be allocated.
+    lower, upper, weights, least : array_like
+        As of `Allocator`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Joints that it turns, in the order of their actuators.
+    others : IntArray
+        Columns of the other joints in the angles of the group.
+
+    Raises
+    ------
+    ConfigError
+        Where it turns none.
     """
-    ahead, aside, back = (matrix_at(turn * math.pi).T for turn in (0.0, 0.5, 1.0))
-    constant = 0.5 * (ahead + back)
-    parts = np.stack((constant, 0.5 * (ahead - back), aside - constant), axis=1)
-    sizes = np.abs(parts).max(axis=(1, 2), keepdims=True, initial=0.0)
-    return np.where(np.abs(parts) > _ROUNDING * sizes, parts, 0.0)
+
+    def __init__(
+        self, family: Any, lower: FloatArray, upper: FloatArray, weights: FloatArray,
+        least: ArrayLike,
+    ) -> None:
+        chains = getattr(family, 'chains', np.zeros((0, 2), int)).tolist()
+        users = Counter(joint for chain in chains for joint in chain)
+        joints = []
+        for chain in chains:
+            servos = [joint for joint in chain if joint >= 0 and not family.is_measured[joint]]
+            joints.append(servos[0] if len(servos) == 1 and users[servos[0]] == 1 else -1)
+        self._columns: IntArray = np.array(joints, int)
+        self._turned = np.flatnonzero(self._columns >= 0)
+        if not len(self._turned):
+            raise ConfigError('method', (
+                "vectored needs an actuator that one joint of mode 'servo' turns, and no other "
+                'actuator with it'
+            ))
+        self._family, self._limits = family, (lower, upper)
+        self._weights, self._least = weights, least
+        self._joints = self._columns[self._turned]
+        self.names = tuple(family.joint_names[joint] for joint in self._joints)
+        self.others = np.setdiff1d(np.arange(len(family.joint_names)), self._joints)
+
+    def of_actuators(self, values: FloatArray) -> FloatArray:
+        """Return values of the joints of the group, (k, ...), for each actuator, 0 for others."""
+        rows = np.zeros((len(self._columns), *values.shape[1:]))
+        rows[self._turned] = values[self._joints]
+        return rows
+
+    def of_joints(self, values: FloatArray) -> FloatArray:
+        """Return values of actuators, (n,), for the joints that it turns."""
+        return values[self._turned]
+
+    def allocator(self, angles: FloatArray) -> VectoredAllocator:
+        """Return what shares with all other joints at angles [rad], (k,)."""
+        there = angles.copy()
+
+        def at(angle: float) -> FloatArray:
+            there[self._joints] = angle
+            return np.asarray(self._family.allocation_at(there).T)
+
+        # A turned column is a constant, a part with the cosine and one with the sine of the angle.
+        ahead, aside, back = at(0.0), at(0.5 * math.pi), at(math.pi)
+        constant = 0.5 * (ahead + back)
+        parts = np.stack((constant, 0.5 * (ahead - back), aside - constant), axis=1)
+        sizes = np.abs(parts).max(axis=(1, 2), keepdims=True, initial=0.0)
+        return VectoredAllocator(
+            np.where(np.abs(parts) > _ROUNDING * sizes, parts, 0.0), *self._limits,
+            self.of_actuators(np.stack(self._family.joint_limits, axis=-1)),
+            self.of_actuators(self._family.joint_rates), self._weights, self._least,
+        )
 
 
 class VectoredAllocator:
@@ -99,7 +160,7 @@ class VectoredAllocator:
     ----------
     columns : array_like
         Wrench of an effort of 1: a constant part, that with the cosine and that with the sine of
-        the angle, (n, 3, 6); see `steered_columns`. One without the latter two is not steered.
+        the angle, (n, 3, 6); see `Vectoring`. One without the latter two is not steered.
     lower, upper, weights, least : array_like
         As of `Allocator`.
     angle_range : array_like
@@ -165,9 +226,10 @@ class VectoredAllocator:
         shares = np.stack((np.ones(angle.shape), np.cos(angle), np.sin(angle)), axis=-1)
         return np.asarray((shares[:, None, :] @ self._columns)[:, 0].T)
 
-    def out_of_reach(self, wrench: FloatArray, allocation: VectoredAllocation) -> BoolArray:
+    def out_of_reach(self, wrench: FloatArray, allocation: Allocation) -> BoolArray:
         """Return which components of a demand its allocation misses; see `Allocator`."""
-        return missed(self.matrix(allocation.angle), wrench, allocation)
+        angle = getattr(allocation, 'angle', np.zeros(len(self._lower)))
+        return missed(self.matrix(angle), wrench, allocation)
 
     def allocate(
         self, wrench: ArrayLike, effort: FloatArray, angle: FloatArray, dt: float = np.inf
@@ -233,7 +295,7 @@ class VectoredAllocator:
         return [
             _sector(at, sign, first, last, size)
             for sign, size in ((1.0, max(most, 0.0)), (-1.0, -least))
-            if size > 0.0 or sign > 0.0 for first, last in zip(ends, ends[1:], strict=False)
+            if size > 0.0 or sign > 0.0 for first, last in itertools.pairwise(ends)
         ]
 
     def _best(
@@ -346,6 +408,12 @@ class _System:
 class _Search:
     """The forces, one part of each actuator, that come nearest to a wrench."""
 
+    chosen: list[_Part]
+    forces: FloatArray
+    is_limited: bool
+    is_reached: bool
+    _left: float
+
     def __init__(
         self, system: _System, options: list[list[_Part]], start: FloatArray, target: FloatArray
     ) -> None:
@@ -357,7 +425,6 @@ class _Search:
 
     def solve(self) -> None:
         """Find forces and parts by the options."""
-        system = self._system
         pull = self._pull(self._start)
         self.chosen = [self._fitting(parts, self._start, pull) for parts in self.options]
         self._nearest()
@@ -519,7 +586,7 @@ def _all_projected(
 def _projected(
     part: _Part, values: list[float]
 ) -> tuple[tuple[float, ...], tuple[Direction, ...]]:
-    at, low, high, most, least, sign, edges = part
+    at, low, high, most, least, _, edges = part
     if edges is None and not most:
         value = values[at]
         if low < value < high:
@@ -548,7 +615,7 @@ def _reach(part: _Part, pull: FloatArray) -> float:
     """Return how far a part goes along a direction."""
     if part.edges is None:
         return 0.0
-    x, y = pull[part.at:part.at + 2].tolist()
+    x, y = float(pull[part.at]), float(pull[part.at + 1])
     ax, ay, bx, by = part.edges
     if ax * y >= ay * x and x * by >= y * bx:
         return part.most * math.hypot(x, y)

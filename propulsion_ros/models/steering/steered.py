@@ -279,6 +279,17 @@ class SteeredFamily:
         return self._params.lower, self._params.upper
 
     @property
+    def joint_rates(self) -> FloatArray:
+        """Largest rate of each joint [rad/s], (k,); infinite for one without a limit."""
+        limits = self._params.rate_limit
+        return np.where(limits > 0.0, limits, np.inf)
+
+    @property
+    def chains(self) -> IntArray:
+        """Columns of the outer and the inner joint of each actuator, -1 for none, (n, 2)."""
+        return self._params.chains()
+
+    @property
     def max_age(self) -> FloatArray:
         """Age from which on a measured angle is lost [s], (k,); 0 for never."""
         return self._params.max_age
