@@ -30,7 +30,8 @@ _FIRM, _SLIGHT = 1e-3, 1e-12
 # Of the largest numbers: rounding, what is reached or may be, and an effort that is none.
 _ROUNDING, _REACHED, _NEAR, _NOTHING = 1e-13, 1e-9, 1e-4, 1e-9
 _COMBINATIONS = 16
-_TRIES, _POLISH, _STEPS, _ROUNDS, _BENDS = 6, 6, 40, 50, 20
+_SOFT, _SOFTEST = 1.0, 1e3
+_TRIES, _POLISH, _STEPS, _ROUNDS, _BENDS = 6, 6, 12, 80, 20
 # What is given up of the efforts in each call, so that those that cancel fade away.
 _EASE = 0.01
 
@@ -397,7 +398,7 @@ class _System:
         self.sizes, self.rows = sizes[:rank], np.ascontiguousarray(rows[:rank])
         self._left = left[:, :rank].T / self.sizes[:, None]
         base = (self.sizes.max(initial=0.0) / self.sizes) ** 2
-        self.firm = _FIRM * base / math.sqrt(base.max(initial=1.0))
+        self.base = base / math.sqrt(base.max(initial=1.0))
         self.slight = np.full(rank, _SLIGHT)
 
     def target(self, wrench: FloatArray) -> FloatArray:
@@ -490,17 +491,19 @@ class _Search:
         forces = self._exact(self._start, zero)
         if forces is not None:
             return forces
-        centre, weight = self._start, self._system.firm
-        multipliers, nearer, _ = self._newton(centre, weight, zero, zero, _STEPS)
-        # Where the wrench can be reached, the multipliers hardly change with the weight.
-        forces = self._exact(self._start, multipliers)
-        if forces is not None:
-            return forces
+        nearer, weight = self._start, _SOFT
         for _ in range(_ROUNDS):
-            if float(np.abs(nearer - centre).max()) <= _REACHED * self._scale:
+            centre, spring = nearer, weight * self._system.base
+            # At the nearest wrench, what is missing is weight times multipliers.
+            left = (self._target - self._system.rows @ centre) / spring
+            _, nearer, error = self._newton(centre, spring, zero, (left, zero), _STEPS)
+            if error > _REACHED * self._scale and weight < _SOFTEST:
+                nearer, weight = centre, 8.0 * weight
+                continue
+            moved = float(np.abs(nearer - centre).max())
+            if moved <= _REACHED * self._scale and weight <= _FIRM:
                 break
-            centre = nearer
-            multipliers, nearer, _ = self._newton(centre, weight, zero, multipliers, _STEPS)
+            weight = max(0.2 * weight, _FIRM)
         if self._error(nearer) > _NEAR * self._scale:
             return nearer
         forces = self._exact(nearer, zero)
@@ -514,7 +517,7 @@ class _Search:
         about, weight = np.zeros(len(multipliers)), self._system.slight
         for _ in range(_POLISH):
             multipliers, forces, error = self._newton(
-                centre, weight, about, multipliers, _TRIES
+                centre, weight, about, (multipliers,), _TRIES
             )
             if error > _REACHED * self._scale:
                 return None
@@ -524,8 +527,8 @@ class _Search:
         return None
 
     def _newton(
-        self, centre: FloatArray, weight: FloatArray, about: FloatArray, multipliers: FloatArray,
-        steps: int,
+        self, centre: FloatArray, weight: FloatArray, about: FloatArray,
+        starts: Sequence[FloatArray], steps: int,
     ) -> tuple[FloatArray, FloatArray, float]:
         """Return multipliers, forces and error of the equations with a weight of the change.
 
@@ -544,7 +547,10 @@ class _Search:
                 gradient @ gradient
             )
 
-        forces, directions, merit, gradient, error = at(multipliers)
+        first, multipliers = min(
+            ((at(start), start) for start in starts), key=lambda each: each[0][2]
+        )
+        forces, directions, merit, gradient, error = first
         for _ in range(steps):
             if error <= close:
                 break
