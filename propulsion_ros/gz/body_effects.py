@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
@@ -50,7 +50,7 @@ def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) 
     _add_shapes(root, base_link, params)
     notes = ['no launch rail: body.rail_length'] if params.rail_length else []
     if params.hulls.names:
-        notes.append('drag as under water, and the water of the world: body.hulls.names')
+        notes.append('no buoyancy of body.hulls, and drag as under water')
     if not (params.drag_area.any() or params.angular_drag.any()):
         return notes
     if base_link != tree.root:
@@ -130,13 +130,16 @@ def _add_shapes(root: Element, base_link: str, params: BodyParams) -> None:
     """
     if root.find('link/collision') is not None:
         return
-    edge, hulls = params.displaced_volume ** (1.0 / 3.0), params.hulls
-    solids = [('box', [edge] * 3, params.centre_of_buoyancy, np.zeros(3))] if edge else list(zip(
-        hulls.shape, hulls.size.tolist(), hulls.position, hulls.rpy, strict=True
-    ))
-    for link in root.findall(f"link[@name='{base_link}']") if solids else ():
-        link.extend(_collision(*solid) for solid in solids)
-    if solids:
+    if params.displaced_volume:
+        link = root.find(f"link[@name='{base_link}']")
+        if link is None:
+            return
+        collision = SubElement(link, 'collision')
+        SubElement(collision, 'origin', xyz=' '.join(
+            map(repr, params.centre_of_buoyancy.tolist())
+        ))
+        edge = repr(params.displaced_volume ** (1.0 / 3.0))
+        SubElement(SubElement(collision, 'geometry'), 'box', size=f'{edge} {edge} {edge}')
         return
     for link in root.findall('link'):
         for visual in link.findall('visual'):
@@ -144,18 +147,3 @@ def _add_shapes(root: Element, base_link: str, params: BodyParams) -> None:
             collision.extend(copy.deepcopy(
                 [child for child in visual if child.tag in ('origin', 'geometry')]
             ))
-
-
-def _collision(shape: str, size: Sequence[float], place: FloatArray, rpy: FloatArray) -> Element:
-    collision, turn = Element('collision'), {'rpy': _text(rpy)} if rpy.any() else {}
-    collision.append(Element('origin', {'xyz': _text(place), **turn}))
-    # Cylinders are round there.
-    sizes = {'size': _text(size)} if shape == 'box' else {
-        'radius': repr(0.5 * math.sqrt(size[0] * size[1])), 'length': repr(size[2])
-    }
-    SubElement(SubElement(collision, 'geometry'), shape, sizes)
-    return collision
-
-
-def _text(values: Iterable[float]) -> str:
-    return ' '.join(repr(float(value)) for value in values)

@@ -12,8 +12,8 @@ from propulsion_ros.models.common.rotation import matrix_of_rpy
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, names, per_row, quantity, validate
 
-_AREA, _SECOND = {'box': 1.0, 'cylinder': np.pi / 4.0}, {'box': 1.0 / 12.0, 'cylinder': 1.0 / 16.0}
-"""Section of a shape of size 1 across its z, and the mean square distance from its middle line."""
+_AREA = {'box': 1.0, 'cylinder': np.pi / 4.0}
+"""Section of a shape of size 1 across its z."""
 _TINY = 1e-300
 # Integrands of cylinders are trigonometric polynomials of degree 4: 20 nodes leave rounding alone.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -64,9 +64,7 @@ class Hulls:
 
     Each is a shape of size 1, stretched. A stretch turns planes into planes and multiplies volumes,
     so the cut is that of the shape of size 1 by the plane n . x = d with n = size (up in its axes)
-    and d the depth of its middle. Where the plane meets the walls alone it is wall-sided:
-    volume = A (1/2 + d / n_z), moment_x = -A k^2 n_x / n_z, with the section A and its mean square
-    k^2. Elsewhere triangles of a box are clipped, and a cylinder is integrated across.
+    and d the depth of its middle.
 
     Parameters
     ----------
@@ -86,11 +84,9 @@ class Hulls:
     def __init__(self, params: HullsParams) -> None:
         self._rotation = np.array([matrix_of_rpy(rpy) for rpy in params.rpy]).reshape(-1, 3, 3)
         self._size, self._position = params.size, params.position
-        self._is_box = np.array([shape == 'box' for shape in params.shape], bool)
-        self._area = np.array([_AREA[shape] for shape in params.shape])
-        self._second = np.array([_SECOND[shape] for shape in params.shape])
+        self._is_box = [shape == 'box' for shape in params.shape]
         self._stretch = params.size.prod(axis=-1)
-        self.volume = float((self._area * self._stretch).sum())
+        self.volume = float(self._stretch @ np.array([_AREA[each] for each in params.shape]))
         sides = self._stretch[:, None] / params.size
         self.stiffest = float(np.linalg.norm(sides, axis=-1).sum())
         ends = np.linalg.norm(params.position, axis=-1) + 0.5 * np.linalg.norm(params.size, axis=-1)
@@ -113,40 +109,16 @@ class Hulls:
         """
         normal = np.einsum('kji,...j->...ki', self._rotation, up) * self._size
         offset = np.asarray(depth)[..., None] - up @ self._position.T
-        share, moment = self._cut(normal, offset)
+        share, moment = np.zeros(offset.shape), np.zeros(normal.shape)
+        for k, is_box in enumerate(self._is_box):
+            cut = _box_below if is_box else _cylinder_below
+            share[..., k], moment[..., k, :] = cut(normal[..., k, :], offset[..., k])
         volume = self._stretch * share
         local = self._stretch[:, None] * self._size * moment
         turned = np.einsum('kij,...kj->...ki', self._rotation, local)
         return volume.sum(axis=-1), (
             turned + volume[..., None] * self._position
         ).sum(axis=-2)
-
-    def _cut(self, normal: FloatArray, offset: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return volume (..., k) and moment (..., k, 3) of shapes of size 1 below planes."""
-        n = np.where(normal[..., 2:] < 0.0, -1.0, 1.0) * normal
-        x, y, z = n[..., 0], n[..., 1], np.maximum(n[..., 2], _TINY)
-        aside = np.where(self._is_box, np.abs(x) + np.abs(y), np.hypot(x, y))
-        walls = 2.0 * np.abs(offset) + aside <= z
-        if walls.all():
-            return self._wall_sided(x, y, z, offset, normal[..., 2])
-        share, moment = np.zeros(offset.shape), np.zeros(normal.shape)
-        for k, is_box in enumerate(self._is_box):
-            cut = _box_below if is_box else _cylinder_below
-            share[..., k], moment[..., k, :] = cut(normal[..., k, :], offset[..., k])
-        return share, moment
-
-    def _wall_sided(
-        self, x: FloatArray, y: FloatArray, z: FloatArray, offset: FloatArray, way: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        a, b, level = x / z, y / z, offset / z
-        spread = self._second * (a * a + b * b)
-        # What is turned over is cut as its mirror image.
-        side = self._area * np.where(way < 0.0, -1.0, 1.0)
-        moment = np.stack((
-            -side * self._second * a, -side * self._second * b,
-            side * 0.5 * (level * level + spread - 0.25),
-        ), axis=-1)
-        return self._area * (0.5 + level), moment
 
     def height_at_rest(self, mass: float, density: float) -> float | None:
         """Return where the origin of a level base_link floats above the surface [m].

@@ -426,24 +426,20 @@ class _Search:
 
     def solve(self) -> None:
         """Find forces and parts by the options."""
-        pull = self._pull(self._start)
-        self.chosen = [self._fitting(parts, self._start, pull) for parts in self.options]
+        self.chosen = [self._fitting(parts) for parts in self.options]
         self._nearest()
-        while not self.is_reached and any(len(parts) > 1 for parts in self.options):
-            chosen, pull = self.chosen, self._pull(self.forces)
-            others = [self._fitting(parts, self.forces, pull) for parts in self.options]
-            gains = [
-                _reach(other, pull) - _reach(part, pull)
-                for other, part in zip(others, chosen, strict=True)
-            ]
-            i = max(range(len(gains)), key=gains.__getitem__)
-            if gains[i] <= _REACHED * self._scale * float(np.abs(pull).max()):
-                break
-            if not self._improves([*chosen[:i], others[i], *chosen[i + 1:]]):
-                break
-        if not self.is_reached and 1 < math.prod(map(len, self.options)) <= _COMBINATIONS:
-            for parts in itertools.product(*self.options):
-                self._improves(list(parts))
+        if self.is_reached or all(len(parts) == 1 for parts in self.options):
+            return
+        if math.prod(map(len, self.options)) <= _COMBINATIONS:
+            for chosen in itertools.product(*self.options):
+                self._improves(list(chosen))
+            return
+        # Else one after the other, as long as one comes nearer.
+        while any(
+            self._improves([*self.chosen[:i], part, *self.chosen[i + 1:]])
+            for i, parts in enumerate(self.options) for part in parts
+        ):
+            pass
 
     def _improves(self, parts: list[_Part]) -> bool:
         """Take other parts where they come nearer."""
@@ -455,24 +451,12 @@ class _Search:
         self.chosen, self.forces, self._left, self.is_limited = before
         return False
 
-    def _pull(self, forces: FloatArray) -> FloatArray:
-        """Return the direction in which the residual of forces becomes less fastest."""
-        system = self._system
-        left = system.sizes**2 * (self._target - system.rows @ forces)
-        return np.asarray(left @ system.rows)
-
-    def _fitting(self, parts: list[_Part], forces: FloatArray, pull: FloatArray) -> _Part:
-        """Return the part with given forces that reaches farthest along a direction."""
-        if len(parts) == 1:
-            return parts[0]
-        near = []
-        for part in parts:
-            own = forces[part.at:part.at + 2].tolist()
-            there, _ = _projected(part._replace(at=0), own)
-            near.append(math.hypot(there[0] - own[0], there[1] - own[1]))
-        most = min(near) + _REACHED * self._scale
-        fits = [part for part, apart in zip(parts, near, strict=True) if apart <= most]
-        return max(fits, key=lambda part: _reach(part, pull))
+    def _fitting(self, parts: list[_Part]) -> _Part:
+        """Return the part that is nearest to the present force."""
+        at, start = parts[0].at, self._start.tolist()
+        return min(parts, key=lambda part: math.dist(
+            _projected(part, start)[0], start[at:at + 2]
+        )) if len(parts) > 1 else parts[0]
 
     def _nearest(self) -> None:
         """Find the forces of the chosen parts."""
@@ -615,14 +599,3 @@ def _projected(
     share = most / size if size else 0.0
     turn = math.sqrt(share) / size if size else 0.0
     return (share * x, share * y), ((at, -turn * y, turn * x),) if turn else ()
-
-
-def _reach(part: _Part, pull: FloatArray) -> float:
-    """Return how far a part goes along a direction."""
-    if part.edges is None:
-        return 0.0
-    x, y = float(pull[part.at]), float(pull[part.at + 1])
-    ax, ay, bx, by = part.edges
-    if ax * y >= ay * x and x * by >= y * bx:
-        return part.most * math.hypot(x, y)
-    return max(0.0, part.most * max(ax * x + ay * y, bx * x + by * y))
