@@ -21,9 +21,9 @@ from propulsion_ros.loops.actuator_loop import LoopParams, names_off
 from propulsion_ros.loops.ports import GivenParameters, Parameters
 from propulsion_ros.models.common.allocation import VECTORED, Allocator
 from propulsion_ros.models.common.family import Allocatable, Family, Idling, is_allocatable
-from propulsion_ros.models.common.vectored import Vectoring
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.models.steering.steered import made_family
+from propulsion_ros.models.steering.vectored import Vectoring
 from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, SourceError
 from propulsion_ros.settings.flat import (
     Parameter,

@@ -19,12 +19,12 @@ from propulsion_ros.models.common.family import (
     Retunable,
     effectiveness_of,
 )
-from propulsion_ros.models.common.vectored import (
+from propulsion_ros.models.steering.steered import SteeredFamily
+from propulsion_ros.models.steering.vectored import (
     VectoredAllocation,
     VectoredAllocator,
     Vectoring,
 )
-from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 

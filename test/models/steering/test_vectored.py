@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from propulsion_ros.models.common.allocation import Allocator
-from propulsion_ros.models.common.vectored import VectoredAllocator
+from propulsion_ros.models.steering.vectored import VectoredAllocator
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
 BOAT = np.array([[2.0, 0.8, -0.2], [2.0, -0.8, -0.2], [-2.0, 0.0, -0.2]])

@@ -224,8 +224,9 @@ class VectoredAllocator:
 
     def matrix(self, angle: FloatArray) -> FloatArray:
         """Return the allocation matrix (6, n) at angles [rad], (n,)."""
-        shares = np.stack((np.ones(angle.shape), np.cos(angle), np.sin(angle)), axis=-1)
-        return np.asarray((shares[:, None, :] @ self._columns)[:, 0].T)
+        shares = np.ones((len(angle), 1, 3))
+        shares[:, 0, 1], shares[:, 0, 2] = np.cos(angle), np.sin(angle)
+        return np.asarray((shares @ self._columns)[:, 0].T)
 
     def out_of_reach(self, wrench: FloatArray, allocation: Allocation) -> BoolArray:
         """Return which components of a demand its allocation misses; see `Allocator`."""
