@@ -140,6 +140,10 @@ class Hinge:
     child: str
     axis: tuple = (1.0, 0.0, 0.0)
     limits: tuple = (-1e16, 1e16)
+    position: float = 0.0
+    velocity: float = 0.0
+    checked: set = field(default_factory=set)
+    commanded: list = field(default_factory=list)
 
 
 class Joint:
@@ -162,6 +166,21 @@ class Joint:
 
     def pose(self, ecm):
         return Pose3d(np.zeros(3), np.eye(3))
+
+    def enable_position_check(self, ecm, enable=True):
+        self._hinge.checked.add('position')
+
+    def enable_velocity_check(self, ecm, enable=True):
+        self._hinge.checked.add('velocity')
+
+    def position(self, ecm):
+        return [self._hinge.position] if 'position' in self._hinge.checked else None
+
+    def velocity(self, ecm):
+        return [self._hinge.velocity] if 'velocity' in self._hinge.checked else None
+
+    def set_velocity(self, ecm, velocities):
+        self._hinge.commanded.append(velocities)
 
     def axis(self, ecm):
         hinge = self._hinge

@@ -21,6 +21,7 @@ ROOMS = {
     'timing': PURE,
     'models.common': PURE,
     'models.supply': PURE,
+    'models.steering': PURE,
     'models.boosters': PURE,
     'models.jets': PURE,
     'models.rotors': PURE,

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from propulsion_ros.graph.family_params import GroupParams
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.thrusters.thrusters import ThrustersParams
 from propulsion_ros.settings.errors import SourceError
@@ -19,7 +20,7 @@ from propulsion_ros.urdf import xml as urdf_xml
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
 PAGE = (Path(__file__).parent.parent / 'docs/urdf.md').read_text()
-ROBOT, ROW = re.findall(r'```xml\n(.*?)```', PAGE, re.DOTALL)
+ROBOT, STEERING, ROW = re.findall(r'```xml\n(.*?)```', PAGE, re.DOTALL)
 PLUGIN = (
     '<robot name="r"><link name="B"/><link name="L"/><joint name="J" type="revolute">'
     '<parent link="B"/><child link="L"/><axis xyz="0 0 1"/></joint>'
@@ -55,6 +56,24 @@ def test_example_of_an_expression_is_read():
     row = ROW.replace(r'thruster_\d+_joint', 'p.rt')
     (spec,) = actuators_from_urdf(ROBOT[:start] + row + ROBOT[end:], LoopParams)
     assert spec.values['names'] == ['port']
+
+
+def test_example_of_steering_is_read():
+    robot = ROBOT.replace('<parent link="base_link"/> <child link="port_link"/>', (
+        '<parent link="pod"/> <child link="port_link"/>'
+    )).replace('  <link name="port_link"/>', (
+        '<link name="pod"/><joint name="port_azimuth" type="continuous"> <parent link="base_link"/>'
+        '<child link="pod"/><axis xyz="0 0 1"/><limit effort="1" velocity="2"/></joint>'
+        '<link name="port_link"/>'
+    )).replace('    </plugin>', f'{STEERING}</plugin>')
+    (spec,) = actuators_from_urdf(robot, GroupParams)
+    joints = build(GroupParams, spec.values).steering
+    assert (joints.joints, joints.mode, joints.actuators) == (
+        ('port_azimuth',), ('servo',), ('port_azimuth', ''),
+    )
+    assert joints.time_constant == 0.2
+    assert joints.rate_limit == 2.0
+    assert not spec.notes
 
 
 @pytest.mark.parametrize(('title', 'kind', 'here', 'constants'), [

@@ -11,6 +11,7 @@ import numpy as np
 from propulsion_ros.models.common.family import Allocatable, Family
 from propulsion_ros.models.common.layout import Drawable, ThrustLayout, placed_rows
 from propulsion_ros.models.registry import REGISTRY
+from propulsion_ros.models.steering.steered import made_family, steered_layout
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray
@@ -64,8 +65,9 @@ def _drawn(spec: ActuatorSpec, given: Mapping[str, Any]) -> DrawnBlock:
     given = {key: value for key, value in given.items() if key not in fixed}
     family_type = REGISTRY[spec.family]
     try:
-        params: Any = build(family_type.Params, {**spec.values, **given})
-        layout = layout_of(params, family_type(params))
+        values = {**spec.values, **given}
+        params: Any = build(family_type.Params, values)
+        layout = layout_of(params, made_family(family_type, params, values))
     except ConfigError as error:
         raise spec.locate(error, given) from None
     tanks = getattr(params, 'tanks', None)
@@ -86,12 +88,13 @@ def layout_of(params: Any, family: Family) -> ThrustLayout | None:
         Built from it.
     """
     if isinstance(family, Drawable):
-        return family.thrust_layout()
+        return steered_layout(family.thrust_layout(), family)
     if not all(hasattr(params, key) for key in _PLACED):
         return None
     limits = family.thrust_limits if isinstance(family, Allocatable) else (np.nan, np.nan)
     lowest, highest = (_known(limit, len(params.names)) for limit in limits)
-    return ThrustLayout(**placed_rows(params), lowest=lowest, highest=highest)
+    layout = ThrustLayout(**placed_rows(params), lowest=lowest, highest=highest)
+    return steered_layout(layout, family)
 
 
 def _known(limit: Any, n: int) -> FloatArray:

@@ -11,9 +11,10 @@ from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import ADAPTERS
 from propulsion_ros.loops.autopilot import AutopilotParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
-from propulsion_ros.models.common.allocation import METHODS
+from propulsion_ros.models.common.allocation import METHODS, VECTORED
 from propulsion_ros.models.common.facts import ESTIMATES, STEPS
 from propulsion_ros.models.registry import REGISTRY
+from propulsion_ros.models.steering.steering import SteeringParams
 from propulsion_ros.settings.quantity import FloatArray, group, quantity, validate
 
 
@@ -85,9 +86,10 @@ class AllocatorNodeParams(FamilyNodeParams):
     """How a wrench is shared."""
 
     method: str = quantity(
-        'bounded', kind=str, choices=METHODS,
+        'bounded', kind=str, choices=(*METHODS, VECTORED),
         doc='what is cut where a demand is too large: bounded: as little of the wrench as '
-        'possible; scaled: its size; clipped: each thrust alone',
+        'possible; scaled: its size; clipped: each thrust alone. vectored: as bounded, with the '
+        'angles of servos that turn actuators',
     )
     weights: FloatArray = quantity(
         (1.0,) * 6, doc='cost of a missing part of the wrench, force first', above=0.0, hi=1e9,
@@ -101,7 +103,7 @@ OwnT = TypeVar('OwnT', bound=FamilyNodeParams)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupParams(LoopParams):
-    """Timing of an actuator group, and what `check` looks for in its robot."""
+    """Timing of an actuator group, what turns it, and what `check` looks for in its robot."""
 
     expects: tuple[str, ...] = quantity(
         (), kind=str, shape=('*',), choices=EXPECTED,
@@ -111,6 +113,7 @@ class GroupParams(LoopParams):
         (), kind=str, shape=('*',), choices=NAMES,
         doc='rules of sense that `check` leaves out for this group',
     )
+    steering: SteeringParams = group(SteeringParams, element='steering')
 
 
 @dataclass(frozen=True)

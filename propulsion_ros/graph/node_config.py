@@ -19,9 +19,11 @@ from propulsion_ros.graph.family_params import (
 )
 from propulsion_ros.loops.actuator_loop import LoopParams, names_off
 from propulsion_ros.loops.ports import GivenParameters, Parameters
-from propulsion_ros.models.common.allocation import Allocator
+from propulsion_ros.models.common.allocation import VECTORED, Allocator
 from propulsion_ros.models.common.family import Allocatable, Family, Idling, is_allocatable
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
+from propulsion_ros.models.steering.steered import made_family
+from propulsion_ros.models.steering.vectored import Vectoring
 from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, SourceError
 from propulsion_ros.settings.flat import (
     Parameter,
@@ -66,8 +68,7 @@ class Setting:
         """Return the family, built from these values; raise `ConfigError` as `build` does."""
         params = self.build(self.family_type.Params)
         try:
-            # A family of another package need not have a batch.
-            return self.family_type(params, *([batch] if batch else []))
+            return made_family(self.family_type, params, self.values, batch)
         except ConfigError as error:
             raise self.locate(error) from None
 
@@ -158,7 +159,9 @@ def schema_of(family: str) -> list[Parameter]:
     return [parameter for cls in classes for parameter in parameters_of(cls)]
 
 
-def allocator_of(own: AllocatorNodeParams, setting: Setting) -> tuple[Allocatable, Allocator]:
+def allocator_of(
+    own: AllocatorNodeParams, setting: Setting
+) -> tuple[Allocatable, Allocator | Vectoring]:
     """Return the group that an allocator commands, and what shares a wrench among it.
 
     Raises `ConfigError` for a wrong value, or a family that allocates no thrusts.
@@ -169,6 +172,8 @@ def allocator_of(own: AllocatorNodeParams, setting: Setting) -> tuple[Allocatabl
         raise ConfigError('family', f'expected {known}, got {setting.family!r}')
     lower, upper = family.thrust_limits
     least = family.least_thrust if isinstance(family, Idling) else 0.0
+    if own.method == VECTORED:
+        return family, Vectoring(family, lower, upper, own.weights, least)
     return family, Allocator(
         family.allocation_matrix, lower, upper, own.method, own.weights, least
     )

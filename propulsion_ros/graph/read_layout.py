@@ -28,6 +28,7 @@ from propulsion_ros.models.common.family import (
 )
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.registry import REGISTRY
+from propulsion_ros.models.steering.steered import made_family
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray
@@ -151,7 +152,8 @@ def _groups_of(spec: ActuatorSpec, given: Mapping[str, Any]) -> Iterator[Group]:
     values = {**spec.values, **{key: each for key, each in given.items() if key not in fixed}}
     try:
         params: Any = build(family_type.Params, values)
-        family, timing = family_type(params), build(loop_params_of(spec.family), values)
+        timing = build(loop_params_of(spec.family), values)
+        family = made_family(family_type, params, values)
         layout = layout_of(params, family)
     except ConfigError as error:
         raise spec.locate(error, given) from None

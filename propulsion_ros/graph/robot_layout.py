@@ -5,6 +5,7 @@ For people who check a description; nodes do not need it.
 """
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.family import Family, TankState
 from propulsion_ros.models.common.layout import ThrustLayout
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.quantity import FloatArray
 
 RPM = 60.0 / (2.0 * math.pi)
@@ -25,6 +28,8 @@ RPM = 60.0 / (2.0 * math.pi)
 AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 _HEADER = ('block', 'actuator', 'place [m]', 'axis', 'newtons', 'rpm', 'lag [s]')
 _SMALL, _NOISE = 1e-6, 1e-8
+_ANGLES = 5
+"""Of a joint from its lowest to its highest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +109,18 @@ class RobotLayout:
         weight = self.body.mass * self.params.gravity
         return float(self.extremes[1][2] / weight) if weight else np.nan
 
+    @functools.cached_property
+    def afloat(self) -> tuple[float, float] | None:
+        """How high base_link floats above the water, and its metacentre above the mass [m].
+
+        None for what has no hulls, or hulls that do not carry it.
+        """
+        density, hulls = self.params.fluid_density, Hulls(self.params.hulls)
+        height = hulls.height_at_rest(self.body.mass, density) if density and hulls.volume else None
+        if height is None or not self.body.mass:
+            return None
+        return height, hulls.metacentric_height(self.body, density, height)
+
     @property
     def controlled(self) -> list[str]:
         """Parts of the wrench that some thrusts make without any other part."""
@@ -159,6 +176,9 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
         )),
     ])
     yield ''
+    for turning in _over_angles(robot):
+        yield from aligned(turning)
+        yield ''
     rank, condition = robot.rank_and_condition
     mass = f'{robot.body.mass:.4g} kg' if robot.body.mass else 'unknown, no link has an <inertial>'
     mass += f', {robot.propellant:.4g} kg of it propellant' if robot.propellant else ''
@@ -168,9 +188,39 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
         ('can be controlled', ', '.join(robot.controlled) or 'nothing'),
         ('allocation', f'rank {rank} of 6, condition number {_number(condition)}'),
     ]
+    if robot.afloat:
+        height, metacentre = map(_number, robot.afloat)
+        rows.append((
+            'afloat', f'{robot.base_link} {height} m above the water, '
+            f'metacentre {metacentre} m above the centre of mass',
+        ))
     if robot.not_counted:
         rows.append(('not counted', robot.not_counted))
     yield from aligned(rows)
+
+
+def _over_angles(robot: RobotLayout) -> Iterator[list[Sequence[str]]]:
+    """Yield, for each joint that turns actuators, what they do together at some of its angles."""
+    for group in robot.groups:
+        family = group.family
+        if not (isinstance(family, SteeredFamily) and group.matrix.shape[1]):
+            continue
+        for i, joint in enumerate(family.joint_names):
+            low, high = (float(ends[i]) for ends in family.joint_limits)
+            if high - low > 2.0 * math.pi:
+                low, high = -math.pi, math.pi
+            rows: list[Sequence[str]] = [(f'{joint} [deg]', *AXES)]
+            for angle in np.linspace(low, high, _ANGLES).tolist():
+                angles = family.angles.copy()
+                angles[i] = angle
+                turned = dataclasses.replace(group, matrix=family.carried(group.matrix, angles))
+                least, most = dataclasses.replace(
+                    robot, groups=[turned if each is group else each for each in robot.groups]
+                ).extremes
+                rows.append((_number(math.degrees(angle)), *(
+                    f'{_number(a)} .. {_number(b)}' for a, b in zip(least, most, strict=True)
+                )))
+            yield rows
 
 
 def _rows(group: Group) -> Iterator[tuple[str, ...]]:

@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from propulsion_ros.graph.robot_layout import AXES, Group, RobotLayout
+from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
 from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
 from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.models.common.thrust_curve import parse_curve
+from propulsion_ros.models.steering.steered import without_joints
 from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.quantity import FloatArray, Quantity, spec_of
 
@@ -226,6 +228,7 @@ def largest_speeds(family: Family) -> FloatArray:
 
 def _at_most(family: Family, settling: float = _SETTLING) -> Any:
     """Return what a family does at its largest thrusts, None where they are unknown."""
+    family = without_joints(family)
     if not isinstance(family, Allocatable) or not np.all(family.thrust_limits[1] < NO_LIMIT):
         return None
     wanted = family.command_for(family.thrust_limits[1])
@@ -453,6 +456,8 @@ def float_heights(robot: RobotLayout) -> Iterator[Number]:
         if number.value > 0.5 * number.of:
             height = float(robot.params.centre_of_buoyancy[2] - robot.body.com[2])
             yield Number('body.centre_of_buoyancy', height, 'the centre of buoyancy ')
+    if robot.afloat:
+        yield Number('body.hulls.size', robot.afloat[1], 'the metacentre ')
 
 
 def lengths(robot: RobotLayout) -> Iterator[Number]:
@@ -544,8 +549,10 @@ def lifted(robot: RobotLayout) -> Iterator[Number]:
     params = robot.params
     fluid = params.fluid_density or float(density(params.site_altitude))
     if robot.body.mass:
-        volume = params.displaced_volume
-        yield Number('body.displaced_volume', fluid * volume, f'{volume:g} m^3 ', robot.body.mass)
+        volume, key = params.displaced_volume, 'body.displaced_volume'
+        if params.hulls.names:
+            volume, key = Hulls(params.hulls).volume, 'body.hulls.size'
+        yield Number(key, fluid * volume, f'{volume:g} m^3 ', robot.body.mass)
 
 
 def lifted_in_liquid(robot: RobotLayout) -> Iterator[Number]:

@@ -322,7 +322,10 @@ def _allocators(
         NodeSpec(
             'allocator_node', allocator_named(name),
             {'robot_description': description, 'plugin': name, 'use_sim_time': use_sim_time},
-            {'~/command': f'{name}/command', '~/effectiveness': f'{name}/effectiveness'},
+            {
+                '~/command': f'{name}/command', '~/effectiveness': f'{name}/effectiveness',
+                '~/state': f'{name}/state',
+            },
         )
         for name in allocated
     ]

@@ -49,6 +49,8 @@ def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) 
     """
     _add_shapes(root, base_link, params)
     notes = ['no launch rail: body.rail_length'] if params.rail_length else []
+    if params.hulls.names:
+        notes.append('no buoyancy of body.hulls, and drag as under water')
     if not (params.drag_area.any() or params.angular_drag.any()):
         return notes
     if base_link != tree.root:

@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 from xml.etree.ElementTree import Element
 
+import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
@@ -25,6 +27,7 @@ from propulsion_ros.loops.ports import Outlet, Port
 from propulsion_ros.messages.rclpy_private import reason_of, take_message
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.spin import ROS_REFUSALS, make_executor
 from propulsion_ros.nodes.stack import make_node
@@ -52,6 +55,8 @@ class _Group:
     forces: LinkForces
     params: LoopParams
     uses_body: bool
+    joints: tuple[str, ...]
+    """Joints of the model that turn its actuators."""
 
 
 class ActuatorHost:
@@ -75,8 +80,10 @@ class ActuatorHost:
     ----------
     base : Mount
         Where base_link is in the model.
-    links : tuple of str
-        Links of the model whose poses `step` needs.
+    links, joints : tuple of str
+        Links of the model whose poses `step` needs, and joints whose positions.
+    drives : dict of str to float
+        Rates [rad/s] at which the joints of servos are to turn in this step.
     nodes : list of SimulatedNode
         One for each group, from `start` on.
     warnings : list of str
@@ -124,9 +131,13 @@ class ActuatorHost:
                     self.base, group_seats(model, tree, group, held), bool(group.turned(tree))
                 ),
                 params, bool(group.family.uses_body),
+                _turning(model, group.steering),
             )
             for group, params in given
         ]
+        self.joints = tuple(dict.fromkeys(
+            joint for group in self._groups for joint in group.joints
+        ))
         if robot is not None:
             self.warnings += shifts(LinkTree(robot), tree, groups)
         self.links = tuple(dict.fromkeys(
@@ -134,6 +145,7 @@ class ActuatorHost:
         ))
         families = {group.spec.name: group.family for group in groups}
         self._listener = Listener(list(command_topics(plugin, model.name, families)))
+        self.drives: dict[str, float] = {}
         self.nodes: list[SimulatedNode] = []
         self._context: rclpy.Context | None = None
         self._every, self._passed, self._looked = 1, 0, 0
@@ -207,7 +219,8 @@ class ActuatorHost:
                 node.look_for_publishers(self._listener.publishers_of(node.get_name()))
 
     def step(
-        self, stamp_ns: int, motion: Motion | None, poses: Mapping[str, Pose]
+        self, stamp_ns: int, motion: Motion | None, poses: Mapping[str, Pose],
+        joints: Mapping[str, tuple[float, float]] = MappingProxyType({}),
     ) -> dict[str, FloatArray]:
         """Run one step of every group.
 
@@ -219,6 +232,8 @@ class ActuatorHost:
             Of base_link; None only where no group depends on it.
         poses : mapping of str to Pose
             Of each of `links` in the world.
+        joints : mapping of str to tuple
+            Position and velocity of each of `joints` [rad], [rad/s].
 
         Returns
         -------
@@ -228,9 +243,14 @@ class ActuatorHost:
         """
         total: dict[str, FloatArray] = {}
         whole: FloatArray | None = None
+        self.drives = {}
         for group, node in zip(self._groups, self.nodes, strict=True):
             placed = None if group.forces.is_rigid else Placed(group.forces, node, poses)
+            if group.joints:
+                node.follow(group.joints, joints)
             output = node.step(stamp_ns, motion, placed)
+            if group.joints and output is not None:
+                self.drives.update(node.drives(group.joints))
             # What is not finite the node has complained of.
             if output is None or not math.isfinite(sum(output.wrench.tolist())):
                 continue
@@ -267,6 +287,18 @@ class ActuatorHost:
         self.nodes.clear()
         rclpy.try_shutdown(context=self._context)
         self._context = None
+
+
+def _turning(model: SimulatedModel, joints: tuple[str, ...]) -> tuple[str, ...]:
+    """Return joints that must turn in a model."""
+    known = [joint.name for joint in model.ends if joint.turns]
+    for name in joints:
+        if name not in known:
+            raise SourceError(
+                f'joint {name!r}', 'the model has none of this name that turns; it has: '
+                f'{", ".join(known) or "none"}'
+            )
+    return joints
 
 
 def _serve_every(period_ns: int) -> int:
@@ -325,7 +357,10 @@ class Placed:
     def __call__(self, output: Output) -> Output:
         """Return what a tick did, with the wrench that it is."""
         if self._node.loop is not None:
-            self.wrenches, wrench = self._forces.at(self._node.loop.family, output, self._poses)
+            family = self._node.loop.family
+            # The links are where the simulator has them, whatever their joints do.
+            own = family.at_rest if isinstance(family, SteeredFamily) else (family, output)
+            self.wrenches, wrench = self._forces.at(*own, self._poses)
             output = output._replace(wrench=wrench)
         return output
 
@@ -418,6 +453,21 @@ class SimulatedNode(ActuatorNode):
             return self.loop.step(stamp_ns, motion)
         finally:
             self._is_stepping = False
+
+    def follow(self, names: Sequence[str], joints: Mapping[str, tuple[float, float]]) -> None:
+        """Take positions and velocities of joints that turn its actuators."""
+        family = self.loop.family if self.loop else None
+        if isinstance(family, SteeredFamily):
+            columns = np.array([family.joint_names.index(name) for name in names])
+            family.follow(columns, *np.array([joints[name] for name in names]).T)
+
+    def drives(self, names: Sequence[str]) -> Iterator[tuple[str, float]]:
+        """Yield the rates [rad/s] at which those of them turn that servos move."""
+        family = self.loop.family if self.loop else None
+        if isinstance(family, SteeredFamily):
+            for name, rate in zip(family.joint_names, family.drives().tolist(), strict=True):
+                if name in names and math.isfinite(rate):
+                    yield name, rate
 
     def jump(self, from_ns: int, to_ns: int, timing: Mapping[str, Any]) -> None:
         """Go on at another time; see `ActuatorPorts.jump`."""

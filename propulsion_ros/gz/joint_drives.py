@@ -13,6 +13,7 @@ from propulsion_ros.gz.sdf_elements import insert, plugin
 from propulsion_ros.gz.simulated_model import is_shaft
 from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
 from propulsion_ros.models.common.family import Allocatable, Family, Output
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.link_tree import Joint, LinkTree
@@ -46,8 +47,17 @@ class Group:
         """What gz-sim's own systems cannot do, '' for nothing."""
         return _LEFT_OUT.get(self.family.facts.force, '')
 
+    @property
+    def steering(self) -> tuple[str, ...]:
+        """The joints that turn the links of actuators."""
+        return self.family.joint_names if isinstance(self.family, SteeredFamily) else ()
+
     def turned(self, tree: LinkTree) -> list[str]:
-        """Return the joints that are commanded by their position."""
+        """Return the joints of actuators themselves that are commanded by their position."""
+        return [name for name in self.positioned(tree) if name not in self.steering]
+
+    def positioned(self, tree: LinkTree) -> list[str]:
+        """Return all joints that are commanded by their position."""
         family = self.family
         return [
             name for name, field in zip(family.command_names, family.command_fields, strict=True)
@@ -77,13 +87,13 @@ def drive(
         Where gz-sim's systems cannot do what an actuator does.
     """
     node, family, turned = group.spec.name, group.family, group.turned(tree)
-    for name in turned:
+    for name in group.positioned(tree):
         _require_masses(root, tree, tree.joints[name].child)
         topic = joint_topic(f'{node}/positions/{name}', model, name, '0/cmd_pos')
         insert(root, plugin(
             'joint-position-controller', 'JointPositionController', joint_name=name,
             topic=topic.gz_topic, use_velocity_commands='true',
-            cmd_max=_speed_limit(root, name),
+            cmd_max=_speed_limit(tree.joints[name]),
         ))
         yield topic
     spins = _spins(family, group.output.axes)
@@ -165,12 +175,23 @@ def held_joints(root: Element | None, tree: LinkTree, groups: Sequence[Group]) -
         Its links.
     groups : sequence of Group
         The actuators.
+
+    Raises
+    ------
+    SourceError
+        For a joint that turns actuators and would be among them.
     """
     held = {name for group in groups for name in (*group.turned(tree), *_shafts(tree, group))}
     if root is not None:
         held.update(moved_without_mass(root, tree))
     while followers := {n for n, joint in tree.joints.items() if joint.mimics in held} - held:
         held |= followers
+    for joint in (tree.joints[name] for group in groups for name in group.steering):
+        if joint.name in held:
+            raise SourceError(
+                f'robot/{path_step("link", joint.child)}', 'expected an <inertial>: joint '
+                f'{joint.name!r} turns it, and Gazebo drops a link without one'
+            )
     return held
 
 
@@ -179,7 +200,7 @@ def _shafts(tree: LinkTree, group: Group) -> Iterator[str]:
     for frame, axis in zip(group.family.actuator_frames, group.output.axes, strict=True):
         for joint in tree.joints_between(frame, tree.root) if frame else ():
             turn = tree.pose(joint.child, group.spec.base_link).rotation
-            if is_shaft(joint, turn.T @ axis):
+            if is_shaft(joint, turn.T @ axis) and joint.name not in group.steering:
                 yield joint.name
             elif joint.kind != 'fixed':
                 break
@@ -206,11 +227,7 @@ def rigid_root(tree: LinkTree, link: str) -> str:
     return link
 
 
-def _speed_limit(root: Element, name: str) -> float:
+def _speed_limit(joint: Joint) -> float:
     """Return the velocity limit of a joint [rad/s], or a default."""
-    for element in root.findall('joint'):
-        limit = element.find('limit')
-        if element.get('name') == name and limit is not None:
-            path = f'robot/{path_step("joint", name)}/limit/@velocity'
-            return numbers(limit.get('velocity', '0'), path, 1)[0] or _FASTEST
-    return _FASTEST
+    path = f'{joint.path}/limit/@velocity'
+    return numbers(joint.speed_limit or '0', path, 1)[0] or _FASTEST

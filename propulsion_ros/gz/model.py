@@ -70,9 +70,9 @@ def gazebo_robot(
     model : str or Path
         Its .urdf or .xacro file, with plugin blocks, or the ``package://`` address of it.
     route : str
-        One of `ROUTES`. With 'system' the joints that actuators turn, and shafts, are fixed: the
-        models know them better. So are joints that move links without mass, which Gazebo would
-        drop.
+        One of `ROUTES`. With 'system' the joints that actuators turn themselves, and shafts, are
+        fixed: the models know them better. So are joints that move links without mass, which
+        Gazebo would drop.
     params_files : sequence of str or Path
         Settings of the nodes, the later ones win.
     namespace : str

@@ -38,8 +38,10 @@ def quaternion_in(pose: Any) -> Quaternion:
     return unit((turn.x(), turn.y(), turn.z(), turn.w()))
 
 
-def read_model(gz: Any, model: Any, ecm: Any) -> tuple[SimulatedModel, dict[str, int]]:
-    """Return a model with those nested in it, and the entity of each link by its name.
+def read_model(
+    gz: Any, model: Any, ecm: Any
+) -> tuple[SimulatedModel, dict[str, int], dict[str, int]]:
+    """Return a model with those nested in it, and the entities of links and joints by their names.
 
     What is nested is named as in SDF: ``arm::tip``.
 
@@ -54,12 +56,15 @@ def read_model(gz: Any, model: Any, ecm: Any) -> tuple[SimulatedModel, dict[str,
     """
     entities: dict[str, int] = {}
     joints: list[tuple[str, Any]] = []
+    turning: dict[str, int] = {}
     level = [('', model)]
     while level:
         prefix, each = level.pop(0)
         for entity in each.links(ecm):
             entities[prefix + str(gz.Link(entity).name(ecm))] = entity
-        joints.extend((prefix, gz.Joint(entity)) for entity in each.joints(ecm))
+        for entity in each.joints(ecm):
+            joints.append((prefix, gz.Joint(entity)))
+            turning[prefix + str(joints[-1][1].name(ecm))] = entity
         level += [
             (f'{prefix}{nested.name(ecm)}::', nested)
             for nested in map(gz.Model, each.models(ecm))
@@ -71,7 +76,7 @@ def read_model(gz: Any, model: Any, ecm: Any) -> tuple[SimulatedModel, dict[str,
     ]
     root = next((name for name, entity in entities.items() if entity == model.canonical_link(ecm)),
                 '')
-    return SimulatedModel(str(model.name(ecm)), poses, ends, root), entities
+    return SimulatedModel(str(model.name(ecm)), poses, ends, root), entities, turning
 
 
 def _joint(prefix: str, joint: Any, ecm: Any) -> Iterator[Joint]:

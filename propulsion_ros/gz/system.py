@@ -85,7 +85,7 @@ class ActuatorSystem:
                 'expected <actuators name="FAMILY"> with actuators, or a <urdf_file> that has such'
             ))
         beside = Path(file).parent
-        simulated, links = read_model(gz, model, ecm)
+        simulated, links, joints = read_model(gz, model, ecm)
         namespace = (plugin.findtext('namespace') or '').strip()
         files = [
             located((each.text or '').strip(), beside) for each in plugin.findall('params_file')
@@ -100,6 +100,7 @@ class ActuatorSystem:
             self._claim(node, node, 'another model has one of this name; give each a <namespace>')
         self._warn(self._host.warnings)
         self._links = {name: gz.Link(links[name]) for name in self._host.links}
+        self._joints = {name: gz.Joint(joints[name]) for name in self._host.joints}
         self._base = self._links[self._host.base.link]
         self._check_velocities(ecm)
         # The vectors of the very gz.math that this gz.sim was built with.
@@ -150,6 +151,9 @@ class ActuatorSystem:
     def _check_velocities(self, ecm: Any) -> None:
         if self._host.uses_body:
             self._base.enable_velocity_checks(ecm)
+        for joint in self._joints.values():
+            joint.enable_position_check(ecm)
+            joint.enable_velocity_check(ecm)
 
     def _begin_of_step(self, info: Any) -> int:
         """Return the tick at which the step begins [ns]; the first one starts the nodes.
@@ -186,14 +190,17 @@ class ActuatorSystem:
                 array_of(self._base.world_linear_velocity(ecm)),
                 array_of(self._base.world_angular_velocity(ecm)),
             )
+        turns = {name: _turn_of(joint, ecm) for name, joint in self._joints.items()}
         is_pushed = False
-        for name, wrench in host.step(stamp_ns, motion, poses).items():
+        for name, wrench in host.step(stamp_ns, motion, poses, turns).items():
             numbers = wrench.tolist()
             if any(numbers):
                 is_pushed = True
                 self._links[name].add_world_wrench(
                     ecm, vector(*numbers[:3]), vector(*numbers[3:])
                 )
+        for name, rate in host.drives.items():
+            self._joints[name].set_velocity(ecm, [rate])
         if line := self._rest.lasts(poses.values(), self._period_ns if is_pushed else 0):
             self._warn([line])
 
@@ -244,6 +251,12 @@ def _gz_sim() -> Any:
         if _MODULE.fullmatch(name):
             return sys.modules[name]
     raise ImportError('gz.sim is not loaded: this module runs inside gz-sim')
+
+
+def _turn_of(joint: Any, ecm: Any) -> tuple[float, float]:
+    """Return position and velocity of a joint, 0 before the physics has any [rad], [rad/s]."""
+    position, velocity = joint.position(ecm), joint.velocity(ecm)
+    return float(position[0]) if position else 0.0, float(velocity[0]) if velocity else 0.0
 
 
 def _fault_of_step(period_ns: int, end_ns: int) -> ConfigError:

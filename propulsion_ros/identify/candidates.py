@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family
+from propulsion_ros.models.steering.steered import SteeredFamily, made_family
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import (
     FloatArray,
@@ -78,7 +79,8 @@ class Candidates:
 
     def made(self, changes: Mapping[str, Any]) -> Family:
         """Return a model with other values; raise `ConfigError` where they are wrong."""
-        return self._family(build(self._family.Params, {**self._values, **changes}))
+        values = {**self._values, **changes}
+        return made_family(self._family, build(self._family.Params, values), values)
 
     def changed(self, values: Mapping[str, Any]) -> Candidates:
         """Return candidates with other values in common."""
@@ -111,7 +113,7 @@ class Candidates:
         if not isinstance(model, Allocatable) or model.uses_body or names_field(cls) is None:
             return False
         is_plain = tuple(model.command_names) == tuple(model.actuator_names)
-        return is_plain and not any(
+        return is_plain and not isinstance(model, SteeredFamily) and not any(
             flatten(self._values.get(f'{field.name}.names'))
             for field in dataclasses.fields(cls) if isinstance(spec_of(field), Group)
         )

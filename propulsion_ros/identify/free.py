@@ -65,7 +65,7 @@ class Free:
     @property
     def is_lag(self) -> bool:
         """Whether its start is looked for on a grid."""
-        return self.keys[0] in LAGS
+        return is_lag(self.keys[0])
 
 
 def free_parameters(
@@ -108,6 +108,11 @@ def free_parameters(
     if not found:
         raise SourceError('--fit', 'expected parameters, such as <group>.time_constant')
     return found
+
+
+def is_lag(key: str) -> bool:
+    """Whether a flat parameter is a lag, of an actuator or of the servo of a joint."""
+    return key.rpartition('.')[2] in LAGS
 
 
 def delay() -> Free:
@@ -183,15 +188,15 @@ def _plain(
     chosen = own if index == '*' else own[[int(index)]] if index else own[:1]
     if not index and not np.all(own == own[0]):
         chosen = own.mean(keepdims=True)
-    is_lag = keys[0] in LAGS
+    slow = is_lag(keys[0])
     above = spec.above if np.isfinite(spec.above) else -np.inf
     low = max(spec.lo, np.nextafter(above, np.inf) if np.isfinite(above) else -np.inf)
-    if is_lag:
+    if slow:
         low, high = max(low, _SHORTEST), min(spec.hi, _LONGEST)
     else:
         high = spec.hi
-    scale = np.where(chosen, np.abs(chosen), _LAG_SCALE if is_lag else 1.0)
-    scale = np.maximum(scale, _LAG_SCALE) if is_lag else scale
+    scale = np.where(chosen, np.abs(chosen), _LAG_SCALE if slow else 1.0)
+    scale = np.maximum(scale, _LAG_SCALE) if slow else scale
 
     def changes(x: FloatArray) -> dict[str, Any]:
         rows = own.copy()

@@ -17,8 +17,10 @@ from propulsion_ros.graph.share import read_description
 from propulsion_ros.identify.free import BODY
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.steering.steered import STEERING, steering_of
+from propulsion_ros.models.steering.steering import SteeringParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown
+from propulsion_ros.settings.flat import Parameter, build, parameters_of, refuse_unknown
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
@@ -85,8 +87,21 @@ class Robot:
         if self.setting is None:
             return {}
         params = self.setting.build(self.setting.family_type.Params)
-        keys = [each.key for each in parameters_of(self.setting.family_type.Params)]
-        return {key: attrgetter(key)(params) for key in keys}
+        whole = {key: attrgetter(key)(params) for key in self._keys(type(params))}
+        joints = steering_of(self.setting.values)
+        return whole | {STEERING + key: getattr(joints, key) for key in self._keys(type(joints))}
+
+    @property
+    def schema(self) -> list[Parameter]:
+        """The parameters of `values`."""
+        if self.setting is None:
+            return []
+        return [*parameters_of(self.setting.family_type.Params),
+                *parameters_of(SteeringParams, STEERING)]
+
+    @staticmethod
+    def _keys(params: type[Any]) -> list[str]:
+        return [each.key for each in parameters_of(params)]
 
     @property
     def properties(self) -> dict[str, float]:

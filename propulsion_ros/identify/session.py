@@ -51,7 +51,6 @@ from propulsion_ros.identify.validation import (
 from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import opened_to_write, writing
-from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.ros_yaml import dump
 from propulsion_ros.settings.yaml_file import ParameterFile
@@ -123,7 +122,7 @@ class Session:
             return
         if setting is None:
             raise SourceError('--fit', 'name the group of actuators, as in <group>.time_constant')
-        self._schema = list(parameters_of(setting.family_type.Params))
+        self._schema = robot.schema
         self._family = setting.family_type
         model = setting.build_family()
         self._names = Names(

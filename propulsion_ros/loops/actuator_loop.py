@@ -13,6 +13,7 @@ import numpy as np
 
 from propulsion_ros.loops.centre_of_mass import CentreOfMass
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
+from propulsion_ros.loops.joint_angles import JointAngles
 from propulsion_ros.models.common.family import (
     AboutCom,
     BodyState,
@@ -23,6 +24,7 @@ from propulsion_ros.models.common.family import (
     run_steps,
 )
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, quantity, validate
 from propulsion_ros.timing.agenda import NEVER, Agenda, Place
@@ -33,8 +35,8 @@ _LONGEST = 1e6
 """No time span of a setting is longer [s]."""
 
 COMMAND, ODOMETRY, CURRENT, CLOCK = 'command', 'odometry', 'current', 'clock'
-COM = 'com'
-_SOURCES = (COM, ODOMETRY, CURRENT, COMMAND, CLOCK)
+COM, JOINTS = 'com', 'joint_states'
+_SOURCES = (COM, ODOMETRY, CURRENT, JOINTS, COMMAND, CLOCK)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,7 +63,7 @@ class LoopParams:
         hi=_LONGEST,
     )
     wait_for: tuple[str, ...] = quantity(
-        (), kind=str, shape=('*',), choices=(COMMAND, ODOMETRY, CURRENT, CLOCK),
+        (), kind=str, shape=('*',), choices=(COMMAND, ODOMETRY, CURRENT, JOINTS, CLOCK),
         doc='inputs that must have passed a step before it runs; empty: any one',
     )
     max_lag: float = quantity(
@@ -172,6 +174,8 @@ class ActuatorLoop:
         What the last tick did, None before the first.
     example : Output
         What some tick does, which fields there are.
+    joints : JointAngles or None
+        Measured angles of joints that turn the actuators.
     placed : callable or None
         Returns what a tick did with the wrench that it really is where links have moved.
     """
@@ -206,6 +210,9 @@ class ActuatorLoop:
         self.hold.off = names_off(params, family.command_names)
         self._motion: Motion | None = None
         self._current: FloatArray = np.zeros(3)
+        self.joints = JointAngles(family) if (
+            isinstance(family, SteeredFamily) and family.is_measured.any()
+        ) else None
         self._clear()
         # Some settings are wrong only together with the step, and this is where both meet.
         self.example = family.step(self.hold.at(0), self._body, self._dt, 0)
@@ -316,8 +323,8 @@ class ActuatorLoop:
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
         """Take one input; False where its stamp is of another time.
 
-        Its payload is a `CommandUpdate`, a `Motion`, the velocity of the fluid in the world
-        [m/s], the centre of mass [m], or None for the time of a clock.
+        Its payload is a `CommandUpdate`, a `Motion`, a `JointUpdate`, the velocity of the fluid in
+        the world [m/s], the centre of mass [m], or None for the time of a clock.
         """
         if source == COM:
             return self.inputs.push_lasting(source, stamp_ns, payload)
@@ -342,7 +349,9 @@ class ActuatorLoop:
             None, without having done anything, where the commands must be pushed one by one.
         """
         inputs = self.inputs
-        is_plain = self._enabled and self._every == 1 and not (self._with_links or self.agenda)
+        is_plain = self._enabled and self._every == 1 and not (
+            self._with_links or self.agenda or self.joints
+        )
         if len(stamps) < _SHORTEST or not is_plain or not inputs.takes_run(COMMAND, stamps, clock):
             return None
         stamps = self.hold.until_stale(stamps)
@@ -388,6 +397,10 @@ class ActuatorLoop:
             return
         if source == COM:
             self.com.receive(stamp_ns, payload)
+            return
+        if source == JOINTS:
+            if self.joints:
+                self.joints.receive(stamp_ns, payload)
             return
         # What is older than what is known is nothing new.
         if source == ODOMETRY and stamp_ns >= self._motion_ns:
@@ -440,6 +453,8 @@ class ActuatorLoop:
         self._motion, self._current = None, np.zeros(3)
         self._motion_ns = self._current_ns = NEVER
         self.com.forget_time()
+        if self.joints:
+            self.joints.forget()
         self._body = BodyState()
         self._clear_sums()
 

@@ -14,6 +14,7 @@ from propulsion_ros.loops.actuator_loop import (
     CLOCK,
     COMMAND,
     CURRENT,
+    JOINTS,
     ODOMETRY,
     ActuatorLoop,
     LoopParams,
@@ -25,6 +26,7 @@ from propulsion_ros.loops.autopilot import Autopilot, AutopilotParams
 from propulsion_ros.loops.command_hold import CommandLoss
 from propulsion_ros.loops.command_reader import CommandReader, CommandRows, NamedCommand
 from propulsion_ros.loops.decoders import LATEST_NS, WrenchReader, msg_to_current, msg_to_motion
+from propulsion_ros.loops.joint_angles import JointReader
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Port, Request
 from propulsion_ros.loops.stamped_ports import OTHER_CLOCK, StampedPorts
@@ -42,6 +44,7 @@ from propulsion_ros.models.common.family import (
     is_allocatable,
 )
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.steering.steered import SteeredFamily, measured_joints
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.names import as_word, is_name
@@ -114,6 +117,7 @@ class ActuatorPorts(StampedPorts):
         self._off = actuators_off(params, family)
         self._world_frame = ''
         self._started_ns: int | None = None
+        self._joint_publishers = 0
         self._is_complete = publish_joint_states
         self._open_outlets(publish_each, publish_numbers)
         self.requests.append(
@@ -226,6 +230,12 @@ class ActuatorPorts(StampedPorts):
             self._add('~/current', Kind.TWIST, self._taking(
                 CURRENT, lambda message: msg_to_current(message, self._world_frame)
             ), 'sensor', CURRENT)
+        # A host that has the joints itself needs no message.
+        if self._host.follows_links:
+            self.core.joints = None
+        elif isinstance(family, SteeredFamily) and family.is_measured.any():
+            self._joint_reader = JointReader(family, measured_joints(family))
+            self._add(JOINTS, Kind.JOINTS, self._take_joints, 'sensor', JOINTS)
         if params.step_on == 'clock' or self.record.is_replay:
             self._keep_time(params.update_rate, params.hold_back)
             self._has_clock = params.step_on == 'clock'
@@ -267,6 +277,11 @@ class ActuatorPorts(StampedPorts):
 
     def _read_motion(self, message: Any) -> Motion:
         return msg_to_motion(message, self.frame)
+
+    def _take_joints(self, message: Any) -> None:
+        # Others publish states of joints that are none of these.
+        if self._joint_reader.names(message):
+            self._take(JOINTS, message.header.stamp, message, self._joint_reader.read)
 
     # Runs of commands.
 
@@ -466,6 +481,8 @@ class ActuatorPorts(StampedPorts):
     def _publish(self, report: Report) -> None:
         self._report = report
         self._loss.follow(report.stamp_ns)
+        if self.core.joints:
+            self.core.joints.follow(report.stamp_ns, self._host)
         publish, output, stamp_ns = self._host.publish, report.output, report.stamp_ns
         tanks = output.tanks
         if tanks is not None:
@@ -545,6 +562,15 @@ class ActuatorPorts(StampedPorts):
             values[f'{row.name}/voltage'] = round(float(row.voltage), 3)
             values[f'{row.name}/percentage'] = round(float(row.charge), 4)
         values.update(met, stale=stale, switched_off=off, degraded=int(degraded))
+        if core.joints:
+            values['lost_joints'] = self._host.counts['lost_joints']
+            publishers = self._host.publishers_of(JOINTS)
+            if publishers > 1 and publishers != self._joint_publishers:
+                self._host.log('warn', (
+                    f'{publishers} publishers of {self._host.resolve_topic_name(JOINTS)}: '
+                    'an angle that several publish holds until that of another one'
+                ))
+            self._joint_publishers = publishers
         if level != ERROR:
             warnings = [
                 *(flag for flag, count in met.items() if count),
@@ -557,6 +583,7 @@ class ActuatorPorts(StampedPorts):
                 *(['actuators are degraded'] if degraded else []),
                 *(['actuators are switched off'] if off else []),
                 *(['command is stale'] if stale else []),
+                *(['joint states are lost'] if core.joints and core.joints.lost.any() else []),
                 *(['no odometry yet, so no force'] if core.lacks_motion else []),
             ]
             if warnings:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from propulsion_ros.loops.actuator_loop import LoopParams, actuators_off
 from propulsion_ros.loops.decoders import checked_stamp, checked_wrench, msg_to_parts
+from propulsion_ros.loops.joint_angles import JointReader
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.models.common.allocation import Allocation, Allocator
@@ -18,6 +19,12 @@ from propulsion_ros.models.common.family import (
     Retunable,
     effectiveness_of,
 )
+from propulsion_ros.models.steering.steered import SteeredFamily
+from propulsion_ros.models.steering.vectored import (
+    VectoredAllocation,
+    VectoredAllocator,
+    Vectoring,
+)
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -26,13 +33,14 @@ class AllocatorLoop:
     """Shares each demanded wrench among the actuators of one group, within their limits.
 
     It reckons with faults: the newest effectiveness of the group's actuators holds, published by
-    the group or configured here, and what is switched off here gets no thrust at all.
+    the group or configured here, and what is switched off here gets no thrust at all. Where joints
+    turn the actuators, it shares at the angles that the newest state of the group has.
 
     Parameters
     ----------
     family : Allocatable
         The group.
-    allocator : Allocator
+    allocator : Allocator or Vectoring
         What shares among healthy actuators.
     frame : str
         Of the demand.
@@ -52,31 +60,46 @@ class AllocatorLoop:
     def __init__(
         self,
         family: Allocatable,
-        allocator: Allocator,
+        allocator: Allocator | Vectoring,
         frame: str,
         host: Host,
         *,
         params: LoopParams | None = None,
         lossless: bool = False,
     ) -> None:
-        self._family, self._healthy, self._frame, self._host = family, allocator, frame, host
+        self._family, self._frame, self._host = family, frame, host
         names = tuple(family.actuator_names)
         self._names = names
         fields = dict(zip(family.command_names, family.command_fields, strict=True))
         self._field = fields[names[0]] if names else ''
         self._newest: Allocation | None = None
         self._missed, self._misses = '', 0
-        self._command = Outlet('~/command', Kind.JOINTS, 'result', frame, names, lossless)
+        self._steers = allocator if isinstance(allocator, Vectoring) else None
+        joints = self._steers.names if self._steers else ()
+        self._command = Outlet(
+            '~/command', Kind.JOINTS, 'result', frame, (*names, *joints), lossless
+        )
         self._residual = Outlet(
             '~/residual', Kind.WRENCH, 'result', frame, (), lossless, overridable=False
         )
         self.outlets = (self._command, self._residual)
         self._demand = Port('~/wrench_command', Kind.WRENCH, self._take, 'command', lossless)
         # Faults first: where both are ready, the demand is shared with these.
-        self.ports = (Port(
+        self.ports: tuple[Port, ...] = (Port(
             '~/effectiveness', Kind.JOINTS, self._take_effectiveness, 'latched', lossless,
             while_inactive=True, overridable=False,
         ), self._demand)
+        self._at_rest, self._angles = allocator, getattr(family, 'angles', np.zeros(0))
+        self._healthy = allocator.allocator(self._angles) if isinstance(
+            allocator, Vectoring
+        ) else allocator
+        self._last_ns: int | None = None
+        self._period = 1.0 / (params or LoopParams()).update_rate
+        if isinstance(family, SteeredFamily):
+            self._joints = JointReader(family, family.joint_names)
+            self.ports = (Port(
+                '~/state', Kind.JOINTS, self._take_state, 'sensor', lossless,
+            ), *self.ports)
         self.requests: Sequence[Request] = ()
         self.timers: Sequence[Timer] = ()
         self._off = actuators_off(params or LoopParams(), family)
@@ -87,7 +110,9 @@ class AllocatorLoop:
         """Share from now on by the faults as they are known."""
         part = np.where(self._off, 0.0, self._effectiveness)
         self._faulty = int(np.count_nonzero(part < 1.0))
-        self._allocator = self._healthy.weakened(part) if self._faulty else self._healthy
+        self._allocator: Allocator | VectoredAllocator = (
+            self._healthy.weakened(part) if self._faulty else self._healthy
+        )
 
     def check(self, params: LoopParams) -> None:
         """Raise `ConfigError` where a live setting names what the group does not have."""
@@ -112,6 +137,26 @@ class AllocatorLoop:
         self._effectiveness = np.where(np.isnan(given), self._effectiveness, given)
         self._reckon()
 
+    def _take_state(self, message: Any) -> None:
+        """Share from now on at the angles at which the joints of the group are."""
+        try:
+            update = self._joints.read(message)
+        except CommandError as error:
+            self._host.complain('refused', f'state refused: {error}')
+            return
+        angles = self._angles.copy()
+        angles[update.columns] = update.angles
+        before, self._angles = self._angles, angles
+        allocator, family = self._at_rest, cast(Any, self._family)
+        if isinstance(allocator, Vectoring):
+            # Those that it turns itself are where it has sent them.
+            if np.any(angles[allocator.others] != before[allocator.others]):
+                self._healthy = allocator.allocator(angles)
+                self._reckon()
+        elif not np.array_equal(angles, before):
+            self._healthy = allocator.turned(family.allocation_at(angles))
+            self._reckon()
+
     def _take(self, message: Any) -> None:
         try:
             demand = checked_wrench(message, self._frame)
@@ -119,12 +164,33 @@ class AllocatorLoop:
         except CommandError as error:
             self._host.complain('refused', f'wrench_command refused: {error}')
             return
-        allocation = self._newest = self._allocator.allocate(demand)
-        self._judge(demand, allocation)
+        allocation, angles = self._share(demand, stamp_ns or self._host.now_ns())
         values: dict[str, Any] = {self._field: self._family.command_for(allocation.effort)}
+        if len(angles):
+            row = np.full((2, len(self._names) + len(angles)), np.nan)
+            row[0, :len(self._names)], row[1, len(self._names):] = values[self._field], angles
+            values = {self._field: row[0], 'position': row[1]}
+            if self._field == 'position':
+                values = {'position': np.where(np.isnan(row[0]), row[1], row[0])}
+        self._newest = allocation
+        self._judge(demand, allocation)
         self._host.publish(self._command, stamp_ns, JointRow(**values))
         # A stamp of 0 means now, for the group as for what reads the residual.
         self._host.publish(self._residual, stamp_ns or self._host.now_ns(), allocation.residual)
+
+    def _share(self, demand: FloatArray, stamp_ns: int) -> tuple[Allocation, FloatArray]:
+        """Return what a demand makes, and the angles to send joints to, (k,)."""
+        if self._steers is None or not isinstance(self._allocator, VectoredAllocator):
+            return self._allocator.allocate(demand), np.zeros(0)  # type: ignore[call-arg]
+        last, self._last_ns = self._last_ns, stamp_ns
+        effort, angle, dt = np.zeros(len(self._names)), np.zeros(len(self._names)), self._period
+        if last is None or not isinstance(self._newest, VectoredAllocation):
+            angle = self._steers.of_actuators(self._angles)
+        else:
+            effort, angle = self._newest.effort, self._newest.angle
+            dt = min(max((stamp_ns - last) * 1e-9, 0.0), _PAUSE)
+        found = self._allocator.allocate(demand, effort, angle, dt)
+        return found, self._steers.of_joints(found.angle)
 
     def _judge(self, demand: FloatArray, allocation: Allocation) -> None:
         """Count a demand that is out of reach, and report the first of several."""
@@ -143,7 +209,7 @@ class AllocatorLoop:
 
     def start(self) -> None:
         """Begin; nothing but faults is remembered."""
-        self._newest, self._missed = None, ''
+        self._newest, self._missed, self._last_ns = None, '', None
         self._host.log('info', f'active, shares a wrench among {", ".join(self._names)}')
 
     def stop(self) -> None:
@@ -163,6 +229,8 @@ class AllocatorLoop:
         }
 
 
+_PAUSE = 0.5
+"""What joints turn in after a longer time without a demand [s]."""
 _UNITS = np.array(['N'] * 3 + ['N m'] * 3)
 
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.loops.actuator_loop import CURRENT, ODOMETRY
+from propulsion_ros.loops.actuator_loop import CURRENT, JOINTS, ODOMETRY
 from propulsion_ros.loops.command_reader import CommandRows
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow, Kind, MassRow, OdometryRow
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.steering.steered import measured_joints
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.replay.blocks import BlockLoop, Moment, Played, played
 from propulsion_ros.replay.command_table import Columns, Row, read_header
@@ -46,18 +47,21 @@ class RowMessages:
 
     Attributes
     ----------
-    names : sequence of str
-        What can be commanded.
+    names : collection of str
+        What can be commanded, and joints that are measured.
     """
 
     def __init__(self, host: LoopHost) -> None:
         loop: Any = host.loop
-        self.names = frozenset(loop.family.command_names)
+        self._commanded = frozenset(loop.family.command_names)
+        self._measured = measured_joints(loop.family)
+        self.names = self._commanded | self._measured
         # A frame without a name is taken for that of the loop.
         self._outlets = {
             name: Outlet(host.resolve_topic_name(f'~/{name}'), kind, 'command')
             for name, kind in KINDS.items()
         }
+        self._outlets[JOINTS] = Outlet(host.resolve_topic_name(JOINTS), Kind.JOINTS, 'sensor')
         self._velocity: Sequence[float] = _STILL
         self._angular_velocity: Sequence[float] = _STILL
 
@@ -71,14 +75,15 @@ class RowMessages:
             # A part without a number is not commanded.
             parts = [row.wrench.get(name) for name in WRENCH_NAMES]
             yield self._message('wrench_command', stamp_ns, parts)
-        if row.commands:
-            joints = self._joints(row.commands)
+        for topic, names in ((JOINTS, self._measured), ('command', self._commanded)):
+            joints = self._joints(row.commands, names)
             if joints is not None:
-                yield self._message('command', stamp_ns, joints)
+                yield self._message(topic, stamp_ns, joints)
 
-    def _joints(self, commands: dict[_Key, float]) -> JointRow | None:
-        """Return the commands of the loop, NaN where a name has another field; None for none."""
-        keys = [key for key in commands if key[0] in self.names]
+    @staticmethod
+    def _joints(commands: dict[_Key, float], known: Collection[str]) -> JointRow | None:
+        """Return the values of some names, NaN where one has another field; None for none."""
+        keys = [key for key in commands if key[0] in known]
         names = list(dict.fromkeys(name for name, _ in keys))
         return JointRow(names=names, **{
             field: [commands.get((name, field), np.nan) for name in names]

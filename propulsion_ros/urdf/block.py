@@ -35,6 +35,8 @@ class Rows:
         Fields that have a value for each row, by key.
     roles : dict
         Those of them that have a part in geometry.
+    turns : bool
+        Whether they are joints that turn actuators.
     naming : str
         Key of the field that names the rows.
     """
@@ -56,6 +58,7 @@ class Rows:
             if isinstance(spec, Quantity) and spec.per_row
         }
         self.roles = {key: spec for key, spec in self.fields.items() if spec.geometry}
+        self.turns = 'steering' in {spec.geometry for spec in self.roles.values()}
         naming = names_field(self.cls)
         self.naming = naming.name if naming else ''
 
@@ -237,14 +240,16 @@ class _Reader:
             parameter.key: parameter.spec
             for cls in (params, common) if cls
             for parameter in parameters_of(cls)
-            if not parameter.spec.per_row and parameter.spec.shape != ('names',)
+            if not (parameter.spec.per_row or parameter.spec.geometry)
+            and parameter.spec.shape != ('names',)
         }
         self._element = self._facts.tag
         self._rows = {self._element: Rows(params, '')} if self._element else {}
-        for f in dataclasses.fields(params):
+        for f in (f for cls in (params, common) if cls for f in dataclasses.fields(cls)):
             group = spec_of(f)
             if isinstance(group, Group):
                 self._rows[group.element] = Rows(group.cls, f'{f.name}.')
+        self._chains: list[list[str]] = []
         self._values: dict[str, Any] = {}
         self._paths: dict[str, str] = {}
         self._geometry: set[str] = set()
@@ -270,6 +275,9 @@ class _Reader:
                 ))
             self._faulty.add(self._rows[self._element].naming)
         for rows in self._rows.values():
+            if rows.turns and rows.columns:
+                with self._faults.kept():
+                    self._join(rows)
             self._finish(rows)
         stays = tuple(self._placer.stays())
         return ActuatorSpec(
@@ -315,7 +323,13 @@ class _Reader:
         for tag in row.children:
             with self._keeping(rows.prefix + tag.key):
                 self._cell(rows, tag, name, given)
-        if rows.roles:
+        if rows.turns:
+            # What the joint gives its tags may not.
+            given.update({
+                key: cell for key, cell in self._placer.steer(row).items()
+                if key in rows.roles or key == rows.naming or key not in given
+            })
+        elif rows.roles:
             with self._faults.kept():
                 self._place(rows, row, given)
         for key in (rows.naming, *rows.fields):
@@ -372,6 +386,10 @@ class _Reader:
                 (key, cell) for key, cell in place.from_joint(self._facts).items()
                 if key not in given
             )
+        if not rows.prefix:
+            own = [joint.name for joint in place.joints]
+            chain = self._placer.chain(place.link)
+            self._chains.append([joint for joint in chain if joint not in own])
         if any(spec.unit == 'kg' for spec in rows.fields.values()):
             self._masses[place.link] = row.path
         for key, spec in rows.roles.items():
@@ -380,6 +398,29 @@ class _Reader:
                 raise SourceError(path, _MISSING)
             given[key] = place.role(spec.geometry, own), path
             self._geometry.add(rows.prefix + key)
+
+    def _join(self, rows: Rows) -> None:
+        """Note which joint each actuator, and each joint itself, hangs on."""
+        joints, paths = rows.columns[rows.naming], rows.paths[rows.naming]
+        hung = {joint for chain in self._chains for joint in chain}
+        for joint, path in zip(joints, paths, strict=True):
+            if joint not in hung:
+                raise SourceError(path, (
+                    f'joint {joint!r} turns no actuator of this block; name one between base_link '
+                    'and an actuator'
+                ))
+
+        def nearest(chain: list[str]) -> str:
+            return next((joint for joint in reversed(chain) if joint in joints), '')
+
+        for i, joint in enumerate(joints):
+            chain = self._placer.chain(self._placer.tree.joints[joint].parent)
+            rows.columns['carried_by'][i] = nearest(chain)
+        key = f'{rows.prefix}actuators'
+        self._values[key] = [nearest(chain) for chain in self._chains]
+        self._paths[key] = paths[0]
+        self._geometry.update(rows.prefix + each for each in (*rows.roles, rows.naming))
+        self._geometry.add(key)
 
     def _finish(self, rows: Rows) -> None:
         """Turn the columns of a class into flat values; absent cells take the default."""

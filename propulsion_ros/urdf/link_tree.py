@@ -74,6 +74,8 @@ class Joint:
     """Lower and upper end of a revolute or prismatic joint [rad or m]."""
     mimics: str = ''
     """Joint that it follows, '' for none."""
+    speed_limit: str = ''
+    """As its <limit> has it [rad/s or m/s], '' for none."""
 
     @property
     def path(self) -> str:
@@ -307,7 +309,9 @@ def _read_joint(element: Element, links: Collection[str], faults: Faults) -> Joi
             ))
     mimic = element.find('mimic')
     mimics = '' if mimic is None else mimic.get('joint', '')
-    return Joint(name, kind, parent, child, origin, axis, limits, mimics)
+    limit = element.find('limit')
+    speed = '' if limit is None else limit.get('velocity', '')
+    return Joint(name, kind, parent, child, origin, axis, limits, mimics, speed)
 
 
 def _end(element: Element, tag: str, path: str, links: Collection[str]) -> str:

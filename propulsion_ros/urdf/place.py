@@ -12,7 +12,7 @@ from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import Quantity
 from propulsion_ros.urdf.link_tree import Joint, LinkTree, Pose
-from propulsion_ros.urdf.xml import Tag
+from propulsion_ros.urdf.xml import Tag, numbers
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,7 @@ class Placer:
         tags = row.all('joint')
         joints = [self.tree.joint(tag.text, tag.path) for tag in tags]
         for tag, joint in zip(tags, joints, strict=True):
-            if joint.mimics:
-                raise SourceError(
-                    tag.path, f'joint {joint.name!r} takes no commands, it mimics '
-                    f'{joint.mimics!r}; name that one'
-                )
+            self._check_commanded(joint, tag.path)
         count = _joint_count(roles)
         if count:
             self._own.update(joint.name for joint in joints)
@@ -115,16 +111,62 @@ class Placer:
         poses = [self.tree.pose(joint.child, self.base_link) for joint in joints]
         return Place(link, self.tree.pose(link, self.base_link), joints, poses)
 
+    def steer(self, row: Tag) -> dict[str, tuple[Any, str]]:
+        """Return what a joint that turns actuators gives of a row of `SteeringParams`.
+
+        Raises
+        ------
+        SourceError
+            For an unknown or unsuitable joint.
+        """
+        tag = row.one('joint')
+        name, path = (tag.text, tag.path) if tag else (row.name, row.path)
+        joint = self.tree.joint(name, path)
+        self._check_commanded(joint, path)
+        if not joint.turns:
+            raise SourceError(path, f'expected a revolute or continuous joint, got {joint.kind}')
+        if joint not in self.tree.joints_between(joint.child, self.base_link):
+            raise SourceError(
+                path, f'joint {joint.name!r} carries base_link {self.base_link!r}, expected '
+                'another base_link',
+            )
+        self._own.add(joint.name)
+        pose, limit = self.tree.pose(joint.child, self.base_link), f'{joint.path}/limit/@'
+        found: dict[str, tuple[Any, str]] = {
+            'joints': (joint.name, path), 'pivot': (pose.position.tolist(), path),
+            'axis': ((pose.rotation @ joint.axis).tolist(), path),
+        }
+        for end, value in zip(('lower', 'upper'), joint.limits or (), strict=False):
+            found[end] = value, limit + end
+        if joint.speed_limit:
+            limit += 'velocity'
+            found['rate_limit'] = numbers(joint.speed_limit, limit, 1)[0], limit
+        return found
+
+    def chain(self, link: str) -> list[str]:
+        """Return the joints on the way from base_link to a link that can turn."""
+        way = self.tree.joints_between(link, self.base_link)
+        return [joint.name for joint in reversed(way) if joint.turns]
+
     def slides(self) -> list[str]:
         """Return a line for each joint that slides."""
         return self._slides
 
     def stays(self) -> list[str]:
-        """Return a line for each joint that moves actuators and is of no gimbal."""
+        """Return a line for each joint that moves actuators and has no row of its own."""
+        hint = '; <steering name="{}"> lets it move'
         return [
             f'{path}: joint {joint!r} moves {row!r}, which stays where position 0 has it'
+            + hint.format(joint) * self.tree.joints[joint].turns
             for joint, (path, row) in self._passed.items() if joint not in self._own
         ]
+
+    def _check_commanded(self, joint: Joint, path: str) -> None:
+        if joint.mimics:
+            raise SourceError(
+                path, f'joint {joint.name!r} takes no commands, it mimics {joint.mimics!r}; '
+                'name that one'
+            )
 
     def _link(self, row: Tag, tags: list[Tag], joints: list[Joint]) -> tuple[str, str]:
         """Return the link of a row and the path where it stands."""

@@ -82,6 +82,29 @@ def test_unknown_limits_and_mass_are_said_to_be_unknown():
     assert any(line.startswith('thrust to weight   - along z') for line in lines)
 
 
+def test_a_boat_is_said_to_float_and_a_stone_is_not():
+    text = (
+        '<robot name="r"><link name="b"><inertial><mass value="100"/><inertia ixx="9" iyy="70" '
+        'izz="70" ixy="0" ixz="0" iyz="0"/></inertial></link><gazebo><plugin '
+        'filename="propulsion_ros" name="thrusters"><thruster name="t"><link>b</link>'
+        '<rotor_constant>1e-3</rotor_constant></thruster></plugin></gazebo></robot>'
+    )
+    specs = actuators_from_urdf(text, loop_params_of)
+
+    def rows(density):
+        values = {'body.fluid_density': density, 'body.ground': False, 'body.hulls.names': ['h'],
+                  'body.hulls.size': [2.0, 0.5, 0.4]}
+        robot = sources_of(text, specs, lambda node: values if node == 'vehicle' else {}).layout
+        return [line for line in lines_of(robot) if line.startswith('afloat')]
+
+    # Draught 0.1 m; KB 0.05, BM 0.5^2 / (12 0.1), KG 0.2.
+    line, = rows(1000.0)
+    assert line.split('afloat')[1].strip() == (
+        'b 0.1 m above the water, metacentre 0.05833 m above the centre of mass'
+    )
+    assert rows(200.0) == []
+
+
 def test_sum_of_thrusts_is_known_where_each_limit_in_it_is():
     text = (
         '<robot name="a"><link name="base_link"/><link name="b"/><joint name="j" type="fixed">'
@@ -101,3 +124,29 @@ def test_table_of_a_quadrotor(quadrotor):
         'rotors  front_left   0.2 0.2 0.04    0 0 1  7.4      8215  0.05/0.03'
     )
     assert 'can be controlled  force z, torque x, torque y, torque z' in lines
+
+
+def test_wrench_is_shown_over_the_angles_of_each_joint():
+    """Two rotors of 7 N, one of which a joint turns from z to x in five steps."""
+    link = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    rotor = ('<rotor name="{0}"><link>{0}</link><max_thrust>7</max_thrust>'
+             '<motor_constant>1e-5</motor_constant></rotor>')
+    robot = layout_of(f"""<robot name="r"><link name="base">{link}</link><link name="a"/>
+      <joint name="tilt" type="revolute"><parent link="base"/><child link="a"/>
+        <axis xyz="0 1 0"/><limit lower="0" upper="1.5707963267948966" velocity="1"/></joint>
+      <link name="b"/><joint name="j" type="fixed"><parent link="base"/><child link="b"/></joint>
+      <gazebo><plugin filename="propulsion_ros" name="rotors">{rotor.format('a')}
+      {rotor.format('b')}<steering name="tilt"><mode>servo</mode></steering>
+      </plugin></gazebo></robot>""")
+    lines = list(lines_of(robot))
+    at = next(i for i, line in enumerate(lines) if line.startswith('tilt [deg]'))
+    rows = [line.split() for line in lines[at + 1:at + 6]]
+    assert [float(row[0]) for row in rows] == [0.0, 22.5, 45.0, 67.5, 90.0]
+    angles = np.linspace(0.0, np.pi / 2, 5)
+    np.testing.assert_allclose(
+        [float(row[3]) for row in rows], 7.0 * np.sin(angles), rtol=1e-3, atol=1e-9
+    )
+    np.testing.assert_allclose(
+        [float(row[9]) for row in rows], 7.0 + 7.0 * np.cos(angles), rtol=1e-3
+    )
+    np.testing.assert_allclose(robot.groups[0].speeds, np.sqrt(7.0 / 1e-5))

@@ -2,6 +2,7 @@
 """The model that Gazebo gets: nothing of the robot is lost, as its own parser reads it."""
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 
@@ -25,6 +26,7 @@ from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
+from propulsion_ros.urdf.link_tree import IDENTITY, Joint
 from propulsion_ros.urdf.reader import mass_from_urdf
 from topic_tables import topics_of
 
@@ -355,12 +357,30 @@ def test_description_has_the_drag_of_the_settings():
     assert float(system.findtext('xUabsU')) < 0.0
 
 
+TILTED = """<robot name="r"><link name="base"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="pod">{}</link>
+  <joint name="azimuth" type="continuous"><parent link="base"/><child link="pod"/></joint>
+  <gazebo><plugin filename="propulsion_ros" name="jets">
+    <jet name="a"><link>pod</link><axis>1 0 0</axis><max_thrust>1</max_thrust></jet>
+    <steering name="azimuth"><mode>servo</mode></steering></plugin></gazebo></robot>"""
+
+
+def test_joint_that_turns_actuators_stays_movable(tmp_path):
+    path = tmp_path / 'r.urdf'
+    inertial = TILTED.partition('<link name="base">')[2].partition('</link>')[0]
+    path.write_text(TILTED.format(inertial))
+    root = ElementTree.fromstring(gazebo_robot(path, 'system').description)
+    assert root.find('joint[@name="azimuth"]').get('type') == 'continuous'
+    path.write_text(TILTED.format(''))
+    with pytest.raises(ConfigError, match=r'link\[name=pod\]: expected an <inertial>: joint'):
+        gazebo_robot(path, 'system')
+
+
 def test_joint_turns_as_fast_as_its_description_allows():
-    root = ElementTree.fromstring(
-        '<robot><joint name="a"><limit velocity="3"/></joint><joint name="b"/></robot>'
-    )
-    assert _speed_limit(root, 'a') == 3.0
-    assert _speed_limit(root, 'b') == 10.0
+    joint = Joint('a', 'continuous', 'base', 'wheel', IDENTITY, np.array([1.0, 0.0, 0.0]))
+    assert _speed_limit(dataclasses.replace(joint, speed_limit='3')) == 3.0
+    assert _speed_limit(joint) == 10.0
 
 
 def test_robot_in_water_has_the_volume_that_it_displaces():
@@ -395,3 +415,13 @@ def test_command_says_what_is_wrong_in_one_line(model, message, tmp_path, capsys
     assert line.startswith('propulsion_ros gazebo: ')
     assert message in line
     assert not list(tmp_path.iterdir())
+
+
+def test_hulls_are_left_to_the_world(tmp_path):
+    path = tmp_path / 'body.yaml'
+    path.write_text(
+        'vehicle:\n  ros__parameters:\n    body.fluid_density: 1000.0\n    body.ground: false\n'
+        '    body.hulls.names: [a]\n'
+    )
+    notes = gazebo_robot(SHARE / 'urdf' / 'quadrotor.urdf.xacro', 'system', [path]).notes
+    assert 'no buoyancy of body.hulls, and drag as under water' in notes

@@ -2,6 +2,8 @@
 """Models that have their blocks in the SDF alone, against a fake of gz-sim's API."""
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from defusedxml import ElementTree
@@ -91,6 +93,39 @@ def test_no_actuator_is_said_to_stay_while_it_follows_its_link(make_world, capfd
     said = ''.join(capfd.readouterr())
     assert 'active, takes commands for hand' in said
     assert 'stays' not in said
+
+
+@pytest.mark.parametrize('mode', ['joint_states', 'servo'])
+def test_steered_tail_is_where_the_world_has_it_and_its_servo_turns_the_joint(make_world, mode):
+    """The joint of the model runs the other way round; only a servo gets a rate."""
+    links, hinges, block = TRICOPTER
+    hinges = [dataclasses.replace(hinge) for hinge in hinges]
+    tilt = next(hinge for hinge in hinges if hinge.name == 'tilt')
+    steering = f'<steering name="tilt"><mode>{mode}</mode><rate_limit>2</rate_limit></steering>'
+    world = make_world(links, hinges, block.replace('</actuators>', f'{steering}</actuators>'))
+    world.step()
+    tilt.position, tilt.velocity = -0.5, 0.25
+    turn = Rotation.from_euler('x', 0.5).as_matrix()
+    world['mount'].rotation = turn
+    world['propeller'].position = world['mount'].position + turn @ [0, 0, 0.05]
+    node = world.system.host.nodes[0]
+    command = JointState(name=['tail'], effort=[2.0])
+    if mode == 'servo':
+        command.name, command.effort = ['tail', 'tilt'], [2.0, np.nan]
+        command.position = [np.nan, 0.1]
+    for _ in range(3):
+        node.loop.ports[0].take(command)
+        world.step(100)
+    output = node.loop.core.output
+    force, _ = about(world, 'mount', world['propeller'].position)
+    np.testing.assert_allclose(force, turn @ [0, 0, 2.0], atol=1e-9)
+    # What the actuators reckon with, and what the world makes of it.
+    np.testing.assert_allclose(output.axes[2], turn @ [0, 0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(output.wrench[:3], turn @ [0, 0, 2.0], atol=1e-9)
+    state = dict(zip(node.loop.family.state_names, output.position, strict=True))
+    assert state['tilt'] == -0.5
+    assert tilt.commanded[-1:] == ([[pytest.approx(2.0)]] if mode == 'servo' else [])
+    assert not any(hinge.commanded for hinge in hinges if hinge is not tilt)
 
 
 def test_shafts_of_a_vessel_push_the_hull(make_world):

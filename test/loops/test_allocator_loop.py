@@ -7,7 +7,7 @@ import pytest
 
 from fake_host import MS, FakeHost, message, wrench_message
 from propulsion_ros.graph.family_params import AllocatorNodeParams
-from propulsion_ros.graph.node_config import allocator_of, read_setting
+from propulsion_ros.graph.node_config import allocator_of, build_family, read_setting
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
 from propulsion_ros.loops.ports import OK, WARN, GivenParameters
@@ -253,3 +253,97 @@ def test_a_solid_motor_is_never_lit():
     thrusts, _ = demand(host, 0.0, 0.0, 60.0, 0.0, 0.0, 0.0)
     assert thrusts[0] == 0.0
     assert thrusts[1] > 0.0
+
+
+STEERED = {
+    'family': 'rotors', 'names': ['left', 'right', 'fan'], 'max_thrust': [10.0],
+    'motor_constant': [1e-5], 'axis': [1.0, 0.0, 0.0],
+    'position': [0.0, 1.0, 0.0, 0.0, -1.0, 0.0, -2.0, 0.0, 0.0],
+    'steering.joints': ['left_azimuth', 'yaw', 'right_azimuth'],
+    'steering.mode': ['servo', 'joint_states', 'servo'], 'steering.rate_limit': [2.0],
+    'steering.pivot': [0.0, 1.0, 0.0, -2.0, 0.0, 0.0, 0.0, -1.0, 0.0],
+    'steering.carried_by': ['', '', ''],
+    'steering.actuators': ['left_azimuth', 'right_azimuth', 'yaw'],
+}
+
+
+def vectored(**given):
+    """Return a host with an allocator that steers two of three rotors, and their group."""
+    host, given = FakeHost(), {**STEERED, **given}
+    parameters = GivenParameters('rotors_allocator', {**given, 'method': 'vectored'})
+    family, allocator = allocator_of(
+        *read_setting(parameters, AllocatorNodeParams, lambda own: None)
+    )
+    host.run(AllocatorLoop(family, allocator, 'base_link', host, params=LoopParams()))
+    return host, build_family('rotors', given, None)[0]
+
+
+def steered(host, *wrench, ms):
+    demand(host, *wrench, ms=ms)
+    _, row = host.of('~/command')[-1]
+    return row
+
+
+@pytest.mark.parametrize('yaw', [0.0, 0.8])
+def test_vectored_commands_make_the_wrench_where_the_joints_are_sent(yaw):
+    host, group = vectored()
+    host.deliver('~/state', message(
+        0, '', name=['left_azimuth', 'yaw', 'right_azimuth'], position=[0.3, yaw, -0.2],
+        velocity=[], effort=[],
+    ))
+    wanted = group.allocation_at(np.array([0.3, yaw, -0.2])) @ [3.0, 5.0, 2.0]
+    last = np.array([0.3, -0.2])
+    for ms in range(10, 600, 20):
+        row = steered(host, *wanted, ms=ms)
+        left, right = row.position[3:]
+        made = group.allocation_at(np.array([left, yaw, right])) @ row.effort[:3]
+        np.testing.assert_allclose(made, wanted, atol=1e-9)
+        # No faster than its rate: 0.04 rad in 20 ms, of a demand as of one period at first.
+        assert np.all(np.abs(row.position[3:] - last) <= 0.04 + 1e-12)
+        last = row.position[3:]
+    assert np.isnan(row.position[:3]).all()
+    assert np.isnan(row.effort[3:]).all()
+
+
+def test_vectored_turns_round_to_what_is_behind_and_says_what_is_missing_meanwhile():
+    host, _ = vectored()
+    rows = [steered(host, -12.0, 0.0, 0.0, 0.0, 0.0, 0.0, ms=ms) for ms in range(10, 3000, 50)]
+    angles = np.array([row.position[3:] for row in rows])
+    assert np.all(np.abs(np.diff(angles, axis=0)) <= 0.1 + 1e-12)
+    np.testing.assert_allclose(np.cos(angles[-1]), -1.0, atol=1e-6)
+    np.testing.assert_allclose(host.of('~/residual')[-1][1], 0.0, atol=1e-8)
+    assert host.counts['out_of_reach'] == 1
+    # The fan that points ahead cannot help.
+    assert health(host)[:2] == (WARN, 'saturated')
+    # After a pause a servo has not turned farther than in half a second.
+    row = steered(host, 12.0, 0.0, 0.0, 0.0, 0.0, 0.0, ms=90000)
+    assert np.all(np.abs(row.position[3:] - angles[-1]) <= 1.0 + 1e-12)
+
+
+def test_vectored_reckons_with_faults_and_begins_anew_where_the_group_is():
+    host, _ = vectored()
+    steered(host, 0.0, 8.0, 0.0, 0.0, 0.0, 0.0, ms=10)
+    host.deliver('~/effectiveness', message(
+        0, '', name=['left'], position=[0.0], velocity=[], effort=[],
+    ))
+    row = steered(host, 0.0, 8.0, 0.0, 0.0, 0.0, 0.0, ms=30)
+    assert row.effort[0] == 0.0
+    host.loop.stop()
+    host.loop.start()
+    host.deliver('~/state', message(
+        0, '', name=['left_azimuth', 'right_azimuth'], position=[1.0, 1.5], velocity=[],
+        effort=[],
+    ))
+    row = steered(host, 0.0, 8.0, 0.0, 0.0, 0.0, 0.0, ms=50)
+    np.testing.assert_allclose(row.position[3:], [1.0, 1.5], atol=0.02 + 1e-12)
+
+
+@pytest.mark.parametrize('change', [
+    {'steering.mode': ['joint_states']},
+    {'steering.actuators': ['left_azimuth', 'left_azimuth', 'yaw']},
+    {'steering.carried_by': ['', 'left_azimuth', ''],
+     'steering.actuators': ['left_azimuth', 'yaw', 'yaw']},
+], ids=['measured', 'one joint of two', 'carries another one'])
+def test_vectored_needs_a_servo_of_one_actuator(change):
+    with pytest.raises(ConfigError, match="'method': vectored needs an actuator that one joint"):
+        vectored(**change)

@@ -43,12 +43,16 @@ class Mistake(Complaint):
 
 @dataclass(frozen=True)
 class WrongMessage(Complaint):
-    """A command that is refused."""
+    """A command, or a measured angle, that is refused or does not come."""
 
     fields: dict[str, Any] = field(default_factory=dict)
     family: str = 'rotors'
+    topic: str = '~/command'
     stamp_ms: int = 1000
     is_simulated: bool = True
+    wait_ms: int = 0
+    """For how long nothing follows."""
+    publishers: int = 1
 
 
 def _text(name):

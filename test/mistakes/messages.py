@@ -9,6 +9,7 @@ from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.models.boosters.boosters import Boosters
 from propulsion_ros.models.fins.fins import Fins
 from propulsion_ros.models.rotors.rotors import Rotors
+from propulsion_ros.models.steering.steered import made_family
 from propulsion_ros.models.thrusters.thrusters import Thrusters
 from propulsion_ros.settings.flat import build
 
@@ -23,6 +24,11 @@ FAMILIES = {
         'names': ['a', 'b'], 'quadratic.fin': ['a', 'b'], 'quadratic.lift_constant': 3.0,
         'quadratic.drag_constant': 2.0,
     }),
+    'tilted': (Rotors, {
+        'names': ['a', 'b'], 'max_thrust': 9.0, 'motor_constant': 1e-5,
+        'steering.joints': ['tilt'], 'steering.mode': 'joint_states', 'steering.lower': -1.0,
+        'steering.upper': 2.0, 'steering.actuators': ['tilt', ''],
+    }),
 }
 
 
@@ -32,11 +38,17 @@ def lines_of(mistake):
     host.is_simulated, host.now = mistake.is_simulated, 1000 * MS
     family, values = FAMILIES[mistake.family]
     loop = ActuatorPorts(
-        family(build(family.Params, values)), LoopParams(step_on='clock'), 'base_link', host
+        made_family(family, build(family.Params, values), values), LoopParams(step_on='clock'),
+        'base_link', host,
     )
+    host.publishers[mistake.topic] = mistake.publishers
     host.run(loop)
     if mistake.is_simulated:
         host.deliver('/clock', message(0, clock={'sec': 1, 'nanosec': 0}))
     given = {'name': ['a', 'b'], 'position': [], 'velocity': [], 'effort': [], **mistake.fields}
-    host.deliver('~/command', message(mistake.stamp_ms * MS, '', **given))
+    host.deliver(mistake.topic, message(mistake.stamp_ms * MS, '', **given))
+    for ms in range(0, mistake.wait_ms, 100):
+        clock = {'sec': 1 + ms // 1000, 'nanosec': ms % 1000 * MS}
+        host.deliver('/clock', message(0, clock=clock))
+    list(loop.health())
     return [line for level, line in host.lines if level == 'warn']

@@ -14,12 +14,13 @@ PAGE = Path(__file__).resolve().parents[2] / 'docs/troubleshooting.md'
 SHOWN = {
     'A message to a node: `command refused`, `command not taken`': ('messages', (
         'speed for a thrust', 'angle as a torque', 'too few values', 'wall time in simulation',
-        'simulated time on a robot',
+        'simulated time on a robot', 'joint angle in degrees', 'joint that no node publishes',
     )),
     'A robot description': ('robot', (
         'link in place of a joint', 'no place', 'file name of a library',
         'plugin outside of gazebo', 'floating joint', 'link without a joint', 'tag not closed',
         'an SDF', 'xacro in a URDF', 'motor constant per rpm', 'no limit backwards',
+        'steering that turns nothing',
     )),
     'What makes no sense, by its [rule](urdf.md#rules-of-sense)': ('sense', (
         'cannot hover', 'cannot yaw', 'rotors all turn one way', 'rotor upside down', 'arm in mm',

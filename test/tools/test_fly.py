@@ -2,6 +2,7 @@
 """The examples, each flown in closed loop with its real nodes; and what a user gets wrong."""
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import subprocess
@@ -31,6 +32,8 @@ FLOWN = {
     'auv': ['--allocate', 'thrusters', '--wait-for', 'thrusters_allocator/wrench_command'],
     'hopper': ['--wait-for', 'boosters/command'],
     'cubesat': ['--allocate', 'jets', '--wait-for', 'jets_allocator/wrench_command'],
+    'tiltrotor': ['--allocate', 'rotors', '--wait-for', 'rotors_allocator/wrench_command'],
+    'azimuth_boat': ['--allocate', 'thrusters', '--wait-for', 'thrusters_allocator/wrench_command'],
 }
 """Options of each example, as its page has them."""
 
@@ -113,6 +116,43 @@ def test_cubesat_loses_the_momentum_that_its_pulses_can_take(graph, tmp_path):
     momentum = [0.0333 * abs(rate.x), 0.0333 * abs(rate.y), 0.0067 * abs(rate.z)]
     bits = [2.0 * arm * 0.02 * 0.01 for arm in (0.05, 0.15, 0.05)]
     assert all(left <= bit for left, bit in zip(momentum, bits, strict=True))
+
+
+@pytest.mark.slow
+def test_tiltrotor_flies_at_15_metres_a_second_and_comes_back_to_a_hover(graph, tmp_path):
+    poses, _ = fly(graph, tmp_path, 'tiltrotor', 26.0)
+    speeds = [pose.twist.twist.linear.x for pose in poses]
+    assert max(speeds) == pytest.approx(15.0, abs=0.3)
+    tilts = [abs(pose.pose.pose.orientation.y) for pose in poses]
+    # The rotors tilt for it, not the body.
+    assert max(tilts) < 0.04
+    x, y, z = place(poses[-1])
+    assert abs(speeds[-1]) < 0.05
+    assert x > 120.0
+    assert y == pytest.approx(0.0, abs=0.05)
+    assert z == pytest.approx(5.0, abs=0.1)
+
+
+@pytest.mark.slow
+def test_boat_holds_its_poses_at_its_waterline_and_turns_on_the_spot(graph, tmp_path):
+    poses, _ = fly(graph, tmp_path, 'azimuth_boat', 110.0)
+    floats = place(poses[0])[2]
+
+    def at(time):
+        pose = next(each for each in poses if stamp_to_ns(each.header.stamp) >= time * 1e9)
+        q = pose.pose.pose.orientation
+        return *place(pose), math.degrees(2.0 * math.atan2(q.z, q.w))
+
+    for time, (east, north, heading) in {
+        5.0: (0.0, 0.0, 0.0), 44.0: (6.0, 4.0, 0.0), 74.0: (6.0, 8.0, 90.0),
+        110.0: (6.0, 8.0, -90.0),
+    }.items():
+        x, y, z, yaw = at(time)
+        assert math.hypot(x - east, y - north) < 0.2
+        assert math.remainder(yaw - heading, 360.0) == pytest.approx(0.0, abs=2.0)
+        assert z == pytest.approx(floats, abs=1e-3)
+    spot = [place(each) for each in poses if stamp_to_ns(each.header.stamp) > 75e9]
+    assert max(math.hypot(x - 6.0, y - 8.0) for x, y, _ in spot) < 0.4
 
 
 def test_hopper_takes_off(graph, tmp_path):

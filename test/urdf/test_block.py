@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from propulsion_ros.graph.family_params import GroupParams
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.boosters.boosters import BoostersParams
 from propulsion_ros.models.fam import constants as astrobee
@@ -39,8 +40,8 @@ def robot(links, *blocks):
     return f'<robot name="r"><link name="base"/>{links}{plugins}</robot>'
 
 
-def read(links, name, inside, **kwargs):
-    (spec,) = actuators_from_urdf(robot(links, (name, inside)), LoopParams, **kwargs)
+def read(links, name, inside, common=LoopParams, **kwargs):
+    (spec,) = actuators_from_urdf(robot(links, (name, inside)), common, **kwargs)
     return spec
 
 
@@ -107,9 +108,57 @@ def test_what_hangs_on_a_moving_joint_stays_at_position_0_and_says_so(kind):
     spec = read(links, 'rotors', ROTOR.format('hub') + ROTOR.format('arm'))
     assert spec.values['position'] == [1, 2, 0, 1, 0, 0]
     path = 'gazebo/plugin[name=rotors]/rotor[name='
+    hint = '' if kind == 'prismatic' else '; <steering name="arm_joint"> lets it move'
     assert spec.notes == (
-        f"{path}hub]: joint 'arm_joint' moves 'hub', which stays where position 0 has it",
+        f"{path}hub]: joint 'arm_joint' moves 'hub', which stays where position 0 has it{hint}",
     )
+
+
+STEERED = (
+    link('wing', xyz=(1, 0, 0), kind='revolute') + link('mast', 'wing', (0, 2, 0))
+    + link('pod', 'mast', (0, 0, 3), kind='continuous') + link('hub', 'pod', (0, 0, 1))
+).replace('name="wing_joint"', 'name="r/wing_joint"')
+
+
+def steered(*rows):
+    """Return the joints of rotors on hub, wing and the base link, read with these rows."""
+    text = ''.join(ROTOR.format(name) for name in ('hub', 'wing', 'base'))
+    return build(GroupParams, read(STEERED, 'rotors', text + ''.join(rows), GroupParams).values)
+
+
+def test_steering_finds_its_joints_and_what_they_turn():
+    """The inner joint first: the order of the tags is that of the arrays, and means nothing."""
+    joints = steered(
+        '<steering name="pod_joint"><mode>servo</mode><upper>2</upper></steering>',
+        '<steering name="wing_joint"/>',
+    ).steering
+    assert joints.joints == ('pod_joint', 'r/wing_joint')
+    assert joints.mode == ('servo', 'fixed')
+    assert joints.carried_by == ('r/wing_joint', '')
+    assert joints.actuators == ('pod_joint', 'r/wing_joint', '')
+    np.testing.assert_allclose(joints.pivot, [[1, 2, 3], [1, 0, 0]])
+    assert joints.upper[0] == 2.0
+    assert joints.chains().tolist() == [[0, -1], [-1, -1], [-1, -1]]
+
+
+def test_steering_serves_all_joints_that_an_expression_fits():
+    joints = steered(
+        '<steering><names_expr>(?:wing|pod)_joint</names_expr><mode>servo</mode></steering>'
+    )
+    assert joints.steering.chains().tolist() == [[0, 1], [0, -1], [-1, -1]]
+
+
+@pytest.mark.parametrize(('row', 'text'), [
+    pytest.param('<steering name="mast_joint"/>', 'expected a revolute or continuous joint, got '
+                 'fixed', id='fixed'),
+    pytest.param('<steering name="pod_joint"><axis>1 0 0</axis></steering>',
+                 'comes from the link tree', id='axis'),
+    pytest.param('<steering name="pod_joint"/><steering name="pod_joint"/>', 'is named twice',
+                 id='twice'),
+])
+def test_steering_that_cannot_be_is_refused(row, text):
+    with pytest.raises(ConfigError, match=text):
+        steered(row)
 
 
 def test_joints_of_the_actuators_themselves_are_not_worth_a_note():

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
+from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import (
     FARTHEST,
@@ -120,6 +121,7 @@ class Bodies:
             if getattr(params, key):
                 raise ConfigError(key, 'is known to a single body only, not to a batch')
         self._params, self.count = params, count
+        self._hulls = Hulls(params.hulls) if params.hulls.names else None
         self._state: FloatArray = np.zeros((13, count))
         self._acceleration: FloatArray = np.zeros((3, count))
         self.on_ground: BoolArray = np.zeros(count, bool)
@@ -223,7 +225,7 @@ class Bodies:
         """Advance some bodies by one Runge-Kutta step of their centres of mass."""
         before = self._state[:, at]
         com = mass.com
-        push = _Push(self._params, wrench, mass, before[2])
+        push = _Push(self._params, self._hulls, wrench, mass, before[2])
         rotation = _rotation_of(before)
         state = before.copy()
         state[:3] += _turned(rotation, com)
@@ -274,9 +276,10 @@ class _Push:
     """What moves some bodies in one step."""
 
     def __init__(
-        self, params: BodyParams, wrench: FloatArray, mass: MassRows, height: FloatArray
+        self, params: BodyParams, hulls: Hulls | None, wrench: FloatArray, mass: MassRows,
+        height: FloatArray,
     ) -> None:
-        self._params, self._mass = params, mass
+        self._params, self._hulls, self._mass = params, hulls, mass
         self._force = _rows(wrench[:3])
         self._torque = _minus(_rows(wrench[3:]), _cross(mass.com, self._force))
         self._inverse = _inverse(mass.inertia)
@@ -291,7 +294,7 @@ class _Push:
         scale = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
         rotation = rows_of((x * scale, y * scale, z * scale, w * scale))
         rate = _rows(state[10:])
-        force, torque = self._with_fluid(rotation, _rows(state[7:10]), rate)
+        force, torque = self._with_fluid(rotation, state, rate)
         change = np.empty_like(state)
         change[:3] = state[7:10]
         p, q, r = 0.5 * state[10:]
@@ -307,18 +310,31 @@ class _Push:
         return change
 
     def _with_fluid(
-        self, rotation: tuple[Rows, Rows, Rows], velocity: Rows, rate: Rows
+        self, rotation: tuple[Rows, Rows, Rows], state: FloatArray, rate: Rows
     ) -> tuple[Rows, Rows]:
         """Return force and torque about the centre of mass with drag and buoyancy, body axes."""
-        p, force, torque, rho = self._params, self._force, self._torque, self._rho
+        p, force, torque, rho, wet = (
+            self._params, self._force, self._torque, self._rho, self._rho
+        )
+        if self._hulls:
+            up, com = np.stack(rotation[2], axis=-1), self._mass.com
+            along = up[:, 0] * com[0] + up[:, 1] * com[1] + up[:, 2] * com[2]
+            volume, moment = self._hulls.immersed(up, p.water_level - state[2] + along)
+            wet = rho * volume / self._hulls.volume
+            push, weight = rho * p.gravity * volume, rho * p.gravity
+            x, y, z = rotation[2]
+            force = _plus(force, (push * x, push * y, push * z))
+            mx, my, mz = moment.T
+            arm = mx - volume * com[0], my - volume * com[1], mz - volume * com[2]
+            torque = _plus(torque, _cross(arm, (weight * x, weight * y, weight * z)))
         if self._drags:
-            relative = _minus(velocity, _constant(p.current))
+            relative = _minus(_rows(state[7:10]), _constant(p.current))
             u, v, w = _back(rotation, relative)
-            pull = -0.5 * rho * np.sqrt(u * u + v * v + w * w)
+            pull = -0.5 * wet * np.sqrt(u * u + v * v + w * w)
             a, b, c = p.drag_area.tolist()
             drag = pull * a * u, pull * b * v, pull * c * w
             damped = tuple(
-                rho * area * np.abs(spin) * spin
+                wet * area * np.abs(spin) * spin
                 for area, spin in zip(p.angular_drag.tolist(), rate, strict=True)
             )
             lever = _minus(_constant(p.centre_of_pressure), self._mass.com)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from propulsion_ros.models.body.hulls import Hulls, HullsParams, check_hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import (
     GAS_CONSTANT_AIR,
@@ -29,7 +30,7 @@ from propulsion_ros.models.common.rotation import (
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import cross, unit_rows
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import FloatArray, quantity, validate
+from propulsion_ros.settings.quantity import FloatArray, group, quantity, validate
 
 _MOST = 1e3
 
@@ -179,6 +180,11 @@ class BodyParams:
     centre_of_buoyancy: FloatArray = quantity(
         0.0, 'm', doc='where the buoyancy acts, in base_link', shape=(3,)
     )
+    hulls: HullsParams = group(HullsParams, element='hull')
+    water_level: float = quantity(
+        0.0, 'm', lo=-FARTHEST, hi=FARTHEST,
+        doc='height of the surface in the world, with hulls; what is above it has no drag',
+    )
     ground: bool = quantity(
         True, doc='whether the body stands on the plane z = 0 of the world', kind=bool
     )
@@ -214,6 +220,8 @@ class BodyParams:
             drag_table(self.drag_over_mach)
         if self.rail_length:
             check_rail(self)
+        if self.hulls.names:
+            check_hulls(self)
         if not self.starts_on_ground:
             return
         for key in ('start_velocity', 'start_angular_velocity'):
@@ -257,6 +265,7 @@ class RigidBody:
             self._steepest * float(params.drag_area.max()), params.centre_of_pressure
         )
         self._ground_density, _ = self._medium(0.0)
+        self._hulls = Hulls(params.hulls) if params.hulls.names else None
         self.reset()
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
@@ -428,6 +437,10 @@ class RigidBody:
             turning = max((j + k) / x, (i + k) / y, (i + j) / z)
             local = speed + turn * math.sqrt(i + j + k)
             fastest += rho * local * area * (1.0 / mass.mass + turning)
+        if self._hulls:
+            reach = self._hulls.reach + _norm(mass.com)
+            bob = rho * self._params.gravity * self._hulls.stiffest
+            fastest += math.sqrt(bob * (1.0 / mass.mass + reach * reach / min(x, y, z)))
         return fastest
 
     def _advance(
@@ -447,7 +460,7 @@ class RigidBody:
             _, _, _, x, y, z, w, *velocity, p, q, r = state.tolist()
             rotation = np.array(rows_of(unit((x, y, z, w))))
             fluid_force, fluid_torque = self._fluid(
-                rho, rotation, state[7:10], (p, q, r), com, extra_drag
+                rho, rotation, state[7:10], (p, q, r), com, extra_drag, state[2]
             )
             acceleration = self._gravity + rotation @ (force + fluid_force) / mass.mass
             i, j, k = (inertia @ state[10:]).tolist()
@@ -520,14 +533,23 @@ class RigidBody:
         rate: tuple[float, float, float],
         com: FloatArray,
         extra_drag: tuple[float, FloatArray] | None,
+        height: float = 0.0,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return drag and buoyancy: force and torque about the centre of mass, body axes."""
+        """Return drag and buoyancy: force and torque about the centre of mass, body axes.
+
+        Velocity [m/s] and height [m] are those of the centre of mass in the world.
+        """
         p = self._params
         relative = velocity - p.current
         speed = _norm(relative)
         through = rotation.T @ relative
+        wet = rho
+        if self._hulls:
+            up = rotation[2]
+            volume, moment = self._hulls.immersed(up, p.water_level - height + up @ com)
+            wet = rho * float(volume) / self._hulls.volume
         # Plain floats take a fraction of the time of arrays of three.
-        scale, (i, j, k), (u, v, w) = -0.5 * rho * speed, self._drag_area, through.tolist()
+        scale, (i, j, k), (u, v, w) = -0.5 * wet * speed, self._drag_area, through.tolist()
         i, j, k = scale * i * u, scale * j * v, scale * k * w
         if self._air:
             factor = self._air.factor(speed / self._sound)
@@ -535,9 +557,9 @@ class RigidBody:
         x, y, z = (p.centre_of_pressure - com).tolist()
         (a, b, c), (u, v, w) = self._angular_drag, rate
         torque = np.array((
-            y * k - z * j - rho * a * abs(u) * u,
-            z * i - x * k - rho * b * abs(v) * v,
-            x * j - y * i - rho * c * abs(w) * w,
+            y * k - z * j - wet * a * abs(u) * u,
+            z * i - x * k - wet * b * abs(v) * v,
+            x * j - y * i - wet * c * abs(w) * w,
         ))
         force = np.array((i, j, k))
         if extra_drag is not None:
@@ -552,6 +574,10 @@ class RigidBody:
             lift = -rho * p.displaced_volume * (rotation.T @ self._gravity)
             force = force + lift
             torque = torque + cross(p.centre_of_buoyancy - com, lift)
+        if self._hulls:
+            weight = rho * p.gravity
+            force = force + weight * volume * up
+            torque = torque + weight * cross(moment - volume * com, up)
         return force, torque
 
 

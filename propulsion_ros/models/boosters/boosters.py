@@ -9,13 +9,12 @@ ignition instead.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propulsion_ros.models.boosters.gimbals import Gimbals
+from propulsion_ros.models.boosters.gimbals import gimbals_of
 from propulsion_ros.models.boosters.params import BoostersParams
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
@@ -35,6 +34,7 @@ from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
+from propulsion_ros.models.steering.steering import Steering, turned_layout
 from propulsion_ros.models.supply.tanks import Tanks
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
@@ -72,7 +72,7 @@ class Boosters(Degrading):
     """
 
     Params: ClassVar[type] = BoostersParams
-    facts: ClassVar[FamilyFacts] = FamilyFacts(tag='booster')
+    facts: ClassVar[FamilyFacts] = FamilyFacts(tag='booster', meets_each=True)
     ignition: BoolArray
     throttle: FloatArray
 
@@ -106,7 +106,7 @@ class Boosters(Degrading):
         self._nozzles = Nozzles(params) if params.exit_area.any() else None
         waits = params.ignition_delay.any()
         self._igniters = IgnitionDelay(params.ignition_delay, batch) if waits else None
-        self._gimbals = Gimbals(params.gimbals, batch, params.step_value) if g else None
+        self._gimbals = gimbals_of(params.gimbals, batch, params.step_value) if g else None
         if self._gimbals:
             at = np.array([params.names.index(b) for b in params.gimbals.booster], int)
             self._gimballed: IntArray | None = None if np.array_equal(at, np.arange(n)) else at
@@ -368,7 +368,7 @@ class Boosters(Degrading):
             return ratio
         return np.asarray(ratio * self._per_booster(share))
 
-    def _carried(self, gimbals: Gimbals) -> FloatArray:
+    def _carried(self, gimbals: Steering) -> FloatArray:
         """Return the wrench per thrust of all boosters as the gimbals turn them, (..., n, 6)."""
         turned = gimbals.wrenches(self._turned)
         if self._gimballed is None:
@@ -463,39 +463,23 @@ class Nozzles:
         Below the height of sea level by 1 km, and above 86 km, the pressure stays. A thrust at
         most doubles, so that what is shut down does not push.
         """
-        if body.height is None:
+        if body.heights is None:
             return thrust
-        height = body.height + self._site
+        height = body.heights + self._site
         pressure = np.exp(np.interp(height, self._heights, self._logarithms))
-        added = (self._pressure - np.asarray(pressure)[..., None]) * self._area
+        added = (self._pressure - pressure) * self._area
         return np.asarray(thrust + np.minimum(np.maximum(added, -thrust), thrust))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GimballedLayout(ThrustLayout):
-    """Boosters, some of which gimbals turn."""
-
-    gimbals: Gimbals | None = None
-    """g of them, with two joint angles each."""
-    turned: tuple[int, ...] = ()
-    """The booster that each of them turns."""
-
-    def in_base(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return positions and axes in base_link; see `ThrustLayout.in_base`."""
-        if self.gimbals is None:
-            return self.position, self.axis
-        position, axis, at = self.position.copy(), self.axis.copy(), list(self.turned)
-        self.gimbals.angles = angles.reshape(-1, 2)
-        position[at], axis[at] = self.gimbals.carry(position[at], axis[at])
-        return position, axis
-
-
-def layout_of_boosters(params: BoostersParams) -> GimballedLayout:
-    """Return how boosters are drawn."""
+def layout_of_boosters(params: BoostersParams) -> ThrustLayout:
+    """Return how boosters are drawn, some of which gimbals turn."""
     gimbals = params.gimbals
-    return GimballedLayout(
+    own = ThrustLayout(
         **placed_rows(params), lowest=np.zeros(len(params.names)), highest=params.max_thrust,
-        angle_names=gimbals.joints, plume='flame',
-        gimbals=Gimbals(gimbals) if gimbals.booster else None,
-        turned=tuple(params.names.index(booster) for booster in gimbals.booster),
+        plume='flame',
     )
+    if not gimbals.booster:
+        return own
+    rows = np.array([params.names.index(booster) for booster in gimbals.booster])
+    chains = np.arange(len(rows))
+    return turned_layout(own, gimbals.joints, gimbals_of(gimbals), rows, chains)

@@ -12,6 +12,8 @@ from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 METHODS = ('bounded', 'scaled', 'clipped')
+VECTORED = 'vectored'
+"""Method that also steers; see `vectored`."""
 # Weight of the efforts against the wrench: picks the least effort among equally good solutions.
 _EFFORT_WEIGHT = 1e-5
 # What is no miss: of the largest part of a demand, and of all that the efforts add up to.
@@ -107,14 +109,14 @@ class Allocator:
         if not np.all(np.isfinite(self.matrix)):
             raise ConfigError('matrix', 'expected finite numbers')
         n = self.matrix.shape[1]
-        self.lower = _row('lower', lower, n)
-        self.upper = _row('upper', upper, n)
-        self._weights = _row('weights', weights, 6)
-        self._least = _row('least', least, n)
+        self.lower = row('lower', lower, n)
+        self.upper = row('upper', upper, n)
+        self.weights = row('weights', weights, 6)
+        self.least = row('least', least, n)
         _check_limits(self.lower, self.upper)
-        _check_least(self._least, self.lower, self.upper, method)
-        for i in np.flatnonzero(~(np.isfinite(self._weights) & (self._weights > 0.0))).tolist():
-            raise ConfigError('weights', f'{self._weights[i]:g} must be finite and above 0', i)
+        _check_least(self.least, self.lower, self.upper, method)
+        for i in np.flatnonzero(~(np.isfinite(self.weights) & (self.weights > 0.0))).tolist():
+            raise ConfigError('weights', f'{self.weights[i]:g} must be finite and above 0', i)
         if method not in METHODS:
             raise ConfigError('method', f'expected one of {", ".join(METHODS)}, got {method!r}')
         if method == 'scaled':
@@ -134,11 +136,17 @@ class Allocator:
         self._free = np.flatnonzero(self.lower < self.upper)
         self._rest = np.where(self.lower < self.upper, 0.0, self.lower)
         self._constant = self.matrix @ self._rest
-        self._free_matrix = self._weights[:, None] * self.matrix[:, self._free]
+        self._free_matrix = self.weights[:, None] * self.matrix[:, self._free]
         self._inverse = np.linalg.pinv(self._free_matrix)
         size = np.linalg.norm(self._free_matrix, 2) if self._free.size else 0.0
         self._regular = np.vstack(
             (self._free_matrix, _EFFORT_WEIGHT * size * np.eye(self._free.size))
+        )
+
+    def turned(self, matrix: FloatArray) -> Allocator:
+        """Return an allocator for the same actuators where they push otherwise, (6, n)."""
+        return Allocator(
+            matrix, self.lower, self.upper, self._method, self.weights, self.least
         )
 
     def weakened(self, effectiveness: FloatArray) -> Allocator:
@@ -152,8 +160,8 @@ class Allocator:
         works = effectiveness > 0.0
         return Allocator(
             self.matrix * effectiveness, np.where(works, self.lower, 0.0),
-            np.where(works, self.upper, 0.0), self._method, self._weights,
-            np.where(works, self._least, 0.0),
+            np.where(works, self.upper, 0.0), self._method, self.weights,
+            np.where(works, self.least, 0.0),
         )
 
     def out_of_reach(self, wrench: FloatArray, allocation: Allocation) -> BoolArray:
@@ -161,21 +169,14 @@ class Allocator:
 
         A miss is more than a thousandth of the largest force, or torque, that is demanded.
         """
-        given = np.abs(allocation.effort) @ np.abs(self.matrix).T
-        # Of an axis on which nothing acts the rounding of the others is left.
-        allowed = _MISS * _largest(wrench) + _ROUNDING * _largest(given)
-        return np.asarray(np.abs(allocation.residual) > allowed)
+        return missed(self.matrix, wrench, allocation)
 
     def allocate(self, wrench: ArrayLike) -> Allocation:
         """Return the efforts for a wrench (..., 6) about the origin of the matrix.
 
         Raises `CommandError` for a wrench of another shape, with NaN or infinity.
         """
-        demand = np.asarray(wrench, dtype=float)
-        if demand.shape[-1:] != (6,):
-            raise CommandError(f'wrench: expected shape (..., 6), got {demand.shape}')
-        if not np.all(np.isfinite(demand)):
-            raise CommandError(f'wrench: expected finite numbers, got {demand.tolist()}')
+        demand = checked_demand(wrench)
         shared = self._share(demand)
         rows = np.argwhere(np.any(self._in_gap(shared.effort), axis=-1))
         for at in map(tuple, rows):
@@ -183,22 +184,22 @@ class Allocator:
         return shared
 
     def _in_gap(self, effort: FloatArray) -> BoolArray:
-        return np.asarray((effort > 0.0) & (effort < self._least))
+        return np.asarray((effort > 0.0) & (effort < self.least))
 
     def _leave_gap(self, demand: FloatArray, shared: Allocation, at: tuple[int, ...]) -> None:
         """Replace one row of an allocation by one without efforts between 0 and the least."""
         lower, upper, effort = self.lower.copy(), self.upper.copy(), shared.effort[at]
         fixed = np.zeros(len(effort), bool)
         while np.any(gap := self._in_gap(effort) & ~fixed):
-            part = np.where(gap, effort, 0.0) / np.where(gap, self._least, 1.0)
+            part = np.where(gap, effort, 0.0) / np.where(gap, self.least, 1.0)
             # The one that is nearest to an end is decided first.
             i = int(np.argmin(np.where(gap, np.minimum(part, 1.0 - part), np.inf)))
             fixed[i] = True
             if part[i] < 0.5:
                 upper[i] = 0.0
             else:
-                lower[i] = self._least[i]
-            decided = Allocator(self.matrix, lower, upper, self._method, self._weights)
+                lower[i] = self.least[i]
+            decided = Allocator(self.matrix, lower, upper, self._method, self.weights)
             row = decided._share(demand)
             effort = row.effort
         shared.effort[at], shared.wrench[at], shared.residual[at] = effort, row.wrench, row.residual
@@ -206,7 +207,7 @@ class Allocator:
 
     def _share(self, demand: FloatArray) -> Allocation:
         """Return the allocation of demands (..., 6) by the limits alone."""
-        target = self._weights * (demand - self._constant)
+        target = self.weights * (demand - self._constant)
         low, high = self.lower[self._free], self.upper[self._free]
         ideal = target @ self._inverse.T
         limited = np.any((ideal < low) | (ideal > high), axis=-1)
@@ -240,6 +241,24 @@ class Allocator:
         return np.clip(effort, low, high)
 
 
+def checked_demand(wrench: ArrayLike) -> FloatArray:
+    """Return demanded wrenches (..., 6); raise `CommandError` where they are none."""
+    demand = np.asarray(wrench, dtype=float)
+    if demand.shape[-1:] != (6,):
+        raise CommandError(f'wrench: expected shape (..., 6), got {demand.shape}')
+    if not np.all(np.isfinite(demand)):
+        raise CommandError(f'wrench: expected finite numbers, got {demand.tolist()}')
+    return demand
+
+
+def missed(matrix: FloatArray, wrench: FloatArray, allocation: Allocation) -> BoolArray:
+    """Return which components of a demand are missed; see `Allocator.out_of_reach`."""
+    given = np.abs(allocation.effort) @ np.abs(matrix).T
+    # Of an axis on which nothing acts the rounding of the others is left.
+    allowed = _MISS * _largest(wrench) + _ROUNDING * _largest(given)
+    return np.asarray(np.abs(allocation.residual) > allowed)
+
+
 def _scaled(ideal: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return each solution (..., k) times the largest factor in [0, 1] that brings it inside."""
     bound = np.where(ideal < 0.0, low, high)
@@ -250,7 +269,8 @@ def _scaled(ideal: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     return np.where(over & (ratio <= factor), bound, np.clip(ideal * factor, low, high))
 
 
-def _row(key: str, value: ArrayLike, n: int) -> FloatArray:
+def row(key: str, value: ArrayLike, n: int) -> FloatArray:
+    """Return a value for each of n, (n,); raise `ConfigError` for another shape."""
     array = np.asarray(value, dtype=float)
     if array.shape not in ((), (n,)):
         raise ConfigError(key, f'expected a number or {n} values, got shape {array.shape}')

@@ -30,6 +30,8 @@ class FamilyFacts:
     """Family whose state is its command, where a robot has one node of that family."""
     shared_inputs: tuple[str, ...] = ()
     """Topics of that node, without ``~/``, that it subscribes to as well."""
+    meets_each: bool = False
+    """Whether its step takes a `BodyState` with a row for each actuator, where it uses the body."""
     joint_axis: str = ''
     """Parameter that the axis of a turning joint gives; '' for none."""
     joint_limits: tuple[str, str] | tuple[()] = ()

@@ -112,7 +112,6 @@ class BodyState:
     """Height of the origin of base_link above that of the world [m], shape (...)."""
     up: FloatArray | None = None
     """Unit vector along z of the world, shape (..., 3)."""
-
     def __post_init__(self) -> None:
         _arrays(self, 'velocity', 'angular_velocity', 'gravity', 'height', 'up')
 
@@ -127,6 +126,45 @@ class BodyState:
         elif rate.shape != velocity.shape:
             velocity, rate = np.broadcast_arrays(velocity, rate)
         return np.concatenate((velocity, rate), axis=-1)
+
+    @property
+    def heights(self) -> FloatArray | None:
+        """Height of all actuators, so that it fits (..., n)."""
+        height = self.height
+        return height if height is None or not height.ndim else height[..., None]
+
+    def met(self, motion: FloatArray, table: FloatArray, by_row: bool = False) -> FloatArray:
+        """Return what n actuators meet of a motion, (..., m).
+
+        Parameters
+        ----------
+        motion : FloatArray
+            `twist` or one of the vectors, k numbers.
+        table : FloatArray
+            Linear functions of it, m / n of each actuator, (k, m).
+        by_row : bool
+            Whether those of one actuator stand together; else the first ones of all come first.
+        """
+        # Not by a call of `product`, which would cost a part of the step.
+        return np.asarray(motion.dot(table) if motion.ndim < 3 else motion @ table)
+
+
+class MotionOfEach(BodyState):
+    """The same for each of n actuators: every field has a row for each, (..., n, 3) and (..., n).
+
+    It is the motion of the axes of base_link as joints have turned them with the actuator's link.
+    """
+
+    @property
+    def heights(self) -> FloatArray | None:
+        """Height of each actuator, (..., n)."""
+        return self.height
+
+    def met(self, motion: FloatArray, table: FloatArray, by_row: bool = False) -> FloatArray:
+        """Return what each actuator meets of its own row of a motion; see `BodyState.met`."""
+        n, m = motion.shape[-2], table.shape[1]
+        owner = np.arange(m) // (m // n) if by_row else np.arange(m) % n
+        return np.asarray(np.einsum('...mk,km->...m', motion[..., owner, :], table))
 
 
 class TankState(NamedTuple):

@@ -183,7 +183,7 @@ class Fins(PlacedActuators, Degrading):
     Params: ClassVar[type] = FinsParams
     uses_body = True
     facts: ClassVar[FamilyFacts] = FamilyFacts(
-        tag='fin', force=LIFT, joint_axis='span',
+        tag='fin', force=LIFT, meets_each=True, joint_axis='span',
         joint_limits=('min_deflection', 'max_deflection'),
     )
     start_states: ClassVar[tuple[str, ...]] = ('deflection',)
@@ -322,7 +322,7 @@ class Fins(PlacedActuators, Degrading):
         if twist is None:
             shape = self.deflection.shape
             return np.zeros(shape, complex), np.zeros(shape), np.zeros(shape, bool)
-        flow = product(twist, self._flow_from).view(complex)
+        flow = body.met(twist, self._flow_from, by_row=True).view(complex)
         if flow.ndim < self.deflection.ndim:
             flow = np.broadcast_to(flow, self.deflection.shape)
         if pose is not None:

@@ -49,7 +49,7 @@ class Turning:
         self, thrust: FloatArray, before: Callable[[], FloatArray], after: FloatArray,
         efficiency: FloatArray | None, body: BodyState, dt: float, takes_mean: bool,
     ) -> None:
-        self.thrust, self.body = thrust, body
+        self.thrust, self.body, self.met = thrust, body, body.met
         self._at_start, self._after, self.dt = before, after, dt
         self._efficiency, self._takes_mean = efficiency, takes_mean
 
@@ -181,7 +181,7 @@ class _Inflow:
 
     def thrust(self, turning: Turning) -> FloatArray | None:
         twist = turning.twist
-        return None if twist is None else product(twist, self._loss) * turning.pushing
+        return None if twist is None else turning.met(twist, self._loss) * turning.pushing
 
 
 class _TranslationalLift:
@@ -196,7 +196,7 @@ class _TranslationalLift:
     def thrust(self, turning: Turning) -> FloatArray | None:
         if turning.twist is None:
             return None
-        square = np.square(product(turning.twist, self._across))
+        square = np.square(turning.met(turning.twist, self._across))
         lift = square[..., : self._n] + square[..., self._n:]
         return np.asarray(np.minimum(lift, turning.thrust))
 
@@ -213,11 +213,11 @@ class _Ground:
         self._place = np.concatenate((params.position, quarter, _NEAREST * quarter)).T.copy()
 
     def thrust(self, turning: Turning) -> FloatArray | None:
-        height, up = turning.body.height, turning.body.up
+        height, up = turning.body.heights, turning.body.up
         if height is None or up is None:
             return None
-        place, n = product(up, self._place), self._n
-        height = place[..., :n] + (height[..., None] - self._origin)
+        place, n = turning.met(up, self._place), self._n
+        height = place[..., :n] + (height - self._origin)
         np.maximum(height, place[..., 2 * n:], out=height)
         # Nothing that blows upwards feels the ground.
         square = np.maximum(place[..., n:2 * n], self._none)
@@ -246,11 +246,11 @@ class _SideStream:
 
     def wrench(self, turning: Turning) -> FloatArray | None:
         twist = turning.twist
-        return None if twist is None else self._base.sum(turning.pushing, twist)
+        return None if twist is None else self._base.sum(turning.pushing, twist, turning)
 
     def hub_wrenches(self, turning: Turning) -> FloatArray | None:
         twist = turning.twist
-        return None if twist is None else turning.pushing[..., None] * self._hub.of(twist)
+        return None if twist is None else turning.pushing[..., None] * self._hub.of(twist, turning)
 
 
 class _Inertia:
@@ -267,13 +267,15 @@ class _Inertia:
     def wrench(self, turning: Turning) -> FloatArray | None:
         slowing = product(turning.gained, self._per_gain(turning.dt))
         rate = turning.body.angular_velocity
-        return slowing if rate is None else slowing + self._turning.sum(turning.speed, rate)
+        return slowing if rate is None else (
+            slowing + self._turning.sum(turning.speed, rate, turning)
+        )
 
     def hub_wrenches(self, turning: Turning) -> FloatArray | None:
         slowing: FloatArray = turning.gained[..., None] * self._per_gain(turning.dt)
         rate = turning.body.angular_velocity
         return slowing if rate is None else (
-            slowing + turning.speed[..., None] * self._turning.of(rate)
+            slowing + turning.speed[..., None] * self._turning.of(rate, turning)
         )
 
     def _per_gain(self, dt: float) -> FloatArray:
@@ -297,14 +299,14 @@ class _Table:
         self._shape = matrices.shape[:2]
         self._flat = matrices.reshape(-1, matrices.shape[-1]).T.copy()
 
-    def of(self, motion: FloatArray) -> FloatArray:
-        """Return the wrenches for a motion (..., k), (..., n, 6)."""
-        each = product(motion, self._flat)
+    def of(self, motion: FloatArray, turning: Turning) -> FloatArray:
+        """Return the wrenches for a motion of the body, (..., n, 6)."""
+        each = turning.met(motion, self._flat, True)
         return each.reshape(*each.shape[:-1], *self._shape)
 
-    def sum(self, speed: FloatArray, motion: FloatArray) -> FloatArray:
+    def sum(self, speed: FloatArray, motion: FloatArray, turning: Turning) -> FloatArray:
         """Return the wrench of all together at speeds (..., n), (..., 6)."""
-        each = self.of(motion)
+        each = self.of(motion, turning)
         if each.ndim == 2:
             return product(speed, each)
         return np.asarray((speed[..., None, :] @ each)[..., 0, :])

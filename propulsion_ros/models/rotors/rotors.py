@@ -60,7 +60,9 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
     """
 
     Params: ClassVar[type] = RotorsParams
-    facts: ClassVar[FamilyFacts] = FamilyFacts(tag='rotor', force=THRUST_AND_TORQUE)
+    facts: ClassVar[FamilyFacts] = FamilyFacts(
+        tag='rotor', force=THRUST_AND_TORQUE, meets_each=True
+    )
 
     def __init__(self, params: RotorsParams, batch: tuple[int, ...] = ()) -> None:
         super().__init__(params, FIELDS[params.command_interface])

@@ -100,11 +100,10 @@ class SurfaceLoss:
 
     def left(self, body: BodyState) -> FloatArray | None:
         """Return factors from 0 to 1, (..., n); None while the height is not known."""
-        height, up = body.height, body.up
+        height, up = body.heights, body.up
         if height is None or up is None:
             return None
-        sunk: FloatArray = (height[..., None] if height.ndim else height) * self._per_height
-        lost = product(up, self._per_tilt) + sunk
+        lost: FloatArray = body.met(up, self._per_tilt) + height * self._per_height
         lost += self._sunk
         np.maximum(lost, self._none, out=lost)
         np.power(lost, _POWER, out=lost)
@@ -278,7 +277,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
 
     Params: ClassVar[type] = ThrustersParams
     facts: ClassVar[FamilyFacts] = FamilyFacts(
-        tag='thruster', force=THRUST_AND_TORQUE, joint_axis='axis'
+        tag='thruster', force=THRUST_AND_TORQUE, meets_each=True, joint_axis='axis'
     )
     rotor_speed: FloatArray
 
@@ -587,7 +586,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
     def _water(self, body: BodyState) -> _Water:
         """Return the water as the thrusters meet it; see `_Water`."""
         twist = body.twist if self._curves.takes_advance else None
-        advance = None if twist is None else product(twist, self._advance_from)
+        advance = None if twist is None else body.met(twist, self._advance_from)
         left = self._surface.left(body) if self._surface else None
         efficiency = self._thrust_efficiency
         return advance, efficiency if left is None else left * efficiency

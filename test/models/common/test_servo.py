@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import Gimbals, GimbalsParams
+from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams
@@ -18,7 +18,8 @@ LIMITS = {**SERVO, 'rate_limit': 1.5, 'acceleration_limit': 60.0}
 
 
 def gimbal(batch=(), step_value='mean', **values):
-    return Gimbals(GimbalsParams(**{'booster': ['a'], 'range': 1.0, **values}), batch, step_value)
+    params = GimbalsParams(**{'booster': ['a'], 'range': 1.0, **values})
+    return gimbals_of(params, batch, step_value)
 
 
 def followed(demand, dt=DT, model=None, **values):
@@ -29,7 +30,7 @@ def followed(demand, dt=DT, model=None, **values):
         model.step(np.array([[angle, -angle]]), dt)
         np.testing.assert_array_equal(model.angles[0, 1], -model.angles[0, 0], str(tick))
         ends.append(model.angles[0, 0])
-        means.append(model._applied[0, 0])
+        means.append(model.applied[0, 0])
     return np.array(ends), np.array(means)
 
 
