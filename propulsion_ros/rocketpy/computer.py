@@ -11,20 +11,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from propulsion_ros.flight.readiness import REQUIRED
+from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.node_config import in_file
-from propulsion_ros.graph.wiring import NodeSpec
-from propulsion_ros.loops.decoders import stamp_to_ns
-from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.replay.cdr import SECOND
-from propulsion_ros.replay.host import Bus
-from propulsion_ros.rocketpy.sensor_fault import SensorFault
+from propulsion_ros.replay.plain import maker_of
+from propulsion_ros.rocketpy.sensor_fault import Reading, SensorFault
 from propulsion_ros.rocketpy.sensors import SOURCES, Source, found, message_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.study.closed_loop import running
+from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.study.bench_host import BenchHost
 
 _NO_FAULTS: Mapping[str, SensorFault] = MappingProxyType({})
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_ABSENT: Mapping[str, Any] = MappingProxyType({
+    'state_file': '', 'receivers': [], 'replay': False, 'use_sim_time': False,
+    'on_time_clock': 'stamps',
+})
+"""Parameters of what a computer in a simulator has not: a disk, drivers, a clock of its own."""
+_DEPLOYERS = '~/deployers'
 Trigger = Callable[[float, float, Any, Sequence[Any]], bool]
 """``trigger(p, h, y, sensors)``, as `rocketpy.Rocket.add_parachute` takes it."""
 
@@ -33,7 +40,7 @@ class Happened(NamedTuple):
     """An event that fired, or a deployer that went on."""
 
     time: float
-    """Of the sample at which it did, in the time of the flight [s]."""
+    """When the sample came at which it did, in the time of the flight [s]."""
     name: str
 
 
@@ -164,38 +171,71 @@ class FlightComputer:
         return round((self.pad_time + 1.0) * SECOND)
 
 
+class _Host(BenchHost):
+    """Hands on what the loop publishes, and keeps what it warns of."""
+
+    def __init__(self, take: Callable[[Outlet, int, Any], None]) -> None:
+        super().__init__()
+        self._take = take
+
+    def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
+        """Hand on what is published."""
+        self._take(outlet, stamp_ns, payload)
+
+    def log(self, level: str, line: str) -> None:
+        """Keep a line that warns."""
+        if level != 'info':
+            super().log(level, line)
+
+    def pass_to(self, now_ns: int) -> None:
+        """Let its clocks run until a time [ns]."""
+        self.wait((now_ns - self.steady) * 1e-9)
+        self.steady = now_ns
+
+    def now_ns(self) -> int:
+        """Return the time of messages [ns]: one clock is all that a simulator has."""
+        return self.steady
+
+
 class _Flight:
-    """The loop of a computer in one flight."""
+    """The loop of a computer in one flight, as on a robot: time also passes where no sample comes.
+
+    Parameters
+    ----------
+    computer : FlightComputer
+        Whose it is.
+    """
 
     def __init__(self, computer: FlightComputer) -> None:
         self._computer, self._zero_ns = computer, computer.begin_ns
-        self._bus = Bus(self._take)
-        self.lines: list[str] = []
         self.on: dict[str, Happened] = {}
         self.events: list[Happened] = []
         self.received: list[Received] = []
         self._sensors: Sequence[Any] = ()
         self._sources: list[Source] = []
         self._is_armed = False
-        self._topics = {
-            name: f'/{computer.node}/{name}'
-            for name in (*SOURCES, 'deployers', 'events', 'requests')
-        }
-        # A record of another flight is none of this one.
-        spec = NodeSpec('flight_state_node', computer.node, {**computer.given, 'state_file': ''})
+        self._host = _Host(self._take)
         with in_file(computer.file, computer.node):
-            self._host = running(spec, [computer.file], self._bus, self.lines.append)
-        wanted = {port.topic for port in self._host.loop.ports}
+            given = {**ParameterFile(computer.file).of(computer.node), **computer.given}
+            checks = given.get('required_checks', REQUIRED)
+            given.update(_ABSENT, required_checks=[each for each in checks if each != 'record'])
+            self._loop = self._host.run(
+                LOOPS['flight_state_node'](GivenParameters(computer.node, given), self._host)
+            )
+        wanted = {port.topic for port in self._loop.ports}
         if '~/odometry' in wanted:
             raise SourceError(
                 f'{computer.file}: altitude_source',
                 'expected pressure or sensors: RocketPy has no sensor that measures an odometry'
             )
         self.sources = [name for name in SOURCES if f'~/{name}' in wanted]
-        (deployers,) = [
-            outlet for outlet in self._host.loop.outlets if outlet.topic == '~/deployers'
-        ]
+        (deployers,) = [each for each in self._loop.outlets if each.topic == _DEPLOYERS]
         self.deployers = deployers.names
+
+    @property
+    def lines(self) -> list[str]:
+        """What the loop warned of."""
+        return [line for _, line in self._host.lines]
 
     def begin(self, sensors: Sequence[Any]) -> None:
         """Take the sensors of the rocket."""
@@ -222,41 +262,49 @@ class _Flight:
             self._arm()
         if any(source.is_behind for source in self._sources):
             self._feed(lambda source: source.new())
+            # What is lost on its way takes time too.
+            newest = max(source.newest for source in self._sources)
+            self._host.pass_to(max(self._host.steady, self._stamp(newest)))
 
     def _arm(self) -> None:
         self._is_armed = True
         rng = np.random.default_rng(0)
         self._feed(lambda source: source.on_pad(self._computer.pad_time, rng))
-        (launch,) = [each for each in self._host.loop.requests if each.topic == '~/launch']
+        (launch,) = [each for each in self._loop.requests if each.topic == '~/launch']
         done, text = launch.serve(True)
         if not done:
             raise SourceError(f'{self._computer.file}: {self._computer.node}', text)
 
-    def _feed(self, readings: Callable[[Source], Sequence[Any]]) -> None:
+    def _feed(self, readings: Callable[[Source], Sequence[Reading]]) -> None:
         rows = [
             (reading.arrival, rank, reading, source.name)
             for rank, source in enumerate(self._sources) for reading in readings(source)
         ]
         rows.sort(key=operator.itemgetter(0, 1))
         for arrival, _, reading, name in rows:
-            arrival_ns = self._zero_ns + round(arrival * SECOND)
-            stamp_ns = self._zero_ns + round(reading.stamp * SECOND)
-            message = message_of(name, stamp_ns, reading.values, self._own[name])
-            topic = self._topics[name]
-            self.received.append(Received(topic, SOURCES[name].message, arrival_ns, message))
-            self._bus.feed(topic, message, arrival_ns)
+            arrival_ns = self._stamp(arrival)
+            message = message_of(name, self._stamp(reading.stamp), reading.values, self._own[name])
+            self._keep(name, SOURCES[name].message, arrival_ns, message)
+            self._host.pass_to(max(self._host.steady, arrival_ns))
+            self._host.deliver(f'~/{name}', message)
 
-    def _take(self, topic: str, kind: str, message: Any) -> None:
+    def _stamp(self, time: float) -> int:
+        """Return the stamp of a time of the flight [ns]."""
+        return self._zero_ns + round(time * SECOND)
+
+    def _keep(self, name: str, kind: str, arrival_ns: int, message: Any) -> None:
+        topic = f'/{self._computer.node}/{name}'
+        self.received.append(Received(topic, kind, arrival_ns, message))
+
+    def _take(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
         """Note which deployers go on, which events fire, and what was requested."""
-        if topic == self._topics['deployers']:
-            for name, effort in zip(message.name, message.effort, strict=True):
-                if effort == 1.0 and name not in self.on:
-                    self.on[name] = Happened(self._time(message), name)
-        elif topic == self._topics['events']:
-            time = self._time(message)
-            self.events += [Happened(time, status.name) for status in message.status]
-        elif topic == self._topics['requests']:
-            self.received.append(Received(topic, Kind.STATUSES, self._bus.now_ns, message))
-
-    def _time(self, message: Any) -> float:
-        return (stamp_to_ns(message.header.stamp) - self._zero_ns) / SECOND
+        time = (self._host.steady - self._zero_ns) / SECOND
+        if outlet.topic == _DEPLOYERS:
+            for name, effort in zip(outlet.names, payload.effort, strict=True):
+                if effort == 1.0:
+                    self.on.setdefault(name, Happened(time, name))
+        elif outlet.topic == '~/events':
+            self.events += [Happened(time, status.name) for status in payload]
+        elif outlet.topic == '~/requests':
+            message = maker_of(outlet)(outlet, stamp_ns, payload)
+            self._keep('requests', outlet.kind, self._host.steady, message)

@@ -125,6 +125,11 @@ class Source:
         return len(self.data[-1]) > self._taken
 
     @property
+    def newest(self) -> float:
+        """When the last reading was made, in the time of the flight [s]."""
+        return float(self.data[-1][-1][0])
+
+    @property
     def is_ready(self) -> bool:
         """Whether something was measured."""
         return all(self.data)
