@@ -73,11 +73,11 @@ def computer(**options: object) -> FlightComputer:
 def equip(rocket: rocketpy.Rocket, flown: FlightComputer, seed: int | None = None) -> None:
     """Add a barometer as a BMP388 is, and the two parachutes that the computer lets out."""
     rocket.add_sensor(
-        rocketpy.Barometer(sampling_rate=20, noise_density=0.5, resolution=0.3, seed=seed), 0.6
+        rocketpy.Barometer(sampling_rate=10, noise_density=0.5, resolution=0.5, seed=seed), 0.6
     )
     for name, area in (('drogue', 1.0), ('main', 10.0)):
         rocket.add_parachute(
-            name, cd_s=area, trigger=flown.trigger(name), sampling_rate=20, lag=1.5
+            name, cd_s=area, trigger=flown.trigger(name), sampling_rate=10, lag=1.5
         )
 
 

@@ -135,11 +135,14 @@ class Source:
         return all(self.data)
 
     def on_pad(self, seconds: float, rng: np.random.Generator) -> list[Reading]:
-        """Return what would have been measured before the flight: its first reading, with noise."""
-        first, rate = self._rows(0, 1)[0], float(self.sensors[0].sampling_rate)
+        """Return what would have been measured before the flight, with noise."""
+        first: list[float] = []
+        rate = float(self.sensors[0].sampling_rate)
+        for sensor, data in zip(self.sensors, self.data, strict=True):
+            first += getattr(sensor, 'at_rest', ()) or data[0][1:]
         sigma = np.concatenate([_noise(each) for each in self.sensors])
         time = -np.arange(math.floor(seconds * rate), 0, -1) / rate
-        values = np.array(first[1]) + sigma * rng.normal(size=(len(time), len(sigma)))
+        values = np.array(first, float) + sigma * rng.normal(size=(len(time), len(sigma)))
         return self._given(time, values) if len(time) else []
 
     def new(self) -> list[Reading]:
