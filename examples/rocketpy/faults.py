@@ -19,8 +19,8 @@ from calisto import RAIL, calisto, computer, equip, site
 from propulsion_ros.rocketpy import SensorFault
 
 KINDS = (
-    'none', 'glitch', 'spikes', 'step', 'ramp', 'oscillation', 'settling', 'pulse', 'noisy',
-    'stuck', 'blocked', 'silent', 'patchy', 'late', 'clock', 'brown-out',
+    'none', 'glitch', 'spikes', 'step', 'ramp', 'oscillation', 'pulse', 'noisy', 'stuck',
+    'blocked', 'silent', 'patchy', 'late', 'clock', 'brown-out',
 )
 EARLY, LATE = 5.0, 2.0
 """Upward speed [m/s] at which a drogue is premature, and time after the apogee [s] of a late one.

@@ -86,12 +86,17 @@ class Spoiler:
             name: variable_of(name, given).draw(fault.seed, 0)
             for name, given in FAULTS[fault.kind].vary.items()
         } | dict(fault.values)
+        self._begin: float | None = None
         self._before: Stream | None = None
         self._seen = -np.inf
         self._waiting: list[Reading] = []
 
     def pass_on(self, time: FloatArray, values: FloatArray) -> list[Reading]:
         """Return what comes by the last of some times (n,) [s] of values (n, k)."""
+        if self._begin is None:
+            self._begin = float(time[0])
+        # Faults count from when the sensor is switched on.
+        time, at = time - self._begin, self._fault.at - self._begin
         stream = Stream(time, time, values)
         if self._before is not None:
             # What a sensor that hangs goes on to show.
@@ -99,7 +104,7 @@ class Spoiler:
                 np.concatenate([getattr(self._before, name), getattr(stream, name)])
                 for name in ('stamp', 'arrival', 'values')
             ))
-        spoilt = self._spoil(self._rng, stream, self._fault.at, self._drawn)
+        spoilt = self._spoil(self._rng, stream, at, self._drawn)
         fresh = spoilt.kept(spoilt.arrival > self._seen)
         rows = [*self._waiting, *(
             Reading(*row[:2], tuple(row[2])) for row in zip(
@@ -107,7 +112,10 @@ class Spoiler:
             )
         )]
         self._seen = now = float(time[-1])
-        if np.any(early := stream.arrival < self._fault.at):
+        if np.any(early := stream.arrival < at):
             self._before = stream.kept(np.flatnonzero(early)[-1:])
         self._waiting = [row for row in rows if row.arrival > now]
-        return [row for row in rows if row.arrival <= now]
+        return [
+            Reading(row.arrival + self._begin, row.stamp + self._begin, row.values)
+            for row in rows if row.arrival <= now
+        ]
