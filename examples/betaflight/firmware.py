@@ -22,6 +22,10 @@ SETTINGS = (
     # Angles in proportion to the sticks, up to 40 degrees.
     'set angle_limit = 40', 'set roll_rc_rate = 67', 'set roll_srate = 67', 'set roll_expo = 0',
     'set pitch_rc_rate = 67', 'set pitch_srate = 67', 'set pitch_expo = 0',
+    # Its gains are those of a racer with motors of 20 ms; these have 50, and turn slowly about z.
+    'set simplified_pids_mode = OFF', 'set p_yaw = 60', 'set i_yaw = 15',
+    # No hand moves a stick in no time, and what makes it quick for hands would kick.
+    'set angle_feedforward = 0', 'set f_roll = 0', 'set f_pitch = 0',
 )
 _HOST, _STATE, _STICKS, _OUT = '127.0.0.1', '<18d', '<d16H', '<4f'
 _PATIENCE = 20.0  # [s]
