@@ -37,9 +37,10 @@ class SourceKind(NamedTuple):
 
 SOURCES: Mapping[str, SourceKind] = {
     PRESSURE: SourceKind(('Barometer',), Kind.PRESSURE, True),
-    IMU: SourceKind(('SpecificForce', 'Gyroscope'), Kind.IMU, True),
     FIX: SourceKind(('GnssReceiver',), 'sensor_msgs/msg/NavSatFix', False),
+    IMU: SourceKind(('SpecificForce', 'Gyroscope'), Kind.IMU, True),
 }
+"""Sources by name; of one instant the inertial one comes last, as by it all are taken."""
 
 
 def _is_a(sensor: Any, name: str) -> bool:
