@@ -13,9 +13,11 @@ from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.draws import generator, variable_of
 from propulsion_ros.study.ground.faults import FAULTS
-from propulsion_ros.study.ground.sensors import Stream
+from propulsion_ros.study.ground.sensors import ODOMETRY, Stream
 
-KINDS = tuple(kind for kind in FAULTS if kind != 'interleaved')
+KINDS = tuple(
+    kind for kind, fault in FAULTS.items() if fault.sources != (ODOMETRY,) and kind != 'interleaved'
+)
 """Names of the faults; two publishers on one topic are none of a sensor."""
 
 
