@@ -65,7 +65,7 @@ def fly(program: Path, folder: Path, rate: float = 1.0) -> np.ndarray:
     with Firmware(program, folder, rate) as firmware:
         begin = time.monotonic()
         while now < armed + END:
-            # As many steps as the clock has made: nobody waits for another one.
+            # As many steps as the clock has made: neither waits for the other.
             while now + DT <= rate * (time.monotonic() - begin):
                 body.step(rotors.step(throttles[columns], dt=DT).wrench, dry, dry, DT)
                 now += DT

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 import rocketpy
-from calisto import RAIL, calisto, computer, equip, site
+from calisto import calisto, computer, equip, site
+from calisto_data import RAIL
 
 from propulsion_ros.rocketpy import SensorFault
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import rocketpy
-from calisto import RAIL, calisto, computer, equip, site
+from calisto import calisto, computer, equip, site
+from calisto_data import RAIL
 
 from propulsion_ros.rocketpy import write_bag, write_logs
 

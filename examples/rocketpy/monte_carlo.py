@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from calisto import NOZZLE_AT, RAIL, calisto, computer, equip, motor, site
+from calisto import calisto, computer, equip, motor, site
+from calisto_data import NOZZLE_AT, RAIL
 from rocketpy import Flight, MonteCarlo
 from rocketpy.stochastic import (
     StochasticEnvironment,

@@ -138,12 +138,14 @@ class Source:
     def on_pad(self, seconds: float, rng: np.random.Generator) -> list[Reading]:
         """Return what would have been measured before the flight, with noise."""
         first: list[float] = []
+        sigma: list[float] = []
         rate = float(self.sensors[0].sampling_rate)
         for sensor, data in zip(self.sensors, self.data, strict=True):
-            first += getattr(sensor, 'at_rest', ()) or data[0][1:]
-        sigma = np.concatenate([_noise(each) for each in self.sensors])
+            row = getattr(sensor, 'at_rest', ()) or data[0][1:]
+            first += row
+            sigma += np.broadcast_to(_noise(sensor), len(row)).tolist()
         time = -np.arange(math.floor(seconds * rate), 0, -1) / rate
-        values = np.array(first, float) + sigma * rng.normal(size=(len(time), len(sigma)))
+        values = np.array(first, float) + np.array(sigma) * rng.normal(size=(len(time), len(sigma)))
         return self._given(time, values) if len(time) else []
 
     def new(self) -> list[Reading]:
@@ -179,7 +181,7 @@ class Source:
 
 
 def _noise(sensor: Any) -> FloatArray:
-    """Return the standard deviation of the white noise of each number of a sensor."""
+    """Return the standard deviation of the white noise of each number of a sensor, or of all."""
     if _is_a(sensor, 'GnssReceiver'):
         level = sensor.position_accuracy / _DEGREE
         return np.array([level, level, sensor.altitude_accuracy])
@@ -238,7 +240,7 @@ def _pressure(header: Plain, values: Sequence[float], sensors: Sequence[Any]) ->
 
 
 def _imu(header: Plain, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
-    # A covariance that begins with -1 is that of an orientation that nobody measures.
+    # A covariance that begins with -1 says that no orientation is measured.
     unmeasured = _ZEROS.copy()
     unmeasured[0] = -1.0
     return Plain(

@@ -16,7 +16,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / 'examples' / 'betaflight'
 RATE = 0.5
-"""Of time: other tests run beside it, and the firmware waits for nobody."""
+"""Of time: other tests run beside it, and the firmware does not wait."""
 
 
 def skip(why):

@@ -48,7 +48,7 @@ def test_drogue_fires_at_the_apogee_and_main_at_its_height(config, rate, samplin
     drogue, main = computer.deployed
     assert (drogue.name, main.name) == ('drogue', 'main')
     assert APOGEE - 0.5 < drogue.time < APOGEE + 0.5
-    assert height(main.time) == pytest.approx(450.0, abs=5.0)
+    assert height(main.time) == pytest.approx(450.0, abs=7.0)
     assert [each.name for each in computer.events] == ['drogue parachute', 'main parachute']
     # A trigger learns of it at its next call, and of a sample after that instant's trigger.
     for each in computer.deployed:
@@ -128,7 +128,7 @@ def test_silence_lets_the_backup_timer_run(config):
     computer = FlightComputer(config(), faults={'pressure': fault})
     Flight([Barometer(20.0)], triggers(computer))
     (drogue,) = [each for each in computer.deployed if each.name == 'drogue']
-    assert drogue.time == pytest.approx(40.0, abs=1.0)
+    assert drogue.time == pytest.approx(40.0, abs=1.5)
 
 
 def test_time_is_that_of_the_flight_whatever_the_clock_of_a_sensor(config):
@@ -210,6 +210,6 @@ def test_a_sensor_that_is_added_twice_is_refused(config):
 
 def test_a_refused_launch_says_why(config):
     computer = FlightComputer(config(**{'flight.max_ascent_time': 0.0}))
-    with pytest.raises(ConfigError, match=r'flight\.yaml: flight_state: .*backup_timer') as error:
+    with pytest.raises(ConfigError, match=r'flight\.yaml: flight_state: .*no backup timer') as error:
         Flight([Barometer(20.0)], triggers(computer), end=1.0)
     assert '\n' not in str(error.value)
