@@ -24,7 +24,19 @@ def rocketpy_flight(seed):
     return measure(rng, truth)
 
 
-def _fly(rng):
+def equipped_flight(seed, equip):
+    """Return the flight of a seed to its end, of a rocket that ``equip(rng, rocket)`` completes.
+
+    It adds sensors and parachutes; the flight is drawn anew until its apogee is high enough.
+    """
+    rng = np.random.default_rng((seed, 2026))
+    while True:
+        flight = _fly(rng, equip, 600.0)
+        if flight.apogee - flight.env.elevation > _LEAST:
+            return flight
+
+
+def _fly(rng, equip=None, longest=120.0):
     from rocketpy import Environment, Flight, Rocket
 
     wind = rng.normal(0.0, 4.0, (2, 2))
@@ -54,7 +66,9 @@ def _fly(rng):
         n=4, root_chord=4.0 * radius, tip_chord=2.0 * radius, span=2.6 * radius,
         position=4.2 * radius,
     )
-    if rng.random() < 0.8:
+    if equip is not None:
+        equip(rng, rocket)
+    elif rng.random() < 0.8:
         rocket.add_parachute(
             'drogue', cd_s=mass * 9.8 / (0.6 * float(rng.uniform(12.0, 40.0)) ** 2),
             trigger='apogee', lag=float(rng.uniform(0.0, 2.0)),
@@ -62,7 +76,7 @@ def _fly(rng):
     return Flight(
         rocket=rocket, environment=site, rail_length=5.0,
         inclination=float(rng.uniform(80.0, 90.0)), heading=float(rng.uniform(0.0, 360.0)),
-        max_time=120.0, max_time_step=0.5, rtol=1e-5,
+        max_time=longest, max_time_step=0.5, rtol=1e-5,
     )
 
 

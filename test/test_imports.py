@@ -57,6 +57,7 @@ ROOMS = {
     'demos': ANY,
     'identify': ANY,
     'study': ANY,
+    'rocketpy': READERS | {'rocketpy'},
     'tools': ANY,
 }
 """Rooms from the ground up, each with the packages of others that it may import."""

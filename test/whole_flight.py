@@ -2,9 +2,8 @@
 """The flight of one rocket by RocketPy, and by the boosters and the body of this package.
 
 ``PYTHONPATH=$PWD python test/whole_flight.py docs/whole_flight.png`` draws it; RocketPy must be
-installed. The rocket is Calisto of RocketPy's first simulation (Projeto Jupiter, MIT): masses,
-moments, grains and its drag in 13 points; the points of its motor, Cesaroni's M1670, are those that
-the maker published. The rail is vertical, there is no wind, and nothing is deployed.
+installed. The rocket is Calisto of examples/rocketpy. The rail is vertical, there is no wind, and
+nothing is deployed.
 """
 from __future__ import annotations
 
@@ -21,23 +20,26 @@ from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.supply.tanks import TanksParams
 
-CURVE = [
-    (0.0, 0.0), (0.055, 100.0), (0.092, 1500.0), (0.1, 2000.0), (0.15, 2200.0), (0.2, 1800.0),
-    (0.5, 1950.0), (1.0, 2034.0), (1.5, 2000.0), (2.0, 1900.0), (2.5, 1760.0), (2.9, 1700.0),
-    (3.0, 1650.0), (3.3, 530.0), (3.4, 350.0), (3.9, 0.0),
-]
-DRAG = [
-    (0.04, 0.411), (0.21, 0.387), (0.37, 0.380), (0.54, 0.383), (0.7, 0.406), (0.8, 0.401),
-    (0.91, 0.460), (0.92, 0.469), (1.05, 0.728), (1.42, 0.620), (1.59, 0.578), (1.79, 0.541),
-    (2.0, 0.512),
-]
-RADIUS, MASS, INERTIA = 0.0635, 14.426, (6.321, 6.321, 0.034)
-DRY_MOTOR, DRY_MOTOR_INERTIA = 1.815, (0.125, 0.125, 0.002)
-NOZZLE, NOZZLE_AT, GRAINS_AT, DRY_MOTOR_AT = 0.033, -1.255, 0.397, 0.317
-"""Radius of the nozzle, its place in the rocket, and places from it on."""
-RAIL, SITE, AMBIENT = 5.2, 1400.0, 101_325.0
-GRAINS = (5, 1815.0, 0.033, 0.015, 0.12, 0.005)
-"""How many, density, outer and inner radius, length, and distance."""
+sys.path.append(str(Path(__file__).parents[1] / 'examples' / 'rocketpy'))
+from calisto_data import (
+    CURVE,
+    DRAG,
+    DRY_MOTOR,
+    DRY_MOTOR_AT,
+    DRY_MOTOR_INERTIA,
+    GRAINS,
+    GRAINS_AT,
+    INERTIA,
+    MASS,
+    NOZZLE,
+    NOZZLE_AT,
+    PLACE,
+    RADIUS,
+    RAIL,
+    SITE,
+)
+
+AMBIENT = 101_325.0
 
 
 def by_rocketpy(ambient: float | None = None, warmer: float = 0.0) -> np.ndarray:
@@ -57,22 +59,10 @@ def rocketpy_flight(
     ambient: float | None = None, warmer: float = 0.0, inclination: float = 90.0
 ) -> Any:
     """Return RocketPy's flight from a rail at an inclination [degrees]."""
-    from rocketpy import Environment, Flight, Rocket
+    from calisto import calisto
+    from rocketpy import Environment, Flight
 
-    # RocketPy lays a spline through few points; through many it is the same as lines.
-    mach = np.linspace(0.0, DRAG[-1][0], 401)
-    drag = np.stack((mach, np.interp(mach, *np.array(DRAG).T)), axis=-1).tolist()
-    rocket = Rocket(
-        radius=RADIUS, mass=MASS, inertia=INERTIA, power_off_drag=drag, power_on_drag=drag,
-        center_of_mass_without_motor=0.0, coordinate_system_orientation='tail_to_nose',
-    )
-    rocket.add_motor(_rocketpy_motor(ambient), position=NOZZLE_AT)
-    rocket.add_nose(length=0.55829, kind='von karman', position=1.278)
-    rocket.add_trapezoidal_fins(
-        n=4, root_chord=0.12, tip_chord=0.06, span=0.11, position=-1.04956, cant_angle=0.5,
-    )
-    rocket.add_tail(top_radius=RADIUS, bottom_radius=0.0435, length=0.06, position=-1.194656)
-    site = Environment(latitude=32.990254, longitude=-106.974998, elevation=SITE)
+    site = Environment(latitude=PLACE[0], longitude=PLACE[1], elevation=SITE)
     site.set_atmospheric_model(type='standard_atmosphere')
     if warmer:
         heights = np.arange(0.0, 8e3, 50.0)
@@ -83,22 +73,9 @@ def rocketpy_flight(
             pressure=np.stack((heights, pressure), axis=-1).tolist(),
         )
     return Flight(
-        rocket=rocket, environment=site, rail_length=RAIL, inclination=inclination, heading=0.0,
+        rocket=calisto(ambient), environment=site, rail_length=RAIL, inclination=inclination,
+        heading=0.0,
         max_time_step=0.05, rtol=1e-8, terminate_on_apogee=True,
-    )
-
-
-def _rocketpy_motor(ambient: float | None) -> Any:
-    from rocketpy import SolidMotor
-
-    count, rho, outer, inner, length, gap = GRAINS
-    return SolidMotor(
-        thrust_source=CURVE, burn_time=CURVE[-1][0], dry_mass=DRY_MOTOR,
-        dry_inertia=DRY_MOTOR_INERTIA, nozzle_radius=NOZZLE, grain_number=count, grain_density=rho,
-        grain_outer_radius=outer, grain_initial_inner_radius=inner, grain_initial_height=length,
-        grain_separation=gap, nozzle_position=0.0, grains_center_of_mass_position=GRAINS_AT,
-        throat_radius=0.011, center_of_dry_mass_position=DRY_MOTOR_AT, reference_pressure=ambient,
-        coordinate_system_orientation='nozzle_to_combustion_chamber',
     )
 
 

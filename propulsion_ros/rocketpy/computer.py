@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flight computer of a node behind the parachute triggers of RocketPy."""
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from propulsion_ros.flight.readiness import REQUIRED
+from propulsion_ros.graph.executables import LOOPS
+from propulsion_ros.graph.node_config import in_file
+from propulsion_ros.loops.ports import GivenParameters, Outlet
+from propulsion_ros.replay.cdr import SECOND
+from propulsion_ros.replay.plain import maker_of
+from propulsion_ros.rocketpy.sensor_fault import Reading, SensorFault
+from propulsion_ros.rocketpy.sensors import SOURCES, Source, found, message_of
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.study.bench_host import BenchHost
+
+_NO_FAULTS: Mapping[str, SensorFault] = MappingProxyType({})
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_ABSENT: Mapping[str, Any] = MappingProxyType({
+    'state_file': '', 'receivers': [], 'replay': False, 'use_sim_time': False,
+    'on_time_clock': 'stamps',
+})
+"""Parameters of what a computer in a simulator has not: a disk, drivers, a clock of its own."""
+_DEPLOYERS = '~/deployers'
+Trigger = Callable[[float, float, Any, Sequence[Any]], bool]
+"""``trigger(p, h, y, sensors)``, as `rocketpy.Rocket.add_parachute` takes it."""
+
+
+class Happened(NamedTuple):
+    """An event that fired, or a deployer that went on."""
+
+    time: float
+    """When the sample came at which it did, in the time of the flight [s]."""
+    name: str
+
+
+class Received(NamedTuple):
+    """One message that the computer got."""
+
+    topic: str
+    kind: str
+    arrival_ns: int
+    message: Any
+
+
+class FlightComputer:
+    """One flight computer, whose deployers are the triggers of parachutes.
+
+    Each call of any trigger gives it all that its sensors have measured since the last one. Before
+    the first reading of a flight it stands on the pad and is armed; each flight begins anew.
+
+    Parameters
+    ----------
+    params : str or Path
+        Parameter file of the node as flown, with ``config_file`` and ``altitude_source``.
+    given : mapping
+        Parameters that win over those of the file.
+    node : str
+        Name of the node in the file.
+    sensors : collection of rocketpy.Sensor
+        Those that it is wired to; () for all of the rocket.
+    faults : mapping of SensorFault
+        By source: ``pressure``, ``imu`` or ``fix``.
+    pad_time : float
+        How long it stands on the pad before the flight [s].
+
+    Attributes
+    ----------
+    events, deployed : list of Happened
+        What fired in this flight, and which deployers went on.
+    received : list of Received
+        All that it got in this flight.
+    lines : list of str
+        What it warned of.
+
+    Raises
+    ------
+    ConfigError
+        For everything that is wrong with file, parameters or faults; in a flight for sensors that
+        are missing, and where the launch is refused.
+    """
+
+    def __init__(
+        self,
+        params: str | Path,
+        given: Mapping[str, Any] = _NOTHING,
+        *,
+        node: str = 'flight_state',
+        sensors: Collection[Any] = (),
+        faults: Mapping[str, SensorFault] = _NO_FAULTS,
+        pad_time: float = 5.0,
+    ) -> None:
+        if not pad_time >= 0.0:
+            raise SourceError('pad_time', f'expected seconds, got {pad_time}')
+        self.file, self.given, self.node = Path(params), dict(given), node
+        self.wired, self.faults, self.pad_time = tuple(sensors), dict(faults), pad_time
+        self._flight: _Flight | None = None
+        # What is wrong is refused now, and not in a flight.
+        trial = _Flight(self)
+        self._deployers = trial.deployers
+        for source, fault in self.faults.items():
+            if source not in trial.sources:
+                raise SourceError(
+                    'faults', f'expected one of {", ".join(trial.sources)}, got {source!r}'
+                )
+            fault.require(source)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return it without a flight: a copy begins anew."""
+        return {**self.__dict__, '_flight': None}
+
+    def trigger(self, deployer: str) -> Trigger:
+        """Return the trigger of the parachute that a deployer of the configuration lets out.
+
+        Raises `SourceError` where there is no such deployer.
+        """
+        if deployer not in self._deployers:
+            raise SourceError(
+                'trigger', f'no deployer {deployer!r}{suggestion(deployer, self._deployers)}; '
+                f'{self.file} has {", ".join(self._deployers) or "none"}'
+            )
+        return functools.partial(self._fires, deployer)
+
+    def _fires(self, deployer: str, p: float, h: float, y: Any, sensors: Sequence[Any]) -> bool:
+        """Return whether a deployer has been on in this flight; of the truth nothing is used."""
+        flight = self._flight
+        if flight is None or not flight.is_of(sensors):
+            flight = self._flight = _Flight(self)
+            flight.begin(sensors)
+        flight.advance()
+        return deployer in flight.on
+
+    def finish(self) -> None:
+        """Take what was measured after the last trigger, which RocketPy drops once it fired."""
+        if self._flight is not None:
+            self._flight.advance()
+
+    @property
+    def events(self) -> list[Happened]:
+        """What fired in this flight."""
+        return self._flight.events if self._flight else []
+
+    @property
+    def deployed(self) -> list[Happened]:
+        """Which deployers went on in this flight."""
+        return [*self._flight.on.values()] if self._flight else []
+
+    @property
+    def received(self) -> list[Received]:
+        """All that it got in this flight."""
+        return self._flight.received if self._flight else []
+
+    @property
+    def lines(self) -> list[str]:
+        """What it warned of in this flight."""
+        return self._flight.lines if self._flight else []
+
+    @property
+    def begin_ns(self) -> int:
+        """Stamp of the begin of a flight [ns]; no stamp on the pad is 0, which means none."""
+        return round((self.pad_time + 1.0) * SECOND)
+
+
+class _Host(BenchHost):
+    """Hands on what the loop publishes, and keeps what it warns of."""
+
+    def __init__(self, take: Callable[[Outlet, int, Any], None]) -> None:
+        super().__init__()
+        self._take = take
+
+    def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
+        """Hand on what is published."""
+        self._take(outlet, stamp_ns, payload)
+
+    def log(self, level: str, line: str) -> None:
+        """Keep a line that warns."""
+        if level != 'info':
+            super().log(level, line)
+
+    def pass_to(self, now_ns: int) -> None:
+        """Let its clocks run until a time [ns]."""
+        self.wait((now_ns - self.steady) * 1e-9)
+        self.steady = now_ns
+
+    def now_ns(self) -> int:
+        """Return the time of messages [ns]: one clock is all that a simulator has."""
+        return self.steady
+
+
+class _Flight:
+    """The loop of a computer in one flight, as on a robot: time also passes where no sample comes.
+
+    Parameters
+    ----------
+    computer : FlightComputer
+        Whose it is.
+    """
+
+    def __init__(self, computer: FlightComputer) -> None:
+        self._computer, self._zero_ns = computer, computer.begin_ns
+        self.on: dict[str, Happened] = {}
+        self.events: list[Happened] = []
+        self.received: list[Received] = []
+        self._sensors: Sequence[Any] = ()
+        self._sources: list[Source] = []
+        self._is_armed = False
+        self._host = _Host(self._take)
+        with in_file(computer.file, computer.node):
+            given = {**ParameterFile(computer.file).of(computer.node), **computer.given}
+            checks = given.get('required_checks', REQUIRED)
+            given.update(_ABSENT, required_checks=[each for each in checks if each != 'record'])
+            self._loop = self._host.run(
+                LOOPS['flight_state_node'](GivenParameters(computer.node, given), self._host)
+            )
+        wanted = {port.topic for port in self._loop.ports}
+        if '~/odometry' in wanted:
+            raise SourceError(
+                f'{computer.file}: altitude_source',
+                'expected pressure or sensors: RocketPy has no sensor that measures an odometry'
+            )
+        self.sources = [name for name in SOURCES if f'~/{name}' in wanted]
+        (deployers,) = [each for each in self._loop.outlets if each.topic == _DEPLOYERS]
+        self.deployers = deployers.names
+
+    @property
+    def lines(self) -> list[str]:
+        """What the loop warned of."""
+        return [line for _, line in self._host.lines]
+
+    def begin(self, sensors: Sequence[Any]) -> None:
+        """Take the sensors of the rocket."""
+        self._sensors = sensors
+        for name in self.sources:
+            own = found(name, sensors, self._computer.wired)
+            if own:
+                self._sources.append(Source(name, own, self._computer.faults.get(name)))
+            elif name in self._computer.faults:
+                raise SourceError('faults', f'{name}: the rocket has no such sensor')
+        self._own = {source.name: source.sensors for source in self._sources}
+
+    def is_of(self, sensors: Sequence[Any]) -> bool:
+        """Return whether these are the sensors of this flight; at a new one they are emptied."""
+        return len(sensors) == len(self._sensors) and all(
+            map(operator.is_, sensors, self._sensors)
+        ) and all(source.is_same for source in self._sources)
+
+    def advance(self) -> None:
+        """Take all that was measured since the last call."""
+        if not self._is_armed:
+            if not all(source.is_ready for source in self._sources):
+                return
+            self._arm()
+        if any(source.is_behind for source in self._sources):
+            self._feed(lambda source: source.new())
+            # What is lost on its way takes time too.
+            newest = max(source.newest for source in self._sources)
+            self._host.pass_to(max(self._host.steady, self._stamp(newest)))
+
+    def _arm(self) -> None:
+        self._is_armed = True
+        rng = np.random.default_rng(0)
+        self._feed(lambda source: source.on_pad(self._computer.pad_time, rng))
+        (launch,) = [each for each in self._loop.requests if each.topic == '~/launch']
+        done, text = launch.serve(True)
+        if not done:
+            raise SourceError(f'{self._computer.file}: {self._computer.node}', text)
+
+    def _feed(self, readings: Callable[[Source], Sequence[Reading]]) -> None:
+        rows = [
+            (reading.arrival, rank, reading, source.name)
+            for rank, source in enumerate(self._sources) for reading in readings(source)
+        ]
+        rows.sort(key=operator.itemgetter(0, 1))
+        for arrival, _, reading, name in rows:
+            arrival_ns = self._stamp(arrival)
+            message = message_of(name, self._stamp(reading.stamp), reading.values, self._own[name])
+            self._keep(name, SOURCES[name].message, arrival_ns, message)
+            self._host.pass_to(max(self._host.steady, arrival_ns))
+            self._host.deliver(f'~/{name}', message)
+
+    def _stamp(self, time: float) -> int:
+        """Return the stamp of a time of the flight [ns]."""
+        return self._zero_ns + round(time * SECOND)
+
+    def _keep(self, name: str, kind: str, arrival_ns: int, message: Any) -> None:
+        topic = f'/{self._computer.node}/{name}'
+        self.received.append(Received(topic, kind, arrival_ns, message))
+
+    def _take(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
+        """Note which deployers go on, which events fire, and what was requested."""
+        time = (self._host.steady - self._zero_ns) / SECOND
+        if outlet.topic == _DEPLOYERS:
+            for name, effort in zip(outlet.names, payload.effort, strict=True):
+                if effort == 1.0:
+                    self.on.setdefault(name, Happened(time, name))
+        elif outlet.topic == '~/events':
+            self.events += [Happened(time, status.name) for status in payload]
+        elif outlet.topic == '~/requests':
+            message = maker_of(outlet)(outlet, stamp_ns, payload)
+            self._keep('requests', outlet.kind, self._host.steady, message)

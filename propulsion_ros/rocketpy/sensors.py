@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sensors of RocketPy as the sources of a flight computer: which, their readings, messages."""
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import SimpleNamespace as Plain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.models.common.atmosphere import (
+    altitude_of_pressure,
+    temperature_and_pressure,
+)
+from propulsion_ros.replay.cdr import SECOND
+from propulsion_ros.rocketpy.sensor_fault import Reading, SensorFault, Spoiler
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.study.ground.sensors import FIX, IMU, PRESSURE
+
+_DATA = operator.attrgetter('measured_data')
+_DEGREE = 111_320.0  # of latitude [m], for faults alone
+_UNKNOWN, _KNOWN_DIAGONAL = 0, 2  # types of covariance of a NavSatFix
+
+
+class SourceKind(NamedTuple):
+    """What makes one source of a flight computer."""
+
+    classes: tuple[str, ...]
+    """Sensors of RocketPy that make it, by their classes."""
+    message: str
+    is_required: bool
+
+
+SOURCES: Mapping[str, SourceKind] = {
+    PRESSURE: SourceKind(('Barometer',), Kind.PRESSURE, True),
+    FIX: SourceKind(('GnssReceiver',), 'sensor_msgs/msg/NavSatFix', False),
+    IMU: SourceKind(('SpecificForce', 'Gyroscope'), Kind.IMU, True),
+}
+"""Sources by name; of one instant the inertial one comes last, as by it all are taken."""
+
+
+def _is_a(sensor: Any, name: str) -> bool:
+    return any(each.__name__ == name for each in type(sensor).__mro__)
+
+
+def found(
+    source: str, sensors: Sequence[Any], wired: Collection[Any] = ()
+) -> tuple[Any, ...]:
+    """Return the sensors of a rocket that make a source, () where it has none and needs none.
+
+    Parameters
+    ----------
+    source : str
+        A key of `SOURCES`.
+    sensors : sequence of rocketpy.Sensor
+        All that the rocket has.
+    wired : collection of rocketpy.Sensor
+        Which the computer has; () for all.
+
+    Raises
+    ------
+    SourceError
+        Where one is missing, there are two, or they cannot be used.
+    """
+    kind, chosen = SOURCES[source], []
+    for name in kind.classes:
+        own = [
+            each for each in sensors if _is_a(each, name)
+            and (not wired or any(each is other for other in wired))
+        ]
+        if not own and not kind.is_required:
+            return ()
+        if len(own) != 1:
+            raise SourceError(source, _problem(name, sensors, len(own)))
+        chosen.append(own[0])
+    if len({each.sampling_rate for each in chosen}) > 1:
+        rates = ', '.join(f'{each.name} {each.sampling_rate:g} Hz' for each in chosen)
+        raise SourceError(source, f'expected sensors of one sampling_rate, got {rates}')
+    return tuple(chosen)
+
+
+def _problem(name: str, sensors: Sequence[Any], count: int) -> str:
+    if count > 1:
+        return f'expected one {name}, got {count}: name those of this computer by sensors='
+    if name == 'SpecificForce' and any(_is_a(each, 'Accelerometer') for each in sensors):
+        return (
+            "expected a propulsion_ros.rocketpy.SpecificForce: RocketPy's Accelerometer does not "
+            'show the 1 g that a real one shows at rest'
+        )
+    return f'expected a {name} on the rocket: rocket.add_sensor(...)'
+
+
+class Source:
+    """The readings of one source in one flight, each given once.
+
+    Parameters
+    ----------
+    name : str
+        A key of `SOURCES`.
+    sensors : sequence of rocketpy.Sensor
+        That make it.
+    fault : SensorFault, optional
+        That it has.
+    """
+
+    def __init__(self, name: str, sensors: Sequence[Any], fault: SensorFault | None) -> None:
+        self.name, self.sensors, self._taken = name, sensors, 0
+        self._spoiler = None if fault is None else Spoiler(fault)
+        self._origin: Sequence[float] = ()
+        self.data = [each.measured_data for each in sensors]
+        if any(data and isinstance(data[0], list) for data in self.data):
+            raise SourceError(name, 'expected a sensor that is added to the rocket once')
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the flight is still the one whose readings these are."""
+        return all(map(operator.is_, self.data, map(_DATA, self.sensors)))
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something was measured that was not given yet."""
+        return len(self.data[-1]) > self._taken
+
+    @property
+    def newest(self) -> float:
+        """When the last reading was made, in the time of the flight [s]."""
+        return float(self.data[-1][-1][0])
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether something was measured."""
+        return all(self.data)
+
+    def on_pad(self, seconds: float, rng: np.random.Generator) -> list[Reading]:
+        """Return what would have been measured before the flight, with noise."""
+        first: list[float] = []
+        sigma: list[float] = []
+        rate = float(self.sensors[0].sampling_rate)
+        for sensor, data in zip(self.sensors, self.data, strict=True):
+            row = getattr(sensor, 'at_rest', ()) or data[0][1:]
+            first += row
+            sigma += np.broadcast_to(_noise(sensor), len(row)).tolist()
+        time = -np.arange(math.floor(seconds * rate), 0, -1) / rate
+        values = np.array(first, float) + np.array(sigma) * rng.normal(size=(len(time), len(sigma)))
+        return self._given(time, values) if len(time) else []
+
+    def new(self) -> list[Reading]:
+        """Return what has been measured since the last call and comes by now."""
+        count = min(map(len, self.data))
+        rows, self._taken = self._rows(self._taken, count), count
+        if self._spoiler is None:
+            return [Reading(time, time, values) for time, values in rows]
+        return self._given(
+            np.array([time for time, _ in rows]), np.array([values for _, values in rows])
+        ) if rows else []
+
+    def _rows(self, begin: int, end: int) -> list[tuple[float, tuple[float, ...]]]:
+        return [
+            (float(parts[0][0]), tuple([float(x) for part in parts for x in part[1:]]))
+            for parts in zip(*(data[begin:end] for data in self.data), strict=True)
+        ]
+
+    def _given(self, time: FloatArray, values: FloatArray) -> list[Reading]:
+        if self._spoiler is None:
+            rows = zip(time.tolist(), values.tolist(), strict=True)
+            return [Reading(each, each, tuple(row)) for each, row in rows]
+        self._origin = self._origin or values[0].tolist()
+        to_faults, back = _UNITS.get(self.name, (_same, _same))
+        readings = self._spoiler.pass_on(time, to_faults(values, self._origin))
+        if not readings:
+            return []
+        spoilt = back(np.array([each.values for each in readings]), self._origin)
+        return [
+            each._replace(values=tuple(row))
+            for each, row in zip(readings, spoilt.tolist(), strict=True)
+        ]
+
+
+def _noise(sensor: Any) -> FloatArray:
+    """Return the standard deviation of the white noise of each number of a sensor, or of all."""
+    if _is_a(sensor, 'GnssReceiver'):
+        level = sensor.position_accuracy / _DEGREE
+        return np.array([level, level, sensor.altitude_accuracy])
+    density, variance = (
+        np.atleast_1d(np.array([*each] if hasattr(each, '__iter__') else each, float))
+        for each in (sensor.noise_density, sensor.noise_variance)
+    )
+    return np.asarray(density * np.sqrt(variance * sensor.sampling_rate))
+
+
+def _same(values: FloatArray, origin: Sequence[float]) -> FloatArray:
+    return values
+
+
+def _to_heights(pascal: FloatArray, origin: Sequence[float]) -> FloatArray:
+    return np.asarray(altitude_of_pressure(pascal) - altitude_of_pressure(origin[0]))
+
+
+def _to_pascal(heights: FloatArray, origin: Sequence[float]) -> FloatArray:
+    altitude = heights + float(altitude_of_pressure(origin[0]))
+    return np.asarray(temperature_and_pressure(altitude)[1])
+
+
+def _scale(origin: Sequence[float]) -> FloatArray:
+    """Return metres up, east and north for a metre and degrees of longitude and latitude."""
+    return np.array([1.0, _DEGREE * math.cos(math.radians(origin[0])), _DEGREE])
+
+
+def _to_metres(fixes: FloatArray, origin: Sequence[float]) -> FloatArray:
+    """Return height, east and north (n, 3) [m] from the first of fixes (n, 3)."""
+    return np.asarray((fixes - np.array(origin))[:, ::-1] * _scale(origin))
+
+
+def _to_fixes(metres: FloatArray, origin: Sequence[float]) -> FloatArray:
+    return np.asarray((metres / _scale(origin))[:, ::-1] + np.array(origin))
+
+
+_Change = Callable[[FloatArray, Sequence[float]], FloatArray]
+_UNITS: Mapping[str, tuple[_Change, _Change]] = {
+    PRESSURE: (_to_heights, _to_pascal), FIX: (_to_metres, _to_fixes),
+}
+"""What faults count in, and back; the inertial sensor's are its own."""
+
+
+# Messages.
+
+_ZEROS = np.zeros(9)
+
+
+def _xyz(values: Sequence[float]) -> Plain:
+    return Plain(x=values[0], y=values[1], z=values[2])
+
+
+def _pressure(header: Plain, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
+    return Plain(header=header, fluid_pressure=values[0], variance=0.0)
+
+
+def _imu(header: Plain, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
+    # A covariance that begins with -1 says that no orientation is measured.
+    unmeasured = _ZEROS.copy()
+    unmeasured[0] = -1.0
+    return Plain(
+        header=header, orientation=Plain(x=0.0, y=0.0, z=0.0, w=1.0),
+        orientation_covariance=unmeasured,
+        angular_velocity=_xyz(values[3:]), angular_velocity_covariance=_ZEROS,
+        linear_acceleration=_xyz(values[:3]), linear_acceleration_covariance=_ZEROS,
+    )
+
+
+def _fix(header: Plain, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
+    level, height = sensors[0].position_accuracy, sensors[0].altitude_accuracy
+    return Plain(
+        header=header, status=Plain(status=0, service=1),
+        latitude=values[0], longitude=values[1], altitude=values[2],
+        position_covariance=np.diag([level**2, level**2, height**2]).ravel(),
+        position_covariance_type=_KNOWN_DIAGONAL if level and height else _UNKNOWN,
+    )
+
+
+_MESSAGES: Mapping[str, Callable[[Plain, Sequence[float], Sequence[Any]], Plain]] = {
+    PRESSURE: _pressure, IMU: _imu, FIX: _fix,
+}
+
+
+def message_of(
+    source: str, stamp_ns: int, values: Sequence[float], sensors: Sequence[Any]
+) -> Plain:
+    """Return a reading as a plain message of the type that `SOURCES` has."""
+    sec, nanosec = divmod(stamp_ns, SECOND)
+    header = Plain(stamp=Plain(sec=sec, nanosec=nanosec), frame_id='base_link')
+    return _MESSAGES[source](header, values, sensors)

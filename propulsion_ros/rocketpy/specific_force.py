@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An accelerometer of RocketPy that measures what a real one does."""
+from __future__ import annotations
+
+from typing import Any
+
+from propulsion_ros.settings.optional_packages import how_to_get
+
+try:
+    from rocketpy import Accelerometer
+    from rocketpy.mathutils.vector_matrix import Matrix, Vector
+except ImportError as error:
+    raise ImportError(f'SpecificForce is a sensor of RocketPy: {how_to_get("rocketpy")}') from error
+
+
+class SpecificForce(Accelerometer):  # type: ignore[misc]
+    """An accelerometer that shows 1 g upward at rest, and nothing in free fall.
+
+    RocketPy's own shows the acceleration, at rest 0; with ``consider_gravity`` 1 g downward, which
+    is no real sensor either. Noise, range and resolution are those of RocketPy's.
+
+    Attributes
+    ----------
+    at_rest : tuple of float
+        What it showed before the flight, without noise [m/s^2]: the first reading of a flight may
+        have the motor's thrust already. () before a flight.
+    """
+
+    at_rest: tuple[float, ...] = ()
+
+    def measure(self, time: float, **kwargs: Any) -> None:
+        """Measure f = a - g, of which RocketPy has a; see `rocketpy.Accelerometer.measure`."""
+        gravity, state = kwargs['environment'].gravity, kwargs['u']
+        if not self.measured_data:
+            to_sensor = self._total_rotation_sensor_to_body @ (
+                Matrix.transformation(state[6:10]).transpose
+            )
+            weight = Vector([0.0, 0.0, gravity.get_value_opt(state[2])])
+            self.at_rest = (*(to_sensor @ weight + self.constant_bias),)
+        rates = [*kwargs['u_dot']]
+        rates[5] += gravity.get_value_opt(state[2])
+        if self.consider_gravity:
+            # What RocketPy takes away again, at the height that it takes.
+            rates[5] += gravity.get_value_opt(state[3])
+        super().measure(time, **{**kwargs, 'u_dot': rates})
