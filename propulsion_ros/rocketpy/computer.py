@@ -276,13 +276,13 @@ class _Flight:
             raise SourceError(f'{self._computer.file}: {self._computer.node}', text)
 
     def _feed(self, readings: Callable[[Source], Sequence[Reading]]) -> None:
+        # In nanoseconds, in which times that differ by rounding alone are the same.
         rows = [
-            (reading.arrival, rank, reading, source.name)
+            (self._stamp(reading.arrival), rank, reading, source.name)
             for rank, source in enumerate(self._sources) for reading in readings(source)
         ]
         rows.sort(key=operator.itemgetter(0, 1))
-        for arrival, _, reading, name in rows:
-            arrival_ns = self._stamp(arrival)
+        for arrival_ns, _, reading, name in rows:
             message = message_of(name, self._stamp(reading.stamp), reading.values, self._own[name])
             self._keep(name, SOURCES[name].message, arrival_ns, message)
             self._host.pass_to(max(self._host.steady, arrival_ns))
