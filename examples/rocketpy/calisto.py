@@ -27,6 +27,7 @@ from propulsion_ros.rocketpy import FlightComputer
 
 HERE = Path(__file__).resolve().parent
 
+
 def motor(ambient: float | None = None) -> rocketpy.SolidMotor:
     """Return the motor; with an ambient pressure [Pa] its thrust rises as that of the air falls."""
     count, rho, outer, inner, length, gap = GRAINS

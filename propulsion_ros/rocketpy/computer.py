@@ -32,6 +32,7 @@ _ABSENT: Mapping[str, Any] = MappingProxyType({
 })
 """Parameters of what a computer in a simulator has not: a disk, drivers, a clock of its own."""
 _DEPLOYERS = '~/deployers'
+_LAUNCH_NS = 1_000_000_000  # before the flight, that it is armed [ns]
 Trigger = Callable[[float, float, Any, Sequence[Any]], bool]
 """``trigger(p, h, y, sensors)``, as `rocketpy.Rocket.add_parachute` takes it."""
 
@@ -267,26 +268,35 @@ class _Flight:
             self._host.pass_to(max(self._host.steady, self._stamp(newest)))
 
     def _arm(self) -> None:
-        self._is_armed = True
         rng = np.random.default_rng(0)
         self._feed(lambda source: source.on_pad(self._computer.pad_time, rng))
+        if not self._is_armed:
+            self._launch()
+
+    def _launch(self) -> None:
+        self._is_armed = True
         (launch,) = [each for each in self._loop.requests if each.topic == '~/launch']
         done, text = launch.serve(True)
         if not done:
             raise SourceError(f'{self._computer.file}: {self._computer.node}', text)
 
     def _feed(self, readings: Callable[[Source], Sequence[Reading]]) -> None:
+        # In nanoseconds, in which times that differ by rounding alone are the same.
         rows = [
-            (reading.arrival, rank, reading, source.name)
+            (self._stamp(reading.arrival), rank, reading, source.name)
             for rank, source in enumerate(self._sources) for reading in readings(source)
         ]
         rows.sort(key=operator.itemgetter(0, 1))
-        for arrival, _, reading, name in rows:
-            arrival_ns = self._stamp(arrival)
+        for arrival_ns, _, reading, name in rows:
             message = message_of(name, self._stamp(reading.stamp), reading.values, self._own[name])
             self._keep(name, SOURCES[name].message, arrival_ns, message)
             self._host.pass_to(max(self._host.steady, arrival_ns))
+            known_ns = self._loop.stamp_ns
             self._host.deliver(f'~/{name}', message)
+            # Just after a sample, as a replay follows a request.
+            is_new = self._loop.stamp_ns != known_ns
+            if is_new and not self._is_armed and arrival_ns >= self._zero_ns - _LAUNCH_NS:
+                self._launch()
 
     def _stamp(self, time: float) -> int:
         """Return the stamp of a time of the flight [ns]."""

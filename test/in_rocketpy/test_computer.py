@@ -210,6 +210,7 @@ def test_a_sensor_that_is_added_twice_is_refused(config):
 
 def test_a_refused_launch_says_why(config):
     computer = FlightComputer(config(**{'flight.max_ascent_time': 0.0}))
-    with pytest.raises(ConfigError, match=r'flight\.yaml: flight_state: .*no backup timer') as error:
+    why = r'flight\.yaml: flight_state: .*no backup timer'
+    with pytest.raises(ConfigError, match=why) as error:
         Flight([Barometer(20.0)], triggers(computer), end=1.0)
     assert '\n' not in str(error.value)
