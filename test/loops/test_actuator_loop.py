@@ -128,7 +128,8 @@ def test_actuator_of_efficiency_0_pushes_like_one_that_is_switched_off(make):
     pytest.param({'publish_rate': 30.0}, '30 Hz does not divide 100 Hz', id='rates'),
     pytest.param({'step_on': 'timer'}, "expected one of clock, stamp, got 'timer'", id='step_on'),
     pytest.param({'wait_for': ['x']},
-                 "expected one of command, odometry, current, clock, got 'x'", id='wait_for'),
+                 "expected one of command, odometry, current, joint_states, clock, got 'x'",
+                 id='wait_for'),
 ])
 def test_settings_are_checked(params, message):
     with pytest.raises(ConfigError, match=message):
