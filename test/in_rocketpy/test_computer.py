@@ -185,7 +185,7 @@ def test_what_is_wrong_is_refused_before_the_flight(config, make, problem):
      "RocketPy's Accelerometer does not show the 1 g"),
     ('sensors', [Barometer(50.0), SpecificForce(100.0), Gyroscope(50.0)],
      'expected sensors of one sampling_rate, got SpecificForce 100 Hz, Gyroscope 50 Hz'),
-], ids=str)
+], ids=['none', 'two', 'no force', 'force without 1 g', 'rates'])
 def test_sensors_that_are_missing_or_wrong_are_one_line(config, source, sensors, problem):
     computer = FlightComputer(config(altitude_source=source))
     with pytest.raises(ConfigError) as error:
