@@ -31,7 +31,7 @@ PYTHON_KEYS = {
 OPTIONAL = {
     'actuator_msgs', 'backports', 'compression', 'lz4', 'matplotlib', 'rosbags', 'tf2_msgs',
     # PIL comes with matplotlib.
-    'PIL', 'pyulog', 'trimesh',
+    'PIL', 'pyulog', 'rocketpy', 'trimesh',
 }
 
 

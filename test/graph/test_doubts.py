@@ -19,8 +19,8 @@ OTHERS = [
     *sorted((HERE.parent / 'examples').glob('*/*.urdf*')),
     *sorted((HERE / 'data' / 'public').glob('*.urdf')),
 ]
-# Tested by descriptions of other kinds than those of the table.
-ELSEWHERE = {'body', 'backwards', 'buoyancy', 'capsizes', 'sinks'}
+# Tested by files of other kinds than those of the table.
+ELSEWHERE = {'body', 'backwards', 'buoyancy', 'capsizes', 'gravity', 'sinks'}
 
 
 def warnings_of(path, *silenced):
