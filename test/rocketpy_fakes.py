@@ -61,9 +61,11 @@ class Flight:
         By the names of parachutes; one that has fired is dropped.
     rate : float
         Of the triggers [Hz].
+    lost : tuple of float
+        Between these times nothing is measured [s], as in RocketPy's last step before the apogee.
     """
 
-    def __init__(self, sensors, triggers, rate=50.0, end=50.0):
+    def __init__(self, sensors, triggers, rate=50.0, end=50.0, lost=(0.0, 0.0)):
         for sensor in sensors:
             sensor.measured_data = []
         self.sensors, self.fired = [*sensors], {}
@@ -76,8 +78,9 @@ class Flight:
                     self.fired[name] = now
                     del left[name]
             for sensor in sensors:
-                while steps[id(sensor)] / sensor.sampling_rate <= now:
-                    self._measure(sensor, steps[id(sensor)] / sensor.sampling_rate)
+                while (time := steps[id(sensor)] / sensor.sampling_rate) <= now:
+                    if not lost[0] < time < lost[1]:
+                        self._measure(sensor, time)
                     steps[id(sensor)] += 1
 
     def _measure(self, sensor, time):

@@ -43,6 +43,9 @@ class Happened(NamedTuple):
     time: float
     """When the sample came at which it did, in the time of the flight [s]."""
     name: str
+    stamp: float
+    """Stamp of that sample, in the time of the flight [s]: before ``time`` where it waited for
+    another sensor or travelled; that of the event in a bag or a replay."""
 
 
 class Received(NamedTuple):
@@ -308,13 +311,15 @@ class _Flight:
 
     def _take(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
         """Note which deployers go on, which events fire, and what was requested."""
-        time = (self._host.steady - self._zero_ns) / SECOND
+        time, stamp = (
+            (each - self._zero_ns) / SECOND for each in (self._host.steady, stamp_ns)
+        )
         if outlet.topic == _DEPLOYERS:
             for name, effort in zip(outlet.names, payload.effort, strict=True):
                 if effort == 1.0:
-                    self.on.setdefault(name, Happened(time, name))
+                    self.on.setdefault(name, Happened(time, name, stamp))
         elif outlet.topic == '~/events':
-            self.events += [Happened(time, status.name) for status in payload]
+            self.events += [Happened(time, status.name, stamp) for status in payload]
         elif outlet.topic == '~/requests':
             message = maker_of(outlet)(outlet, stamp_ns, payload)
             self._keep('requests', outlet.kind, self._host.steady, message)

@@ -86,11 +86,11 @@ def fly(seed, folder):
 
 
 def replayed(config, bag, output):
-    """Return stamp [ns] and name of each event that the command finds in a bag."""
+    """Return arrival and stamp [ns] of the sample, and name, of each event in a replay of a bag."""
     assert cli.main(['replay', str(config), str(bag), str(output)]) == 0
     with BagReader(output) as reader:
         return [
-            (stamp_to_ns(message.header.stamp), status.name)
+            (each.stamp_ns, stamp_to_ns(message.header.stamp), status.name)
             for each in reader.messages({'/flight_state/events'})
             for message in [reader.decode(each)] for status in message.status
         ]
@@ -126,10 +126,13 @@ def test_triggers_fire_as_a_replay_does(tmp_path, first):
         bag = tmp_path / f'bag{seed}'
         write_bag(bag, computer)
         found = [
-            (time - computer.begin_ns, name)
-            for time, name in replayed(config, bag, tmp_path / f'out{seed}')
+            (time - computer.begin_ns, stamp - computer.begin_ns, name)
+            for time, stamp, name in replayed(config, bag, tmp_path / f'out{seed}')
         ]
-        expected = [(round(each.time * 1e9), each.name) for each in computer.events]
+        expected = [
+            (round(each.time * 1e9), round(each.stamp * 1e9), each.name)
+            for each in computer.events
+        ]
         problems = [*faults_of(computer, flight)]
         if found != expected:
             problems.append(f'by triggers {expected}, by replay {found}')

@@ -7,11 +7,20 @@ import json
 
 import numpy as np
 import pytest
-from rocketpy_fakes import APOGEE, Barometer, Flight, height
+from rocketpy_fakes import (
+    APOGEE,
+    Barometer,
+    Flight,
+    GnssReceiver,
+    Gyroscope,
+    SpecificForce,
+    height,
+)
 
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.replay.bags import BagReader
-from propulsion_ros.rocketpy import FlightComputer, write_bag, write_logs
+from propulsion_ros.rocketpy import FlightComputer, SensorFault, write_bag, write_logs
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools import cli
 
@@ -48,29 +57,57 @@ class Flown:
 
 
 @pytest.fixture
-def flown(tmp_path):
-    config = tmp_path / 'flight.yaml'
-    config.write_text(json.dumps({'flight_state': {'ros__parameters': {
-        'config_file': str(share_directory() / 'config' / 'rocket_flight.jsonc'),
-        'altitude_source': 'pressure', 'flight.max_ascent_time': 40.0,
-    }}}))
-    computer = FlightComputer(config)
-    Flight([Barometer(20.0)], {'drogue': computer.trigger('drogue')}, 20.0, end=30.0)
-    return config, computer
+def fly(tmp_path):
+    def fly(source, sensors, lost=(0.0, 0.0), **faults):
+        config = tmp_path / 'flight.yaml'
+        config.write_text(json.dumps({'flight_state': {'ros__parameters': {
+            'config_file': str(share_directory() / 'config' / 'rocket_flight.jsonc'),
+            'altitude_source': source, 'flight.max_ascent_time': 40.0, 'estimation.rate': 20.0,
+        }}}))
+        computer = FlightComputer(config, faults=faults)
+        Flight(sensors, {'drogue': computer.trigger('drogue')}, 20.0, end=30.0, lost=lost)
+        return config, computer
+    return fly
 
 
-def test_a_replay_of_the_bag_fires_the_same(flown, tmp_path):
-    config, computer = flown
+@pytest.fixture
+def flown(fly):
+    return fly('pressure', [Barometer(20.0)])
+
+
+def raw_sensors():
+    return [GnssReceiver(2.0), Gyroscope(25.0), SpecificForce(25.0), Barometer(20.0)]
+
+
+@pytest.mark.parametrize(('source', 'sensors', 'given', 'waited'), [
+    pytest.param('pressure', [Barometer(20.0)], {}, 0.0, id='at once'),
+    pytest.param('sensors', raw_sensors(), {}, 0.0, id='estimated at once'),
+    # The pressure comes first after a gap at the apogee, and has waited long enough for the
+    # inertial sensor at 0.1 s before its stamp.
+    pytest.param('sensors', raw_sensors(), {'lost': (15.24, 15.39)}, 0.1, id='estimated in a gap'),
+    pytest.param(
+        'pressure', [Barometer(20.0)],
+        {'pressure': SensorFault('late', 15.0, {'length': 0.525})}, 0.225, id='in a queue',
+    ),
+])
+def test_a_replay_of_the_bag_fires_the_same(fly, tmp_path, source, sensors, given, waited):
+    config, computer = fly(source, sensors, **given)
     write_bag(tmp_path / 'bag', computer)
     assert cli.main(['replay', str(config), str(tmp_path / 'bag'), str(tmp_path / 'out')]) == 0
     with BagReader(tmp_path / 'out') as reader:
         found = [
-            (each.stamp_ns - computer.begin_ns, status.name)
+            (each.stamp_ns, stamp_to_ns(message.header.stamp), status.name)
             for each in reader.messages({'/flight_state/events'})
-            for status in reader.decode(each).status
+            for message in [reader.decode(each)] for status in message.status
         ]
-    assert found == [(round(each.time * 1e9), each.name) for each in computer.events]
-    assert found
+    begin_ns = computer.begin_ns
+    assert found == [
+        (begin_ns + round(each.time * 1e9), begin_ns + round(each.stamp * 1e9), each.name)
+        for each in computer.events
+    ]
+    assert computer.events[0].time - computer.events[0].stamp == pytest.approx(waited)
+    drogue = computer.deployed[0]
+    assert drogue[::2] == computer.events[0][::2]
 
 
 def test_the_bag_has_the_true_motion_in_the_axes_of_the_body(flown, tmp_path):
