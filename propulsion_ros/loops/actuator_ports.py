@@ -247,7 +247,13 @@ class ActuatorPorts(StampedPorts):
                 self._reader.read(read(given))
             ))
 
-        for name in sorted(OF_AUTOPILOTS.intersection(adapters)):
+        forms = sorted(OF_AUTOPILOTS.intersection(adapters))
+        if len(forms) > 1:
+            raise ConfigError(
+                'adapters', f'expected one form of an autopilot, whose channels autopilot.names '
+                f'has, got {", ".join(forms)}; give the others a block of their own'
+            )
+        for name in forms:
             kind = ADAPTERS[name]
             read = functools.partial(take, autopilot.reads[kind])
             self._add(f'~/command_{name}', kind, read, 'sensor')

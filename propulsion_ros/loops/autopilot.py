@@ -26,6 +26,8 @@ from propulsion_ros.settings.quantity import (
 _LEAST = 1e-7
 """Smaller controls are 0 for PX4."""
 _UNUSED = 65535.0
+_OFF = 0.01
+"""So much of its range below its lowest pulse an output is off."""
 
 
 def signal_of_thrust(thrust: FloatArray, factor: float) -> FloatArray:
@@ -144,7 +146,8 @@ class Autopilot:
         # So MAVLink has outputs that are not used.
         pulses = np.where((pulses == 0.0) | (pulses == _UNUSED), np.nan, pulses)
         part = (pulses - params.pulse_low) / (params.pulse_high - params.pulse_low)
-        return self._scaled(np.clip(part, 0.0, 1.0))
+        # Less than the lowest pulse disarms.
+        return self._scaled(np.where(part < -_OFF, np.nan, np.clip(part, 0.0, 1.0)))
 
     def stamp(self, message: Any) -> Any:
         """Return the stamp of a message, None where one of PX4 has none."""

@@ -13,8 +13,8 @@ from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 from propulsion_ros.timing.agenda import FOREVER, NEVER
 
-_BEYOND = 0.01
-"""How far beyond its limits an angle is no matter of a sensor [rad]."""
+_BEYOND = 0.1
+"""How far beyond its limits a joint may be pushed, as by play and soft stops [rad]."""
 
 
 class JointUpdate(NamedTuple):

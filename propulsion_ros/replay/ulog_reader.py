@@ -207,7 +207,10 @@ def _odometry(place: Dataset, attitude: Dataset, rates: Sequence[Dataset]) -> _M
         place.columns('y', 'x', 'z') * [1.0, 1.0, -1.0], turned,
         np.einsum('tji,tj->ti', matrix_of(turned), velocity), spin,
     ))
-    known = np.isfinite(numbers).all(axis=1)
+    # What PX4 itself holds for wrong; logs of older firmware have no flags.
+    flags = place.columns('xy_valid', 'z_valid', 'v_xy_valid', 'v_z_valid')
+    known = np.isfinite(numbers).all(axis=1) & (flags != 0.0).all(axis=1)
+    known &= (stamps >= attitude.stamps[0]) & (stamps <= attitude.stamps[-1])
     return _Messages(
         'odometry', Kind.ODOMETRY, stamps[known], numbers[known],
         lambda row: OdometryRow('base_link', row[:3], row[3:7], row[7:10], row[10:]),

@@ -178,11 +178,26 @@ class Robot:
 
 
 def test_ports_are_of_best_effort_and_further_commands():
-    robot = Robot('px4_motors', 'mavros_rc_out')
+    robot = Robot('px4_motors')
     ports = {port.topic: port for port in robot.loop.ports}
-    assert list(ports)[:3] == ['~/command', '~/command_mavros_rc_out', '~/command_px4_motors']
+    assert list(ports)[:2] == ['~/command', '~/command_px4_motors']
     assert (ports['~/command'].qos, ports['~/command_px4_motors'].qos) == ('command', 'sensor')
     assert ports['~/command_px4_motors'].kind == 'px4_msgs/msg/ActuatorMotors'
+
+
+def test_two_forms_of_an_autopilot_are_refused():
+    """A servo at its centre was half of the throttle of a motor that was disarmed."""
+    with pytest.raises(ConfigError, match='expected one form of an autopilot'):
+        Robot('px4_motors', 'px4_servos')
+
+
+@pytest.mark.parametrize('pulse', [0, 900, 1000, 65535])
+def test_less_than_the_lowest_pulse_is_off(pulse):
+    robot = Robot('mavros_rc_out', low=[0.2] * 3, pulse_low=[1100.0] * 3)
+    robot.host.deliver('~/command_mavros_rc_out', message(10 * MS, channels=[pulse] * 3))
+    robot.host.deliver('~/command_mavros_rc_out', message(60 * MS, channels=[pulse] * 3))
+    assert robot.thrusts()
+    assert not any(robot.thrusts())
 
 
 def test_an_observer_computes_what_the_autopilot_makes_its_motors_do():

@@ -87,7 +87,8 @@ ALONE = 'family: rotors, names: [a, b], max_thrust: [5.0], motor_constant: [1e-5
     pytest.param('rotors_allocator', 'update_rate: 100.0, qos_overrides: {/x: {depth: 5}}', '',
                  id='as its group, and as every node'),
     pytest.param('rotors_allocator', 'method: best',
-                 "parameter 'method': expected one of bounded, scaled, clipped, vectored, got 'best'",
+                 "parameter 'method': expected one of bounded, scaled, clipped, vectored, got "
+                 "'best'",
                  id='value of its own'),
     pytest.param('rotors_allocator', 'weights: [1.0, 1.0]', "parameter 'weights': expected",
                  id='shape'),

@@ -129,7 +129,10 @@ class Belief:
         self._track.reset()
 
     def light(self) -> None:
-        """Know that its engine is being lit: no person carries it for a while."""
+        """Know that its engine is being lit: no person carries it for a while.
+
+        That counts where no force is measured: a force shows itself what pushes.
+        """
         self._lit_time = _LIT
         carried = self._mode == int(Mode.CARRIED)
         self._shares[self._mode == int(Mode.REST)] += self._shares[carried]
@@ -277,6 +280,8 @@ class Belief:
         scatter : float
             Variance by the noise that it has itself, beside that of its kind.
         """
+        if channel is Channel.FORCE:
+            self._lit_time = 0.0
         index, measured, kind = self._model(channel, value)
         variance = kind + scatter
         innovation = measured - self._state[:, index]

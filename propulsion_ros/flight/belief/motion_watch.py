@@ -25,6 +25,7 @@ _LIKELY = 2.0  # where it was likely for so long [s]
 _WINDOW_NS = (40_000_000, 100_000_000, 100_000_000, 100_000_000)
 # Readings of height, speed, force and rate are put together for so long.
 _SCATTER_TIME = 1.0  # over which the noise of a channel is measured [s]
+_GLITCH = 10.0  # times its variance, of what is no noise
 _LONGEST_NS = 100_000_000  # after which time passes without a reading
 
 
@@ -69,24 +70,27 @@ class _Feed:
         elapsed_ns = now_ns - self._read_ns
         if elapsed_ns < self._window_ns:
             return None
-        mean, seconds = self._put_together(elapsed_ns * 1e-9), elapsed_ns * 1e-9
+        mean, noise = self._put_together(elapsed_ns * 1e-9)
         self._read_ns, self._interval_ns = now_ns, elapsed_ns
         size = mean[0] if len(mean) == 1 else math.sqrt(
             # Noise adds to the size of a vector.
-            max(math.fsum(each * each for each in mean) - self._variance, 0.0)
+            max(math.fsum(each * each for each in mean) - noise, 0.0)
         )
-        return _Mean(size, seconds, self._variance)
+        return _Mean(size, elapsed_ns * 1e-9, self._variance)
 
-    def _put_together(self, seconds: float) -> list[float]:
-        """Return the mean of the readings, and learn from their scatter how certain it is."""
+    def _put_together(self, seconds: float) -> tuple[list[float], float]:
+        """Return the mean of the readings and its variance; learn how certain such means are."""
         count = len(self._sum)
         mean = [math.fsum(each) / count for each in zip(*self._sum, strict=True)]
+        noise = 0.0
         if count > 1:
             squares = math.fsum(math.dist(each, mean) ** 2 for each in self._sum)
+            # One reading that is far off is no noise.
+            noise = min(squares / (count * (count - 1)), _GLITCH * (self._variance + 1.0))
             news = -math.expm1(-min(seconds / _SCATTER_TIME, 1.0))
-            self._variance += news * (squares / (count * (count - 1)) - self._variance)
+            self._variance += news * (noise - self._variance)
         self._sum.clear()
-        return mean
+        return mean, noise
 
     def is_live(self, now_ns: int) -> bool:
         """Return whether it was read lately."""

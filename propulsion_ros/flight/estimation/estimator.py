@@ -111,6 +111,7 @@ _GUESS_STEP = 0.1  # [s]
 _WILDEST = 1e8  # no barometer knows so little, a larger variance means nothing [Pa^2]
 _TIDY_STEPS = 16
 _DOUBT_NS = 2_000_000_000
+_LEAPS_APART_NS = 2_000_000_000
 _LEAP_NS = 500_000_000  # that a leap of the stamps is taken to last: known by as much
 # Without inertial sensor: acceleration upward, and what of it is unknown, one sigma over half a
 # second [m/s^2].
@@ -174,6 +175,7 @@ class Estimator:
         self._filter.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)
         self._now_ns: int | None = None
         self._offset_ns = 0
+        self._leapt_ns: int | None = None
         self._rate: Vector | None = None
         self._force: Vector = (0.0, 0.0, 0.0)
         self._since_tidy = 0
@@ -386,10 +388,13 @@ class Estimator:
     def _leap_to(self, stamp_ns: int) -> None:
         """Go on from another time: what is known stays, less certain by a time that is unknown."""
         now_ns = self._now_ns if self._now_ns is not None else stamp_ns - self._offset_ns
-        self._guess_until(now_ns + _LEAP_NS)
+        # Stamps that leap to and fro, as of two clocks, take no time again.
+        is_again = self._leapt_ns is not None and now_ns - self._leapt_ns < _LEAPS_APART_NS
+        passed_ns = 0 if is_again else _LEAP_NS
+        self._guess_until(now_ns + passed_ns)
         for axis, speed in enumerate(self._filter.velocity):
-            self._filter.inflate(POSITION + axis, (speed * _LEAP_NS * 1e-9) ** 2)
-        self._now_ns = now_ns + _LEAP_NS
+            self._filter.inflate(POSITION + axis, (speed * passed_ns * 1e-9) ** 2)
+        self._now_ns = self._leapt_ns = now_ns + passed_ns
         self._offset_ns = stamp_ns - self._now_ns
         self._rate = None
 

@@ -138,9 +138,10 @@ class Hulls:
         return 0.5 * (low + high)
 
     def metacentric_height(self, body: MassProperties, density: float, height: float) -> float:
-        """Return how high the lower metacentre is above the centre of mass at rest [m].
+        """Return how high the lowest metacentre is above the centre of mass at rest [m].
 
-        GM is the righting moment of a small heel, or trim, over weight and angle.
+        GM is the righting moment of a small heel over weight and angle, about the axis of the
+        upright plane where it is least.
         """
         def moment(up: FloatArray) -> FloatArray:
             # It turns about its centre of mass.
@@ -149,8 +150,9 @@ class Hulls:
 
         tilted = [_UP + _HEEL * np.cross(_UP, axis) for axis in np.eye(3)[:2]]
         level, turned = moment(_UP), [moment(up / np.linalg.norm(up)) for up in tilted]
-        rights = min(float(level[k] - turned[k][k]) for k in range(2))
-        return density * rights / (body.mass * _HEEL)
+        rights = np.array([(level - moment_)[:2] for moment_ in turned])
+        least = float(np.linalg.eigvalsh(0.5 * (rights + rights.T))[0])
+        return density * least / (body.mass * _HEEL)
 
 
 def check_hulls(params: Any) -> None:

@@ -160,6 +160,7 @@ class SteeredFamily:
              np.where(self.is_measured, np.inf, steering.upper)),
             batch, getattr(params, 'step_value', 'mean'), columns,
         )
+        self._fastest = np.where(steering.rate_limit > 0.0, steering.rate_limit, np.inf)
         self._places, self._rotations = params.position, params.rotation
         self._crosses = family.facts.force == LIFT
 
@@ -207,7 +208,7 @@ class SteeredFamily:
         """Advance by ``dt`` [s]; see `Family.step`."""
         steering, real = self.steering, self._real
         if real is not None:
-            steering.angles = real.over(steering.angles)
+            steering.place(real.over(steering.angles))
         beyond = self._steer(command, dt)
         applied, angles = steering.applied, steering.angles
         rates = np.where(self.is_measured, self._given_rates, steering.rates)
@@ -249,7 +250,8 @@ class SteeredFamily:
 
         They are those from where a simulator had the joints; NaN for what is no servo's.
         """
-        return np.where(self.is_measured, np.nan, self.steering.rates)
+        rates = np.clip(self.steering.rates, -self._fastest, self._fastest)
+        return np.where(self.is_measured, np.nan, rates)
 
     def displacements_at(self, angles: FloatArray) -> FloatArray:
         """Return how angles of the joints, (..., k), move each actuator, (..., n, 4, 4).

@@ -197,6 +197,12 @@ class Steering:
         self._batch, self._shape = batch, (*batch, *shape)
         self.reset()
 
+    def place(self, angles: FloatArray) -> None:
+        """Take where a simulator has the joints [rad], of the shape of `angles`."""
+        self.angles = angles
+        if self._servo:
+            self._servo.angle = angles
+
     def reset(self, indices: Any = None, angles: FloatArray | None = None) -> None:
         """Return to some angles, or to 0, in some environments; see `restart`."""
         start = self.range[0] if angles is None else angles

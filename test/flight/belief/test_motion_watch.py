@@ -170,6 +170,32 @@ def test_what_was_lit_is_not_carried(speed, is_lit, is_held):
     assert (watched.watch.held > 0.5) == is_held
 
 
+@pytest.mark.parametrize('push', [4.0, 5.0, 6.0, 7.0])
+@pytest.mark.parametrize('rate', [0.0, 0.5])
+def test_a_slow_climb_that_was_lit_is_seen_as_soon_as_another(push, rate):
+    """What was lit was on its pad through its whole burn, while an accelerometer felt the push."""
+    ends = []
+    for is_lit in (True, False):
+        watched = Watched().stand()
+        if is_lit:
+            watched.watch.light()
+        found = watched.read(
+            12.0, lambda t: 0.5 * push * t * t, lambda t: push + G, lambda t: rate
+        )
+        ends.append(found.index(False) / 20)
+    assert ends[0] <= ends[1] + 0.5
+    assert ends[0] < 6.5
+
+
+def test_one_reading_far_off_makes_no_force_uncertain():
+    """The noise of a second was taken from the size of a force that had none any more."""
+    watched = Watched().stand()
+    watched.read(0.05, lambda t: 0.0, lambda t: 1500.0)
+    watched.read(0.2, lambda t: 0.0, lambda t: G)
+    found = watched.read(1.5, lambda t: 30.0 * t * t, lambda t: 60.0 + G)
+    assert not found[-1]
+
+
 @pytest.mark.parametrize('bias', [-0.8, 0.0, 0.8])
 def test_what_is_carried_downhill_long_after_a_flight_is_held(bias):
     """Rest explained a part of the way, so that a parachute came to be more likely."""

@@ -193,6 +193,14 @@ def test_a_torque_heels_it_by_the_formula():
     assert Rotation.from_quat(motion.quaternion).as_rotvec()[0] == pytest.approx(heel, rel=2e-3)
 
 
+@pytest.mark.parametrize('yaw', [0.3, np.pi / 4.0, 2.0])
+def test_metacentre_is_that_of_the_axis_about_which_it_turns_over_first(yaw):
+    """Of a hull between the axes of base_link it was nearly that of its length."""
+    hull, (_, mass) = hulls_of(size=[LENGTH, BREADTH, DEPTH], rpy=[0.0, 0.0, yaw]), barge()
+    height = hull.height_at_rest(mass.mass, RHO)
+    assert hull.metacentric_height(mass, RHO, height) == pytest.approx(GM, rel=1e-5)
+
+
 def test_height_and_metacentre_of_a_barge_and_of_a_catamaran():
     hull, (_, mass) = hulls_of(size=[LENGTH, BREADTH, DEPTH]), barge()
     height = hull.height_at_rest(mass.mass, RHO)
