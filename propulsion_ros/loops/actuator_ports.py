@@ -253,11 +253,10 @@ class ActuatorPorts(StampedPorts):
                 'adapters', f'expected one form of an autopilot, whose channels autopilot.names '
                 f'has, got {", ".join(forms)}; give the others a block of their own'
             )
-        for name in forms:
-            kind = ADAPTERS[name]
-            read = functools.partial(take, autopilot.reads[kind])
-            self._add(f'~/command_{name}', kind, read, 'sensor')
-            self._command_ports.append(self.ports[-1])
+        kind = ADAPTERS[forms[0]]
+        read = functools.partial(take, autopilot.reads[kind])
+        self._add(f'~/command_{forms[0]}', kind, read, 'sensor')
+        self._command_ports.append(self.ports[-1])
 
     # Inputs.
 

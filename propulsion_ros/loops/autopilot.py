@@ -113,13 +113,16 @@ class Autopilot:
                     f'{", ".join(known)}', i,
                 )
         places = [known.index(name) for name in params.names]
-        self._fields = [family.command_fields[i] for i in places]
-        for i, field in enumerate(self._fields):
+        fields = [family.command_fields[i] for i in places]
+        for i, field in enumerate(fields):
             if field != 'position' and (params.low[i], params.high[i]) == (0.0, 1.0):
                 raise ConfigError(
                     'autopilot.high', f'{params.names[i]} takes {field}: expected its value where '
                     'the autopilot sends 1, or command_interface: throttle', i,
                 )
+        self._takes = {
+            field: np.array([own == field for own in fields]) for field in set(fields)
+        }
         self._safe = np.asarray(family.safe_command, dtype=float)[places]
         given = np.asarray(params.channels)
         self._at = np.where(given > 0, given - 1, np.arange(len(places)))
@@ -174,6 +177,6 @@ class Autopilot:
         """Return values by name, each in its field."""
         values = np.where(np.isnan(values), self._safe, values)
         return Plain(name=self._params.names, **{
-            field: np.where([own == field for own in self._fields], values, np.nan)
-            if field in self._fields else () for field in FIELDS
+            field: np.where(self._takes[field], values, np.nan) if field in self._takes else ()
+            for field in FIELDS
         })

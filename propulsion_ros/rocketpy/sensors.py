@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.loops.payloads import ImuRow, Kind, PressureRow
+from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.models.common.atmosphere import (
     altitude_of_pressure,
     temperature_and_pressure,
 )
 from propulsion_ros.replay.cdr import SECOND
+from propulsion_ros.replay.plain import maker_of
 from propulsion_ros.rocketpy.sensor_fault import Reading, SensorFault, Spoiler
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
@@ -228,40 +230,32 @@ _UNITS: Mapping[str, tuple[_Change, _Change]] = {
 
 # Messages.
 
-_ZEROS = np.zeros(9)
+_FRAME = 'base_link'
+_PRESSURE = Outlet(f'~/{PRESSURE}', Kind.PRESSURE, 'sensor', _FRAME)
+_IMU = Outlet(f'~/{IMU}', Kind.IMU, 'sensor', _FRAME)
 
 
-def _xyz(values: Sequence[float]) -> Plain:
-    return Plain(x=values[0], y=values[1], z=values[2])
+def _pressure(stamp_ns: int, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
+    return maker_of(_PRESSURE)(_PRESSURE, stamp_ns, PressureRow(values[0]))
 
 
-def _pressure(header: Plain, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
-    return Plain(header=header, fluid_pressure=values[0], variance=0.0)
+def _imu(stamp_ns: int, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
+    return maker_of(_IMU)(_IMU, stamp_ns, ImuRow(values[:3], values[3:]))
 
 
-def _imu(header: Plain, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
-    # A covariance that begins with -1 says that no orientation is measured.
-    unmeasured = _ZEROS.copy()
-    unmeasured[0] = -1.0
-    return Plain(
-        header=header, orientation=Plain(x=0.0, y=0.0, z=0.0, w=1.0),
-        orientation_covariance=unmeasured,
-        angular_velocity=_xyz(values[3:]), angular_velocity_covariance=_ZEROS,
-        linear_acceleration=_xyz(values[:3]), linear_acceleration_covariance=_ZEROS,
-    )
-
-
-def _fix(header: Plain, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
+def _fix(stamp_ns: int, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
     level, height = sensors[0].position_accuracy, sensors[0].altitude_accuracy
+    sec, nanosec = divmod(stamp_ns, SECOND)
     return Plain(
-        header=header, status=Plain(status=0, service=1),
+        header=Plain(stamp=Plain(sec=sec, nanosec=nanosec), frame_id=_FRAME),
+        status=Plain(status=0, service=1),
         latitude=values[0], longitude=values[1], altitude=values[2],
         position_covariance=np.diag([level**2, level**2, height**2]).ravel(),
         position_covariance_type=_KNOWN_DIAGONAL if level and height else _UNKNOWN,
     )
 
 
-_MESSAGES: Mapping[str, Callable[[Plain, Sequence[float], Sequence[Any]], Plain]] = {
+_MESSAGES: Mapping[str, Callable[[int, Sequence[float], Sequence[Any]], Plain]] = {
     PRESSURE: _pressure, IMU: _imu, FIX: _fix,
 }
 
@@ -270,6 +264,4 @@ def message_of(
     source: str, stamp_ns: int, values: Sequence[float], sensors: Sequence[Any]
 ) -> Plain:
     """Return a reading as a plain message of the type that `SOURCES` has."""
-    sec, nanosec = divmod(stamp_ns, SECOND)
-    header = Plain(stamp=Plain(sec=sec, nanosec=nanosec), frame_id='base_link')
-    return _MESSAGES[source](header, values, sensors)
+    return _MESSAGES[source](stamp_ns, values, sensors)

@@ -74,6 +74,7 @@ class Belief:
         self._is_held = np.isin(self._mode, [int(mode) for mode in SUPPORTED])
         self._is_coast = self._mode == int(Mode.COAST)
         self._is_rest = self._mode == int(Mode.REST)
+        self._is_carried = self._mode == int(Mode.CARRIED)
         self._failures = (~self._is_sound).sum(axis=0)
         self._read_switches(failed)
         self._read_motions()
@@ -88,8 +89,7 @@ class Belief:
         flipped = failed[:, None] ^ failed[None]
         self._mode_rates = np.where(flipped == 0, rates[self._mode][:, self._mode], 0.0)
         self._is_landing = ~self._is_held[:, None] & (self._mode[None] == int(Mode.REST))
-        is_carried = self._mode == int(Mode.CARRIED)
-        self._is_lifted = ~is_carried[:, None] & is_carried[None]
+        self._is_lifted = ~self._is_carried[:, None] & self._is_carried[None]
         same = self._mode[:, None] == self._mode[None]
         self._health_rates = np.zeros_like(self._mode_rates)
         for channel in Channel:
@@ -134,9 +134,8 @@ class Belief:
         That counts where no force is measured: a force shows itself what pushes.
         """
         self._lit_time = _LIT
-        carried = self._mode == int(Mode.CARRIED)
-        self._shares[self._mode == int(Mode.REST)] += self._shares[carried]
-        self._shares[carried] = _LEAST
+        self._shares[self._is_rest] += self._shares[self._is_carried]
+        self._shares[self._is_carried] = _LEAST
 
     def advance(self, seconds: float) -> None:
         """Let time pass [s]; a long gap takes no more steps than a minute of readings."""

@@ -111,7 +111,7 @@ _GUESS_STEP = 0.1  # [s]
 _WILDEST = 1e8  # no barometer knows so little, a larger variance means nothing [Pa^2]
 _TIDY_STEPS = 16
 _DOUBT_NS = 2_000_000_000
-_LEAPS_APART_NS = 2_000_000_000
+_LEAPS_APART_NS = 2_000_000_000  # leaps closer together than this are one
 _LEAP_NS = 500_000_000  # that a leap of the stamps is taken to last: known by as much
 # Without inertial sensor: acceleration upward, and what of it is unknown, one sigma over half a
 # second [m/s^2].

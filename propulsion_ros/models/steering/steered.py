@@ -160,7 +160,6 @@ class SteeredFamily:
              np.where(self.is_measured, np.inf, steering.upper)),
             batch, getattr(params, 'step_value', 'mean'), columns,
         )
-        self._fastest = np.where(steering.rate_limit > 0.0, steering.rate_limit, np.inf)
         self._places, self._rotations = params.position, params.rotation
         self._crosses = family.facts.force == LIFT
 
@@ -250,7 +249,8 @@ class SteeredFamily:
 
         They are those from where a simulator had the joints; NaN for what is no servo's.
         """
-        rates = np.clip(self.steering.rates, -self._fastest, self._fastest)
+        most = self.joint_rates
+        rates = np.clip(self.steering.rates, -most, most)
         return np.where(self.is_measured, np.nan, rates)
 
     def displacements_at(self, angles: FloatArray) -> FloatArray:
