@@ -26,7 +26,7 @@ from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.ports import Outlet, Port
 from propulsion_ros.messages.rclpy_private import reason_of, take_message
 from propulsion_ros.models.common.family import BodyState, Command, Output
-from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.common.motion import MatrixMotion
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.spin import ROS_REFUSALS, make_executor
@@ -54,7 +54,6 @@ class _Group:
     spec: NodeSpec
     forces: LinkForces
     params: LoopParams
-    uses_body: bool
     joints: tuple[str, ...]
     """Joints of the model that turn its actuators."""
 
@@ -80,6 +79,8 @@ class ActuatorHost:
     ----------
     base : Mount
         Where base_link is in the model.
+    uses_body : bool
+        Whether any group depends on the motion of base_link.
     links, joints : tuple of str
         Links of the model whose poses `step` needs, and joints whose positions.
     drives : dict of str to float
@@ -130,11 +131,11 @@ class ActuatorHost:
                 LinkForces(
                     self.base, group_seats(model, tree, group, held), bool(group.turned(tree))
                 ),
-                params, bool(group.family.uses_body),
-                _turning(model, group.steering),
+                params, _turning(model, group.steering),
             )
             for group, params in given
         ]
+        self.uses_body = any(group.family.uses_body for group in groups)
         self.joints = tuple(dict.fromkeys(
             joint for group in self._groups for joint in group.joints
         ))
@@ -189,11 +190,6 @@ class ActuatorHost:
         if node.has_failed:
             raise SourceError(group.spec.name, 'the node did not start, see its own error')
 
-    @property
-    def uses_body(self) -> bool:
-        """Whether any group depends on the motion of base_link."""
-        return any(group.uses_body for group in self._groups)
-
     def serve(self) -> None:
         """Let nodes take messages, and a request to a service, without waiting."""
         if self.nodes:
@@ -219,7 +215,7 @@ class ActuatorHost:
                 node.look_for_publishers(self._listener.publishers_of(node.get_name()))
 
     def step(
-        self, stamp_ns: int, motion: Motion | None, poses: Mapping[str, Pose],
+        self, stamp_ns: int, motion: MatrixMotion | None, poses: Mapping[str, Pose],
         joints: Mapping[str, tuple[float, float]] = MappingProxyType({}),
     ) -> dict[str, FloatArray]:
         """Run one step of every group.
@@ -228,7 +224,7 @@ class ActuatorHost:
         ----------
         stamp_ns : int
             Begin of the step, over which the result acts.
-        motion : Motion or None
+        motion : MatrixMotion or None
             Of base_link; None only where no group depends on it.
         poses : mapping of str to Pose
             Of each of `links` in the world.
@@ -437,7 +433,7 @@ class SimulatedNode(ActuatorNode):
         return self._time_ns
 
     def step(
-        self, stamp_ns: int, motion: Motion | None,
+        self, stamp_ns: int, motion: MatrixMotion | None,
         placed: Callable[[Output], Output] | None = None,
     ) -> Output | None:
         """Run the tick at a stamp; see `ActuatorPorts.step`. Return None while not active.

@@ -2,16 +2,14 @@
 """From what actuators do in base_link to forces at the links of a simulated model."""
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from propulsion_ros.models.common.family import Family, Output
-from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.models.common.rotation import Quaternion, product, quaternion_of
-from propulsion_ros.models.common.wrench import cross
+from propulsion_ros.models.common.motion import MatrixMotion
+from propulsion_ros.models.common.wrench import cross, product
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.link_tree import IDENTITY, Pose
 
@@ -28,42 +26,26 @@ class Mount:
     pose: Pose
     """Pose of the link in the one that carries it, with every joint at position 0."""
 
-    @functools.cached_property
-    def quaternion(self) -> Quaternion:
-        """Rotation from the link to the one that carries it."""
-        x, y, z, w = quaternion_of(self.pose.rotation).tolist()
-        return x, y, z, w
-
     def motion(
-        self, pose: Pose, quaternion: Quaternion, velocity: FloatArray, angular_velocity: FloatArray
-    ) -> Motion:
+        self, pose: Pose, velocity: FloatArray, angular_velocity: FloatArray
+    ) -> MatrixMotion:
         """Return how the mounted link moves.
 
         Parameters
         ----------
         pose : Pose
             Of the carrying link in the world.
-        quaternion : Quaternion
-            The same rotation, of length 1.
         velocity, angular_velocity : FloatArray
             Of the carrying link's origin, in world axes [m/s, rad/s], (3,).
         """
-        if self.pose is IDENTITY:
-            rotation = pose.rotation
-            motion = Motion(
-                pose.position, np.array(quaternion), velocity @ rotation,
-                angular_velocity @ rotation,
-            )
-        else:
-            arm = pose.rotation @ self.pose.position
-            rotation = pose.rotation @ self.pose.rotation
-            motion = Motion(
-                pose.position + arm, np.array(product(quaternion, self.quaternion)),
-                (velocity + cross(angular_velocity, arm)) @ rotation, angular_velocity @ rotation,
-            )
-        # It need not be computed again.
-        vars(motion)['rotation'] = rotation
-        return motion
+        position, rotation = pose.position, pose.rotation
+        if self.pose is not IDENTITY:
+            arm = rotation @ self.pose.position
+            velocity = velocity + cross(angular_velocity, arm)
+            position, rotation = position + arm, rotation @ self.pose.rotation
+        return MatrixMotion(
+            position, rotation, product(velocity, rotation), product(angular_velocity, rotation)
+        )
 
     def carried(self, wrench: FloatArray, pose: Pose) -> FloatArray:
         """Return a wrench at the mounted link as that on the carrying one, in world axes.
@@ -76,7 +58,7 @@ class Mount:
             Of the carrying link in the world.
         """
         if self.pose is IDENTITY:
-            return np.ravel(wrench.reshape(2, 3) @ pose.rotation.T)
+            return product(wrench.reshape(2, 3), pose.rotation.T).ravel()
         turned = wrench.reshape(2, 3) @ (pose.rotation @ self.pose.rotation).T
         # Plain floats take a fraction of the time of arrays of three.
         (x, y, z), (u, v, w) = turned.tolist()
@@ -111,11 +93,19 @@ class LinkForces:
         Of each actuator, n.
     turns : bool
         Whether actuators turn their own links (gimbals, fins): the model's links do not follow.
+
+    Attributes
+    ----------
+    links : tuple of str
+        Of the model, that they act on.
+    is_rigid : bool
+        Whether all act on one link, so that the group's wrench is that on it.
     """
 
     def __init__(self, base: Mount, seats: Sequence[Seat], turns: bool) -> None:
         self._base, self._turns = base, turns
         self.links = tuple(dict.fromkeys((base.link, *(seat.mount.link for seat in seats))))
+        self.is_rigid = len(self.links) == 1
         self._rotations = np.array([seat.pose.rotation for seat in seats])
         # Of wrenches in base_link axes about the actuators, to those on links in their axes.
         rows, columns = 6 * len(self.links), 6 * len(seats)
@@ -128,11 +118,6 @@ class LinkForces:
             self._matrix[k:k + 6, own] = _moved(Pose(turn, seat.mount.pose.position))
             total[:, own] = _moved(Pose(np.eye(3), seat.pose.position))
         self._matrix[:6] -= self._rest @ total
-
-    @property
-    def is_rigid(self) -> bool:
-        """Whether all act on one link, so that the group's wrench is that on it."""
-        return len(self.links) == 1
 
     def at(
         self, family: Family, output: Output, poses: Mapping[str, Pose]

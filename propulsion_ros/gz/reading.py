@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from propulsion_ros.gz.simulated_model import SimulatedModel
-from propulsion_ros.models.common.rotation import Quaternion, rows_of, unit
+from propulsion_ros.models.common.rotation import rows_of, unit
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.link_tree import IDENTITY, Joint, Pose
 
@@ -29,13 +29,9 @@ def array_of(vector: Any) -> FloatArray:
 
 def pose_of(pose: Any) -> Pose:
     """Return a pose of gz.math."""
-    return Pose(np.array(rows_of(quaternion_in(pose))), array_of(pose.pos()))
-
-
-def quaternion_in(pose: Any) -> Quaternion:
-    """Return the rotation of a pose of gz.math, of length 1."""
     turn = pose.rot()
-    return unit((turn.x(), turn.y(), turn.z(), turn.w()))
+    rows = rows_of(unit((turn.x(), turn.y(), turn.z(), turn.w())))
+    return Pose(np.array(rows), array_of(pose.pos()))
 
 
 def read_model(

@@ -22,7 +22,6 @@ from propulsion_ros.gz.reading import (
     element_of,
     place_of,
     pose_of,
-    quaternion_in,
     read_model,
 )
 from propulsion_ros.settings.errors import ConfigError, SourceError
@@ -35,6 +34,7 @@ _OF_URDF = re.compile(r'(robot|gazebo|link|sdf)\b')
 """Paths of errors in a robot description."""
 _STEPS_TO_SENSORS = 10
 """Steps after which the systems of sensors have found them."""
+_MICROSECOND = timedelta(microseconds=1)
 _MODULE = re.compile(r'gz\.sim\d*')
 _claims: dict[object, str] = {}
 """What each system of this process has for itself: entities of models, and names of nodes."""
@@ -180,14 +180,11 @@ class ActuatorSystem:
 
     def _apply(self, ecm: Any, stamp_ns: int) -> None:
         host, vector = self._host, self._vector
-        places = {name: link.world_pose(ecm) for name, link in self._links.items()}
-        poses = {name: pose_of(place) for name, place in places.items()}
+        poses = {name: pose_of(link.world_pose(ecm)) for name, link in self._links.items()}
         motion = None
-        base = host.base
         if host.uses_body:
-            motion = base.motion(
-                poses[base.link], quaternion_in(places[base.link]),
-                array_of(self._base.world_linear_velocity(ecm)),
+            motion = host.base.motion(
+                poses[host.base.link], array_of(self._base.world_linear_velocity(ecm)),
                 array_of(self._base.world_angular_velocity(ecm)),
             )
         turns = {name: _turn_of(joint, ecm) for name, joint in self._joints.items()}
@@ -307,4 +304,4 @@ def _placed_errors(blocks: Collection[Element], urdf: Path | None) -> Iterator[N
 
 
 def _nanoseconds(duration: timedelta) -> int:
-    return duration // timedelta(microseconds=1) * 1000
+    return duration // _MICROSECOND * 1000

@@ -23,7 +23,7 @@ from propulsion_ros.models.common.family import (
     Steps,
     run_steps,
 )
-from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.common.motion import MatrixMotion, Motion
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, quantity, validate
@@ -208,8 +208,8 @@ class ActuatorLoop:
         self.com = CentreOfMass(family.set_com if isinstance(family, AboutCom) else None)
         self._motion_ns = self._current_ns = NEVER
         self.hold.off = names_off(params, family.command_names)
-        self._motion: Motion | None = None
-        self._current: FloatArray = np.zeros(3)
+        self._motion: Motion | MatrixMotion | None = None
+        self._current: FloatArray | None = None
         self.joints = JointAngles(family) if (
             isinstance(family, SteeredFamily) and family.is_measured.any()
         ) else None
@@ -372,7 +372,7 @@ class ActuatorLoop:
         inputs.pass_run(COMMAND, stamps, clock, ticks, waiting)
         return Run(len(stamps) - 1, due, steps)
 
-    def move(self, stamp_ns: int, motion: Motion) -> None:
+    def move(self, stamp_ns: int, motion: MatrixMotion) -> None:
         """Take the motion at the next tick from a host that knows it without a message."""
         self._motion_ns, self._motion = stamp_ns, motion
         self._body = self._through_fluid()
@@ -415,7 +415,7 @@ class ActuatorLoop:
         if motion is None:
             return BodyState()
         velocity, rotation = motion.velocity, motion.rotation
-        if self._current.any():
+        if self._current is not None:
             velocity = velocity - rotation.T @ self._current
         return BodyState(
             velocity=velocity, angular_velocity=motion.angular_velocity,
@@ -450,7 +450,7 @@ class ActuatorLoop:
     def _clear(self) -> None:
         """Forget commands, motion and what was not yet reported."""
         self.hold.clear()
-        self._motion, self._current = None, np.zeros(3)
+        self._motion = self._current = None
         self._motion_ns = self._current_ns = NEVER
         self.com.forget_time()
         if self.joints:

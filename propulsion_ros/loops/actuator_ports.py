@@ -43,7 +43,7 @@ from propulsion_ros.models.common.family import (
     effectiveness_of,
     is_allocatable,
 )
-from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.common.motion import MatrixMotion, Motion
 from propulsion_ros.models.steering.steered import SteeredFamily, measured_joints
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
@@ -417,14 +417,14 @@ class ActuatorPorts(StampedPorts):
             self._publish_zero(self._last_ns())
         return True, 'enabled' if data else 'disabled'
 
-    def step(self, stamp_ns: int, motion: Motion | None) -> Output | None:
+    def step(self, stamp_ns: int, motion: MatrixMotion | None) -> Output | None:
         """Run the tick at a stamp, for a host that has time and motion itself.
 
         Parameters
         ----------
         stamp_ns : int
             A multiple of the period of ``update_rate``.
-        motion : Motion or None
+        motion : MatrixMotion or None
             Of base_link; None only where the family does not depend on it.
 
         Returns

@@ -76,6 +76,8 @@ class StampedInputs:
         'late', 'stray' (dropped for a stamp far off), 'overflow' and 'jump'.
     first_ns : int or None
         Stamp at which a recording is known to begin; None for what the inputs show.
+    last_stamp_ns : int or None
+        Stamp up to which everything is applied, None before the first input.
     """
 
     def __init__(
@@ -124,14 +126,9 @@ class StampedInputs:
         self._strays: dict[str, tuple[int, Any]] = {}
         self._newest_ns: int | None = None
         self._clock_ns: int | None = None
-        self._passed_ns: int | None = None
+        self.last_stamp_ns: int | None = None
         self._applied: tuple[int, int] | None = None
         self._last: dict[str, tuple[int, Any]] = {}
-
-    @property
-    def last_stamp_ns(self) -> int | None:
-        """Stamp up to which everything is applied, None before the first input."""
-        return self._passed_ns
 
     @property
     def newest_ns(self) -> int | None:
@@ -430,7 +427,7 @@ class StampedInputs:
         horizon = self._horizon()
         if horizon is not None:
             self._apply_until(horizon)
-            self._passed_ns = max(horizon, self._passed_ns or horizon)
+            self.last_stamp_ns = max(horizon, self.last_stamp_ns or horizon)
             self._passed(horizon)
 
     def _apply_until(self, stamp_ns: int) -> None:

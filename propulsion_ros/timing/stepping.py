@@ -116,16 +116,16 @@ class FixedStepRunner(StampedInputs):
     def restart(self) -> None:
         """Forget all inputs and the place on the grid, as before the first input."""
         super().restart()
-        self._next_tick: int | None = None
+        self._next_tick = self._next_ns = 0
 
-    @property
-    def last_stamp_ns(self) -> int | None:
-        """Stamp of the tick that ran last, None before the first."""
-        return None if self._next_tick is None else self._ticks.stamp(self._next_tick - 1)
+    def _continue_at(self, tick: int) -> None:
+        """Let a tick be the next one."""
+        self.last_stamp_ns = self._ticks.stamp(tick - 1)
+        self._next_tick, self._next_ns = tick, self._ticks.stamp(tick)
 
     def due_until(self, stamp_ns: int) -> range:
         """Return the ticks that are due at a stamp and have not run; none before the first one."""
-        if self._next_tick is None:
+        if self.last_stamp_ns is None:
             return range(0)
         return range(self._next_tick, self._ticks.first_from(stamp_ns + 1))
 
@@ -150,7 +150,7 @@ class FixedStepRunner(StampedInputs):
         self._pass_run(source, stamps, clock, waiting)
         applied_ns = int(stamps[len(stamps) - 1 - len(waiting)])
         self._applied = applied_ns, self._order[source]
-        self._next_tick = ticks.stop
+        self._continue_at(ticks.stop)
 
     def _is_late(self, source: str, stamp_ns: int) -> bool:
         """Return whether the tick that should have seen an input has run."""
@@ -162,13 +162,15 @@ class FixedStepRunner(StampedInputs):
         if horizon is None:
             return
         ticks = self._ticks
-        if self._next_tick is None:
+        if self.last_stamp_ns is None:
             # The first tick is the first one at which every awaited input exists.
             awaited = [self._first[s] for s in self._ordering.wait_for if s in self._first]
             first = max(awaited) if awaited else min(self._first.values())
-            self._next_tick = ticks.first_from(first if self.first_ns is None else self.first_ns)
-        while (stamp_ns := ticks.stamp(self._next_tick)) <= horizon:
+            first_ns = first if self.first_ns is None else self.first_ns
+            self._continue_at(ticks.first_from(first_ns))
+        while (stamp_ns := self._next_ns) <= horizon:
             tick = self._next_tick
             self._apply_until(stamp_ns)
-            self._next_tick = tick + 1
+            self.last_stamp_ns = stamp_ns
+            self._next_tick, self._next_ns = tick + 1, ticks.stamp(tick + 1)
             self._step(tick, stamp_ns)

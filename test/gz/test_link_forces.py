@@ -118,8 +118,7 @@ def test_motion_of_base_link():
     turned = Rotation.from_euler('z', 90.0, degrees=True).as_matrix()
     mount = Mount('root', pose(np.eye(3), 1, 0, 0))
     motion = mount.motion(
-        pose(turned, 5, 5, 5), (0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)),
-        np.array([0.0, 3.0, 0.0]), np.array([0.0, 0.0, 2.0]),
+        pose(turned, 5, 5, 5), np.array([0.0, 3.0, 0.0]), np.array([0.0, 0.0, 2.0]),
     )
     # The spin adds 2 rad/s x 1 m, along the world's -x, to 3 m/s along the world's y.
     np.testing.assert_allclose(motion.velocity, [3.0, 2.0, 0.0], atol=1e-12)

@@ -321,7 +321,7 @@ class Boosters(Degrading):
         ``part`` is for which part of the step each booster burns, None for all of it.
         """
         burns = self.ignition if part is None else part > 0.0
-        end, ratio = self._lag.advance(self.throttle, np.where(burns, demand, 0.0), dt)
+        end, ratio = self._lag.advance(self.throttle, burns * demand, dt)
         if part is None:
             return end, ratio
         # What begins to burn within a step moves for a part of it.
@@ -380,17 +380,16 @@ class Boosters(Degrading):
 
     def _state(self, thrust: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return position and effort of all names, NaN where a name has none."""
-        n, joints = self._n, len(self.command_names)
-        effort, position = self._no_state.copy(), self._no_state.copy()
+        n = self._n
+        effort = self._no_state.copy()
         effort[..., :n] = thrust
+        parts = [self._no_state[..., :n], self.ignition, self.throttle]
         if self._gimbals:
             angles = self._gimbals.angles
-            position[..., n:joints] = angles.reshape(*angles.shape[:-2], -1)
-        position[..., joints:joints + n] = self.ignition
-        position[..., joints + n:joints + 2 * n] = self.throttle
+            parts.insert(1, angles.reshape(*angles.shape[:-2], -1))
         if self._tanks:
-            position[..., joints + 2 * n:] = self._tanks.fuel_ratio
-        return position, effort
+            parts.append(self._tanks.fuel_ratio)
+        return np.concatenate(parts, axis=-1), effort
 
 
 def _turned(axes: FloatArray, rotations: FloatArray, turns: FloatArray) -> FloatArray:

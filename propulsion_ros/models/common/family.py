@@ -20,10 +20,9 @@ WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque
 """Command names of a family that is commanded by a wrench."""
 
 
-def _arrays(given: Any, *keys: str) -> None:
+def _arrays(given: Any) -> None:
     """Turn lists in fields of a frozen dataclass into arrays."""
-    for key in keys:
-        value = getattr(given, key)
+    for key, value in vars(given).items():
         if value is not None and not isinstance(value, np.ndarray):
             try:
                 array = np.asarray(value, dtype=float)
@@ -42,7 +41,7 @@ class Command:
     """Shape (..., m), SI units; NaN where a name was never commanded or takes another field."""
 
     def __post_init__(self) -> None:
-        _arrays(self, *_FIELDS)
+        _arrays(self)
 
     def refuse_other(self, names: Sequence[str], fields: Sequence[str]) -> None:
         """Raise `CommandError` for a number in a field that none of the names takes."""
@@ -113,7 +112,7 @@ class BodyState:
     up: FloatArray | None = None
     """Unit vector along z of the world, shape (..., 3)."""
     def __post_init__(self) -> None:
-        _arrays(self, 'velocity', 'angular_velocity', 'gravity', 'height', 'up')
+        _arrays(self)
 
     @property
     def twist(self) -> FloatArray | None:

@@ -84,20 +84,22 @@ class Lag:
     def step(self, y: FloatArray, u: FloatArray, dt: float) -> FloatArray:
         """Return y after dt [s] under the constant input u; y and u are (..., n, ...)."""
         self._use(dt)
-        return self._end(y, u, dt, self._slews(y, u))
+        error = u - y
+        return self._end(y, u, error, dt, self._slews(error))
 
     def advance(
         self, y: FloatArray, u: FloatArray, dt: float
     ) -> tuple[FloatArray, FloatArray]:
         """Return y after dt [s], see `step`, and the value that the step stands for."""
         self._use(dt)
-        slews = self._slews(y, u)
-        end = self._end(y, u, dt, slews)
+        error = u - y
+        slews = self._slews(error)
+        end = self._end(y, u, error, dt, slews)
         if not self._takes_mean or dt == 0.0:
             return end, end
         if slews:
-            return end, self._slewed_mean(y, u, dt)
-        mean = y + self._mean_gain * (u - y)
+            return end, self._slewed_mean(u, error, dt)
+        mean = y + self._mean_gain * error
         return end, mean if self._follows is None else np.where(self._at_once, end, mean)
 
     def _use(self, dt: float) -> None:
@@ -111,22 +113,24 @@ class Lag:
             self._mean_gain = ramp_moments(lag_ratio(self._tau, dt))[0]
         self._dt = dt
 
-    def _slews(self, y: FloatArray, u: FloatArray) -> bool:
+    def _slews(self, error: FloatArray) -> bool:
         """Return whether the limit holds for any; an explicit step does not ask how far it is."""
         if not self._limited or self._integrator != 'exact':
             return self._limited
         # Most steps are small, and what is free of the limit takes a tenth of the time.
-        return bool(np.count_nonzero(np.abs(u - y) > self._free))
+        return bool(np.count_nonzero(np.abs(error) > self._free))
 
-    def _end(self, y: FloatArray, u: FloatArray, dt: float, slews: bool) -> FloatArray:
+    def _end(
+        self, y: FloatArray, u: FloatArray, error: FloatArray, dt: float, slews: bool
+    ) -> FloatArray:
         if not slews:
-            moved = y + self._gain * (u - y)
+            moved = y + self._gain * error
             # Rounding would leave what follows at once a bit beside its input.
             return moved if self._follows is None else np.where(self._follows, u, moved)
         if self._integrator == 'exact':
-            return self._slewed(y, u, dt)
+            return self._slewed(u, error, dt)
         travel = self._rate * dt
-        return y + np.clip(self._gain * (u - y), -travel, travel)
+        return y + np.clip(self._gain * error, -travel, travel)
 
     def _slewing(self, size: FloatArray, dt: float) -> tuple[FloatArray, FloatArray]:
         """Return for how long the limit holds for errors of a size, and what it leaves of them."""
@@ -134,8 +138,7 @@ class Lag:
             slewing = np.clip(size / self._rate - self._tau, 0.0, dt)
             return slewing, size - np.where(slewing > 0.0, self._rate * slewing, 0.0)
 
-    def _slewed_mean(self, y: FloatArray, u: FloatArray, dt: float) -> FloatArray:
-        error = u - y
+    def _slewed_mean(self, u: FloatArray, error: FloatArray, dt: float) -> FloatArray:
         size = np.abs(error)
         slewing, left = self._slewing(size, dt)
         with np.errstate(invalid='ignore'):
@@ -145,9 +148,8 @@ class Lag:
         area = 0.5 * slewing * (size + left) + (dt - slewing) * left * remains
         return np.asarray(u - np.copysign(area / dt, error))
 
-    def _slewed(self, y: FloatArray, u: FloatArray, dt: float) -> FloatArray:
+    def _slewed(self, u: FloatArray, error: FloatArray, dt: float) -> FloatArray:
         # The limit holds first, while the error is large; the free lag follows.
-        error = u - y
         size = np.abs(error)
         slewing, left = self._slewing(size, dt)
         with np.errstate(divide='ignore', invalid='ignore', over='ignore'):

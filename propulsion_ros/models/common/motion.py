@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,3 +34,12 @@ class Motion:
     def velocity_world(self) -> FloatArray:
         """Velocity of the origin of the body in the world's axes [m/s], (3,)."""
         return np.asarray(self.rotation @ self.velocity)
+
+
+class MatrixMotion(NamedTuple):
+    """The same with the rotation as a matrix alone, which is all that actuators need."""
+
+    position: FloatArray
+    rotation: FloatArray
+    velocity: FloatArray
+    angular_velocity: FloatArray

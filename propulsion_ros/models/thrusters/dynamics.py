@@ -102,11 +102,13 @@ def require_constants(
 
 
 def columns_by_kind(kinds: Sequence[str]) -> dict[str, IntArray | slice]:
-    """Return the columns of each kind, a slice where there is but one kind."""
-    if len(set(kinds)) == 1:
-        return {kinds[0]: slice(None)}
-    row = np.array(kinds)
-    return {kind: np.flatnonzero(row == kind) for kind in dict.fromkeys(kinds)}
+    """Return the columns of each kind, a slice where they are one behind the other."""
+    row, found = np.array(kinds), {}
+    for kind in dict.fromkeys(kinds):
+        at = np.flatnonzero(row == kind)
+        is_run = at[-1] - at[0] + 1 == len(at)
+        found[kind] = slice(int(at[0]), int(at[-1]) + 1) if is_run else at
+    return found
 
 
 def within_reach(speed: FloatArray) -> FloatArray:

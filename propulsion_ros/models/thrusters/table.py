@@ -105,7 +105,7 @@ class ThrustTables:
             )
         segment = self._speed.segment(thrust)
         speed = self._speed.at(thrust, segment)
-        return np.where(self._speed.within(thrust, segment), speed, self._nearest[segment])
+        return np.where(self._speed.within(thrust, segment), speed, self._nearest.take(segment))
 
     def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
         """Return the tables as lines between knots."""
@@ -120,25 +120,27 @@ class _Segments:
     """
 
     def __init__(self, rows: Sequence[tuple[FloatArray, FloatArray, FloatArray]]) -> None:
-        self._rows = np.arange(len(rows))
         self._knots = _padded([knots for knots, _, _ in rows], np.inf)
         self._knot = _padded([_with_low_end(knots) for knots, _, _ in rows], 0.0)
         self._leave = _padded([_with_low_end(leave) for _, leave, _ in rows], 0.0)
         self._width = _padded([_ends(np.diff(knots), np.inf) for knots, _, _ in rows], np.inf)
         self._rise = _padded([_ends(reach[1:] - leave[:-1], 0.0) for _, leave, reach in rows], 0.0)
+        # All rows one behind the other: numpy takes long to find out where several indices lead.
+        self._first = np.arange(0, self._width.size, self._width.shape[-1])
 
-    def segment(self, x: FloatArray) -> tuple[IntArray, IntArray]:
-        """Return the place of each x, (..., n), in the arrays of segments."""
-        return self._rows, np.count_nonzero(x[..., None] >= self._knots, axis=-1)
+    def segment(self, x: FloatArray) -> IntArray:
+        """Return the place of each x, (..., n), in the flat arrays of segments."""
+        return np.asarray(self._first + np.add.reduce(x[..., None] >= self._knots, axis=-1))
 
-    def within(self, x: FloatArray, segment: tuple[IntArray, IntArray]) -> BoolArray:
+    def within(self, x: FloatArray, segment: IntArray) -> BoolArray:
         """Return whether x lies between two knots and on neither."""
-        return np.asarray((x != self._knot[segment]) & np.isfinite(self._width[segment]))
+        width = self._width.take(segment)
+        return np.asarray((x != self._knot.take(segment)) & np.isfinite(width))
 
-    def at(self, x: FloatArray, segment: tuple[IntArray, IntArray]) -> FloatArray:
+    def at(self, x: FloatArray, segment: IntArray) -> FloatArray:
         """Return the values at x, (..., n), exact on the knots."""
-        part = (x - self._knot[segment]) / self._width[segment]
-        return np.asarray(self._leave[segment] + self._rise[segment] * part)
+        part = (x - self._knot.take(segment)) / self._width.take(segment)
+        return np.asarray(self._leave.take(segment) + self._rise.take(segment) * part)
 
     def pieces(self) -> PiecewiseQuadratic:
         """Return the same functions by constants and slopes."""
