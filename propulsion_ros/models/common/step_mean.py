@@ -74,7 +74,8 @@ class PiecewiseQuadratic(NamedTuple):
         at = np.add.reduce((0.5 * (run.start + run.end))[..., None] >= self.knots, axis=-1)
         # All rows one behind the other: numpy takes long to find out where several indices lead.
         first = np.arange(0, self.constant.size, pieces).reshape(self.constant.shape[:-1])
-        here = [factor.take(first + at) for factor in self[1:]]
+        piece = first + at
+        here = [factor.take(piece) for factor in self[1:]]
         result = _mean_value(here, run.start, run.goal - run.start, run.moments)
         low = np.minimum(run.start, run.end)[..., None]
         high = np.maximum(run.start, run.end)[..., None]
@@ -124,6 +125,7 @@ def _mean_value(
 ) -> FloatArray:
     """Return the mean of a quadratic function over a lag that starts with an error."""
     constant, linear, square = factors
-    value = constant + start * (linear + start * square)
-    slope = error * (linear + 2.0 * start * square)
+    bend = start * square
+    value = constant + start * (linear + bend)
+    slope = error * (linear + 2.0 * bend)
     return np.asarray(value + moments[0] * slope + moments[1] * square * error * error)
