@@ -90,7 +90,7 @@ def _host(data: bytes) -> None:
     }
     host = ActuatorHost(SimulatedModel('robot', poses, list(tree.joints.values())), text)
     require(host.base.link in host.links, f'{host.links} without {host.base.link!r}')
-    motion = host.base.motion(IDENTITY, (0.0, 0.0, 0.0, 1.0), np.ones(3), np.ones(3))
+    motion = host.base.motion(IDENTITY, np.ones(3), np.ones(3))
     require(all(map(math.isfinite, motion.velocity)), f'{motion}')
 
 
