@@ -21,7 +21,7 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.flat import Parameter
 from propulsion_ros.settings.hints import conversions
 
-_ENDLESS = math.inf
+_ENDLESS, _NEAR = math.inf, 20.0
 
 
 @dataclass(frozen=True)
@@ -131,14 +131,16 @@ def value_doubts(
                 index, who = i if values.ndim else None, parameter.key.rpartition('.')[2]
                 number = n.Number(parameter.key, abs(value), f'{who} of ', index=index)
                 meant = _in_other_units(rule, value, parameter.spec.unit)
-                yield Doubt(rule, number, *next(meant, (f'{parameter.description}?', math.nan)))
+                yield Doubt(rule, number, *(meant or (f'{parameter.description}?', math.nan)))
 
 
-def _in_other_units(rule: Rule, number: float, unit: str) -> Iterator[tuple[str, float]]:
-    """Yield what to write, in words and as a number, where another unit makes a size usual."""
-    for word, meant in conversions(number, unit):
-        if rule.fits(abs(meant)):
-            yield f'if {in_unit("that", word, meant)}', meant
+def _in_other_units(rule: Rule, number: float, unit: str) -> tuple[str, float] | tuple[()]:
+    """Return what to write, in words and as a number, where another unit makes a size usual."""
+    meant = [each for each in conversions(number, unit) if rule.fits(abs(each[1]))]
+    # Units that are near each other cannot be told apart.
+    near = [each for each in meant if max(a := abs(each[1] / meant[0][1]), 1.0 / a) < _NEAR]
+    words = [in_unit('that', *each) for each in near[:3]]
+    return (f'if {", or if ".join(words)}', meant[0][1]) if meant else ()
 
 
 def in_unit(what: str, word: str, meant: float) -> str:
@@ -166,8 +168,8 @@ def robot_doubts(robot: RobotLayout, silenced: Collection[str] = ()) -> Iterator
             if rule.fits(number.value, number.of) or any(rule.name in each for each in quiet):
                 continue
             is_alone = rule.unit and not (rule.of or rule.remedy)
-            meant = _in_other_units(rule, number.value, rule.unit) if is_alone else iter(())
-            yield Doubt(rule, number, next(meant, ('',))[0])
+            meant = is_alone and _in_other_units(rule, number.value, rule.unit)
+            yield Doubt(rule, number, meant[0] if meant else '')
 
 
 OF_UNIT = {rule.unit: rule for rule in (

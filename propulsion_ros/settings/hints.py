@@ -28,10 +28,12 @@ UNITS = {
     'ohm': (1.0, 'ohm'), 'mohm': (1e-3, 'ohm'), 'm/s': (1.0, 'm/s'), 'km/h': (1.0 / 3.6, 'm/s'),
     'm/s^2': (1.0, 'm/s^2'),
     'mm/s^2': (1e-3, 'm/s^2'), 'kg/m^3': (1.0, 'kg/m^3'), 'g/cm^3': (1e3, 'kg/m^3'),
-    'N/rpm^2': (_RPM**-2, 'N s^2/rad^2'), 'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
+    'N/rpm^2': (_RPM**-2, 'N s^2/rad^2'), 'N/(rev/s)^2': (0.25 / math.pi**2, 'N s^2/rad^2'),
+    'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
 }
 """SI value and unit of one of each unit that people write, the likely ones first."""
 
+_GRAVITY = 9.80665
 _FREEZING = 273.15
 """0 degrees Celsius [K]."""
 
@@ -68,6 +70,9 @@ def conversions(value: float, unit: str) -> Iterator[tuple[str, float]]:
         if si == unit and factor not in (1.0, *factors):
             factors.add(factor)
             yield word, value * factor
+    if unit == 's':
+        # Of a specific impulse.
+        yield 'm/s', value / _GRAVITY
 
 
 def accepted(value: float, unit: str, lo: float, hi: float, above: float) -> str:

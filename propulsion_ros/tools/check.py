@@ -234,8 +234,6 @@ def _robot(path: Path, model: Path | None, report: Report) -> None:
         with found.whole():
             check_family(block.family, {}, block, found)
         faults.errors.extend(found.errors)
-        if not (found.errors or block.faulty):
-            _warn_of_values(block, faults, silenced=report.silenced)
     if report.for_gazebo and not faults.errors:
         from propulsion_ros.gz.model import gazebo_robot
 
@@ -289,14 +287,6 @@ def _rehearse(
             report.add(place, SourceError(line.key, line.problem + _SIMULATED))
         elif 'body' not in quiet:
             report.warn(place, f'`fly` refuses it: {line}{_SIMULATED}')
-
-
-def _warn_of_values(block: ActuatorSpec, faults: FaultList, silenced: Sequence[str]) -> None:
-    """Warn of values in a block that are likely in another unit."""
-    quiet = {*silenced, *block.values.get('silenced', ())}
-    for doubt in merged(value_doubts(schema_of(block.family), block.values, quiet)):
-        located = block.locate(ConfigError(doubt.number.key, doubt.text, doubt.number.index))
-        faults.warn(located.key, located.problem)
 
 
 def _warn_of_robot(
