@@ -213,9 +213,9 @@ RULES = (
     Rule('propellant', 'lasts {} at the largest thrust', (0.1, _ENDLESS), 's', _USE,
          n.of_rows(n.tanks, 'tanks.capacity', lambda t: t.held / t.rate),
          remedy='give <capacity> in kg, and what burns in kg/s'),
-    Rule('burnt', 'burns {} along its curve', (0.0, 5.0), 'kg', _USE,
+    Rule('burnt', 'burns {} along its curve', (0.0, 1.25), 'kg', _USE,
          n.of_rows(n.actuators, 'thrust_curve', lambda a: a.burns, lambda a: a.stored),
-         'what its tank holds', 'times in s, thrusts in N?'),
+         'what its tank holds', 's, N, and kg/s in max_fuel_rate?'),
     Rule('tank', 'holds {}', (0.0, 1.0), 'kg', '25 times the mass without propellant, rockets have '
          'up to 20; once of gas, whose vessels weigh more', n.of_rows(
              n.tanks, 'tanks.capacity', lambda t: t.capacity, lambda t: t.most * t.dry
@@ -246,7 +246,7 @@ RULES = (
     ), remedy='ampere-hours, and watts per N^1.5?'),
     Rule('weak_battery', 'can make {}', (0.2, _ENDLESS), 'N', _USE, n.of_rows(
         n.batteries, 'batteries.internal_resistance', lambda b: b.made, lambda b: b.wanted
-    ), 'the largest thrust', 'ohms?'),
+    ), 'the largest thrust', 'ohms, and volts of the pack?'),
     *(Rule('voltage', 'has a voltage of {}', (0.5, 1.5), 'V', _USE, n.of_rows(
         n.batteries, f'batteries.{key}', lambda b, key=key: np.where(  # type: ignore[misc]
             getattr(b, key) > 0.0, getattr(b, key), np.nan
@@ -256,7 +256,7 @@ RULES = (
     Rule('energy', 'holds {}', (0.0, 700.0), 'W h', 'the best cells of 2023 have 711 W h/kg',
          n.of_rows(n.batteries, 'batteries.capacity', lambda b: b.capacity * b.full,
                    lambda b: b.robot), 'the mass', 'A h?'),
-    Rule('gimbal_axis', 'is {}', (8.0, _ENDLESS), 'deg', _SHAPE, n.gimbal_angles,
+    Rule('gimbal_axis', 'is {}', (8.0, _ENDLESS), 'deg', _SHAPE, n.turning_angles,
          remedy='it turns nothing; see <axis> of the joints'),
     Rule('upside_down', 'pushes against {} others', (0.0, 2.0), '', _SHAPE, n.opposed,
          remedy='is it upside down?'),
@@ -266,8 +266,8 @@ RULES = (
          'is that a slip?'),
     Rule('odd_arm', 'is {} from the middle of the others', (0.0, 8.0), 'm', _SIZE, n.arms,
          'the next longest arm', 'see <origin> of its joint'),
-    Rule('one_sided', 'the other way {}', (1e-9, _ENDLESS), 'N m', 'a body that only turns one way',
-         n.reactions, remedy='does all that spins turn one way, expected some 1 and some -1?'),
+    Rule('one_sided', '{} that nothing takes away', (0.0, 0.03), 'N m',
+         'a body that only turns one way', n.torques_left, 'the largest torque', 'turn a <direction>, or an <axis>'),
     # The body.
     Rule('triangle', 'moment of inertia of {}', (0.0, 1.25), 'kg m^2',
          'any body has 1; descriptions in use 1.21', n.of_links(
@@ -276,10 +276,8 @@ RULES = (
          ), 'the two others', 'no body has one above the sum of the others'),
     Rule('massless', '{} with an inertia', (1e-12, _ENDLESS), 'kg', 'any body',
          n.of_links('mass', lambda link: link.mass), remedy='give its mass in kg'),
-    Rule('spread', 'lie {} from their centre', (0.05, 20.0), 'm', _SIZE, n.spreads,
-         'the reach of actuators', 'kg m^2, kg and m?'),
     Rule('spread', 'lie {} from their centre', (0.01, 8.0), 'm', 'sizes of parts of robots',
-         n.spreads_of_links, 'the reach of actuators', 'kg m^2, kg and m?'),
+         n.spreads, 'the reach of actuators', 'kg m^2, kg and m?'),
     Rule('balance', 'push {} beside the centre of mass', (0.0, 0.15), 'm', _SHAPE, n.beside,
          'the reach of actuators', 'see <origin> of their joints, and of the <inertial>'),
     Rule('capsizes', 'is {} above the centre of mass', (0.0, _ENDLESS), 'm', 'what floats turns '
@@ -288,10 +286,8 @@ RULES = (
          'the radius of gyration, or of the actuators', 'metres?'),
     Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.lengths, 'the size of the robot',
          'metres?'),
-    Rule('turned', 'actuators reach {}', (1 / 3, _ENDLESS), 'm', _SHAPE, n.rods,
-         'the widest actuators', 'are ixx, iyy and izz swapped?'),
     Rule('extent', 'lies {} from its centre', (0.0, 1.5), 'm', 'all mass is inside', n.outside,
-         'its shapes', 'are ixx, iyy and izz swapped?'),
+         'its shapes', 'are ixx, iyy and izz of this mass, and in this order?'),
     Rule('acceleration', 'are pushed by {}', (1e-6, 3000.0), 'N', 'm/s^2: ion engines to '
          'what no gun launches', n.any_forces, 'the mass', _UNITS),
     Rule('propellers', 'are pushed by {} in water', (1e-3, 100.0), 'N', 'm/s^2: large ships to '
@@ -300,7 +296,8 @@ RULES = (
          'racing drones', n.forces_in_air, 'the mass', _UNITS),
     Rule('spin', 'are turned by {}', (0.0, 5000.0), 'N m', 'rad/s^2: five times quadrotors of 30 g',
          n.spins, 'the moment of inertia', 'kg m^2, N and m?'),
-    Rule('buoyancy', 'lifts {}', (0.0, 10.0), 'kg', 'balloons of air apart', n.lifted, 'the mass',
+    Rule('buoyancy', 'lifts {}', (0.0, 10.0), 'kg', 'balloons of air apart', n.lifted,
+         'the mass, of hulls 50 times,',
          'cubic metres?'),
     Rule('sinks', 'lifts {}', (0.04, _ENDLESS), 'kg', 'the heaviest metal', n.lifted_in_liquid,
          'the mass', 'give the volume of water that it takes, in m^3'),
