@@ -387,7 +387,10 @@ def torques_left(robot: RobotLayout) -> Iterator[Number]:
     lowest, highest = robot.limits
     shares = robot.matrix[[2, 5]] / most[[2, 5], None]
     wanted = np.array([min(weight, 0.5 * lift) / most[2], 0.0])
-    left = robot.matrix[5] @ lsq_linear(shares, wanted, (lowest, highest + _LEAST)).x
+    # First of all they lift it.
+    first = np.array([[1e3], [1.0]])
+    made = lsq_linear(first * shares, first[:, 0] * wanted, (lowest, highest + _LEAST)).x
+    left = robot.matrix[5] @ made
     yield Number('direction', abs(float(left)), (
         f'what carries {robot.body.mass:.4g} kg turns it about z by '
     ), most[5], 0, spun[0].name)
@@ -606,7 +609,12 @@ def made_alone(robot: RobotLayout) -> Iterator[Number]:
     """Yield what share of each expected part of the wrench comes without the others."""
     parts = {**AXES_OF, 'hover': AXES_OF['force_z']}
     # What deflects the flow or the thrust comes on top.
-    words = [word for word in parts if word in robot.expects and not robot.not_counted]
+    is_deflected = any(
+        group.family.facts.force == LIFT
+        or {*group.layout.angle_names}.difference(getattr(group.family, 'joint_names', ()))
+        for group in robot.groups
+    )
+    words = [word for word in parts if word in robot.expects and not is_deflected]
     made = robot.made([AXES.index(parts[word]) for word in words])
     for i, word in enumerate(words):
         tied = [words[k] for k in np.flatnonzero(np.abs(made[:, i]) > 1e-4).tolist() if k != i]

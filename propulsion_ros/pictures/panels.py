@@ -349,8 +349,7 @@ def _heading(
         c.role == COMMAND and 0.0 <= value <= 1.0 for c in channels for _, value in present[c]
         if not math.isnan(value)
     ):
-        # An angle has a state, and goes both ways.
-        words = 'throttle'
+        words = 'throttle, or angle [rad]'
     if all(c.role != PUBLISHED for c in channels):
         words = words.removeprefix('applied ')
     return f'{source}: {words}' if source else words
