@@ -267,7 +267,8 @@ RULES = (
     Rule('odd_arm', 'is {} from the middle of the others', (0.0, 8.0), 'm', _SIZE, n.arms,
          'the next longest arm', 'see <origin> of its joint'),
     Rule('one_sided', '{} that nothing takes away', (0.0, 0.03), 'N m',
-         'a body that only turns one way', n.torques_left, 'the largest torque', 'turn a <direction>, or an <axis>'),
+         'a body that only turns one way', n.torques_left, 'the largest torque',
+         'turn a <direction>, or an <axis>'),
     # The body.
     Rule('triangle', 'moment of inertia of {}', (0.0, 1.25), 'kg m^2',
          'any body has 1; descriptions in use 1.21', n.of_links(
@@ -311,5 +312,7 @@ RULES = (
 )
 """Rules of robots."""
 
-NAMES = tuple(dict.fromkeys(['body', *(rule.name for rule in (*OF_UNIT.values(), *RULES))]))
-"""What can be silenced: each rule, and what the simulated body refuses."""
+NAMES = tuple(dict.fromkeys([
+    'body', *(rule.name for rule in (*OF_UNIT.values(), *RULES)), 'turned',
+]))
+"""What can be silenced: the simulated body's refusals, each rule, and one that is `extent` now."""

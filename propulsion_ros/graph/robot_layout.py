@@ -56,8 +56,9 @@ class Group:
     def turned(self) -> dict[str, list[tuple[float, Group]]]:
         """Return this at some angles [rad] of each joint that turns its actuators."""
         family, found = self.family, dict[str, list[tuple[float, Group]]]()
-        is_steered = isinstance(family, SteeredFamily) and self.matrix.shape[1]
-        for i, joint in enumerate(family.joint_names if is_steered else ()):
+        if not (isinstance(family, SteeredFamily) and self.matrix.shape[1]):
+            return found
+        for i, joint in enumerate(family.joint_names):
             low, high = (float(ends[i]) for ends in family.joint_limits)
             if high - low > 2.0 * math.pi:
                 low, high = -math.pi, math.pi

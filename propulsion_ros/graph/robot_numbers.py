@@ -348,7 +348,7 @@ def turning_angles(robot: RobotLayout) -> Iterator[Number]:
                 who = f'the angle of an axis of the gimbal of {booster!r} to {other} '
                 angle = _angle(float(np.linalg.norm(np.cross(a, b))))
                 yield Number('gimbals.axes', angle, who, 1.0, first.size * 2 * i, group.name)
-        family = group.family
+        family: Any = group.family
         is_steered = isinstance(family, SteeredFamily) and group.matrix.shape[1]
         for i, joint in enumerate(family.joint_names if is_steered else ()):
             turned = family.carried(group.matrix, _LITTLE * np.eye(len(family.joint_names))[i])

@@ -40,7 +40,7 @@ _FREEZING = 273.15
 _LEAST_TIMES = {'': 2.0, 'rad': 1.0, 'rad/s': 3.0}
 """How much too large a number in percent, degrees or rpm is at least; in other units 10 times."""
 
-_SIGNED = ('N', 'm/s^2', 'kg', 'kg/s', 'A h', 'V')
+_SIGNED = ('N', 'm/s^2', 'kg', 'kg/s', 'A h', 'V', 'm', 'm^2', 's', 'ohm')
 """Units of sizes that people give a sign."""
 
 _MOST = 1e5

@@ -66,8 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         'files', type=Path, nargs='+', metavar='FILE',
-        help='parameters (.yaml), robot (.urdf, .xacro, or the name of a vehicle) or flight (.json, '
-        '.jsonc, .json5)',
+        help='parameters (.yaml), robot (.urdf, .xacro, or the name of a vehicle) or flight '
+        '(.json, .jsonc, .json5)',
     )
     parser.add_argument(
         '--model', type=Path,

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_map(parser)
     parser.add_argument(
-        '--model', required=True, metavar='ROBOT',
+        '--model', type=Path, required=True, metavar='ROBOT',
         help='URDF or xacro with the plugin block of the actuators, or the name of a vehicle',
     )
     parser.add_argument(
@@ -89,7 +89,8 @@ def run(args: argparse.Namespace) -> int:
             [_check(text) for text in args.check], args.fit_delay, args.delay, args.choose,
             map_of(args),
         )
-        session = Session(read_robot(robot_files(args.model)[0], args.params_file, fit), request, _progress)
+        robot = read_robot(robot_files(str(args.model))[0], args.params_file, fit)
+        session = Session(robot, request, _progress)
         result = session.run()
         if args.output is not None:
             session.write(args.output, result)
