@@ -21,7 +21,7 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.flat import Parameter
 from propulsion_ros.settings.hints import conversions
 
-_ENDLESS = math.inf
+_ENDLESS, _NEAR = math.inf, 20.0
 
 
 @dataclass(frozen=True)
@@ -131,14 +131,16 @@ def value_doubts(
                 index, who = i if values.ndim else None, parameter.key.rpartition('.')[2]
                 number = n.Number(parameter.key, abs(value), f'{who} of ', index=index)
                 meant = _in_other_units(rule, value, parameter.spec.unit)
-                yield Doubt(rule, number, *next(meant, (f'{parameter.description}?', math.nan)))
+                yield Doubt(rule, number, *(meant or (f'{parameter.description}?', math.nan)))
 
 
-def _in_other_units(rule: Rule, number: float, unit: str) -> Iterator[tuple[str, float]]:
-    """Yield what to write, in words and as a number, where another unit makes a size usual."""
-    for word, meant in conversions(number, unit):
-        if rule.fits(abs(meant)):
-            yield f'if {in_unit("that", word, meant)}', meant
+def _in_other_units(rule: Rule, number: float, unit: str) -> tuple[str, float] | tuple[()]:
+    """Return what to write, in words and as a number, where another unit makes a size usual."""
+    meant = [each for each in conversions(number, unit) if rule.fits(abs(each[1]))]
+    # Units that are near each other cannot be told apart.
+    near = [each for each in meant if max(a := abs(each[1] / meant[0][1]), 1.0 / a) < _NEAR]
+    words = [in_unit('that', *each) for each in near[:3]]
+    return (f'if {", or if ".join(words)}', meant[0][1]) if meant else ()
 
 
 def in_unit(what: str, word: str, meant: float) -> str:
@@ -166,8 +168,8 @@ def robot_doubts(robot: RobotLayout, silenced: Collection[str] = ()) -> Iterator
             if rule.fits(number.value, number.of) or any(rule.name in each for each in quiet):
                 continue
             is_alone = rule.unit and not (rule.of or rule.remedy)
-            meant = _in_other_units(rule, number.value, rule.unit) if is_alone else iter(())
-            yield Doubt(rule, number, next(meant, ('',))[0])
+            meant = is_alone and _in_other_units(rule, number.value, rule.unit)
+            yield Doubt(rule, number, meant[0] if meant else '')
 
 
 OF_UNIT = {rule.unit: rule for rule in (
@@ -211,9 +213,9 @@ RULES = (
     Rule('propellant', 'lasts {} at the largest thrust', (0.1, _ENDLESS), 's', _USE,
          n.of_rows(n.tanks, 'tanks.capacity', lambda t: t.held / t.rate),
          remedy='give <capacity> in kg, and what burns in kg/s'),
-    Rule('burnt', 'burns {} along its curve', (0.0, 5.0), 'kg', _USE,
+    Rule('burnt', 'burns {} along its curve', (0.0, 1.25), 'kg', _USE,
          n.of_rows(n.actuators, 'thrust_curve', lambda a: a.burns, lambda a: a.stored),
-         'what its tank holds', 'times in s, thrusts in N?'),
+         'what its tank holds', 's, N, and kg/s in max_fuel_rate?'),
     Rule('tank', 'holds {}', (0.0, 1.0), 'kg', '25 times the mass without propellant, rockets have '
          'up to 20; once of gas, whose vessels weigh more', n.of_rows(
              n.tanks, 'tanks.capacity', lambda t: t.capacity, lambda t: t.most * t.dry
@@ -244,7 +246,7 @@ RULES = (
     ), remedy='ampere-hours, and watts per N^1.5?'),
     Rule('weak_battery', 'can make {}', (0.2, _ENDLESS), 'N', _USE, n.of_rows(
         n.batteries, 'batteries.internal_resistance', lambda b: b.made, lambda b: b.wanted
-    ), 'the largest thrust', 'ohms?'),
+    ), 'the largest thrust', 'ohms, and volts of the pack?'),
     *(Rule('voltage', 'has a voltage of {}', (0.5, 1.5), 'V', _USE, n.of_rows(
         n.batteries, f'batteries.{key}', lambda b, key=key: np.where(  # type: ignore[misc]
             getattr(b, key) > 0.0, getattr(b, key), np.nan
@@ -254,7 +256,7 @@ RULES = (
     Rule('energy', 'holds {}', (0.0, 700.0), 'W h', 'the best cells of 2023 have 711 W h/kg',
          n.of_rows(n.batteries, 'batteries.capacity', lambda b: b.capacity * b.full,
                    lambda b: b.robot), 'the mass', 'A h?'),
-    Rule('gimbal_axis', 'is {}', (8.0, _ENDLESS), 'deg', _SHAPE, n.gimbal_angles,
+    Rule('gimbal_axis', 'is {}', (8.0, _ENDLESS), 'deg', _SHAPE, n.turning_angles,
          remedy='it turns nothing; see <axis> of the joints'),
     Rule('upside_down', 'pushes against {} others', (0.0, 2.0), '', _SHAPE, n.opposed,
          remedy='is it upside down?'),
@@ -264,8 +266,9 @@ RULES = (
          'is that a slip?'),
     Rule('odd_arm', 'is {} from the middle of the others', (0.0, 8.0), 'm', _SIZE, n.arms,
          'the next longest arm', 'see <origin> of its joint'),
-    Rule('one_sided', 'the other way {}', (1e-9, _ENDLESS), 'N m', 'a body that only turns one way',
-         n.reactions, remedy='does all that spins turn one way, expected some 1 and some -1?'),
+    Rule('one_sided', '{} that nothing takes away', (0.0, 0.03), 'N m',
+         'a body that only turns one way', n.torques_left, 'the largest torque',
+         'turn a <direction>, or an <axis>'),
     # The body.
     Rule('triangle', 'moment of inertia of {}', (0.0, 1.25), 'kg m^2',
          'any body has 1; descriptions in use 1.21', n.of_links(
@@ -274,10 +277,8 @@ RULES = (
          ), 'the two others', 'no body has one above the sum of the others'),
     Rule('massless', '{} with an inertia', (1e-12, _ENDLESS), 'kg', 'any body',
          n.of_links('mass', lambda link: link.mass), remedy='give its mass in kg'),
-    Rule('spread', 'lie {} from their centre', (0.05, 20.0), 'm', _SIZE, n.spreads,
-         'the reach of actuators', 'kg m^2, kg and m?'),
     Rule('spread', 'lie {} from their centre', (0.01, 8.0), 'm', 'sizes of parts of robots',
-         n.spreads_of_links, 'the reach of actuators', 'kg m^2, kg and m?'),
+         n.spreads, 'the reach of actuators', 'kg m^2, kg and m?'),
     Rule('balance', 'push {} beside the centre of mass', (0.0, 0.15), 'm', _SHAPE, n.beside,
          'the reach of actuators', 'see <origin> of their joints, and of the <inertial>'),
     Rule('capsizes', 'is {} above the centre of mass', (0.0, _ENDLESS), 'm', 'what floats turns '
@@ -286,10 +287,8 @@ RULES = (
          'the radius of gyration, or of the actuators', 'metres?'),
     Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.lengths, 'the size of the robot',
          'metres?'),
-    Rule('turned', 'actuators reach {}', (1 / 3, _ENDLESS), 'm', _SHAPE, n.rods,
-         'the widest actuators', 'are ixx, iyy and izz swapped?'),
     Rule('extent', 'lies {} from its centre', (0.0, 1.5), 'm', 'all mass is inside', n.outside,
-         'its shapes', 'are ixx, iyy and izz swapped?'),
+         'its shapes', 'are ixx, iyy and izz of this mass, and in this order?'),
     Rule('acceleration', 'are pushed by {}', (1e-6, 3000.0), 'N', 'm/s^2: ion engines to '
          'what no gun launches', n.any_forces, 'the mass', _UNITS),
     Rule('propellers', 'are pushed by {} in water', (1e-3, 100.0), 'N', 'm/s^2: large ships to '
@@ -298,7 +297,8 @@ RULES = (
          'racing drones', n.forces_in_air, 'the mass', _UNITS),
     Rule('spin', 'are turned by {}', (0.0, 5000.0), 'N m', 'rad/s^2: five times quadrotors of 30 g',
          n.spins, 'the moment of inertia', 'kg m^2, N and m?'),
-    Rule('buoyancy', 'lifts {}', (0.0, 10.0), 'kg', 'balloons of air apart', n.lifted, 'the mass',
+    Rule('buoyancy', 'lifts {}', (0.0, 10.0), 'kg', 'balloons of air apart', n.lifted,
+         'the mass, of hulls 50 times,',
          'cubic metres?'),
     Rule('sinks', 'lifts {}', (0.04, _ENDLESS), 'kg', 'the heaviest metal', n.lifted_in_liquid,
          'the mass', 'give the volume of water that it takes, in m^3'),
@@ -312,5 +312,7 @@ RULES = (
 )
 """Rules of robots."""
 
-NAMES = tuple(dict.fromkeys(['body', *(rule.name for rule in (*OF_UNIT.values(), *RULES))]))
-"""What can be silenced: each rule, and what the simulated body refuses."""
+NAMES = tuple(dict.fromkeys([
+    'body', *(rule.name for rule in (*OF_UNIT.values(), *RULES)), 'turned',
+]))
+"""What can be silenced: the simulated body's refusals, each rule, and one that is `extent` now."""

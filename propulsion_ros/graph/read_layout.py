@@ -158,7 +158,11 @@ def _groups_of(spec: ActuatorSpec, given: Mapping[str, Any]) -> Iterator[Group]:
     except ConfigError as error:
         raise spec.locate(error, given) from None
     if layout is not None:
-        speeds = _in_rows(largest_speeds(family), layout)
+        # A battery does not last until speeds have settled.
+        plain = {key: each for key, each in values.items() if not key.startswith('batter')}
+        speeds = _in_rows(largest_speeds(
+            made_family(family_type, build(family_type.Params, plain), plain)
+        ), layout)
         made = family.step(Command(), BodyState(), _PROBE, 0)
         works = effectiveness_of(family)
         if len(works) == len(layout.names):

@@ -16,7 +16,7 @@ from propulsion_ros.graph.read_layout import Sources
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.flat import parameters_of
+from propulsion_ros.settings.flat import Parameter, parameters_of
 from propulsion_ros.settings.hints import conversions
 from propulsion_ros.settings.quantity import FloatArray, flatten
 
@@ -45,14 +45,23 @@ class Change:
 def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doubt]:
     """Yield what is not usual of a robot: one for all that one number in another unit explains.
 
-    What is not usual of a parameter alone is left out, and what follows from it.
+    First what is not usual of a tag alone; of what follows from that, or from a parameter of a
+    file alone, there is nothing more.
     """
     known = set()
-    for name, spec in sources.specs.items():
-        values = {**spec.values, **sources.given.get(name, {})}
-        for doubt in value_doubts(schema_of(spec.family), values):
-            sources = _mended(sources, name, doubt)
-            known.add((name, doubt.number.key))
+    for node, schema in _schemas(sources).items():
+        spec, given = sources.specs.get(node), sources.given.get(node, {})
+        values = {**(spec.values if spec else {}), **given}
+        widths = {each.key: math.prod(map(int, each.spec.shape[1:])) for each in schema}
+        quiet = {*silenced, *flatten(values.get('silenced', ()))}
+        for doubt in value_doubts(schema, values):
+            key = doubt.number.key
+            known.add((node if spec else '', key))
+            # What is in a file is said of the file.
+            if key not in given and doubt.rule.name not in quiet:
+                number = dataclasses.replace(doubt.number, block=node)
+                yield dataclasses.replace(doubt, number=number)
+            sources = _mended(sources, node, doubt, widths[key])
     doubts = {
         doubt.place: doubt for doubt in robot_doubts(sources.layout, silenced)
         if not known & {(doubt.number.block, key) for key in doubt.number.key.split(' or ')}
@@ -90,14 +99,22 @@ def _left(change: Change, silenced: Collection[str]) -> Iterator[set[Any]]:
         return
 
 
-def _mended(sources: Sources, node: str, doubt: Doubt) -> Sources:
-    """Return a robot with a number as it was meant, where that is known."""
-    if math.isnan(doubt.meant):
+def _schemas(sources: Sources) -> dict[str, list[Parameter]]:
+    """Return the parameters of each node, the body's last."""
+    schemas = {name: [*schema_of(spec.family)] for name, spec in sources.specs.items()}
+    return {**schemas, BODY: [*parameters_of(BodyParams, 'body.')]}
+
+
+def _mended(sources: Sources, node: str, doubt: Doubt, width: int) -> Sources:
+    """Return a robot with the row of a number as it was meant, where that is known."""
+    value, index = sources.value(node, doubt.number.key), doubt.number.index or 0
+    numbers = np.array(flatten(value), dtype=float)
+    # Another number of the row may have brought it here already.
+    if math.isnan(doubt.meant) or abs(numbers[index]) != doubt.number.value:
         return sources
-    value = sources.value(node, doubt.number.key)
-    numbers = flatten(value)
-    numbers[doubt.number.index or 0] = doubt.meant
-    return sources.changed(node, doubt.number.key, numbers if np.ndim(value) else doubt.meant)
+    numbers[index // width * width:][:width] *= abs(doubt.meant) / doubt.number.value
+    made = numbers.tolist() if np.ndim(value) else float(numbers[0])
+    return sources.changed(node, doubt.number.key, made)
 
 
 def _is_about(doubt: Doubt, change: Change) -> bool:
@@ -121,9 +138,7 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
     sizes = [np.size(value) for each in sources.specs.values() for value in each.values.values()]
     if len(sources.links) + sum(sizes) > _MANY:
         return
-    schemas = {name: [*schema_of(spec.family)] for name, spec in sources.specs.items()}
-    schemas[BODY] = [*parameters_of(BodyParams, 'body.')]
-    for node, schema in schemas.items():
+    for node, schema in _schemas(sources).items():
         spec, block = sources.specs.get(node), node if node != BODY else ''
         for parameter in schema:
             key, unit = parameter.key, parameter.spec.unit

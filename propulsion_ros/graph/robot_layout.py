@@ -28,6 +28,8 @@ RPM = 60.0 / (2.0 * math.pi)
 AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 _HEADER = ('block', 'actuator', 'place [m]', 'axis', 'newtons', 'rpm', 'lag [s]')
 _SMALL, _NOISE = 1e-6, 1e-8
+_HELD = (2, 3, 4)
+"""Heave, roll and pitch."""
 _ANGLES = 5
 """Of a joint from its lowest to its highest."""
 
@@ -50,6 +52,22 @@ class Group:
     params: Any
     timing: Any
     """What it is, and the configurations of that and of its timing."""
+
+    def turned(self) -> dict[str, list[tuple[float, Group]]]:
+        """Return this at some angles [rad] of each joint that turns its actuators."""
+        family, found = self.family, dict[str, list[tuple[float, Group]]]()
+        if not (isinstance(family, SteeredFamily) and self.matrix.shape[1]):
+            return found
+        for i, joint in enumerate(family.joint_names):
+            low, high = (float(ends[i]) for ends in family.joint_limits)
+            if high - low > 2.0 * math.pi:
+                low, high = -math.pi, math.pi
+            for angle in np.linspace(low, high, _ANGLES).tolist():
+                angles = family.angles.copy()
+                angles[i] = angle
+                turned = dataclasses.replace(self, matrix=family.carried(self.matrix, angles))
+                found.setdefault(joint, []).append((angle, turned))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,16 +141,24 @@ class RobotLayout:
 
     @property
     def controlled(self) -> list[str]:
-        """Parts of the wrench that some thrusts make without any other part."""
-        made, wanted = self.made(range(len(AXES))), np.eye(len(AXES))
-        return [axis for i, axis in enumerate(AXES) if np.allclose(made[i], wanted[i], atol=1e-4)]
+        """Parts of the wrench that some thrusts, at some angles, make without any other part."""
+        # Water holds up what floats.
+        parts = [k for k in range(len(AXES)) if not (self.afloat and k in _HELD)]
+        made, wanted = self.made(parts), np.eye(len(parts))
+        return [AXES[k] for k, row, own in zip(parts, made, wanted, strict=True)
+                if np.allclose(row, own, atol=1e-4)]
 
     def made(self, parts: Sequence[int]) -> FloatArray:
         """Return what the thrusts that come nearest to one of some parts make of them, (k, k).
 
-        The parts of the wrench are indices of `AXES`; what is made of the others is free.
+        The parts of the wrench are indices of `AXES`; what is made of the others is free, and so
+        are the angles of joints that turn actuators.
         """
-        matrix = self._scaled
+        matrix = dataclasses.replace(self, groups=[
+            dataclasses.replace(group, matrix=np.hstack([group.matrix, *(
+                turned.matrix for rows in group.turned().values() for _, turned in rows
+            )])) for group in self.groups
+        ])._scaled
         matrix[np.abs(matrix) < _SMALL * np.abs(matrix).max(initial=0.0)] = 0.0
         chosen = matrix[list(parts)]
         return np.asarray(chosen @ np.linalg.pinv(chosen, rcond=_SMALL))
@@ -202,20 +228,11 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
 def _over_angles(robot: RobotLayout) -> Iterator[list[Sequence[str]]]:
     """Yield, for each joint that turns actuators, what they do together at some of its angles."""
     for group in robot.groups:
-        family = group.family
-        if not (isinstance(family, SteeredFamily) and group.matrix.shape[1]):
-            continue
-        for i, joint in enumerate(family.joint_names):
-            low, high = (float(ends[i]) for ends in family.joint_limits)
-            if high - low > 2.0 * math.pi:
-                low, high = -math.pi, math.pi
+        for joint, turned in group.turned().items():
             rows: list[Sequence[str]] = [(f'{joint} [deg]', *AXES)]
-            for angle in np.linspace(low, high, _ANGLES).tolist():
-                angles = family.angles.copy()
-                angles[i] = angle
-                turned = dataclasses.replace(group, matrix=family.carried(group.matrix, angles))
+            for angle, each in turned:
                 least, most = dataclasses.replace(
-                    robot, groups=[turned if each is group else each for each in robot.groups]
+                    robot, groups=[each if other is group else other for other in robot.groups]
                 ).extremes
                 rows.append((_number(math.degrees(angle)), *(
                     f'{_number(a)} .. {_number(b)}' for a, b in zip(least, most, strict=True)

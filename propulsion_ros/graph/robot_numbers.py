@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import lsq_linear
 
 from propulsion_ros.graph.robot_layout import AXES, Group, RobotLayout
 from propulsion_ros.models.body.hulls import Hulls
@@ -20,9 +21,10 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
 from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
 from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family
+from propulsion_ros.models.common.rotation import matrix_of_rpy
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.models.common.thrust_curve import parse_curve
-from propulsion_ros.models.steering.steered import without_joints
+from propulsion_ros.models.steering.steered import SteeredFamily, without_joints
 from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.quantity import FloatArray, Quantity, spec_of
 
@@ -49,8 +51,8 @@ _UP = np.array([0.0, 0.0, 1.0])
 _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
            'fluid_density or names')
 """What makes a thrust."""
-_LEAST = 1e-12
-"""Keeps a quotient finite."""
+_LEAST, _LITTLE = 1e-12, 1e-4
+"""Keeps a quotient finite; an angle whose sine it is [rad]."""
 
 
 @dataclass(frozen=True)
@@ -334,8 +336,8 @@ def _near(rows: Sequence[tuple[Number, FloatArray, FloatArray]], alike: str = ''
         yield dataclasses.replace(number, value=float(apart[near]), who=who)
 
 
-def gimbal_angles(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the least angle of each gimbal between an axis and its thrust, or its axes [deg]."""
+def turning_angles(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the least angle of each joint to what it turns, of gimbals to each other too [deg]."""
     for group in robot.groups:
         gimbals: Any = getattr(group.params, 'gimbals', None)
         for i, booster in enumerate(gimbals.booster if gimbals else ()):
@@ -343,28 +345,55 @@ def gimbal_angles(robot: RobotLayout) -> Iterator[Number]:
             first, second = gimbals.axes[i] / np.linalg.norm(gimbals.axes[i], axis=1)[:, None]
             for a, b, other in ((first, thrust, 'its thrust'), (second, thrust, 'its thrust'),
                                 (first, second, 'the other axis')):
-                angle = math.degrees(math.acos(min(abs(float(a @ b)), 1.0)))
                 who = f'the angle of an axis of the gimbal of {booster!r} to {other} '
+                angle = _angle(float(np.linalg.norm(np.cross(a, b))))
                 yield Number('gimbals.axes', angle, who, 1.0, first.size * 2 * i, group.name)
+        family: Any = group.family
+        is_steered = isinstance(family, SteeredFamily) and group.matrix.shape[1]
+        for i, joint in enumerate(family.joint_names if is_steered else ()):
+            turned = family.carried(group.matrix, _LITTLE * np.eye(len(family.joint_names))[i])
+            sizes = _LITTLE * np.linalg.norm(group.matrix, axis=0)
+            sine = (np.linalg.norm(turned - group.matrix, axis=0) / sizes).max()
+            who = f'the angle of the axis of {joint!r} to what it turns '
+            yield Number('steering.axis', _angle(float(sine)), who, 1.0, 3 * i, group.name)
 
 
-def reactions(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the weaker way of each torque of what spins, where all of it turns one way [N m]."""
+def _angle(sine: float) -> float:
+    return math.degrees(math.asin(min(sine, 1.0)))
+
+
+def _is_carried(robot: RobotLayout) -> bool:
+    """Whether wings, fluid or thrusts that joints turn may carry a robot too."""
+    return robot.params.displaced_volume > 0.0 or bool(robot.params.hulls.names) or any(
+        isinstance(group.family, SteeredFamily) or _is_in_liquid(group)
+        or group.family.facts.force == LIFT for group in robot.groups
+    )
+
+
+def torques_left(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the torque about z that stays where what spins carries a robot [N m], over the largest.
+
+    It is that of the thrusts within their limits that come nearest to no torque and the weight, or
+    half of what they can lift.
+    """
     spun = [group for group in robot.groups if _is_spun(group)]
-    is_winged = any(group.family.facts.force == LIFT for group in robot.groups)
-    if is_winged or sum(len(group.layout.names) for group in spun) < _FEW:
+    most, weight = np.maximum(*np.abs(robot.extremes)), robot.body.mass * robot.params.gravity
+    lift, count = robot.extremes[1][2], sum(len(group.layout.names) for group in spun)
+    is_lifted = 2.0 * lift > weight > 0.0
+    if count < 2 or _is_carried(robot) or robot.not_counted or not (
+        np.isfinite(most).all() and is_lifted and most[5] > _LEAST
+    ):
         return
-    own = np.vstack([
-        group.matrix[3:].T - np.cross(group.layout.position, group.matrix[:3].T) for group in spun
-    ])
-    for k, (least, most) in enumerate(zip(*(end[3:] for end in robot.extremes), strict=True)):
-        # Of arms alone it says nothing of directions.
-        signs = np.sign(np.round(own[:, k], 9))
-        turns_one_way = signs.any() and signs.min() * signs.max() >= 0.0
-        if turns_one_way and max(-least, most) > 0.0:
-            yield Number('direction', min(-least, most), (
-                f'the torque about {"xyz"[k]} goes from {least:.3g} to {most:.3g} N m: '
-            ), 1.0, 0, spun[0].name)
+    lowest, highest = robot.limits
+    shares = robot.matrix[[2, 5]] / most[[2, 5], None]
+    wanted = np.array([min(weight, 0.5 * lift) / most[2], 0.0])
+    # First of all they lift it.
+    first = np.array([[1e3], [1.0]])
+    made = lsq_linear(first * shares, first[:, 0] * wanted, (lowest, highest + _LEAST)).x
+    left = robot.matrix[5] @ made
+    yield Number('direction', abs(float(left)), (
+        f'what carries {robot.body.mass:.4g} kg turns it about z by '
+    ), most[5], 0, spun[0].name)
 
 
 # The body, and its actuators against it.
@@ -416,16 +445,10 @@ def _heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
 
 
 def spreads(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far mass lies from its centre [m], over the reach of the actuators."""
-    reach = _reach(robot)
-    if robot.body.mass and reach > 1e-3:
-        yield Number(f'{_heaviest(robot)[0]}/inertia', _radius(robot.body), (
-            f'{robot.body.mass:.4g} kg with this inertia '
-        ), reach)
+    """Yield how far the mass of each link lies from its centre [m], over the actuators' reach.
 
-
-def spreads_of_links(robot: RobotLayout) -> Iterator[Number]:
-    """Yield that of each link, where others than the heaviest one may be small."""
+    Others than the heaviest one may be small.
+    """
     reach, heaviest = _reach(robot), _heaviest(robot)[0] if robot.body.mass else ''
     for path, link in robot.links.items() if reach > 1e-3 else ():
         if link.mass:
@@ -488,31 +511,27 @@ def centres(robot: RobotLayout) -> Iterator[Number]:
         yield Number('body.centre_of_buoyancy', off, 'from the centre of mass it ', size)
 
 
-def rods(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far actuators reach along a body that is a rod [m], over how far they reach."""
-    if not robot.body.mass:
-        return
-    path, link = _heaviest(robot)
-    reach = np.abs(_points(robot) - link.com).max(axis=0, initial=0.0)
-    spread = _second_moments(link)
-    if np.sort(spread)[2] > _ROD * np.sort(spread)[1]:
-        along, widest = int(np.argmax(spread)), int(np.argmax(reach))
-        yield Number(f'{path}/inertia', reach[along], (
-            f'the mass lies along {"xyz"[along]}, and not {"xyz"[widest]}, where '
-        ), reach[widest])
-
-
 def outside(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the mass of each link lies along each axis [m], over its shapes."""
+    """Yield how far the mass of each link lies along each axis [m], over its shapes.
+
+    The heaviest one may have the mass of the others too; without a shape it is as long as the
+    actuators reach, which is known well enough of a rod.
+    """
+    points, heaviest = _points(robot), _heaviest(robot)[0] if robot.body.mass else ''
     for path, link in robot.links.items():
-        corners = robot.corners.get(path)
-        if corners is None or not link.mass:
+        corners, least = robot.corners.get(path), 0.0
+        if not link.mass:
             continue
-        far = np.sqrt(np.maximum(_second_moments(link), 0.0))
-        ends = np.abs(corners - link.com).max(axis=0)
-        k = int(np.argmax(far / np.maximum(ends, _LEAST)))
-        yield Number(f'{path}/inertia', far[k], f'mass along {"xyz"[k]} of {robot.base_link} ',
-                     ends[k])
+        squares = np.maximum(_second_moments(link), 0.0)
+        if corners is None and path == heaviest and max(squares) > _ROD * np.sort(squares)[1]:
+            corners, least = points, float(np.linalg.norm(points - link.com, axis=1).max()) / 3.0
+        if corners is not None:
+            if path == heaviest:
+                corners = np.vstack([points, *robot.corners.values(), corners])
+            ends = np.maximum(np.abs(corners - link.com).max(axis=0), least)
+            k = int(np.argmax(squares / np.maximum(ends, _LEAST)**2))
+            who = f'mass along {"xyz"[k]} of {robot.base_link} '
+            yield Number(f'{path}/inertia', math.sqrt(squares[k]), who, ends[k])
 
 
 def forces(is_meant: Callable[[Group], bool]) -> Callable[[RobotLayout], Iterator[Number]]:
@@ -549,10 +568,11 @@ def lifted(robot: RobotLayout) -> Iterator[Number]:
     params = robot.params
     fluid = params.fluid_density or float(density(params.site_altitude))
     if robot.body.mass:
-        volume, key = params.displaced_volume, 'body.displaced_volume'
+        volume, key, most = params.displaced_volume, 'body.displaced_volume', 1.0
         if params.hulls.names:
-            volume, key = Hulls(params.hulls).volume, 'body.hulls.size'
-        yield Number(key, fluid * volume, f'{volume:g} m^3 ', robot.body.mass)
+            # Most of a hull is above the water.
+            volume, key, most = Hulls(params.hulls).volume, 'body.hulls.size', 5.0
+        yield Number(key, fluid * volume, f'{volume:g} m^3 ', most * robot.body.mass)
 
 
 def lifted_in_liquid(robot: RobotLayout) -> Iterator[Number]:
@@ -564,18 +584,37 @@ def lifted_in_liquid(robot: RobotLayout) -> Iterator[Number]:
 
 
 def lifts(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the largest force along z of a robot that shall hover [N], over its weight."""
+    """Yield the largest force upwards of a robot that shall hover [N], over its weight.
+
+    Without a word it shall where all that pushes is rotors along one line, and where what is
+    strong enough to lift it pushes it down.
+    """
+    weight = robot.body.mass * robot.params.gravity
+    up = robot.extremes[1][2]
     if 'hover' in robot.expects:
-        yield Number('robot', robot.extremes[1][2], (
+        yield Number('robot', up, (
             f'hover is expected, with a thrust to weight of {robot.thrust_to_weight:.3g}: all '
-        ), robot.body.mass * robot.params.gravity)
+        ), weight)
+    elif robot.body.mass and not _is_carried(robot):
+        pushes = np.nan_to_num(robot.limits[1]) * robot.matrix[:3]
+        most = float(np.linalg.norm(pushes, axis=0).sum())
+        up = float(matrix_of_rpy(robot.params.start_rpy)[2] @ pushes.sum(axis=1))
+        is_lifter = most and all(_is_in_air(group) for group in robot.groups)
+        if (up > _ALONG * most and is_lifter) or (up < -_ALONG * most and most > weight):
+            key = _MAKERS if up > 0.0 else 'axis'
+            yield Number(key, up, 'its actuators alone ', weight, 0, robot.groups[0].name)
 
 
 def made_alone(robot: RobotLayout) -> Iterator[Number]:
     """Yield what share of each expected part of the wrench comes without the others."""
     parts = {**AXES_OF, 'hover': AXES_OF['force_z']}
     # What deflects the flow or the thrust comes on top.
-    words = [word for word in parts if word in robot.expects and not robot.not_counted]
+    is_deflected = any(
+        group.family.facts.force == LIFT
+        or {*group.layout.angle_names}.difference(getattr(group.family, 'joint_names', ()))
+        for group in robot.groups
+    )
+    words = [word for word in parts if word in robot.expects and not is_deflected]
     made = robot.made([AXES.index(parts[word]) for word in words])
     for i, word in enumerate(words):
         tied = [words[k] for k in np.flatnonzero(np.abs(made[:, i]) > 1e-4).tolist() if k != i]

@@ -381,8 +381,10 @@ class Problem:
             columns.append(held_mean(recording.commands[name], np.asarray(edges, float)))
         if all(np.all(np.isnan(column)) for column in columns):
             raise SourceError(
-                recording.name, f'has no command of {", ".join(names)}; name the columns in the '
-                'parameter file, below identify: columns'
+                recording.name, f'has no {self._candidates.command_fields[0]} of '
+                f'{", ".join(names)}; name the columns of a table in the parameter file, below '
+                'identify: columns; of a log of PX4 the motors, --map motor_1=GROUP/ACTUATOR for '
+                'throttles, .effort:0:LARGEST behind it for thrusts [N]'
             )
         middle = 0.5 * (edges[1:] + edges[:-1])
         flow = None

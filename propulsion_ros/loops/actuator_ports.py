@@ -545,11 +545,13 @@ class ActuatorPorts(StampedPorts):
         saturated = None if output is None else output.flags.get('saturated')
         if output is None or saturated is None or output.thrusts is None or not np.all(saturated):
             return ''
-        last, is_far = self.core.hold.last, False
+        last, limits, is_far = self.core.hold.last, np.zeros(1), False
         if isinstance(self.family, Allocatable) and self.family.command_fields[0] == 'effort':
             limits = np.abs(self.family.thrust_limits).max(axis=0)
             is_far = len(last) == len(limits) and bool(np.all(np.abs(last) > _FAR * limits))
-        what = f'far beyond its limits, such as {last[0]:g}' if is_far else 'beyond its limits'
+        what = 'beyond its limits' if not is_far else (
+            f'far beyond its limits, such as {last[0]:g} of at most {limits[0]:g} N; is it in N?'
+        )
         pushes = '' if np.any(output.thrusts) else 'nothing pushes, as '
         return f'{pushes}every last command is {what}' if is_far or pushes else ''
 

@@ -12,11 +12,16 @@ from typing import Any
 
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.qos import ReliabilityPolicy
 from std_msgs.msg import String
 
 from propulsion_ros.loops.ports import OK, WARN
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.graph_names import full_name, type_name
+
+
+def _is_best_effort(end: Any) -> bool:
+    return bool(end.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT)
 
 
 def wait_for_text(node: Node, topic: str, timeout: float) -> str | None:
@@ -96,17 +101,21 @@ class FirstMessage:
 
     def _mistake(self, topic: str) -> str:
         """Return what is published in vain and probably meant for a topic, '' for nothing."""
-        kind = self._kinds[topic]
-        others = {
-            end.topic_type for end in self._node.get_publishers_info_by_topic(topic)
-        } - {kind}
+        kind, ends = self._kinds[topic], self._node.get_publishers_info_by_topic(topic)
+        others = {end.topic_type for end in ends} - {kind}
         if others:
             return f'{topic} is published as {min(others)}, expected {kind}'
+        weak = [full_name(end) for end in ends if _is_best_effort(end)]
+        own = [end for end in self._node.get_subscriptions_info_by_topic(topic)
+               if full_name(end) == self._node.get_fully_qualified_name()]
+        if weak and own and not any(map(_is_best_effort, own)):
+            return f'{weak[0]} publishes {topic} as best effort, expected reliable'
         names = [
             name for name, kinds in self._node.get_topic_names_and_types()
             if kind in kinds and name != topic
         ]
-        for name in difflib.get_close_matches(topic, names, cutoff=_ALIKE):
+        near = difflib.get_close_matches(topic, names, cutoff=_ALIKE)
+        for name in (*near, *(name for name in names if name.endswith(topic))):
             if self._has_no_subscription(name):
                 return f'{name} is published without a subscription, expected {topic}'
         return ''

@@ -345,6 +345,11 @@ def _heading(
             words = 'effort [N]'
     if quantity == 'position' and _are_valves(present[c] for c in channels):
         words = 'valve open'
+    elif quantity == 'position' and all(
+        c.role == COMMAND and 0.0 <= value <= 1.0 for c in channels for _, value in present[c]
+        if not math.isnan(value)
+    ):
+        words = 'throttle, or angle [rad]'
     if all(c.role != PUBLISHED for c in channels):
         words = words.removeprefix('applied ')
     return f'{source}: {words}' if source else words

@@ -182,8 +182,8 @@ def _line_of(
 
 
 def _colours(panel: Panel) -> dict[str, str]:
-    """Return the colours of the names; what is only demanded, or a limit, is grey."""
-    solid = {trace.label for trace in panel.series if trace.role != COMMAND}
+    """Return the colours of the names; what is only demanded beside others, or a limit, is grey."""
+    solid = {trace.label for trace in panel.series if trace.role != COMMAND} or set(panel.named)
     bright = [name for name in panel.named if name in solid]
     return {
         name: panel.colours.get(

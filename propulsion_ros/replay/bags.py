@@ -267,6 +267,9 @@ class BagReader:
 
     def inside(self) -> Iterator[str]:
         """Yield what it has, in one line each."""
+        if self.count:
+            begin, end = self._reader.start_time * 1e-9, (self._reader.end_time - 1) * 1e-9
+            yield f'{begin:.3f} to {end:.3f} s, {end - begin:.3f} s'
         for c in sorted(self._reader.connections, key=lambda each: str(each.topic)):
             yield f'{c.topic}: {c.msgcount} {c.msgtype}'
         yield from getattr(self._reader, 'notes', ())

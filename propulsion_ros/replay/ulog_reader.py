@@ -104,6 +104,20 @@ class UlogReader:
         self.connections = []
 
     @property
+    def start_time(self) -> int:
+        """Stamp of the first message [ns]."""
+        return min((int(each.messages.stamps[0]) for each in self._filled), default=0)
+
+    @property
+    def end_time(self) -> int:
+        """Stamp of the last message [ns], and 1, as rosbags has it."""
+        return max((int(each.messages.stamps[-1]) + 1 for each in self._filled), default=1)
+
+    @property
+    def _filled(self) -> Iterator[Plain]:
+        return (each for each in self.connections if each.msgcount)
+
+    @property
     def message_count(self) -> int:
         """Number of messages."""
         return sum(each.msgcount for each in self.connections)

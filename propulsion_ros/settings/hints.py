@@ -17,7 +17,7 @@ UNITS = {
     'min': (60.0, 's'), 'm': (1.0, 'm'), 'mm': (1e-3, 'm'), 'cm': (1e-2, 'm'), 'in': (0.0254, 'm'),
     'km': (1e3, 'm'), 'm^2': (1.0, 'm^2'), 'cm^2': (1e-4, 'm^2'), 'mm^2': (1e-6, 'm^2'),
     'm^3': (1.0, 'm^3'), 'l': (1e-3, 'm^3'), 'cm^3': (1e-6, 'm^3'),
-    'kg': (1.0, 'kg'), 'g': (1e-3, 'kg'), 't': (1e3, 'kg'), 'lb': (0.45359237, 'kg'),
+    'kg': (1.0, 'kg'), 'g': (1e-3, 'kg'), 'lb': (0.45359237, 'kg'),
     'kg m^2': (1.0, 'kg m^2'), 'g cm^2': (1e-7, 'kg m^2'), 'kg mm^2': (1e-6, 'kg m^2'),
     'kg cm^2': (1e-4, 'kg m^2'), 'g mm^2': (1e-9, 'kg m^2'),
     'N': (1.0, 'N'), 'gf': (9.80665e-3, 'N'), 'mN': (1e-3, 'N'), 'kN': (1e3, 'N'),
@@ -28,17 +28,19 @@ UNITS = {
     'ohm': (1.0, 'ohm'), 'mohm': (1e-3, 'ohm'), 'm/s': (1.0, 'm/s'), 'km/h': (1.0 / 3.6, 'm/s'),
     'm/s^2': (1.0, 'm/s^2'),
     'mm/s^2': (1e-3, 'm/s^2'), 'kg/m^3': (1.0, 'kg/m^3'), 'g/cm^3': (1e3, 'kg/m^3'),
-    'N/rpm^2': (_RPM**-2, 'N s^2/rad^2'), 'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
+    'N/rpm^2': (_RPM**-2, 'N s^2/rad^2'), 'N/(rev/s)^2': (0.25 / math.pi**2, 'N s^2/rad^2'),
+    'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
 }
 """SI value and unit of one of each unit that people write, the likely ones first."""
 
+_GRAVITY = 9.80665
 _FREEZING = 273.15
 """0 degrees Celsius [K]."""
 
 _LEAST_TIMES = {'': 2.0, 'rad': 1.0, 'rad/s': 3.0}
 """How much too large a number in percent, degrees or rpm is at least; in other units 10 times."""
 
-_SIGNED = ('N', 'm/s^2', 'kg', 'kg/s', 'A h', 'V')
+_SIGNED = ('N', 'm/s^2', 'kg', 'kg/s', 'A h', 'V', 'm', 'm^2', 's', 'ohm')
 """Units of sizes that people give a sign."""
 
 _MOST = 1e5
@@ -68,6 +70,9 @@ def conversions(value: float, unit: str) -> Iterator[tuple[str, float]]:
         if si == unit and factor not in (1.0, *factors):
             factors.add(factor)
             yield word, value * factor
+    if unit == 's':
+        # Of a specific impulse.
+        yield 'm/s', value / _GRAVITY
 
 
 def accepted(value: float, unit: str, lo: float, hi: float, above: float) -> str:

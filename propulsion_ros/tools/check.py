@@ -22,7 +22,7 @@ from propulsion_ros.graph.node_config import (
 from propulsion_ros.graph.read_layout import sources_of
 from propulsion_ros.graph.remedies import doubts_of
 from propulsion_ros.graph.robot_layout import RobotLayout, lines_of
-from propulsion_ros.graph.share import read_description
+from propulsion_ros.graph.share import read_description, robot_files
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, FaultList, SourceError
@@ -66,10 +66,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         'files', type=Path, nargs='+', metavar='FILE',
-        help='parameters (.yaml), robot (.urdf, .xacro) or flight (.json, .jsonc, .json5)',
+        help='parameters (.yaml), robot (.urdf, .xacro, or the name of a vehicle) or flight '
+        '(.json, .jsonc, .json5)',
     )
     parser.add_argument(
-        '--model', type=Path, help='URDF or xacro with the plugin blocks of the parameter files'
+        '--model', type=Path,
+        help='URDF or xacro, or vehicle, with the plugin blocks of the parameter files',
     )
     parser.add_argument(
         '--silence', action='append', default=[], choices=NAMES, metavar='RULE',
@@ -89,6 +91,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one line for each fault, then what was asked for; return 1 where there is a fault."""
+    try:
+        args.files = [each if each.suffix else robot_files(str(each))[0] for each in args.files]
+        args.model = args.model and robot_files(str(args.model))[0]
+    except ConfigError as error:
+        return fail('check', error)
     reports = [check_file(path, args.model, args.silence, args.gazebo) for path in args.files]
     for report in reports:
         for warning in report.warnings:
@@ -234,8 +241,6 @@ def _robot(path: Path, model: Path | None, report: Report) -> None:
         with found.whole():
             check_family(block.family, {}, block, found)
         faults.errors.extend(found.errors)
-        if not (found.errors or block.faulty):
-            _warn_of_values(block, faults, silenced=report.silenced)
     if report.for_gazebo and not faults.errors:
         from propulsion_ros.gz.model import gazebo_robot
 
@@ -289,14 +294,6 @@ def _rehearse(
             report.add(place, SourceError(line.key, line.problem + _SIMULATED))
         elif 'body' not in quiet:
             report.warn(place, f'`fly` refuses it: {line}{_SIMULATED}')
-
-
-def _warn_of_values(block: ActuatorSpec, faults: FaultList, silenced: Sequence[str]) -> None:
-    """Warn of values in a block that are likely in another unit."""
-    quiet = {*silenced, *block.values.get('silenced', ())}
-    for doubt in merged(value_doubts(schema_of(block.family), block.values, quiet)):
-        located = block.locate(ConfigError(doubt.number.key, doubt.text, doubt.number.index))
-        faults.warn(located.key, located.problem)
 
 
 def _warn_of_robot(
@@ -395,8 +392,11 @@ def _check_node(
     elif name in _other_nodes():
         _check_schema(name, values, faults, silenced)
     else:
-        near = suggestion(name, [*(block.name for block in blocks), *_other_nodes(), *REGISTRY])
-        raise SourceError(name, f'not a node that this knows{near}; give its family')
+        names = [*(block.name for block in blocks), *_other_nodes()]
+        near = suggestion(name, names if blocks else [*names, *REGISTRY])
+        raise SourceError(name, f'not a node that this knows{near}; ' + (
+            f'the robot has {", ".join(names)}' if blocks else 'give its family'
+        ))
 
 
 def _check_schema(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from propulsion_ros.graph.robot_layout import aligned
+from propulsion_ros.graph.share import robot_files
 from propulsion_ros.identify.page import draw_fit
 from propulsion_ros.identify.problem import MEASURED
 from propulsion_ros.identify.robot import read_robot
@@ -33,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_map(parser)
     parser.add_argument(
-        '--model', type=Path, required=True, metavar='ROBOT.urdf',
-        help='URDF or xacro with the plugin block of the actuators',
+        '--model', type=Path, required=True, metavar='ROBOT',
+        help='URDF or xacro with the plugin block of the actuators, or the name of a vehicle',
     )
     parser.add_argument(
         '--params-file', type=Path, metavar='ROBOT.yaml',
@@ -88,7 +89,8 @@ def run(args: argparse.Namespace) -> int:
             [_check(text) for text in args.check], args.fit_delay, args.delay, args.choose,
             map_of(args),
         )
-        session = Session(read_robot(args.model, args.params_file, fit), request, _progress)
+        robot = read_robot(robot_files(str(args.model))[0], args.params_file, fit)
+        session = Session(robot, request, _progress)
         result = session.run()
         if args.output is not None:
             session.write(args.output, result)

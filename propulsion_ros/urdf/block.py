@@ -9,16 +9,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from propulsion_ros.models.common.family import Family
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, FollowingError, SourceError
 from propulsion_ros.settings.flat import meant, nearest, parameters_of
 from propulsion_ros.settings.names import as_word
 from propulsion_ros.settings.quantity import Group, Quantity, names_field, spec_of
-from propulsion_ros.urdf.link_tree import LinkTree
+from propulsion_ros.urdf.link_tree import TURNING, LinkTree
 from propulsion_ros.urdf.names_expr import TAG as NAMES_EXPR
 from propulsion_ros.urdf.names_expr import expand
-from propulsion_ros.urdf.place import Placer
+from propulsion_ros.urdf.place import Place, Placer
 from propulsion_ros.urdf.uuv_dialect import translated
 from propulsion_ros.urdf.xml import Tag, numbers, quoted
 
@@ -382,11 +384,11 @@ class _Reader:
             self._faulty.update(rows.prefix + key for key in rows.roles)
             raise
         if not rows.prefix:
+            self._note_axis(rows, row, place, given)
             given.update(
                 (key, cell) for key, cell in place.from_joint(self._facts).items()
                 if key not in given
             )
-        if not rows.prefix:
             own = [joint.name for joint in place.joints]
             chain = self._placer.chain(place.link)
             self._chains.append([joint for joint in chain if joint not in own])
@@ -398,6 +400,23 @@ class _Reader:
                 raise SourceError(path, _MISSING)
             given[key] = place.role(spec.geometry, own), path
             self._geometry.add(rows.prefix + key)
+
+    def _note_axis(
+        self, rows: Rows, row: Tag, place: Place, given: dict[str, tuple[Any, str]]
+    ) -> None:
+        """Note a direction that is across the axis of the joint, from which it could come."""
+        key, kind = self._facts.joint_axis, place.joints[0].kind if len(place.joints) == 1 else ''
+        # A tag stands beside a joint that turns; beside a fixed one its absence is the slip.
+        if not key or kind not in (*TURNING, 'fixed') or (kind == 'fixed') == (key in given):
+            return
+        own, path = given.get(key, (default_of_row(rows.cls, key), row.path))
+        axis = place.joints[0].axis
+        if own is not dataclasses.MISSING and abs(np.dot(own, axis)) < 0.5 * np.linalg.norm(own):
+            way, other = (' '.join(f'{x:g}' for x in vector) for vector in (own, axis))
+            self._notes.append(
+                f'{path}: {key} {way} is across the <axis> of {kind} joint '
+                f'{place.joints[0].name!r}; if that is meant, write <{key}>{other}</{key}>'
+            )
 
     def _join(self, rows: Rows) -> None:
         """Note which joint each actuator, and each joint itself, hangs on."""

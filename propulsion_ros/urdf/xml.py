@@ -39,8 +39,10 @@ def parse_urdf(xml: str) -> Element:
         )
     root = parse_xml('robot', xml, ELEMENT_LIMIT)
     if root.tag != 'robot':
-        kind = '; an SDF is no URDF' if root.tag == 'sdf' else ''
-        raise SourceError(root.tag, f'expected <robot> as the root element{kind}')
+        kind = '; an SDF is no URDF, and goes to Gazebo: see docs/gazebo.md'
+        raise SourceError(
+            root.tag, f'expected <robot> as the root element{kind * (root.tag == "sdf")}'
+        )
     return root
 
 

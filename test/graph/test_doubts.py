@@ -20,7 +20,7 @@ OTHERS = [
     *sorted((HERE / 'data' / 'public').glob('*.urdf')),
 ]
 # Tested by files of other kinds than those of the table.
-ELSEWHERE = {'body', 'backwards', 'buoyancy', 'capsizes', 'gravity', 'sinks'}
+ELSEWHERE = {'body', 'backwards', 'buoyancy', 'capsizes', 'gravity', 'sinks', 'turned'}
 
 
 def warnings_of(path, *silenced):

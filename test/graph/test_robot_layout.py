@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from mistakes import TEXTS
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.read_layout import Sources, sources_of
 from propulsion_ros.graph.robot_layout import lines_of
@@ -60,6 +64,30 @@ def test_torque_is_about_the_centre_of_mass():
 def test_parameters_win(quadrotor):
     half = layout_of(shipped('quadrotor'), max_thrust=[3.7])
     assert half.thrust_to_weight == pytest.approx(quadrotor.thrust_to_weight / 2.0)
+
+
+@pytest.mark.parametrize(('name', 'body', 'axes'), [
+    pytest.param('azimuth_boat', {
+        'body.fluid_density': 1000.0, 'body.hulls.names': ['hull'],
+        'body.hulls.size': [3.0, 1.2, 0.5], 'body.ground': False,
+    }, ['force x', 'force y', 'torque z'], id='pods, and water'),
+    pytest.param('tiltrotor', {}, [
+        'force x', 'force z', 'torque x', 'torque y', 'torque z',
+    ], id='tilting rotors'),
+])
+def test_all_angles_of_joints_count_for_what_can_be_controlled(name, body, axes):
+    path = next(Path(__file__).parents[2].glob(f'examples/{name}/*.urdf'))
+    text = load_robot_description(path)
+    specs = actuators_from_urdf(text, loop_params_of)
+    robot = sources_of(text, specs, lambda node: body if node == 'vehicle' else {}).layout
+    assert robot.controlled == axes
+
+
+def test_a_battery_has_no_part_in_the_speed_at_the_largest_thrust():
+    text = TEXTS['quadrotor']
+    bare = re.sub('<battery.*?</battery>', '', text)
+    speeds = [layout_of(each).groups[0].speeds for each in (text, bare)]
+    np.testing.assert_allclose(speeds, np.sqrt(8.0 / 1e-5), rtol=1e-9)
 
 
 def test_what_only_lifts_and_what_turns_is_not_counted():

@@ -9,6 +9,7 @@ from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import FluidPressure, JointState
 from std_msgs.msg import String
 
@@ -49,10 +50,10 @@ class Waiting:
         for context in self.contexts:
             rclpy.shutdown(context=context)
 
-    def publish(self, kind, topic):
+    def publish(self, kind, topic, quality=10):
         """Add the node /pilot with a publisher."""
         pilot = self.join('pilot')
-        pilot.create_publisher(kind, topic, 10)
+        pilot.create_publisher(kind, topic, quality)
         self.known(self.node.count_publishers, topic)
         self.graph.until(
             lambda: '/pilot' in map(full_name, self.node.get_publishers_info_by_topic(topic)),
@@ -81,6 +82,8 @@ def waiting(graph):
                  'subscription, expected /rotors/command', id='misspelt'),
     pytest.param(JointState, '/robot/rotors/command', WARN, '/robot/rotors/command is published '
                  'without a subscription, expected /rotors/command', id='another namespace'),
+    pytest.param(JointState, '/a_long_name/rotors/command', WARN, '/a_long_name/rotors/command is '
+                 'published without a subscription, expected /rotors/command', id='long namespace'),
     pytest.param(String, '/rotor/command', OK, '/rotors/command has no publisher',
                  id='misspelt, of another type'),
     pytest.param(JointState, '/joint_states', OK, '/rotors/command has no publisher',
@@ -90,6 +93,13 @@ def test_graph_says_why_nothing_came(waiting, kind, topic, level, said):
     if kind:
         waiting.publish(kind, topic)
     assert waiting.first.look() == (level, f'no command yet: {said}')
+
+
+def test_best_effort_for_a_reliable_subscription_is_a_mistake(waiting):
+    waiting.publish(JointState, '/rotors/command', qos_profile_sensor_data)
+    assert waiting.first.look() == (
+        WARN, 'no command yet: /pilot publishes /rotors/command as best effort, expected reliable'
+    )
 
 
 def test_own_topic_is_no_mistake(waiting):

@@ -68,7 +68,7 @@ def rows(header):
     ),
     pytest.param(
         'stamp,a.effort,g.position,body.velocity.x,com.x',
-        {'thrust [N]': ['a command'], 'angle [rad]': ['g command']},
+        {'thrust [N]': ['a command'], 'throttle, or angle [rad]': ['g command']},
         ['body.velocity.x', 'com.x'], id='commands',
     ),
     pytest.param(

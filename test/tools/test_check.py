@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from mistakes import TEXTS
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.wiring import NodeSpec, robot_graph
 from propulsion_ros.nodes.stack import make_node
@@ -27,6 +28,28 @@ def check(*arguments):
 @pytest.mark.parametrize('path', SHIPPED, ids=lambda path: path.name)
 def test_shipped_files_have_no_faults(path, capsys):
     assert check(path) == 0, capsys.readouterr().out
+
+
+def test_vehicles_are_known_by_name(capsys):
+    assert check('quadrotor', '--show') == 0
+    assert 'thrust to weight' in capsys.readouterr().out
+    assert check(SHARE / 'config' / 'rov.yaml', '--model', 'rov') == 0
+    assert check('quadrotr') == 1
+    assert "did you mean 'quadrotor'?" in capsys.readouterr().err
+
+
+def test_a_description_is_judged_beside_its_settings(tmp_path, capsys):
+    model, settings = tmp_path / 'robot.urdf', tmp_path / 'robot.yaml'
+    text = TEXTS['quadrotor']
+    model.write_text(text.replace('<time_constant_up>0.05', '<time_constant_up>50'))
+    settings.write_text('vehicle:\n  ros__parameters:\n    body.drag_area: 0.1\n')
+    assert check(settings, '--model', model) == 0
+    line = 'robot.urdf:26: warning: gazebo/plugin[name=rotors]/rotor[name=front]/time_constant_up'
+    printed = capsys.readouterr().err
+    assert printed.count(line) == 1
+    settings.write_text('rotors:\n  ros__parameters:\n    time_constant_up: [0.05]\n')
+    assert check(settings, '--model', model) == 0
+    assert 'warning' not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize('vehicle', VEHICLES)

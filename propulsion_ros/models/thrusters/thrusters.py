@@ -237,7 +237,8 @@ class ThrustersParams(CurvesParams, DynamicsParams, EscParams, PoweredParams, Su
         at_rest = float(np.interp(0.0, table.speeds, table.thrusts))
         if abs(at_rest) > 1e-9 * float(np.max(np.abs(table.thrusts))):
             raise ConfigError(
-                'output_values', f'a thruster at rest would push {at_rest:g} N, expected 0', i
+                'output_values', f'a thruster at rest would push {at_rest:g} N, expected 0; '
+                'input_values are speeds, 0 at rest, and no pulse widths', i
             )
         if self.by_thrust and not table.rises:
             raise ConfigError(
