@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import Imu, JointState
 
 from propulsion_ros.demos.demo import page_of
 from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY, Recording, roll_pitch_yaw
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Page, Panel, Trace
+from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.loops.decoders import stamp_to_ns, vector
 from propulsion_ros.messages import qos
 from propulsion_ros.models.common.rotation import matrix_of
@@ -43,16 +45,31 @@ class FlightLog(Node):
         self.recording = Recording()
         self.received = 0
         self._newest_ns = -1
+        self._commands: dict[str, Subscription[JointState]] = {}
         self.create_subscription(Odometry, ODOMETRY, self._on_odometry, qos.LOCKSTEP)
         for topic in state_topics:
             group = topic.rpartition('/')[0]
             self.create_subscription(
                 JointState, topic, functools.partial(self._on_state, group, ''), qos.LOCKSTEP
             )
-            self.create_subscription(
+            self._commands[group] = self.create_subscription(
                 JointState, f'{group}/command', functools.partial(self._on_state, group, COMMAND),
                 qos.LOCKSTEP_COMMAND,
             )
+
+    def lacks(self, commands: Sequence[str]) -> bool:
+        """Whether a group has no publisher yet that was found, of what commands it.
+
+        Parameters
+        ----------
+        commands : sequence of str
+            Topics of a controller: of a group, or of its allocator, which then commands the group.
+        """
+        groups = {group_of(topic.strip('/').rpartition('/')[0]) for topic in commands}
+        return any(
+            not self._commands[group].get_publisher_count()
+            for group in groups & set(self._commands)
+        )
 
     def announce(self) -> None:
         """Let the body know that all topics are open; it waits for a subscription to this one."""

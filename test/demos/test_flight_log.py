@@ -1,8 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which panels the page of a flown robot has."""
-from propulsion_ros.demos.flight_log import flight_page
+import pytest
+from sensor_msgs.msg import JointState
+
+from propulsion_ros.demos.flight_log import FlightLog, flight_page
 from propulsion_ros.demos.pilot import Recording
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED
+from propulsion_ros.messages import qos
+
+
+@pytest.mark.parametrize('topic', ['rotors/command', '/rotors_allocator/wrench_command'])
+def test_commands_are_recorded_once_their_publisher_was_found(graph, topic):
+    log = FlightLog(['rotors/state', 'fins/state'])
+    try:
+        assert log.lacks([topic])
+        assert not log.lacks([])
+        graph.talk_later(JointState, 'rotors/command', qos.LOCKSTEP_COMMAND)
+        graph.until(lambda: not log.lacks([topic]), 'the publisher of commands')
+        assert log.lacks([topic, 'fins/command'])
+    finally:
+        log.destroy_node()
 
 
 def test_titles_have_the_quantity_and_its_unit():
