@@ -91,7 +91,7 @@ def fly(
             # Before this no step is made, so nothing is missed.
             pilot.announce()
             _spin(pilot, executor, process, stopped)
-            # Else the vehicle waits, while the last messages are taken, for a reply that never comes.
+            # Else the vehicle waits for a reply while the last messages are taken.
             stop(process)
         return pilot.recording
 

@@ -25,6 +25,8 @@ _FIELDS = {'effort': 'thrust [N]', 'position': 'angle [rad]'}
 """Fields of an actuator's state that are shown."""
 _UNITS = {'pressure': ' [Pa]', 'temperature': ' [K]'}
 """Of what a tank has beside its propellant."""
+_STILL = 1e-6
+"""Below it nothing turns [deg, deg/s]."""
 _LINES = 12
 """A panel with more lines shows nothing."""
 
@@ -108,17 +110,21 @@ def _series(group: str, field: str, name: str) -> str:
 def flight_page(title: str, recording: Recording) -> Page:
     """Return the page of a recording that has rows of motion."""
     line = recording.line
-    panels = [
-        Panel('position [m]', tuple(line(axis, 'motion', i) for i, axis in enumerate('xyz', 1))),
-        Panel('velocity in the world [m/s]', tuple(
-            line(axis, 'motion', i) for i, axis in enumerate('xyz', 4)
-        )),
+    turning = [
         Panel('attitude [deg]', tuple(
             line(name, 'motion', i) for i, name in enumerate(('roll', 'pitch', 'yaw'), 7)
         )),
         Panel('rate of turn [deg/s]', tuple(
             line(axis, 'motion', i) for i, axis in enumerate('xyz', 10)
         )),
+    ]
+    panels = [
+        Panel('position [m]', tuple(line(axis, 'motion', i) for i, axis in enumerate('xyz', 1))),
+        Panel('velocity in the world [m/s]', tuple(
+            line(axis, 'motion', i) for i, axis in enumerate('xyz', 4)
+        )),
+        # What stays level shows nothing.
+        *(panel for panel in turning if any(np.any(abs(each.y) > _STILL) for each in panel.traces)),
     ]
     return page_of(title, recording, [*panels, *_panels_of_actuators(recording)])
 

@@ -3,6 +3,7 @@
 import pytest
 from sensor_msgs.msg import JointState
 
+from propulsion_ros.demos.flight import joined
 from propulsion_ros.demos.flight_log import FlightLog, flight_page
 from propulsion_ros.demos.pilot import Recording
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED
@@ -11,32 +12,32 @@ from propulsion_ros.messages import qos
 
 @pytest.mark.parametrize('topic', ['rotors/command', '/rotors_allocator/wrench_command'])
 def test_commands_are_recorded_once_their_publisher_was_found(graph, topic):
-    log = FlightLog(['rotors/state', 'fins/state'])
-    try:
+    with joined():
+        log = FlightLog(['rotors/state', 'fins/state'])
         assert log.lacks([topic])
         assert not log.lacks([])
         graph.talk_later(JointState, 'rotors/command', qos.LOCKSTEP_COMMAND)
         graph.until(lambda: not log.lacks([topic]), 'the publisher of commands')
         assert log.lacks([topic, 'fins/command'])
-    finally:
         log.destroy_node()
 
 
 def test_titles_have_the_quantity_and_its_unit():
     recording = Recording()
     for time, is_open, angle in ((0.0, 0.0, 0.1), (1.0, 1.0, 1.0)):
-        recording.add('motion', time, *[0.0] * 12)
+        recording.add('motion', time, *[0.0] * 6, 0.0, angle, *[0.0] * 4)
         recording.add('jets thrust [N]:left', time, 0.02)
         recording.add('jets angle [rad]:left', time, is_open)
         recording.add('boosters angle [rad]:gimbal', time, angle)
         recording.add('pressure:gas', time, 1e7)
         recording.add(f'{COMMAND}jets thrust [N]:left', time, 0.03)
     titles = [panel.heading for panel in flight_page('robot', recording).panels]
-    assert titles[4:] == [
+    assert titles == [
+        'position [m]', 'velocity in the world [m/s]', 'attitude [deg]',
         'jets thrust [N]', 'jets valve open', 'boosters angle [rad]', 'pressure [Pa]',
     ]
     # The command is drawn beside what it became, under the same name.
-    thrust = flight_page('robot', recording).panels[4]
+    thrust = flight_page('robot', recording).panels[3]
     assert [(line.label, line.role) for line in thrust.traces] == [
         ('left', PUBLISHED), ('left', COMMAND)
     ]
