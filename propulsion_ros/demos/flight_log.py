@@ -16,7 +16,7 @@ from sensor_msgs.msg import Imu, JointState
 from propulsion_ros.demos.demo import page_of
 from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY, Recording, roll_pitch_yaw
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Page, Panel, Trace
-from propulsion_ros.graph.family_params import group_of
+from propulsion_ros.graph.family_params import group_of, is_allocator
 from propulsion_ros.loops.decoders import stamp_to_ns, vector
 from propulsion_ros.messages import qos
 from propulsion_ros.models.common.rotation import matrix_of
@@ -60,18 +60,23 @@ class FlightLog(Node):
             )
 
     def lacks(self, commands: Sequence[str]) -> bool:
-        """Whether a group has no publisher yet that was found, of what commands it.
+        """Whether a publisher that commands a group was not found yet.
 
         Parameters
         ----------
         commands : sequence of str
             Topics of a controller: of a group, or of its allocator, which then commands the group.
         """
-        groups = {group_of(topic.strip('/').rpartition('/')[0]) for topic in commands}
-        return any(
-            not self._commands[group].get_publisher_count()
-            for group in groups & set(self._commands)
-        )
+        return any(self._lacks(topic.strip('/').rpartition('/')[0]) for topic in commands)
+
+    def _lacks(self, node: str) -> bool:
+        subscription = self._commands.get(group_of(node))
+        if subscription is None:
+            return False
+        # The allocator of a vehicle publishes too, also where a controller commands its group.
+        ends = self.get_publishers_info_by_topic(subscription.topic_name)
+        is_found = any(is_allocator(end.node_name) == is_allocator(node) for end in ends)
+        return not is_found or not subscription.get_publisher_count()
 
     def announce(self) -> None:
         """Let the body know that all topics are open; it waits for a subscription to this one."""

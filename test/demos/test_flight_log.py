@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which panels the page of a flown robot has."""
-import pytest
+from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.demos.flight import joined
@@ -10,16 +10,22 @@ from propulsion_ros.drawing.figure import COMMAND, PUBLISHED
 from propulsion_ros.messages import qos
 
 
-@pytest.mark.parametrize('topic', ['rotors/command', '/rotors_allocator/wrench_command'])
-def test_commands_are_recorded_once_their_publisher_was_found(graph, topic):
+def test_commands_are_recorded_once_their_publisher_was_found(graph):
+    allocator = Node('rotors_allocator', context=graph.context)
     with joined():
         log = FlightLog(['rotors/state', 'fins/state'])
-        assert log.lacks([topic])
+        allocated, own = ['/rotors_allocator/wrench_command'], ['rotors/command']
+        assert log.lacks(allocated)
+        assert log.lacks(own)
         assert not log.lacks([])
+        allocator.create_publisher(JointState, 'rotors/command', qos.LOCKSTEP_COMMAND)
+        graph.until(lambda: not log.lacks(allocated), 'the publisher of the allocator')
+        assert log.lacks(own)
         graph.talk_later(JointState, 'rotors/command', qos.LOCKSTEP_COMMAND)
-        graph.until(lambda: not log.lacks([topic]), 'the publisher of commands')
-        assert log.lacks([topic, 'fins/command'])
+        graph.until(lambda: not log.lacks(own), 'the publisher of the controller')
+        assert log.lacks([*own, 'fins/command'])
         log.destroy_node()
+    allocator.destroy_node()
 
 
 def test_titles_have_the_quantity_and_its_unit():
