@@ -35,7 +35,7 @@ class RobotScene {
     const extent = Math.max(box.max.x - box.min.x, box.max.y - box.min.y, 0.4 * (box.max.z - box.min.z), 4 * this.size);
     const decade = 10 ** Math.floor(Math.log10(extent / 10));
     this.cell = Number((decade * [1, 2, 5, 10].find(step => step * decade >= extent / 12)).toPrecision(1));
-    const cells = 2 * Math.ceil(1.2 * extent / this.cell);
+    const cells = 2 * Math.ceil(4 * extent / this.cell);
     const floor = box.min.z < -0.05 * this.size ? box.min.z - 1.5 * this.size : 0;
     const middle = box.getCenter(new T.Vector3());
     const grid = new T.GridHelper(cells * this.cell, cells, 0x55624f, 0x7c8974);
@@ -375,7 +375,7 @@ class RobotScene {
       this.look(this.body, (this.canopies.length ? 4.2 : 2.9) * this.size, new T.Vector3(0.9, -1, 0.55));
     } else {
       const sphere = this.whole.getBoundingSphere(new T.Sphere());
-      this.look(sphere.center, 2.7 * sphere.radius, new T.Vector3(0.75, -1, 0.4));
+      this.look(sphere.center, 3 * sphere.radius, new T.Vector3(0.75, -1, 0.4));
     }
   }
 
