@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from propulsion_ros.settings.errors import one_line
+from propulsion_ros.settings.errors import ConfigError, one_line
+from propulsion_ros.settings.files import descriptor_to_lock
 
 _LONGEST = 200
 """Of a name that is read [bytes]."""
@@ -56,6 +57,9 @@ def _opened(domain: str) -> int | None:
     if not domain.isdecimal():
         return None
     path = Path(tempfile.gettempdir()) / f'propulsion_ros-{os.getuid()}-domain-{int(domain)}'
-    with suppress(OSError):
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    # In a folder of everyone a link may be somebody else's.
+    if path.is_symlink():
+        return None
+    with suppress(OSError, ConfigError):
+        return descriptor_to_lock(path)
     return None

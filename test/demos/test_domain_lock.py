@@ -99,3 +99,9 @@ def test_link_in_the_place_of_the_file_is_not_followed(own_folder):
     with held_domain('rov'), held_domain('rocket'):
         pass
     assert target.read_text() == 'of somebody'
+
+
+def test_what_is_no_file_in_the_place_of_the_file_stops_no_flight(own_folder):
+    (own_folder / f'propulsion_ros-{os.getuid()}-domain-7').mkdir()
+    with held_domain('rov'), held_domain('rocket'):
+        pass
