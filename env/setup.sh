@@ -53,7 +53,7 @@ want="$ros $("$python" -V 2>&1) $(cat "$root/env/"*.txt "$root/env/"*.lock "$roo
 if [ -f "$venv/ready" ] && [ "$(cat "$venv/ready")" = "$want" ]; then exit 0; fi
 
 export PIP_DEFAULT_TIMEOUT="${PIP_DEFAULT_TIMEOUT:-60}"  # of a slow index
-echo "setup: making $venv ($ros, $("$python" -V 2>&1)); this takes a minute, once"
+echo "setup: making $venv ($ros, $("$python" -V 2>&1)); this takes minutes, once"
 "$python" -m venv --clear $site "$venv" \
   || fail "$python cannot make a virtual environment; on Debian: apt install python3-venv"
 # shellcheck disable=SC2086

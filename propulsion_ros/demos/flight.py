@@ -18,6 +18,7 @@ from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
 from propulsion_ros.demos.demo import Demo
+from propulsion_ros.demos.domain_lock import held_domain
 from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY, Pilot, Recording
 from propulsion_ros.graph.wiring import vehicle_graph
 from propulsion_ros.messages import qos
@@ -70,14 +71,18 @@ def fly(
     TimeoutError
         Where the nodes do not start, or do not make a step in time.
     RuntimeError
-        Where the other nodes die, or refuse the commands of the pilot.
+        Where the other nodes die, or refuse the commands of the pilot, or another flight has the
+        ROS domain.
     StoppedError
         After SIGINT or SIGTERM, with the other nodes stopped too.
     """
     options = ['--vehicle', vehicle, *(f'--wait-for={topic}' for topic in demo.wait_for)]
     graph = vehicle_graph(vehicle)
     print(f'Starting {", ".join(spec.name for spec in graph.nodes)} ...', flush=True)
-    with interrupts() as stopped, stack(options, configs, 'warn') as process, joined() as executor:
+    with (
+        held_domain(vehicle), interrupts() as stopped,
+        stack(options, configs, 'warn') as process, joined() as executor,
+    ):
         pilot = demo.make_pilot()
         pilot.until = until
         executor.add_node(pilot)
@@ -86,6 +91,8 @@ def fly(
             # Before this no step is made, so nothing is missed.
             pilot.announce()
             _spin(pilot, executor, process, stopped)
+            # Else the vehicle waits for a reply while the last messages are taken.
+            stop(process)
         return pilot.recording
 
 

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import Imu, JointState
 
 from propulsion_ros.demos.demo import page_of
 from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY, Recording, roll_pitch_yaw
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Page, Panel, Trace
+from propulsion_ros.graph.family_params import group_of, is_allocator
 from propulsion_ros.loops.decoders import stamp_to_ns, vector
 from propulsion_ros.messages import qos
 from propulsion_ros.models.common.rotation import matrix_of
@@ -23,6 +25,8 @@ _FIELDS = {'effort': 'thrust [N]', 'position': 'angle [rad]'}
 """Fields of an actuator's state that are shown."""
 _UNITS = {'pressure': ' [Pa]', 'temperature': ' [K]'}
 """Of what a tank has beside its propellant."""
+_STILL = 1e-6
+"""Below it nothing turns [deg, deg/s]."""
 _LINES = 12
 """A panel with more lines shows nothing."""
 
@@ -43,16 +47,36 @@ class FlightLog(Node):
         self.recording = Recording()
         self.received = 0
         self._newest_ns = -1
+        self._commands: dict[str, Subscription[JointState]] = {}
         self.create_subscription(Odometry, ODOMETRY, self._on_odometry, qos.LOCKSTEP)
         for topic in state_topics:
             group = topic.rpartition('/')[0]
             self.create_subscription(
                 JointState, topic, functools.partial(self._on_state, group, ''), qos.LOCKSTEP
             )
-            self.create_subscription(
+            self._commands[group] = self.create_subscription(
                 JointState, f'{group}/command', functools.partial(self._on_state, group, COMMAND),
                 qos.LOCKSTEP_COMMAND,
             )
+
+    def lacks(self, commands: Sequence[str]) -> bool:
+        """Whether a publisher that commands a group was not found yet.
+
+        Parameters
+        ----------
+        commands : sequence of str
+            Topics of a controller: of a group, or of its allocator, which then commands the group.
+        """
+        return any(self._lacks(topic.strip('/').rpartition('/')[0]) for topic in commands)
+
+    def _lacks(self, node: str) -> bool:
+        subscription = self._commands.get(group_of(node))
+        if subscription is None:
+            return False
+        # The allocator of a vehicle publishes too, also where a controller commands its group.
+        ends = self.get_publishers_info_by_topic(subscription.topic_name)
+        is_found = any(is_allocator(end.node_name) == is_allocator(node) for end in ends)
+        return not is_found or not subscription.get_publisher_count()
 
     def announce(self) -> None:
         """Let the body know that all topics are open; it waits for a subscription to this one."""
@@ -91,17 +115,21 @@ def _series(group: str, field: str, name: str) -> str:
 def flight_page(title: str, recording: Recording) -> Page:
     """Return the page of a recording that has rows of motion."""
     line = recording.line
-    panels = [
-        Panel('position [m]', tuple(line(axis, 'motion', i) for i, axis in enumerate('xyz', 1))),
-        Panel('velocity in the world [m/s]', tuple(
-            line(axis, 'motion', i) for i, axis in enumerate('xyz', 4)
-        )),
+    turning = [
         Panel('attitude [deg]', tuple(
             line(name, 'motion', i) for i, name in enumerate(('roll', 'pitch', 'yaw'), 7)
         )),
         Panel('rate of turn [deg/s]', tuple(
             line(axis, 'motion', i) for i, axis in enumerate('xyz', 10)
         )),
+    ]
+    panels = [
+        Panel('position [m]', tuple(line(axis, 'motion', i) for i, axis in enumerate('xyz', 1))),
+        Panel('velocity in the world [m/s]', tuple(
+            line(axis, 'motion', i) for i, axis in enumerate('xyz', 4)
+        )),
+        # What stays level shows nothing.
+        *(panel for panel in turning if any(np.any(abs(each.y) > _STILL) for each in panel.traces)),
     ]
     return page_of(title, recording, [*panels, *_panels_of_actuators(recording)])
 

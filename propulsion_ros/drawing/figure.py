@@ -97,6 +97,8 @@ class Callout(NamedTuple):
     x: float
     y: float
     text: str
+    is_beyond: bool = False
+    """Whether it lies beyond a limit."""
 
 
 class Level(NamedTuple):

@@ -222,7 +222,10 @@ class AllocatorLoop:
         if self._missed:
             level, text = WARN, self._missed
         if self._newest is None:
-            level, text = self._host.absence((self._demand,), 'command')
+            has_other = self._host.publishers_of(self._command.topic) > 1
+            level, text = (OK, 'idle, another node commands the group') if has_other else (
+                self._host.absence((self._demand,), 'command')
+            )
         yield 'allocation', level, text, {
             'saturated': saturated, 'refused': self._host.counts['refused'],
             'out_of_reach': self._misses, 'faulty': self._faulty,

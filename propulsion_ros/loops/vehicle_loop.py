@@ -381,6 +381,9 @@ class VehicleLoop:
     def _give_up(self) -> None:
         """Stop, since what the present step waits for has not come in time."""
         params, has_begun = self._params, self._lockstep.has_begun
+        if self._has_rival():
+            self._fail(f'stopped: {self._missing()}')
+            return
         missing = self._missing() or (
             self._describe_silence() if has_begun
             else 'the graph was not complete for long enough'

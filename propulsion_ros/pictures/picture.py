@@ -289,10 +289,9 @@ def _call_out(axis: Any, panel: Panel) -> None:
     """Mark points, each with its text beside it, inside the axis and apart from each other."""
     if not panel.callouts:
         return
-    has_limits = any(level.is_limit for level in panel.levels)
-    colour = COLOURS['beyond' if has_limits else 'far']
     x, y = np.transpose([callout[:2] for callout in panel.callouts]).astype(float)
-    axis.plot(x, y, 'o', color=colour, markersize=5)
+    colours = [COLOURS['beyond' if callout.is_beyond else 'far'] for callout in panel.callouts]
+    axis.scatter(x, y, color=colours, s=25, zorder=3)
     (left, right), (low, high) = axis.get_xlim(), axis.get_ylim()
     across, up = (x - left) / (right - left), (y - low) / (high - low)
     order = np.argsort(-up)
@@ -302,9 +301,9 @@ def _call_out(axis: Any, panel: Panel) -> None:
         axis.annotate(
             panel.callouts[i].text, (x[i], y[i]), (across[i] + 0.05 * side, height),
             textcoords='axes fraction', ha='left' if side > 0.0 else 'right', va='center',
-            color=colour, fontsize=9,
+            color=colours[i], fontsize=9,
             bbox={'boxstyle': 'square,pad=0.1', 'facecolor': 'white', 'alpha': 0.8, 'linewidth': 0},
-            arrowprops={'arrowstyle': '-', 'color': colour, 'linewidth': 0.6, 'shrinkB': 3.0},
+            arrowprops={'arrowstyle': '-', 'color': colours[i], 'linewidth': 0.6, 'shrinkB': 3.0},
         )
 
 

@@ -109,7 +109,7 @@ def _panel(column: Column, causes: Causes, limits: Limits, unit: Unit) -> Panel:
             Trace('beyond', SAMPLED, x[beyond], y[beyond]),
         ),
         callouts=tuple(
-            Callout(float(x[i]), float(y[i]), f'case {int(numbers[i])}')
+            Callout(float(x[i]), float(y[i]), f'case {int(numbers[i])}', bool(beyond[i]))
             for i in np.flatnonzero(np.isin(numbers, column.worst(_WORST, limits)))
         ),
     )

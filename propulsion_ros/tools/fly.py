@@ -99,8 +99,10 @@ def _graph_of(options: argparse.Namespace) -> Graph:
 
 def _fly(options: argparse.Namespace, graph: Graph) -> None:
     from propulsion_ros.demos import flight
+    from propulsion_ros.demos.domain_lock import held_domain
 
     with ExitStack() as stack:
+        stack.enter_context(held_domain(Path(options.robot).name))
         stopped = stack.enter_context(flight.interrupts())
         write = stack.enter_context(BagWriter(options.record)).write if options.record else None
         nodes = stack.enter_context(flight.stack(
@@ -209,7 +211,6 @@ def _observers(
     with flight.joined() as executor:
         log = FlightLog(_state_topics(graph), options.namespace)
         executor.add_node(log)
-        log.announce()
         prefix = f'{log.get_namespace().rstrip("/")}/'
         with flight.recorder(write, executor, graph.robot_description, prefix) as wait:
             own = set(log.get_node_names()) | {spec.name for spec in graph.nodes}
@@ -224,6 +225,11 @@ def _observers(
                     return '' if has_joined else f'a node of {printable(options.controller)}'
 
                 wait(options.wait_for, math.inf if options.wait_for else _START_LIMIT, absent)
+                # The first commands are of the first step.
+                while log.lacks(options.wait_for):
+                    absent()
+                    executor.spin_once(timeout_sec=_POLL)
+                log.announce()
 
             yield lambda: executor.spin_once(timeout_sec=_POLL), settle
             flight.drain(executor, lambda: log.received)

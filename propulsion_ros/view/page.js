@@ -126,6 +126,8 @@ class Page {
       span.textContent = span.title = name;
       span.style.cssText = `left:${100 * (begin - data.begin) / length}%;width:${100 * (end - begin) / length}%;background:${phaseColour(name)}`;
       byId('spans').append(span);
+      // A part of a name is none.
+      new ResizeObserver(() => { span.textContent = name; if (span.scrollWidth > span.clientWidth) span.textContent = ''; }).observe(span);
     }
     this.ticks = [...data.events].sort((a, b) => a[0] - b[0]).map(([time, name]) => {
       const tick = document.createElement('span');
@@ -160,7 +162,7 @@ class Page {
     const top = path.reduce((a, b) => (b.z > a.z ? b : a)), last = path[path.length - 1];
     if (top !== last) this.scene.addMark(`apogee ${height(top)}`, top);
     const rests = path.findIndex(point => point.distanceTo(last) < 0.1 * this.scene.size);
-    if (top !== last && rests < path.length - 3) this.scene.addMark('landing', last);
+    if (top !== last && rests < path.length - 3) this.scene.addMark('landing', last, false);
   }
 
   controls() {

@@ -25,6 +25,7 @@ class Plots {
     const legend = document.createElement('div');
     legend.className = 'legend';
     const values = plot.lines.map(line => this.entry(legend, line));
+    plot.marks.forEach(mark => this.markEntry(legend, mark));
     const area = document.createElement('div');
     area.className = 'plot';
     const cursor = document.createElement('div');
@@ -55,6 +56,16 @@ class Plots {
     return value;
   }
 
+  markEntry(legend, mark) {
+    const span = document.createElement('span'), swatch = document.createElement('i');
+    swatch.className = 'mark';
+    swatch.style.width = swatch.style.height = `${this.markSize(mark)}px`;
+    span.append(swatch, mark.name);
+    legend.append(span);
+  }
+
+  markSize(mark) { return mark.name === 'apogee found' ? 8 : 4; }
+
   colour(line) { return PLOT_COLOURS[line.colour % PLOT_COLOURS.length]; }
 
   traces(plot) {
@@ -65,7 +76,7 @@ class Plots {
     for (const mark of plot.marks) {
       traces.push({
         x: mark.time, y: mark.value, name: plain(mark.name), mode: 'markers', hoverinfo: 'name',
-        marker: {color: '#c0392b', size: mark.name === 'apogee found' ? 8 : 4},
+        marker: {color: '#c0392b', size: this.markSize(mark)},
       });
     }
     return traces;
@@ -140,6 +151,7 @@ class Plots {
       value += (next - value) * (time - line.time[low - 1]) / (line.time[low] - line.time[low - 1] || 1);
     }
     // What rounding leaves of 0 is 0.
-    return Math.abs(value) < Math.max(1e-6 * largest, 1e-12) ? '0' : Number(value.toPrecision(3)).toString();
+    return Math.abs(value) < Math.max(1e-6 * largest, 1e-12) ? '0'
+      : Number(Math.abs(value) < 1000 ? value.toPrecision(3) : value.toFixed(0)).toString();
   }
 }

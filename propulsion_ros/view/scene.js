@@ -35,24 +35,39 @@ class RobotScene {
     const extent = Math.max(box.max.x - box.min.x, box.max.y - box.min.y, 0.4 * (box.max.z - box.min.z), 4 * this.size);
     const decade = 10 ** Math.floor(Math.log10(extent / 10));
     this.cell = Number((decade * [1, 2, 5, 10].find(step => step * decade >= extent / 12)).toPrecision(1));
-    const cells = 2 * Math.ceil(1.2 * extent / this.cell);
+    const cells = 2 * Math.ceil(4 * extent / this.cell);
     const floor = box.min.z < -0.05 * this.size ? box.min.z - 1.5 * this.size : 0;
     const middle = box.getCenter(new T.Vector3());
-    const grid = new T.GridHelper(cells * this.cell, cells, 0x6c7a89, 0xb4bec9);
+    const grid = new T.GridHelper(cells * this.cell, cells, 0x55624f, 0x7c8974);
     grid.material.transparent = true;
     grid.material.opacity = 0.7;
     grid.rotateX(Math.PI / 2);
     const snap = value => this.cell * Math.round(value / this.cell);
     grid.position.set(snap(middle.x), snap(middle.y), floor);
     const plane = new T.Mesh(
-      new T.CircleGeometry(30 * extent, 64),
-      new T.MeshBasicMaterial({color: 0xdfe3e0, transparent: true, opacity: 0.55, side: T.DoubleSide, depthWrite: false}));
+      new T.CircleGeometry(30 * extent, 64), new T.MeshBasicMaterial({color: 0xc3cbb8, side: T.DoubleSide}));
     plane.position.set(grid.position.x, grid.position.y, floor - 1e-3 * extent);
-    plane.renderOrder = -2;
+    plane.renderOrder = -3;
     grid.renderOrder = -1;
     this.ground = floor;
     this.stage.set('plane', plane);
     this.stage.set('grid', grid);
+    this.addPad();
+  }
+
+  // Squares as large as the robot, below it: near the ground those of the grid are too large to be seen.
+  addPad() {
+    const T = this.three, edge = 10 ** Math.ceil(Math.log10(0.25 * this.size));
+    this.pad = new T.GridHelper(40 * edge, 40, 0x8d978a, 0x9da798);
+    this.pad.material.transparent = true;
+    this.pad.rotateX(Math.PI / 2);
+    this.pad.renderOrder = -2;
+    this.stage.set('pad', this.pad);
+    this.placePad = body => {
+      this.pad.material.opacity = Math.min(Math.max(1.5 - (body.z - this.ground) / (20 * edge), 0), 1);
+      this.pad.visible = this.pad.material.opacity > 0;
+      this.pad.position.set(edge * Math.round(body.x / edge), edge * Math.round(body.y / edge), this.ground);
+    };
   }
 
   addPath(points) {
@@ -82,23 +97,24 @@ class RobotScene {
     this.stage.set('dot', this.dot);
   }
 
-  // Where something was: a dot with its name, of the same size from everywhere.
-  addMark(name, point) {
+  // Where something was: a dot with its name above or below, of the same size from everywhere.
+  addMark(name, point, isAbove = true) {
     const T = this.three, canvas = document.createElement('canvas'), pen = canvas.getContext('2d');
     canvas.width = 1024;
-    canvas.height = 64;
+    canvas.height = 128;
     pen.font = '600 34px system-ui, sans-serif';
+    pen.textAlign = 'center';
     pen.lineWidth = 6;
     pen.strokeStyle = '#fff';
     pen.fillStyle = '#8c1d40';
     pen.beginPath();
-    pen.arc(512, 32, 11, 0, 2 * Math.PI);
+    pen.arc(512, 64, 11, 0, 2 * Math.PI);
     pen.stroke();
     pen.fill();
-    pen.strokeText(name, 536, 44);
-    pen.fillText(name, 536, 44);
+    pen.strokeText(name, 512, isAbove ? 38 : 114);
+    pen.fillText(name, 512, isAbove ? 38 : 114);
     const sprite = new T.Sprite(new T.SpriteMaterial({map: new T.CanvasTexture(canvas), sizeAttenuation: false, depthTest: false}));
-    sprite.scale.set(0.8, 0.05, 1);
+    sprite.scale.set(0.8, 0.1, 1);
     sprite.position.copy(point);
     sprite.renderOrder = 6;
     this.path.add(sprite);
@@ -282,6 +298,7 @@ class RobotScene {
   drawCanopies(radii, velocity) {
     const T = this.three;
     const against = new T.Vector3().fromArray(velocity).negate();
+    const isLying = against.length() < 0.3 && this.root.position.z < this.ground + 2 * this.size;
     if (against.length() < 0.3) against.set(0, 0, 1);
     against.normalize();
     let above = 0;
@@ -294,7 +311,14 @@ class RobotScene {
       const tie = attachment.clone().applyQuaternion(this.root.quaternion).add(this.root.position);
       // One above the other, each with lines down to the robot.
       const height = above + 1.5 * radius;
-      group.position.copy(tie).addScaledVector(against, height);
+      if (isLying) {
+        // Behind the robot, flat on the ground.
+        const fall = new T.Vector3(0.4, 1, 0).setLength(above + radius + 0.3 * this.size).setZ(this.ground - tie.z);
+        group.position.copy(tie).add(fall);
+        group.quaternion.identity();
+        group.scale.z = 0.08 * radius;
+      } else group.position.copy(tie).addScaledVector(against, height);
+      group.children[1].visible = !isLying;
       group.children[1].scale.z = height / radius;
       above += radius;
     });
@@ -320,6 +344,7 @@ class RobotScene {
     if (this.dot) this.dot.position.copy(body);
     this.motes.visible = this.follows && body.z > this.ground + 4 * this.size;
     if (this.motes.visible) this.placeMotes(body);
+    if (this.pad) this.placePad(body);
     if (this.flown) this.flown.geometry.setDrawRange(0, frame.index + 1);
     if (this.tube) this.tube.geometry.setDrawRange(0, 36 * frame.index);
     this.stage.changed = true;
@@ -350,7 +375,7 @@ class RobotScene {
       this.look(this.body, (this.canopies.length ? 4.2 : 2.9) * this.size, new T.Vector3(0.9, -1, 0.55));
     } else {
       const sphere = this.whole.getBoundingSphere(new T.Sphere());
-      this.look(sphere.center, 2.7 * sphere.radius, new T.Vector3(0.75, -1, 0.4));
+      this.look(sphere.center, 3 * sphere.radius, new T.Vector3(0.75, -1, 0.4));
     }
   }
 

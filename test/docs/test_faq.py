@@ -12,7 +12,7 @@ from page_words import CHOICES, FLAGS, TOPICS, WORDS
 PAGES = [Page(REPOSITORY / 'docs' / name) for name in ('faq.md', 'quick_start.md')]
 OTHERS = {
     'actuator_msgs': 'a package of messages', 'base_link': 'a frame',
-    'cmd_thrust': 'a topic of gz-sim', 'propulsion_ros': 'the package',
+    'propulsion_ros': 'the package',
 }
 """Words that are nothing of ours, and what they are."""
 

@@ -64,6 +64,15 @@ def test_a_demand_becomes_a_command_with_its_stamp(host):
     assert health(host) == (OK, 'ok', values())
 
 
+@pytest.mark.parametrize(('publishers', 'expected'), [
+    (0, (WARN, 'no command')), (1, (WARN, 'no command')),
+    (2, (OK, 'idle, another node commands the group')),
+])
+def test_group_that_another_node_commands_lacks_no_demand(host, publishers, expected):
+    host.publishers['~/command'] = publishers
+    assert health(host)[:2] == expected
+
+
 def test_stamp_0_stays_so_for_the_group_and_is_now_for_the_residual(host):
     host.now = 70 * MS
     host.deliver('~/wrench_command', wrench_message(0, [0.0, 0.0, 20.0, 0.0, 0.0, 0.0]))

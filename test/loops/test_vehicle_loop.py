@@ -319,19 +319,18 @@ def test_steps_keep_the_pace_of_the_wall():
     np.testing.assert_array_equal(np.diff(walls), 20 * MS)
 
 
-@pytest.mark.parametrize(('given', 'line', 'remedy'), [
-    pytest.param({'a/wrench': 0}, 'no publisher of a/wrench', '', id='no publisher'),
-    pytest.param({'/clock': 2}, '/clock has another publisher',
-                 '; stop the other simulation, or give one of them another clock topic or '
-                 'ROS_DOMAIN_ID', id='rival clock'),
+@pytest.mark.parametrize(('given', 'line'), [
+    pytest.param({'a/wrench': 0}, 'no publisher of a/wrench within 0.5 s', id='no publisher'),
+    pytest.param({'/clock': 2}, '/clock has another publisher; stop the other simulation, or give '
+                 'one of them another clock topic or ROS_DOMAIN_ID', id='rival clock'),
 ])
-def test_graph_that_is_never_complete_ends_the_wait_with_one_clear_error(given, line, remedy):
+def test_graph_that_is_never_complete_ends_the_wait_with_one_clear_error(given, line):
     vehicle = Vehicle(lockstep_timeout=0.5)
     vehicle.host.publishers.update(given)
     vehicle.host.publishers['a/wrench'] = given.get('a/wrench', 1)
     vehicle.host.wait(0.6)
     assert not vehicle.host.is_active
-    assert vehicle.host.said('error') == [f'stopped: {line} within 0.5 s{remedy}']
+    assert vehicle.host.said('error') == [f'stopped: {line}']
     assert vehicle.ticks == []
 
 

@@ -88,6 +88,18 @@ def test_names_of_the_worst_cases_are_inside_and_apart(drawn, shift):
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
 
 
+@pytest.mark.parametrize(('high', 'red'), [
+    (8.0, {'case 0', 'case 1', 'case 2'}), (9.5, {'case 1', 'case 2'}), (20.0, set()),
+])
+def test_only_a_case_beyond_its_limits_is_red(drawn, high, red):
+    rows = _rows()
+    for n in (0, 1, 2):
+        rows[n].update(mass=4.0 + n, top=9.0 + n)
+    points = drawn(rows, {'top': (-9.0, high)}).axes[0]
+    colours = {text.get_text(): text.get_color() for text in points.texts}
+    assert {name for name, colour in colours.items() if colour == page.COLOURS['beyond']} == red
+
+
 def test_without_numbers_that_vary_it_is_drawn_too(drawn):
     (only,) = drawn(_rows(), names=()).axes[-1:]
     assert only.get_xlabel() == 'cases'
