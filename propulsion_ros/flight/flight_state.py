@@ -287,7 +287,7 @@ class FlightState:
         elif verdict is Stamp.JUMPED and before_ns is not None:
             self._note_jump(sample.stamp_ns - before_ns)
         if self._is_attitude_stuck(sample):
-            sample = replace(sample, rotation=UNKNOWN_ROTATION)
+            sample = sample._replace(rotation=UNKNOWN_ROTATION)
         known = self._watch.see(
             sample, self._mach.update(sample), is_silence=is_silence,
             may_light=self._events.may_ignite,
@@ -295,9 +295,10 @@ class FlightState:
         if math.isfinite(known.altitude):
             self._sample = known
         self._circuits = dict(sample.circuits)
-        # Compared as text, because NaN is not equal to NaN as a number.
-        values = repr((sample.altitude, sample.velocity, sample.acceleration))
-        self._frozen.repeats(self._clock.now_ns, values)
+        self._frozen.repeats(self._clock.now_ns, [
+            None if math.isnan(value) else value
+            for value in (sample.altitude, sample.velocity, sample.acceleration)
+        ])
         is_frozen = self._is_frozen = self._frozen.is_held(self._clock.now_ns)
         velocity = sane(sample.velocity)
         self._follow_motion(sample, is_silence=is_silence)
@@ -321,7 +322,7 @@ class FlightState:
     @property
     def _climbs_in_doubt(self) -> bool:
         """Whether the vehicle climbs, and flight time may be ahead because a clock was set."""
-        return self._doubt_ns > 0 and self._is_climbing and not self._is_legacy
+        return self._doubt_ns > 0 and self._climb.is_certain and not self._is_legacy
 
     @property
     def _is_time_doubtful(self) -> bool:
@@ -404,10 +405,10 @@ class FlightState:
         """Detect motion and rest, in every phase that uses them; velocity must be measured."""
         now_ns = self._clock.now_ns
         self._velocity.update(now_ns, velocity)
-        self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
+        self._climb.update(now_ns - self._skipped_ns, sample.altitude)
         self._is_ascending = (
             velocity > self._params.resume_velocity if self._velocity.is_alive(now_ns)
-            else self._is_climbing
+            else self._climb.is_certain
         )
         is_recorded = self._record.is_held and not self.phase.is_armed
         if is_recorded or (self.phase.is_armed and self.ascent is None):
@@ -454,8 +455,10 @@ class FlightState:
 
     def _is_over(self) -> bool:
         """Return whether the vehicle is at its pad in a flight that is none, or had no apogee."""
-        is_near = abs(self._motion.height) <= self._params.home_tolerance
-        is_held = self._motion.is_certain and self._motion.is_supported and is_near
+        is_held = (
+            self._motion.is_certain and self._motion.is_supported
+            and abs(self._motion.height) <= self._params.home_tolerance
+        )
         is_none = self.ascent is None or (
             self.phase is Phase.FLIGHT and self.is_supported and not self._events.burns
         )
@@ -527,7 +530,7 @@ class FlightState:
             self._climb, self._velocity, self._frozen, self._attitude, self._mach, self._motion
         ):
             sensed.reset()
-        self._is_climbing = self._is_ascending = False
+        self._is_ascending = False
         self._skipped_ns: int = 0
 
     # The record of a flight, for a restart of the computer.

@@ -57,6 +57,14 @@ _PRIORS = {  # by mode
 _CHANNELS = len(Channel)
 
 
+class _Switch:
+    """Rates at which hypotheses follow each other (from, to) [1/s], as they are needed."""
+
+    def __init__(self, rates: FloatArray) -> None:
+        self.into = np.ascontiguousarray(rates.T)
+        self.total = rates.sum(axis=1)
+
+
 class Belief:
     """A bank of filters, one for each mode of motion with each set of failed channels.
 
@@ -87,17 +95,26 @@ class Belief:
         for (source, target), mean_time in MEAN_TIMES.items():
             rates[source, target] = 1.0 / mean_time
         flipped = failed[:, None] ^ failed[None]
-        self._mode_rates = np.where(flipped == 0, rates[self._mode][:, self._mode], 0.0)
-        self._is_landing = ~self._is_held[:, None] & (self._mode[None] == int(Mode.REST))
-        self._is_lifted = ~self._is_carried[:, None] & self._is_carried[None]
+        modes = np.where(flipped == 0, rates[self._mode][:, self._mode], 0.0)
+        lands = ~self._is_held[:, None] & (self._mode[None] == int(Mode.REST))
+        lifts = ~self._is_carried[:, None] & self._is_carried[None]
         same = self._mode[:, None] == self._mode[None]
-        self._health_rates = np.zeros_like(self._mode_rates)
+        health, heals_height = np.zeros_like(modes), np.zeros_like(modes)
         for channel in Channel:
             flips = same & (flipped == 1 << channel)
             sound = self._is_sound[channel][:, None]
-            self._health_rates += np.where(flips, np.where(sound, _FAILS, _HEALS), 0.0)
+            each = np.where(flips, np.where(sound, _FAILS, _HEALS), 0.0)
             if channel is Channel.HEIGHT:
-                self._heals_height = flips & ~sound
+                heals_height = np.where(sound, 0.0, each)
+                each -= heals_height
+            health += each
+        self._lands, self._heals_height = _Switch(modes * lands), _Switch(heals_height)
+        self._health = _Switch(health)
+        # By whether it was just lit, so that no person carries it.
+        self._modes = {
+            is_lit: _Switch(np.where(lands | (lifts & is_lit), 0.0, modes))
+            for is_lit in (False, True)
+        }
 
     def _read_motions(self) -> None:
         rows = np.array([MOTIONS[Mode(mode)] for mode in self._mode])
@@ -149,33 +166,30 @@ class Belief:
     def _mix(self, dt: float) -> None:
         """Let modes and healths switch, and merge what comes to be the same hypothesis."""
         top = float(self._shares @ self._state[:, 0])
-        state = self._state.copy()
+        # Where a height is that healed, its own readings must have shown.
+        may_heal = self._track.is_proven
         lands = np.exp(-np.minimum(self._apart(), 1500.0) / _TERRAIN)
-        if not self._track.is_proven:
-            lands = np.where(state[:, 0] < -_BELOW, _DEEP, lands)
-        switches = np.where(self._is_landing, self._mode_rates * lands[:, None], self._mode_rates)
-        if self._lit_time > 0.0:
-            switches = np.where(self._is_lifted, 0.0, switches)
-        health = self._health_rates
-        if not self._track.is_proven:
-            # Where a height is that healed, its own readings must have shown.
-            health = np.where(self._heals_height, 0.0, health)
-        leaving = (switches + health).sum(axis=1)
+        if not may_heal:
+            lands = np.where(self._state[:, 0] < -_BELOW, _DEEP, lands)
+        modes = self._modes[self._lit_time > 0.0]
+        leaving = modes.total + self._health.total + lands * self._lands.total
+        if may_heal:
+            leaving += self._heals_height.total
         stays = np.exp(-leaving * dt)
-        share = ((1.0 - stays) / np.maximum(leaving, 1e-12) * self._shares)[:, None]
-        heals = np.where(self._heals_height, health, 0.0) * share
-        goes_on = (health * share) - heals
-        goes_on[np.diag_indices_from(goes_on)] += stays * self._shares
         # Moments about a common height, or the squares would lose their digits.
+        moments = np.empty((len(stays), 13))
+        state = moments[:, 1:4]
+        moments[:, 0], state[:] = 1.0, self._state
         state[:, 0] -= top
-        moments = np.concatenate((
-            np.ones((len(state), 1)), state,
-            (self._covariance + state[:, :, None] * state[:, None, :]).reshape(-1, 9),
-        ), axis=1)
-        total = goes_on.T @ moments
-        total += self._entered((switches * share).T @ moments)
-        if self._track.is_proven:
-            total += self._healed(heals.T @ moments, top)
+        np.add(
+            self._covariance, state[:, :, None] * state[:, None, :],
+            out=moments[:, 4:].reshape(-1, 3, 3),
+        )
+        leaves = ((1.0 - stays) / np.maximum(leaving, 1e-12) * self._shares)[:, None] * moments
+        total = (stays * self._shares)[:, None] * moments + self._health.into @ leaves
+        total += self._entered(modes.into @ leaves + self._lands.into @ (lands[:, None] * leaves))
+        if may_heal:
+            total += self._healed(self._heals_height.into @ leaves, top)
         weight = total[:, 0] + 1e-300
         mean = total[:, 1:4] / weight[:, None]
         self._covariance = (

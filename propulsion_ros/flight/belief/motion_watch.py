@@ -121,6 +121,8 @@ class MotionWatch:
         silence withdraws nothing.
     is_doubtful : bool
         Whether it is likely, or was until a height or a speed died at most 30 s ago.
+    held : float
+        Probability that something holds the vehicle, by whatever shows it.
     flown_ns : int or None
         When a live sensor last showed that nothing holds it [ns]; None where none did.
     """
@@ -151,17 +153,12 @@ class MotionWatch:
         self._doubtful_ns, self._was_likely = -_DOUBT_NS, held >= DOUBTFUL
         self._level_ns: int | None = None
         self.flown_ns: int | None = None
-        self.probability = 0.0
+        self.probability, self.held = 0.0, self._belief.held
         self.is_supported, self.is_doubtful, self.is_certain = is_supported, False, False
 
     def light(self) -> None:
         """Know that an engine is being lit by a command."""
         self._belief.light()
-
-    @property
-    def held(self) -> float:
-        """Probability that something holds the vehicle, by whatever shows it."""
-        return self._belief.held
 
     @property
     def height(self) -> float:
@@ -213,7 +210,7 @@ class MotionWatch:
 
     def _may_be_blocked(self, now_ns: int) -> bool:
         """Return whether it may still fall beside a level height: until it must have landed."""
-        height, flies = self._belief.height, self._belief.held < DOUBTFUL
+        height, flies = self._belief.height, self.held < DOUBTFUL
         if flies or height < _HIGH or abs(self._belief.speed) > _LEVEL:
             self._level_ns = None
             return False
@@ -223,6 +220,7 @@ class MotionWatch:
 
     def _judge(self, now_ns: int, *, has_flown: bool) -> None:
         belief = self._belief
+        held = self.held = belief.held
         live = np.array([feed.is_live(now_ns) for feed in self._channels])
         fresh = np.array([feed.is_fresh(now_ns) for feed in self._channels])
         if fresh[Channel.FORCE]:
@@ -231,15 +229,15 @@ class MotionWatch:
         self.probability = belief.supported(live)
         may_be_blocked = has_flown and self._may_be_blocked(now_ns)
         # A height that comes back, as after a landing, need not be believed yet.
-        likely = belief.held if live[Channel.HEIGHT] else self.probability
+        likely = held if live[Channel.HEIGHT] else self.probability
         is_likely = likely >= DOUBTFUL and not may_be_blocked
         if self._likely.update(now_ns, is_likely):
             self._doubtful_ns = now_ns
         is_recent = now_ns - self._doubtful_ns < _DOUBT_NS
-        self.is_doubtful = is_likely or (is_recent and belief.held >= DOUBTFUL)
+        self.is_doubtful = is_likely or (is_recent and held >= DOUBTFUL)
         self.is_certain = belief.supported(fresh) >= CERTAIN
         has_lasted = self._certain.update(now_ns, self.is_certain and not may_be_blocked)
-        if belief.held < DOUBTFUL:
+        if held < DOUBTFUL:
             self.is_supported, self._doubtful_ns = False, -_DOUBT_NS
             if live.any():
                 self.flown_ns = now_ns
