@@ -10,7 +10,7 @@ from propulsion_ros.flight.apogee.ascent_watch import AscentWatch
 from propulsion_ros.flight.apogee.detector_protocol import Detector
 from propulsion_ros.flight.apogee.mach import MachMeter
 from propulsion_ros.flight.asked_twice import AskedTwice
-from propulsion_ros.flight.belief.belief import Channel
+from propulsion_ros.flight.belief.departure import Departure
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.belief.readings import Readings
 from propulsion_ros.flight.burn_monitor import BurnMonitor
@@ -21,7 +21,6 @@ from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_time import FlightTime
-from propulsion_ros.flight.liftoff import Liftoff, LiftoffDetector
 from propulsion_ros.flight.motion.climb import Climb
 from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.phases.course import Course
@@ -48,7 +47,6 @@ from propulsion_ros.timing.flight_clock import Stamp
 from propulsion_ros.timing.held import Held
 
 _OVERRIDES_NS = 60_000_000_000  # for how long an override counts more than the sensors [ns]
-_DENIED_NS = 5_000_000_000  # after which a liftoff that they deny was none [ns]
 
 
 class FlightState:
@@ -117,11 +115,10 @@ class FlightState:
         self._attitude = Held(round(params.frozen_time * 1e9) - 1)
         self._may_stick = may_settle and not self._is_legacy
         self._mach = MachMeter(params.site_altitude)
-        self._liftoff = LiftoffDetector(params, may_settle=may_settle)
         self._burn = BurnMonitor()
         self._velocity = LiveValue(params.frozen_time)
         self._stands = Dwell(params.stand_down_time)
-        self._motion = MotionWatch(params.stand_down_time)
+        self._motion = MotionWatch(params.stand_down_time, begins_anywhere=not may_settle)
         self._climb = Climb(params.resume_velocity, params.frozen_time)
         self._asked = AskedTwice(params.ask_again_time)
         self._record = RecordedFlight(params, self._notify, trusts_stamps=not keeps_flight)
@@ -410,20 +407,14 @@ class FlightState:
             velocity > self._params.resume_velocity if self._velocity.is_alive(now_ns)
             else self._climb.is_certain
         )
-        is_recorded = self._record.is_held and not self.phase.is_armed
-        if is_recorded or (self.phase.is_armed and self.ascent is None):
-            self._liftoff.update(
-                now_ns, sample.altitude, sample.velocity, sample.acceleration,
-                self._watch.fitted_velocity,
-            )
 
     def _observe(self, sample: Sample) -> None:
         """Follow the transitions that the sample makes, and the sub-phases."""
         now_ns = self._clock.now_ns
-        if self._course.does(Duty.DETECT_LIFTOFF) and (lifted := self._lifted_off()):
+        if self._course.does(Duty.DETECT_LIFTOFF) and (lifted := self._departure):
             self._course.liftoff = self._mark_of(lifted, sample)
             self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
-        found = self._liftoff.ascent
+        found = self._departure
         if self._course.does(Duty.DETECT_ASCENT) and self.ascent is None and found is not None:
             self._course.ascent = self._mark_of(found, sample)
         if self._course.does(Duty.WATCH_REST) and self._is_over():
@@ -434,21 +425,13 @@ class FlightState:
             if trigger and not (trigger == 'timer' and self._is_timer_early):
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
 
-    def _lifted_off(self) -> Liftoff | None:
-        """Return a liftoff that was found and that nothing denies; a denied one is forgotten."""
-        found = self._liftoff.liftoff
-        if found is None:
-            return None
-        now_ns = self._clock.now_ns
-        # After an ignition a climb at 1 g may be that of a throttled engine.
-        is_denied = self.is_supported and self.ignition is None and self._motion.lives(
-            now_ns - self._skipped_ns, Channel.HEIGHT, Channel.FORCE
-        )
-        if is_denied and now_ns - found.clock_ns > _DENIED_NS:
-            self._liftoff.reset()
-        return None if is_denied else found
+    @property
+    def _departure(self) -> Departure | None:
+        """When the vehicle left what held it, on the flight clock; None where it has not."""
+        found = self._motion.departure
+        return found and found._replace(clock_ns=found.clock_ns + self._skipped_ns)
 
-    def _mark_of(self, found: Liftoff, sample: Sample) -> Mark:
+    def _mark_of(self, found: Departure, sample: Sample) -> Mark:
         """Return the moment at which a detected change began."""
         stamp_ns = sample.stamp_ns - (self._clock.now_ns - found.clock_ns)
         return Mark(stamp_ns, found.clock_ns, found.source)
@@ -505,7 +488,6 @@ class FlightState:
         self._course.forget_moments()
         self._clock.begin_flight()
         self._events.reset()
-        self._liftoff.reset()
         self._doubt_ns = self._doubt_end_ns = 0
         self._begun_ns = self._clock.now_ns
         self._is_rearmed = self._record.was_armed = False
@@ -588,7 +570,7 @@ class FlightState:
     def _consider_record(self, sample: Sample, velocity: float) -> None:
         """Judge the record by a sample and a velocity that is measured."""
         record = self._record.judge(
-            self._clock.now_ns, sample, velocity, self._liftoff.ascent
+            self._clock.now_ns, sample, velocity, self._departure
         )
         if record is not None:
             self._resume(record, sample)
@@ -601,7 +583,7 @@ class FlightState:
             return
         gap_ns = record.gap_ns(self._clock.now_ns, sample.stamp_ns)
         doubt_ns = record.doubt_ns(self._clock.now_ns, sample.stamp_ns)
-        now_ns, found = snapshot.clock_ns + gap_ns, self._liftoff.ascent
+        now_ns, found = snapshot.clock_ns + gap_ns, self._departure
         age_ns = 0 if found is None else self._clock.now_ns - found.clock_ns
         self._begin_flight()
         self._skipped_ns += now_ns - self._clock.now_ns
@@ -622,15 +604,15 @@ class FlightState:
             # Ignition was commanded before the restart, and what it lit then is not lit again.
             self._events.spend_ignitions()
             if found is not None:
-                self._lift_off(sample, Liftoff(now_ns - age_ns, found.source))
+                self._lift_off(sample, Departure(now_ns - age_ns, found.source))
             elif record.is_aloft:
-                self._lift_off(sample, Liftoff(now_ns, 'climb'))
+                self._lift_off(sample, Departure(now_ns, 'climb'))
             return
         if self.phase is Phase.FLIGHT and self.ascent is None and found is not None:
             # The restart came between liftoff and the end of what makes an ascent certain.
-            self._course.ascent = self._mark_of(Liftoff(now_ns - age_ns, found.source), sample)
+            self._course.ascent = self._mark_of(Departure(now_ns - age_ns, found.source), sample)
 
-    def _lift_off(self, sample: Sample, found: Liftoff) -> None:
+    def _lift_off(self, sample: Sample, found: Departure) -> None:
         """Begin a flight whose ascent was seen already, before a restart or by it."""
         self._motion.begin(in_air=True)
         self._course.liftoff = self._course.ascent = self._mark_of(found, sample)
