@@ -93,8 +93,11 @@ def fly(config: FlightConfig) -> None:
     commands = {2: 'launch', 3: 'ignition', 5: 'liftoff_override', 8: 'apogee_override'}
     for i in range(12):
         stamp_ns = i * 500_000_000
+        # At rest until the ascent is commanded.
+        moved = max(i - 5.0, 0.0)
         report = state.update(Sample(
-            stamp_ns, 100.0 + i, 5.0 + i, -9.0 + i, (1.0, i), (1.0, i), (1.0, i),
+            stamp_ns, 0.01 * i + 10.0 * moved, 20.0 * moved, 0.01 * i + moved,
+            (1.0, i), (1.0, i), (1.0, i),
             rotation=(0.0, 0.1 * i, 0.0, 1.0), circuits=((0, True),),
         ))
         actuators.enter(report.phase, stamp_ns, may_deploy=state.may_deploy)

@@ -10,7 +10,7 @@ from propulsion_ros.flight.apogee.ascent_watch import AscentWatch
 from propulsion_ros.flight.apogee.detector_protocol import Detector
 from propulsion_ros.flight.apogee.mach import MachMeter
 from propulsion_ros.flight.asked_twice import AskedTwice
-from propulsion_ros.flight.belief.belief import Channel
+from propulsion_ros.flight.belief.departure import Departure
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.belief.readings import Readings
 from propulsion_ros.flight.burn_monitor import BurnMonitor
@@ -21,7 +21,6 @@ from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_time import FlightTime
-from propulsion_ros.flight.liftoff import Liftoff, LiftoffDetector
 from propulsion_ros.flight.motion.climb import Climb
 from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.phases.course import Course
@@ -48,7 +47,6 @@ from propulsion_ros.timing.flight_clock import Stamp
 from propulsion_ros.timing.held import Held
 
 _OVERRIDES_NS = 60_000_000_000  # for how long an override counts more than the sensors [ns]
-_DENIED_NS = 5_000_000_000  # after which a liftoff that they deny was none [ns]
 
 
 class FlightState:
@@ -117,11 +115,10 @@ class FlightState:
         self._attitude = Held(round(params.frozen_time * 1e9) - 1)
         self._may_stick = may_settle and not self._is_legacy
         self._mach = MachMeter(params.site_altitude)
-        self._liftoff = LiftoffDetector(params, may_settle=may_settle)
         self._burn = BurnMonitor()
         self._velocity = LiveValue(params.frozen_time)
         self._stands = Dwell(params.stand_down_time)
-        self._motion = MotionWatch(params.stand_down_time)
+        self._motion = MotionWatch(params.stand_down_time, begins_anywhere=not may_settle)
         self._climb = Climb(params.resume_velocity, params.frozen_time)
         self._asked = AskedTwice(params.ask_again_time)
         self._record = RecordedFlight(params, self._notify, trusts_stamps=not keeps_flight)
@@ -287,7 +284,7 @@ class FlightState:
         elif verdict is Stamp.JUMPED and before_ns is not None:
             self._note_jump(sample.stamp_ns - before_ns)
         if self._is_attitude_stuck(sample):
-            sample = replace(sample, rotation=UNKNOWN_ROTATION)
+            sample = sample._replace(rotation=UNKNOWN_ROTATION)
         known = self._watch.see(
             sample, self._mach.update(sample), is_silence=is_silence,
             may_light=self._events.may_ignite,
@@ -295,9 +292,10 @@ class FlightState:
         if math.isfinite(known.altitude):
             self._sample = known
         self._circuits = dict(sample.circuits)
-        # Compared as text, because NaN is not equal to NaN as a number.
-        values = repr((sample.altitude, sample.velocity, sample.acceleration))
-        self._frozen.repeats(self._clock.now_ns, values)
+        self._frozen.repeats(self._clock.now_ns, [
+            None if math.isnan(value) else value
+            for value in (sample.altitude, sample.velocity, sample.acceleration)
+        ])
         is_frozen = self._is_frozen = self._frozen.is_held(self._clock.now_ns)
         velocity = sane(sample.velocity)
         self._follow_motion(sample, is_silence=is_silence)
@@ -321,7 +319,7 @@ class FlightState:
     @property
     def _climbs_in_doubt(self) -> bool:
         """Whether the vehicle climbs, and flight time may be ahead because a clock was set."""
-        return self._doubt_ns > 0 and self._is_climbing and not self._is_legacy
+        return self._doubt_ns > 0 and self._climb.is_certain and not self._is_legacy
 
     @property
     def _is_time_doubtful(self) -> bool:
@@ -404,25 +402,19 @@ class FlightState:
         """Detect motion and rest, in every phase that uses them; velocity must be measured."""
         now_ns = self._clock.now_ns
         self._velocity.update(now_ns, velocity)
-        self._is_climbing = self._climb.update(now_ns - self._skipped_ns, sample.altitude)
+        self._climb.update(now_ns - self._skipped_ns, sample.altitude)
         self._is_ascending = (
             velocity > self._params.resume_velocity if self._velocity.is_alive(now_ns)
-            else self._is_climbing
+            else self._climb.is_certain
         )
-        is_recorded = self._record.is_held and not self.phase.is_armed
-        if is_recorded or (self.phase.is_armed and self.ascent is None):
-            self._liftoff.update(
-                now_ns, sample.altitude, sample.velocity, sample.acceleration,
-                self._watch.fitted_velocity,
-            )
 
     def _observe(self, sample: Sample) -> None:
         """Follow the transitions that the sample makes, and the sub-phases."""
         now_ns = self._clock.now_ns
-        if self._course.does(Duty.DETECT_LIFTOFF) and (lifted := self._lifted_off()):
+        if self._course.does(Duty.DETECT_LIFTOFF) and (lifted := self._departure):
             self._course.liftoff = self._mark_of(lifted, sample)
             self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
-        found = self._liftoff.ascent
+        found = self._departure
         if self._course.does(Duty.DETECT_ASCENT) and self.ascent is None and found is not None:
             self._course.ascent = self._mark_of(found, sample)
         if self._course.does(Duty.WATCH_REST) and self._is_over():
@@ -433,29 +425,23 @@ class FlightState:
             if trigger and not (trigger == 'timer' and self._is_timer_early):
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
 
-    def _lifted_off(self) -> Liftoff | None:
-        """Return a liftoff that was found and that nothing denies; a denied one is forgotten."""
-        found = self._liftoff.liftoff
-        if found is None:
-            return None
-        now_ns = self._clock.now_ns
-        # After an ignition a climb at 1 g may be that of a throttled engine.
-        is_denied = self.is_supported and self.ignition is None and self._motion.lives(
-            now_ns - self._skipped_ns, Channel.HEIGHT, Channel.FORCE
-        )
-        if is_denied and now_ns - found.clock_ns > _DENIED_NS:
-            self._liftoff.reset()
-        return None if is_denied else found
+    @property
+    def _departure(self) -> Departure | None:
+        """When the vehicle left what held it, on the flight clock; None where it has not."""
+        found = self._motion.departure
+        return found and found._replace(clock_ns=found.clock_ns + self._skipped_ns)
 
-    def _mark_of(self, found: Liftoff, sample: Sample) -> Mark:
+    def _mark_of(self, found: Departure, sample: Sample) -> Mark:
         """Return the moment at which a detected change began."""
         stamp_ns = sample.stamp_ns - (self._clock.now_ns - found.clock_ns)
         return Mark(stamp_ns, found.clock_ns, found.source)
 
     def _is_over(self) -> bool:
         """Return whether the vehicle is at its pad in a flight that is none, or had no apogee."""
-        is_near = abs(self._motion.height) <= self._params.home_tolerance
-        is_held = self._motion.is_certain and self._motion.is_supported and is_near
+        is_held = (
+            self._motion.is_certain and self._motion.is_supported
+            and abs(self._motion.height) <= self._params.home_tolerance
+        )
         is_none = self.ascent is None or (
             self.phase is Phase.FLIGHT and self.is_supported and not self._events.burns
         )
@@ -502,7 +488,6 @@ class FlightState:
         self._course.forget_moments()
         self._clock.begin_flight()
         self._events.reset()
-        self._liftoff.reset()
         self._doubt_ns = self._doubt_end_ns = 0
         self._begun_ns = self._clock.now_ns
         self._is_rearmed = self._record.was_armed = False
@@ -527,7 +512,7 @@ class FlightState:
             self._climb, self._velocity, self._frozen, self._attitude, self._mach, self._motion
         ):
             sensed.reset()
-        self._is_climbing = self._is_ascending = False
+        self._is_ascending = False
         self._skipped_ns: int = 0
 
     # The record of a flight, for a restart of the computer.
@@ -585,7 +570,7 @@ class FlightState:
     def _consider_record(self, sample: Sample, velocity: float) -> None:
         """Judge the record by a sample and a velocity that is measured."""
         record = self._record.judge(
-            self._clock.now_ns, sample, velocity, self._liftoff.ascent
+            self._clock.now_ns, sample, velocity, self._departure
         )
         if record is not None:
             self._resume(record, sample)
@@ -598,7 +583,7 @@ class FlightState:
             return
         gap_ns = record.gap_ns(self._clock.now_ns, sample.stamp_ns)
         doubt_ns = record.doubt_ns(self._clock.now_ns, sample.stamp_ns)
-        now_ns, found = snapshot.clock_ns + gap_ns, self._liftoff.ascent
+        now_ns, found = snapshot.clock_ns + gap_ns, self._departure
         age_ns = 0 if found is None else self._clock.now_ns - found.clock_ns
         self._begin_flight()
         self._skipped_ns += now_ns - self._clock.now_ns
@@ -619,15 +604,15 @@ class FlightState:
             # Ignition was commanded before the restart, and what it lit then is not lit again.
             self._events.spend_ignitions()
             if found is not None:
-                self._lift_off(sample, Liftoff(now_ns - age_ns, found.source))
+                self._lift_off(sample, Departure(now_ns - age_ns, found.source))
             elif record.is_aloft:
-                self._lift_off(sample, Liftoff(now_ns, 'climb'))
+                self._lift_off(sample, Departure(now_ns, 'climb'))
             return
         if self.phase is Phase.FLIGHT and self.ascent is None and found is not None:
             # The restart came between liftoff and the end of what makes an ascent certain.
-            self._course.ascent = self._mark_of(Liftoff(now_ns - age_ns, found.source), sample)
+            self._course.ascent = self._mark_of(Departure(now_ns - age_ns, found.source), sample)
 
-    def _lift_off(self, sample: Sample, found: Liftoff) -> None:
+    def _lift_off(self, sample: Sample, found: Departure) -> None:
         """Begin a flight whose ascent was seen already, before a restart or by it."""
         self._motion.begin(in_air=True)
         self._course.liftoff = self._course.ascent = self._mark_of(found, sample)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from propulsion_ros.flight.belief.departure import Departure
 from propulsion_ros.flight.events.variables import Sample
-from propulsion_ros.flight.liftoff import Liftoff
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.resumption import Outcome, Resumption
 from propulsion_ros.flight.snapshot import Snapshot
@@ -60,7 +60,7 @@ class RecordedFlight:
         )
 
     def judge(
-        self, clock_ns: int, sample: Sample, velocity: float, ascent: Liftoff | None
+        self, clock_ns: int, sample: Sample, velocity: float, ascent: Departure | None
     ) -> Resumption | None:
         """Take a sample, its measured velocity and an ascent; return what is to be resumed now."""
         record = self._resumption

@@ -6,10 +6,9 @@ import math
 from enum import Enum
 from typing import NamedTuple
 
-from propulsion_ros.flight.liftoff import CERTAIN_RISE, PUSHES, Liftoff
+from propulsion_ros.flight.belief.departure import PUSH, Departure
 from propulsion_ros.flight.motion.fall import Fall
 from propulsion_ros.flight.motion.live_value import LiveValue
-from propulsion_ros.flight.motion.reckoning import REST_ACCELERATION
 from propulsion_ros.flight.motion.signs import MotionSigns, Repeated
 from propulsion_ros.flight.motion.slope import Slope
 from propulsion_ros.flight.phases.params import FlightParams
@@ -18,9 +17,11 @@ from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.timing.dwell import Dwell
 
 _LATEST_START_NS = 500_000_000  # samples may be on their way while a record is written
+_CERTAIN_RISE = 100.0  # no sensor that settles or drifts on the ground gains so much [m]
 _UNCERTAIN = 3.0  # times as long must motion last where the age of the record is uncertain
 _REST_WINDOW = 1.0  # over which an altitude at rest has no slope [s]
 _CHAIN = 3.0  # times as long may it be away on the pad: a restart may follow another one
+_REST_ACCELERATION = 1.5  # net of gravity, at most, of what rests [m/s^2]
 _FRESH_NS = 60_000_000_000  # what has flown so shortly before is on no bench
 _AGREES = 0.25  # of a velocity input, which the slope of a live altitude must show
 
@@ -155,7 +156,7 @@ class Resumption:
         altitude: float,
         velocity: float,
         acceleration: float = math.nan,
-        ascent: Liftoff | None = None,
+        ascent: Departure | None = None,
     ) -> Verdict:
         """Take a sample and return what becomes of the flight.
 
@@ -165,7 +166,7 @@ class Resumption:
             On the flight clock, and as stamped [ns].
         altitude, velocity, acceleration : float
             As measured, up positive [m], [m/s], [m/s^2] net of gravity; NaN where unknown.
-        ascent : Liftoff or None
+        ascent : Departure or None
             What was seen of an ascent since the restart.
         """
         if self._begun_ns is None:
@@ -195,13 +196,13 @@ class Resumption:
             return _RESUME
         if moves and not self._altitude.is_alive(clock_ns):
             return _RESUME
-        if self.snapshot.phase is Phase.FLIGHT and ascent is not None and ascent.source in PUSHES:
+        if self.snapshot.phase is Phase.FLIGHT and ascent is not None and ascent.source == PUSH:
             return _RESUME
         if self._is_silent(clock_ns):
             return _RESUME
         return Verdict(Outcome.DROP, 'the vehicle rests') if rests else _WAIT
 
-    def _judge_pad(self, rests: bool, altitude: float, ascent: Liftoff | None) -> Verdict:
+    def _judge_pad(self, rests: bool, altitude: float, ascent: Departure | None) -> Verdict:
         """Return what becomes of a vehicle that was armed on its pad.
 
         Without any sensor it waits: armed again, it would wait for a liftoff that may have passed.
@@ -209,7 +210,7 @@ class Resumption:
         be at work on it.
         """
         if self.is_aside:
-            is_certain = ascent is not None and (ascent.source in PUSHES or altitude > CERTAIN_RISE)
+            is_certain = ascent is not None and (ascent.source == PUSH or altitude > _CERTAIN_RISE)
             return _RESUME if is_certain else _WAIT
         if ascent is not None or self.is_aloft:
             return _RESUME
@@ -301,7 +302,7 @@ class Resumption:
         signs = seen[is_certain]
         is_alive = self._altitude.is_alive(clock_ns)
         sinks = signs.drops or signs.sinks
-        is_calm = self._calm.update(clock_ns, abs(acceleration) < REST_ACCELERATION)
+        is_calm = self._calm.update(clock_ns, abs(acceleration) < _REST_ACCELERATION)
         rests = is_calm and self._acceleration.is_alive(clock_ns)
         # A step of a sensor makes a long line rise while a short one sinks.
         rises = signs.climbs or (signs.rises and not (signs.sinks and may_settle))
@@ -319,7 +320,7 @@ class Resumption:
         """Take an altitude; return whether it rose more than a sensor does that settles."""
         if altitude > self._params.resume_height:
             self._lowest_high = min(self._lowest_high, altitude)
-        return altitude - self._lowest_high > CERTAIN_RISE
+        return altitude - self._lowest_high > _CERTAIN_RISE
 
     @property
     def _is_flown(self) -> bool:
@@ -343,6 +344,6 @@ class Resumption:
         is_level = self._altitude.is_alive(clock_ns) and abs(self._rest_slope.value) <= limit
         moves = self._velocity.is_alive(clock_ns) and abs(velocity) > limit
         is_free = (
-            self._acceleration.is_alive(clock_ns) and abs(acceleration) > 2.0 * REST_ACCELERATION
+            self._acceleration.is_alive(clock_ns) and abs(acceleration) > 2.0 * _REST_ACCELERATION
         )
         return self._rest.update(clock_ns, is_level and not moves and not is_free)

@@ -50,15 +50,15 @@ def run(args: argparse.Namespace) -> int:
         if args.picture is not None:
             require_target(args.picture)
         params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
-        result, why_none = _search(args.log, params)
+        result, doubt = _search(args.log, params)
         if args.picture is not None:
             _draw(args.log, params, args.picture)
     except ConfigError as error:
         return fail('apogee', error)
     except ImportError as error:
         return fail('apogee', f"--picture needs matplotlib, {how_to_get('matplotlib')}: {error}")
-    if why_none:
-        note('apogee', f'{printable(args.log)}: {why_none}')
+    if doubt:
+        note('apogee', f'{printable(args.log)}: {doubt}')
     print(json.dumps(result, allow_nan=False))
     return 0
 
@@ -88,11 +88,12 @@ def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:
 
 
 def _search(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
-    """Return the apogee of a log, and why there is none, '' where there is one."""
+    """Return the apogee of a log, and why there is none or one is doubtful, '' where it is not."""
     report, rise = None, _Rise()
     for report in fly(rise.measured(samples_of_log(path)), params):
         if report.apogee is not None and report.estimate is not None:
-            return _result(report.apogee.stamp_ns, report.estimate), ''
+            doubt = rise.doubt(params.minimum_height)
+            return _result(report.apogee.stamp_ns, report.estimate), doubt
     nothing = dict.fromkeys(
         ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
     )
@@ -121,13 +122,23 @@ class _Rise:
                 self.depth = max(self.depth, self._first - sample.altitude)
             yield sample
 
+    def doubt(self, least: float) -> str:
+        """Return why a log that goes down alone may be turned over, '' where it does not."""
+        if not self.height < least <= self.depth:
+            return ''
+        return (
+            f'it goes {self.depth:.3g} m down alone; unless it begins in the fall, altitude_m is '
+            'positive upward'
+        )
+
 
 def _why_none(report: FlightReport | None, rise: _Rise, least: float) -> str:
     """Return why a log has no apogee, by its last report."""
     if report is None:
         return 'no apogee: expected rows, got a header alone'
-    if rise.height < least <= rise.depth:
-        return f'no apogee: it goes {rise.depth:.3g} m down; altitude_m is positive upward'
+    doubt = rise.doubt(least)
+    if doubt:
+        return f'no apogee: {doubt}'
     if rise.height < least:
         return (
             f'no apogee: it rises {rise.height:.3g} m, and below {least:g} m none is looked for; '

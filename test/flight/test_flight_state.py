@@ -89,10 +89,10 @@ def motion(t):
 
 
 def motion_under_drogue(t):
-    """Return `motion` with 5 m/s more speed on the way down."""
+    """Return `motion` with 15 m/s more speed on the way down: what is slower may be carried."""
     altitude, velocity, acceleration = motion(t)
     past = max(0.0, t - APOGEE_TIME)
-    return altitude - 5.0 * past, velocity - 5.0 * (past > 0.0), acceleration
+    return altitude - 15.0 * past, velocity - 15.0 * (past > 0.0), acceleration
 
 
 def at_rest(t):
@@ -269,7 +269,8 @@ def test_least_time_of_ascent_means_nothing_where_the_feed_begins_in_the_fall():
     flight = Flight(min_ascent_time=60.0)
     flight.sample(start, *motion_under_drogue(start))
     assert flight.command('launch', start) == ''
-    flight.feed(start + 0.02, start + 7.0, at=motion_under_drogue)
+    # A barometer that starts may settle for 10 s.
+    flight.feed(start + 0.02, start + 12.0, at=motion_under_drogue)
     assert flight.words == ['launch', 'flight', 'recovery']
 
 
@@ -355,23 +356,10 @@ def test_detection_stands_where_the_feed_begins_in_the_fall():
     flight.sample(start, *motion_under_drogue(start))
     assert flight.command('launch', start) == ''
     detector.is_told = True
-    flight.feed(start + 0.02, start + 3.5, at=motion_under_drogue)
+    flight.feed(start + 0.02, start + 11.0, at=motion_under_drogue)
     detector.is_told = False
-    flight.feed(start + 3.5, start + 5.0, at=motion_under_drogue)
+    flight.feed(start + 11.0, start + 12.0, at=motion_under_drogue)
     assert flight.words == ['launch', 'flight', 'recovery']
-
-
-@pytest.mark.parametrize(
-    ('health', 'phase'),
-    [('ok', Phase.FLIGHT), ('filling', Phase.LAUNCH), ('outliers', Phase.LAUNCH)],
-)
-def test_speed_of_a_bad_fit_is_no_liftoff(health, phase):
-    detector = FakeDetector()
-    detector.velocity, detector.health = 50.0, health
-    flight = Flight(detector).armed()
-    for i in range(100):
-        flight.sample(-3.0 + i / RATE, 1.0 * max(0, i - 10) + wiggle(i))
-    assert flight.state.phase is phase
 
 
 def test_rise_is_measured_from_the_pad_of_this_flight():

@@ -13,11 +13,11 @@ from flown_vehicle import wiggle
 from parts import amount
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
 from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.belief.departure import Departure
 from propulsion_ros.flight.events.conditions import MoreThan
 from propulsion_ros.flight.events.events import Action, EventRecord, EventSpec
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.liftoff import Liftoff
 from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase, Subphase
@@ -302,7 +302,6 @@ def test_armed_vehicle_at_rest_on_its_pad(heartbeat, outcome):
     pytest.param('fall', 90.0, None, id='a barometer falls'),
     pytest.param('climb', 120.0, Outcome.RESUME, id='it rises by 120 m'),
     pytest.param('acceleration', 20.0, Outcome.RESUME, id='a motor pushes'),
-    pytest.param('coast', 20.0, Outcome.RESUME, id='a motor has pushed'),
 ])
 def test_what_was_set_aside_at_rest_is_resumed_by_a_certain_ascent_alone(
     source, altitude, outcome
@@ -313,7 +312,7 @@ def test_what_was_set_aside_at_rest_is_resumed_by_a_certain_ascent_alone(
         record.judge(round(i * DT * S), NOW + round((60.0 + i * DT) * S), *row)
     record.is_aside = True
     found = record.judge(
-        round(9.0 * S), NOW + round(69.0 * S), altitude, NAN, NAN, Liftoff(round(8.0 * S), source)
+        round(9.0 * S), NOW + round(69.0 * S), altitude, NAN, NAN, Departure(round(8.0 * S), source)
     )
     assert found.outcome is (outcome or Outcome.WAIT)
 

@@ -28,7 +28,7 @@ def command(tmp_path, capsys):
 
 def _throw(columns='time_s,altitude_m', extra='', speed=60.0, begin=0.0):
     time = np.arange(begin, 10.0, 0.05)
-    altitude = speed * time - 4.903325 * time**2
+    altitude = np.maximum(speed * time - 4.903325 * time**2, 0.0)
     rows = [f'{t:.2f},{h:.3f}{extra}' for t, h in zip(time, altitude, strict=True)]
     return '\n'.join([columns, *rows, ''])
 
@@ -61,7 +61,7 @@ def test_nothing_detected_is_all_null(command, content):
 
 
 def test_unknown_times_are_null_and_never_nan(command):
-    rows = [f'{0.02 * i:.2f},{900.0 - 0.3 * i:.2f}' for i in range(100)]
+    rows = [f'{0.02 * i:.2f},{900.0 - 0.5 * i:.2f}' for i in range(100)]
     _, out, _ = command('\n'.join(['time_s,altitude_m', *rows]))
     found = json.loads(out, parse_constant=pytest.fail)
     assert found['reason'] == 'descent'

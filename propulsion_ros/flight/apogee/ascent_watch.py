@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from propulsion_ros.flight.apogee.detector_protocol import Detector
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
@@ -86,7 +85,7 @@ class AscentWatch:
         self.estimate = estimate
         if math.isnan(velocity):
             velocity = self.fitted_velocity
-        return replace(sample, altitude=altitude, velocity=velocity, acceleration=acceleration)
+        return sample._replace(altitude=altitude, velocity=velocity, acceleration=acceleration)
 
     @property
     def fitted_velocity(self) -> float:
@@ -99,7 +98,7 @@ class AscentWatch:
         if self.estimate is None or not math.isfinite(sample.altitude):
             return sample
         fitted = self.estimate.altitude
-        return replace(sample, altitude=fitted) if math.isfinite(fitted) else sample
+        return sample._replace(altitude=fitted) if math.isfinite(fitted) else sample
 
     @property
     def fitted_acceleration(self) -> float:

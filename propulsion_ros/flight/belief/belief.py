@@ -30,8 +30,9 @@ _FAILED_START = 0.01  # share of a failed channel at the start
 _TAIL = 4.0  # degrees of freedom of a sound channel's errors (Student's t)
 _GLITCH = 0.01  # share of a sound channel's readings that are anything
 _NEAR = (5.0, 5.0, 6.0)  # a failed channel goes on so near its last values [m, m/s, m/s^2],
-_FAR = (300.0, 100.0, 100.0)  # or reads anything in such a range,
+_FAR = (1000.0, 100.0, 100.0)  # or reads anything in such a range,
 _LEVEL_TIME, _LEVEL_VARIANCE = 2.0, 2.5  # or stays, as a blocked port does [s], [m^2]
+_LEVEL_SHARE = 0.5  # of what fails, or what rests would seem blocked
 _PORT = 1e-4  # error of a static port by the square of the speed [s^2/m]
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half
 _ASIDE = 8.0  # growth of the variance of a free speed: no force is all upright [m^2/s^3]
@@ -48,6 +49,7 @@ _FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state
 _LEAST = 1e-30  # least probability, so that any belief can be withdrawn
 _LONGEST = 0.25  # step of time [s]
 _STEPS = 40  # for a gap of any length
+_SHAKEN = 10.0  # times the variance of a mean of readings, of the force on what shakes
 _LIT = 60.0  # no person goes near what was to be lit [s]
 _RESTART = 0.02  # least doubt of what was believed before a restart
 _PRIORS = {  # by mode
@@ -55,6 +57,14 @@ _PRIORS = {  # by mode
     True: (0.10, 0.05, 0.15, 0.35, 0.35),
 }
 _CHANNELS = len(Channel)
+
+
+class _Switch:
+    """Rates at which hypotheses follow each other (from, to) [1/s], as they are needed."""
+
+    def __init__(self, rates: FloatArray) -> None:
+        self.into = np.ascontiguousarray(rates.T)
+        self.total = rates.sum(axis=1)
 
 
 class Belief:
@@ -87,17 +97,26 @@ class Belief:
         for (source, target), mean_time in MEAN_TIMES.items():
             rates[source, target] = 1.0 / mean_time
         flipped = failed[:, None] ^ failed[None]
-        self._mode_rates = np.where(flipped == 0, rates[self._mode][:, self._mode], 0.0)
-        self._is_landing = ~self._is_held[:, None] & (self._mode[None] == int(Mode.REST))
-        self._is_lifted = ~self._is_carried[:, None] & self._is_carried[None]
+        modes = np.where(flipped == 0, rates[self._mode][:, self._mode], 0.0)
+        lands = ~self._is_held[:, None] & (self._mode[None] == int(Mode.REST))
+        lifts = ~self._is_carried[:, None] & self._is_carried[None]
         same = self._mode[:, None] == self._mode[None]
-        self._health_rates = np.zeros_like(self._mode_rates)
+        health, heals_height = np.zeros_like(modes), np.zeros_like(modes)
         for channel in Channel:
             flips = same & (flipped == 1 << channel)
             sound = self._is_sound[channel][:, None]
-            self._health_rates += np.where(flips, np.where(sound, _FAILS, _HEALS), 0.0)
+            each = np.where(flips, np.where(sound, _FAILS, _HEALS), 0.0)
             if channel is Channel.HEIGHT:
-                self._heals_height = flips & ~sound
+                heals_height = np.where(sound, 0.0, each)
+                each -= heals_height
+            health += each
+        self._lands, self._heals_height = _Switch(modes * lands), _Switch(heals_height)
+        self._health = _Switch(health)
+        # By whether it was just lit, so that no person carries it.
+        self._modes = {
+            is_lit: _Switch(np.where(lands | (lifts & is_lit), 0.0, modes))
+            for is_lit in (False, True)
+        }
 
     def _read_motions(self) -> None:
         rows = np.array([MOTIONS[Mode(mode)] for mode in self._mode])
@@ -123,8 +142,9 @@ class Belief:
             known, held = float(prior[is_held].sum()), min(max(held, _RESTART), 1.0 - _RESTART)
             prior *= np.where(is_held, held / known, (1.0 - held) / (1.0 - known))
         self._shares: FloatArray = np.maximum(prior, _LEAST)
+        self._begins_in_air = in_air
         self._level_height = math.nan
-        self._lit_time = 0.0
+        self._lit_time = self._scatter = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
         self._track.reset()
 
@@ -149,33 +169,30 @@ class Belief:
     def _mix(self, dt: float) -> None:
         """Let modes and healths switch, and merge what comes to be the same hypothesis."""
         top = float(self._shares @ self._state[:, 0])
-        state = self._state.copy()
+        # Where a height is that healed, its own readings must have shown.
+        may_heal = self._track.is_proven
         lands = np.exp(-np.minimum(self._apart(), 1500.0) / _TERRAIN)
-        if not self._track.is_proven:
-            lands = np.where(state[:, 0] < -_BELOW, _DEEP, lands)
-        switches = np.where(self._is_landing, self._mode_rates * lands[:, None], self._mode_rates)
-        if self._lit_time > 0.0:
-            switches = np.where(self._is_lifted, 0.0, switches)
-        health = self._health_rates
-        if not self._track.is_proven:
-            # Where a height is that healed, its own readings must have shown.
-            health = np.where(self._heals_height, 0.0, health)
-        leaving = (switches + health).sum(axis=1)
+        if not may_heal:
+            lands = np.where(self._state[:, 0] < -_BELOW, _DEEP, lands)
+        modes = self._modes[self._lit_time > 0.0]
+        leaving = modes.total + self._health.total + lands * self._lands.total
+        if may_heal:
+            leaving += self._heals_height.total
         stays = np.exp(-leaving * dt)
-        share = ((1.0 - stays) / np.maximum(leaving, 1e-12) * self._shares)[:, None]
-        heals = np.where(self._heals_height, health, 0.0) * share
-        goes_on = (health * share) - heals
-        goes_on[np.diag_indices_from(goes_on)] += stays * self._shares
         # Moments about a common height, or the squares would lose their digits.
+        moments = np.empty((len(stays), 13))
+        state = moments[:, 1:4]
+        moments[:, 0], state[:] = 1.0, self._state
         state[:, 0] -= top
-        moments = np.concatenate((
-            np.ones((len(state), 1)), state,
-            (self._covariance + state[:, :, None] * state[:, None, :]).reshape(-1, 9),
-        ), axis=1)
-        total = goes_on.T @ moments
-        total += self._entered((switches * share).T @ moments)
-        if self._track.is_proven:
-            total += self._healed(heals.T @ moments, top)
+        np.add(
+            self._covariance, state[:, :, None] * state[:, None, :],
+            out=moments[:, 4:].reshape(-1, 3, 3),
+        )
+        leaves = ((1.0 - stays) / np.maximum(leaving, 1e-12) * self._shares)[:, None] * moments
+        total = (stays * self._shares)[:, None] * moments + self._health.into @ leaves
+        total += self._entered(modes.into @ leaves + self._lands.into @ (lands[:, None] * leaves))
+        if may_heal:
+            total += self._healed(self._heals_height.into @ leaves, top)
         weight = total[:, 0] + 1e-300
         mean = total[:, 1:4] / weight[:, None]
         self._covariance = (
@@ -241,9 +258,12 @@ class Belief:
         step = np.zeros((len(speed), 3, 3))
         step[:, 0, 0], step[:, 0, 1], step[:, 0, 2] = 1.0, dt, 0.5 * dt * dt
         step[:, 1, 1], step[:, 1, 2], step[:, 2, 2] = keeps, dt * keeps, lasts
-        # Shaking takes what rests nowhere. It adds to the size of a force; less than 1 g is a fall.
+        # Shaking takes what rests nowhere. Less than 1 g is a fall, as far as it is no shaking.
         step[self._is_rest, :2, 2] = 0.0
-        falls = np.where(self._is_rest, np.minimum(self._state[:, 2], 0.0), 0.0)
+        shaken = _SHAKEN * self._scatter
+        falls = np.where(
+            self._is_rest, np.minimum(self._state[:, 2] + math.sqrt(shaken), 0.0), 0.0
+        )
         self._state = (step @ self._state[:, :, None])[:, :, 0]
         self._state[:, 1] += falls * dt
         self._state[:, 1] += self._speed * (1.0 - keeps)
@@ -252,7 +272,8 @@ class Belief:
         spread = self._push_spread + _DRAG_SPREAD * np.abs(drag)
         self._covariance[:, 1, 1] += self._speed_spread**2 * (1.0 - keeps**2)
         self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, _ASIDE * dt)
-        self._covariance[:, 2, 2] += spread**2 * (1.0 - lasts**2)
+        variance = spread**2 + np.where(self._is_rest, shaken, 0.0)
+        self._covariance[:, 2, 2] += variance * (1.0 - lasts**2)
 
     def _bound(self) -> None:
         """Keep every deviation within what is possible; scaled, or it would be no covariance."""
@@ -264,7 +285,7 @@ class Belief:
         np.maximum(diagonal, _FLOOR, out=diagonal)
 
     def read(
-        self, channel: Channel, value: float, weight: float = 1.0, scatter: float = 0.0
+        self, channel: Channel, value: float, spacing: float = 1.0, scatter: float = 0.0
     ) -> None:
         """Take a reading of a channel.
 
@@ -274,19 +295,23 @@ class Belief:
             Height [m], upward speed [m/s], or size of the specific force [m/s^2].
         value : float
             Finite.
-        weight : float
-            Share of an independent reading that it is, by `ALIKE`.
+        spacing : float
+            Time since the last reading, over that of `ALIKE`: what comes sooner is a share of a
+            reading, and what is wrong has gone further after longer.
         scatter : float
             Variance by the noise that it has itself, beside that of its kind.
         """
         if channel is Channel.FORCE:
-            self._lit_time = 0.0
+            self._lit_time, self._scatter = 0.0, scatter
         index, measured, kind = self._model(channel, value)
         variance = kind + scatter
         innovation = measured - self._state[:, index]
         total = self._covariance[:, index, index] + variance
-        square = innovation**2 / total
-        near, far = _NEAR[channel], _FAR[channel]
+        # In the air a first reading says where it is, and nothing of what it is doing.
+        is_first = self._begins_in_air and math.isnan(self._recent[channel])
+        square = np.zeros_like(total) if is_first else innovation**2 / total
+        weight = min(spacing, 1.0)
+        near, far = _NEAR[channel] * max(spacing, 1.0) ** 1.5, _FAR[channel]
         sound = np.logaddexp(
             math.log1p(-_GLITCH) - 0.98 - 0.5 * np.log(total)
             - 0.5 * (_TAIL + 1.0) * np.log1p(square / _TAIL),
@@ -295,11 +320,12 @@ class Belief:
         step = self._step(channel, value, weight)
         failed = math.log(
             0.25 / near * math.exp(-min(step / near, 300.0)) + 0.25 / far
-            + (self._level(value, weight) if channel is Channel.HEIGHT else 0.0)
+            + (_LEVEL_SHARE * self._level(value, weight) if channel is Channel.HEIGHT else 0.0)
         )
         is_sound = self._is_sound[channel]
         evidence = np.where(is_sound, sound, failed) - self._improbable(channel, is_sound)
-        self._weigh(weight * evidence)
+        if not is_first:
+            self._weigh(weight * evidence)
         # A reading far out moves the state less (weights of Student's t).
         noise = variance / weight * (_TAIL + square) / (_TAIL + 1.0)
         gain = self._covariance[:, :, index] * (
@@ -383,6 +409,10 @@ class Belief:
         is_shown = (self._is_sound & read[:, None])[:Channel.FORCE].any(axis=0)
         return float(self._shares[self._is_held & is_shown].sum())
 
+    def believed(self, channel: Channel) -> float:
+        """Return the probability that a channel is sound."""
+        return float(self._shares[self._is_sound[channel]].sum())
+
     @property
     def held(self) -> float:
         """Probability that something holds the vehicle, by whatever."""
@@ -399,6 +429,13 @@ class Belief:
         """Mean speed of what is held [m/s]."""
         shares = self._shares[self._is_held]
         return float(shares @ self._state[self._is_held, 1] / shares.sum())
+
+    @property
+    def flight(self) -> tuple[float, float]:
+        """Mean height [m] and speed [m/s] of what nothing holds."""
+        shares = self._shares[~self._is_held]
+        height, speed, _ = shares @ self._state[~self._is_held] / shares.sum()
+        return float(height), float(speed)
 
     @property
     def modes(self) -> FloatArray:

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from propulsion_ros.flight.belief.belief import ALIKE, Belief, Channel
+from propulsion_ros.flight.belief.departure import CERTAIN, DOUBTFUL, Departure, DepartureWatch
 from propulsion_ros.flight.belief.readings import Readings
 from propulsion_ros.timing.dwell import Dwell
 
-CERTAIN, DOUBTFUL = 0.995, 0.5
-"""Probabilities from which it is certain, and likely, that something holds the vehicle."""
 _LIVE_NS = (300_000_000, 2_000_000_000)  # after so long without a reading a channel shows nothing:
 _INTERVALS = 2.5  # within these bounds, so many of its own intervals
 _REPEATS_NS = (500_000_000, 10_000_000_000)  # for how long a channel may repeat itself: at least,
@@ -109,6 +108,8 @@ class MotionWatch:
     ----------
     lasts : float
         For how long it must be certain [s].
+    begins_anywhere : bool
+        Whether it may begin in the air, as a log does; else it begins on a pad.
 
     Attributes
     ----------
@@ -121,20 +122,24 @@ class MotionWatch:
         silence withdraws nothing.
     is_doubtful : bool
         Whether it is likely, or was until a height or a speed died at most 30 s ago.
+    held : float
+        Probability that something holds the vehicle, by whatever shows it.
     flown_ns : int or None
         When a live sensor last showed that nothing holds it [ns]; None where none did.
     """
 
-    def __init__(self, lasts: float) -> None:
+    def __init__(self, lasts: float, *, begins_anywhere: bool = False) -> None:
+        self._begins_anywhere = begins_anywhere
         self._belief = Belief()
         self._feeds = [_Feed(window_ns) for window_ns in _WINDOW_NS]
         self._channels = self._feeds[:len(Channel)]
         self._certain, self._likely = Dwell(lasts), Dwell(_LIKELY)
+        self._departure = DepartureWatch()
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything, and begin on the pad."""
-        self.begin(in_air=False)
+        """Forget everything."""
+        self.begin(in_air=self._begins_anywhere)
 
     def begin(self, *, in_air: bool, is_supported: bool = False, held: float = 0.0) -> None:
         """Begin anew, on the pad or where the vehicle may fly.
@@ -142,7 +147,9 @@ class MotionWatch:
         What was certain before a restart stays so, and what was likely stays as likely: that it
         was counts for as long as after the last sign of it.
         """
-        self._belief.reset(in_air=in_air and not is_supported, held=held)
+        in_air = in_air and not is_supported
+        self._belief.reset(in_air=in_air, held=held)
+        self._departure.reset(in_air=in_air)
         for feed in self._feeds:
             feed.reset()
         self._certain.reset()
@@ -150,8 +157,9 @@ class MotionWatch:
         self._clock_ns: int | None = None
         self._doubtful_ns, self._was_likely = -_DOUBT_NS, held >= DOUBTFUL
         self._level_ns: int | None = None
+        self._height = math.nan
         self.flown_ns: int | None = None
-        self.probability = 0.0
+        self.probability, self.held = 0.0, self._belief.held
         self.is_supported, self.is_doubtful, self.is_certain = is_supported, False, False
 
     def light(self) -> None:
@@ -159,9 +167,9 @@ class MotionWatch:
         self._belief.light()
 
     @property
-    def held(self) -> float:
-        """Probability that something holds the vehicle, by whatever shows it."""
-        return self._belief.held
+    def departure(self) -> Departure | None:
+        """When it left what held it, where it certainly flies now."""
+        return self._departure.found
 
     @property
     def height(self) -> float:
@@ -188,6 +196,7 @@ class MotionWatch:
         has_flown : bool
             Whether an ascent was seen, so that a level height far up may be that of a blocked port.
         """
+        self._departure.feel(now_ns, readings.force)
         values = (readings.height,), (readings.speed,), readings.force, readings.rate
         due = [
             feed.take(now_ns, value, learns=learns)
@@ -206,14 +215,16 @@ class MotionWatch:
     def _read(self, due: list[_Mean | None]) -> None:
         for channel, found in zip(Channel, due, strict=False):
             if found is not None:
-                weight = min(found.seconds / ALIKE[channel], 1.0)
-                self._belief.read(channel, found.size, weight, found.variance)
+                spacing = found.seconds / ALIKE[channel]
+                self._belief.read(channel, found.size, spacing, found.variance)
+                if channel is Channel.HEIGHT:
+                    self._height = found.size
         if due[-1] is not None:
             self._belief.read_spin(due[-1].size, due[-1].seconds)
 
     def _may_be_blocked(self, now_ns: int) -> bool:
         """Return whether it may still fall beside a level height: until it must have landed."""
-        height, flies = self._belief.height, self._belief.held < DOUBTFUL
+        height, flies = self._belief.height, self.held < DOUBTFUL
         if flies or height < _HIGH or abs(self._belief.speed) > _LEVEL:
             self._level_ns = None
             return False
@@ -223,6 +234,7 @@ class MotionWatch:
 
     def _judge(self, now_ns: int, *, has_flown: bool) -> None:
         belief = self._belief
+        held = self.held = belief.held
         live = np.array([feed.is_live(now_ns) for feed in self._channels])
         fresh = np.array([feed.is_fresh(now_ns) for feed in self._channels])
         if fresh[Channel.FORCE]:
@@ -231,17 +243,19 @@ class MotionWatch:
         self.probability = belief.supported(live)
         may_be_blocked = has_flown and self._may_be_blocked(now_ns)
         # A height that comes back, as after a landing, need not be believed yet.
-        likely = belief.held if live[Channel.HEIGHT] else self.probability
+        likely = held if live[Channel.HEIGHT] else self.probability
         is_likely = likely >= DOUBTFUL and not may_be_blocked
         if self._likely.update(now_ns, is_likely):
             self._doubtful_ns = now_ns
         is_recent = now_ns - self._doubtful_ns < _DOUBT_NS
-        self.is_doubtful = is_likely or (is_recent and belief.held >= DOUBTFUL)
+        self.is_doubtful = is_likely or (is_recent and held >= DOUBTFUL)
         self.is_certain = belief.supported(fresh) >= CERTAIN
         has_lasted = self._certain.update(now_ns, self.is_certain and not may_be_blocked)
-        if belief.held < DOUBTFUL:
+        if held < DOUBTFUL:
             self.is_supported, self._doubtful_ns = False, -_DOUBT_NS
             if live.any():
                 self.flown_ns = now_ns
         elif has_lasted:
             self.is_supported = True
+        height = self._height if live[Channel.HEIGHT] else math.nan
+        self._departure.update(now_ns, belief, held, height, is_felt=bool(live[Channel.FORCE]))

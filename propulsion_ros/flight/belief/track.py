@@ -12,7 +12,7 @@ _SPREAD, _TIME = 50.0, 0.5  # accelerations of a rocket [m/s^2], [s]
 _JUMP = 25.0  # square of the standard deviations beyond which a reading begins it anew
 _SPEED = 200.0  # standard deviation of the speed at its first reading [m/s]
 _PROVEN = 3  # readings that agreed before it is believed
-_OLD = 0.5  # [s]
+_OLD, _INTERVALS = 0.5, 2.5  # it is old after so long [s], and so many of its own intervals
 
 
 class Track:
@@ -34,12 +34,12 @@ class Track:
         self.state: FloatArray = np.zeros(3)
         self.covariance: FloatArray = np.zeros((3, 3))
         self._agreed = -1
-        self._age = math.inf
+        self._age, self._interval = math.inf, 0.0
 
     @property
     def is_proven(self) -> bool:
         """Whether several readings in a row agreed, the last one lately."""
-        return self._agreed >= _PROVEN and self._age < _OLD
+        return self._agreed >= _PROVEN and self._age < max(_OLD, _INTERVALS * self._interval)
 
     def advance(self, dt: float) -> None:
         """Let time pass [s]."""
@@ -54,7 +54,8 @@ class Track:
 
     def take(self, height: float, variance: float) -> float:
         """Take a reading [m], and return how far it is from where it was expected [m]."""
-        innovation, self._age = height - float(self.state[0]), 0.0
+        innovation = height - float(self.state[0])
+        self._interval, self._age = (0.0 if self._agreed < 0 else self._age), 0.0
         total = float(self.covariance[0, 0]) + variance
         if self._agreed < 0 or innovation * innovation > _JUMP * total:
             far = 0.0 if self._agreed < 0 else abs(innovation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from propulsion_ros.flight.belief.readings import Readings
@@ -19,8 +19,7 @@ _FARTHEST = 1e6
 """No height, distance or speed is larger, in SI units."""
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """One estimate of the vehicle's motion; NaN means unknown.
 
     Attributes
@@ -70,8 +69,8 @@ def sane(value: float) -> float:
 def bounded(sample: Sample) -> Sample:
     """Return a sample in which values that are too large for any vehicle are unknown."""
     (east, north), (v_east, v_north) = sample.horizontal_position, sample.horizontal_velocity
-    return replace(
-        sample, altitude=sane(sample.altitude), velocity=sane(sample.velocity),
+    return sample._replace(
+        altitude=sane(sample.altitude), velocity=sane(sample.velocity),
         acceleration=sane(sample.acceleration),
         horizontal_position=(sane(east), sane(north)),
         horizontal_velocity=(sane(v_east), sane(v_north)),

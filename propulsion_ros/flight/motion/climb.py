@@ -23,15 +23,21 @@ class Climb:
     def __init__(self, limit: float, frozen_time: float) -> None:
         self._limit = limit
         self._altitude, self._slope = LiveValue(frozen_time), Slope(_WINDOW)
+        self._clock_ns = 0
 
     def reset(self) -> None:
         """Forget the altitude."""
         self._altitude.reset()
         self._slope.reset()
 
-    def update(self, clock_ns: int, altitude: float) -> bool:
-        """Take the altitude [m], NaN where unknown, and return whether it certainly rises."""
+    def update(self, clock_ns: int, altitude: float) -> None:
+        """Take the altitude [m], NaN where unknown."""
+        self._clock_ns = clock_ns
         self._altitude.update(clock_ns, altitude)
         self._slope.update(clock_ns, altitude)
-        is_alive = self._altitude.is_alive(clock_ns)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the altitude certainly rises, computed where it is asked for."""
+        is_alive = self._altitude.is_alive(self._clock_ns)
         return is_alive and self._slope.exceeds(self._limit) and self._slope.value > 0.0

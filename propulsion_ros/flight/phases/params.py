@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
@@ -15,31 +14,6 @@ from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 class FlightParams:
     """When a vehicle has lifted off, has landed, and when that is believed."""
 
-    liftoff_acceleration: float = quantity(
-        1.5 * STANDARD_GRAVITY,
-        'm/s^2',
-        above=STANDARD_GRAVITY,
-        doc='specific force that means liftoff, 1 g at rest',
-    )
-    liftoff_acceleration_time: float = quantity(
-        0.1, 's', above=0.0, doc='for how long that force must act'
-    )
-    liftoff_confirm_velocity: float = quantity(
-        6.0, 'm/s', above=0.0,
-        doc='speed that the force adds up to and that confirms it where the altitude is dead',
-    )
-    liftoff_confirm_rise: float = quantity(
-        5.0, 'm', above=0.0, doc='recent rise that confirms the force where the altitude is alive'
-    )
-    liftoff_velocity: float = quantity(
-        10.0, 'm/s', above=0.0, doc='vertical speed that means an ascent, together with the rise'
-    )
-    liftoff_rise: float = quantity(
-        15.0, 'm', above=0.0, doc='recent rise that means an ascent, together with the speed'
-    )
-    liftoff_rise_time: float = quantity(
-        0.5, 's', above=0.0, doc='for how long speed and rise must hold'
-    )
     stand_down_time: float = quantity(
         5.0, 's', above=0.0,
         doc='for how long something must certainly hold the vehicle, as after a landing',

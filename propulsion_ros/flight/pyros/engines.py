@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from propulsion_ros.flight.events.conditions import Condition
 from propulsion_ros.settings.errors import CommandError
@@ -81,9 +82,8 @@ class EngineSpec:
     limits: tuple[Condition, ...] = ()
 
 
-@dataclass(frozen=True)
-class EngineRow:
-    """One row of the JointState of engines; NaN where a row has no such field."""
+class EngineRow(NamedTuple):
+    """One row of the JointState of engines; `math.nan` itself where a row has no such field."""
 
     name: str
     position: float = math.nan

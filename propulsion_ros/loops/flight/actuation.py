@@ -389,8 +389,8 @@ class FlightActuation:
 
     def _publish_engines(self, now_ns: int, *, is_beat: bool) -> None:
         rows = self.actuators.engines.rows(now_ns)
-        # Compared as text, since NaN does not equal NaN.
-        if is_beat or repr(rows) != repr(self._rows):
+        # One NaN object stands for all that is unknown, so that rows which have it are equal.
+        if is_beat or rows != self._rows:
             self._rows = rows
             self._send(self._engines, JointRow(
                 position=[row.position for row in rows], effort=[row.effort for row in rows],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -256,13 +256,12 @@ class FlightEstimation:
         raw, self._raw = self._raw, {IMU: [], PRESSURE: []}
         height = math.nan
         if raw[PRESSURE]:
-            pascal = float(np.mean([values[0] for values in raw[PRESSURE]]))
+            pascal = sum(values[0] for values in raw[PRESSURE]) / len(raw[PRESSURE])
             height = sane(float(altitude_of_pressure(pascal)) - self.pad_altitude)
         if not raw[IMU]:
             return Readings(height)
-        with np.errstate(over='ignore', invalid='ignore'):
-            rate, force = np.mean(raw[IMU], axis=0).tolist()
-        return Readings(height, math.nan, _known(force), _known(rate))
+        rates, forces = zip(*raw[IMU], strict=True)
+        return Readings(height, math.nan, _mean(forces), _mean(rates))
 
     # Outputs.
 
@@ -283,8 +282,8 @@ class FlightEstimation:
         self._emit(state)
 
 
-def _known(vector: list[float]) -> Vector:
-    x, y, z = map(sane, vector)
+def _mean(vectors: Sequence[Vector]) -> Vector:
+    x, y, z = (sane(sum(axis) / len(vectors)) for axis in zip(*vectors, strict=True))
     return x, y, z
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -251,7 +250,7 @@ class FlightLoop:
         self._estimate = state
         sample = sample_of(state, self._params.estimator)
         readings = None if self._estimation is None else self._estimation.readings()
-        self._take(replace(sample, readings=readings))
+        self._take(sample._replace(readings=readings))
 
     def _take_temperature(self, message: Any) -> None:
         self._asides.push(TEMPERATURE, message, message.temperature)
@@ -285,8 +284,8 @@ class FlightLoop:
             sample.altitude, sample.horizontal_position,
             is_on_pad=Duty.MEASURE_PAD in duties and not self._state.is_resuming,
         )
-        self._update(replace(
-            sample, altitude=altitude, horizontal_position=position,
+        self._update(sample._replace(
+            altitude=altitude, horizontal_position=position,
             temperature=self._air.known(stamp_ns), circuits=self._circuits.known(stamp_ns),
         ))
 

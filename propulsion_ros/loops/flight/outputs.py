@@ -78,6 +78,7 @@ class FlightOutputs:
     def reset(self) -> None:
         """Publish everything anew."""
         self.flags: dict[str, str] = {}
+        self._facts: tuple[object, ...] = ()
 
     def publish_request(self, name: str, stamp_ns: int) -> None:
         """Publish a request that was followed after the sample of a stamp."""
@@ -91,7 +92,10 @@ class FlightOutputs:
         estimate: EstimatorState | None = None,
     ) -> None:
         """Publish phase, sub-phase, tune, beacon, flags and apogee where they changed."""
-        values = _flags(state, report, estimate)
+        facts = _facts(state, report, estimate)
+        if facts == self._facts:
+            return
+        self._facts, values = facts, _flags(state, report, estimate)
         if values == self.flags:
             return
         before, self.flags = self.flags, values
@@ -165,6 +169,18 @@ def _status_of(event: EventFired) -> StatusRow:
         *(('action', str(action)) for action in event.actions),
         *event.measured,
     ))
+
+
+def _facts(
+    state: FlightState, report: FlightReport | None, estimator: EstimatorState | None
+) -> tuple[object, ...]:
+    """Return what `_flags` are made of, which is compared at each sample."""
+    estimate = report.estimate if report else None
+    return (
+        state.phase, state.subphase, state.ignition, state.liftoff, state.apogee, state.objections,
+        estimate and (estimate.health, estimate.detected, estimate.reason, estimate.sigma),
+        report and report.flags, estimator and (estimator.flags, estimator.mode),
+    )
 
 
 def _flags(

@@ -18,7 +18,9 @@ from propulsion_ros.flight.motion.climb import Climb
 ])
 def test_a_climb_is_a_rise_above_the_limit(altitude, is_climb):
     climb = Climb(3.0, 0.5)
-    found = [climb.update(i * 20_000_000, altitude(0.02 * i)) for i in range(250)]
-    assert found[-1] is is_climb
+    for i in range(250):
+        climb.update(i * 20_000_000, altitude(0.02 * i))
+    assert climb.is_certain is is_climb
     climb.reset()
-    assert not climb.update(5_000_000_000, altitude(5.0))
+    climb.update(5_000_000_000, altitude(5.0))
+    assert not climb.is_certain

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a vehicle has left what held it."""
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from propulsion_ros.flight.belief.belief import Belief, Channel
+from propulsion_ros.flight.belief.readings import Vector
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+
+CERTAIN, DOUBTFUL = 0.995, 0.5
+"""Probabilities from which it is certain, and likely, that something holds the vehicle."""
+PUSH = 'acceleration'
+"""Source of a departure that the accelerometer has felt."""
+
+_LEFT = 1.0 - CERTAIN  # probability down to which it has left what held it
+_LOOKS = 2  # readings in a row that show that
+_FELT, _UNFELT = (5.0, 5.0), (15.0, 10.0)
+# It is at least so far from where it was held [m], and so fast [m/s], where a push was felt or not:
+# wind on a port moves a height as well.
+_SETTLE_NS = 10_000_000_000  # for so long a barometer settles after its start
+_WEIGHT = (0.8 * STANDARD_GRAVITY, 1.2 * STANDARD_GRAVITY)  # of what rests; more pushes [m/s^2]
+_STILL = 0.1 * STANDARD_GRAVITY  # within which of 1 g nothing is felt [m/s^2]
+_FELT_NS = 3_000_000_000  # before it seems to leave, it may have been felt
+_HEIGHT = np.array([channel is Channel.HEIGHT for channel in Channel])
+
+
+class Departure(NamedTuple):
+    """When it left on the flight clock [ns], and how that was seen.
+
+    ``source`` is 'acceleration' where a push was felt, dated back to its beginning, else 'climb'
+    or 'fall' by where it goes.
+    """
+
+    clock_ns: int
+    source: str
+
+
+class DepartureWatch:
+    """Follows from the belief when a vehicle leaves what holds it.
+
+    It has left where that something holds it is as improbable as it must be probable to be
+    certain, and it has gone from where it was held. What moves back to there and was not seen to
+    go is a sensor that comes back, as from a jump. A level that was never certain is that of the
+    pad, or where it began in the air, for the time in which a barometer settles. Only a push or a
+    drop leads from where it was held into the air, and an accelerometer that is believed feels
+    either.
+
+    Attributes
+    ----------
+    found : Departure or None
+        Where it certainly flies now.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self, *, in_air: bool = False) -> None:
+        """Forget everything, and begin on a pad or where it may fly."""
+        self._begins_in_air = in_air
+        self._settled_ns: int | None = None
+        self._level, self._is_level_known = 0.0, False
+        self._forget_flight()
+        self._pushed_ns: int | None = None
+        self._moved_ns = -_FELT_NS
+
+    def _forget_flight(self) -> None:
+        self.found: Departure | None = None
+        self._left_ns: int | None = None
+        self._has_gone, self._looks = False, 0
+
+    def feel(self, now_ns: int, force: Vector) -> None:
+        """Take a specific force [m/s^2], NaN where unknown, and note since when it is a push."""
+        size = math.hypot(*force)
+        if abs(size - STANDARD_GRAVITY) > _STILL:
+            self._moved_ns = now_ns
+        if size > _WEIGHT[1]:
+            self._pushed_ns = now_ns if self._pushed_ns is None else self._pushed_ns
+        elif size >= _WEIGHT[0] and self._left_ns is None:
+            self._pushed_ns = None
+
+    def update(
+        self, now_ns: int, belief: Belief, held: float, height: float, *, is_felt: bool
+    ) -> None:
+        """Follow the belief after it has taken readings.
+
+        Parameters
+        ----------
+        now_ns : int
+            On the flight clock [ns].
+        belief : Belief
+            Now.
+        held : float
+            Its probability that something holds the vehicle.
+        height : float
+            Last reading of a height that lives [m], NaN where none does.
+        is_felt : bool
+            Whether the accelerometer lives.
+        """
+        has_height = math.isfinite(height)
+        if self._settled_ns is None:
+            self._settled_ns = now_ns + _SETTLE_NS
+            if self._begins_in_air and has_height:
+                self._level = height
+        if held >= DOUBTFUL:
+            self._forget_flight()
+            is_shown = not has_height or belief.supported(_HEIGHT) >= CERTAIN
+            if held >= CERTAIN and is_shown:
+                self._level, self._is_level_known = belief.height, True
+            return
+        if self._left_ns is None:
+            self._left_ns = now_ns
+        flown, speed = belief.flight
+        # The belief runs on for a while where a height stops.
+        is_read = has_height and belief.believed(Channel.HEIGHT) >= DOUBTFUL
+        away = (height if is_read else flown) - self._level
+        is_pushed = is_felt and self._pushed_ns is not None
+        distance, slowest = _FELT if is_pushed else _UNFELT
+        is_lost = not self._is_level_known and now_ns >= self._settled_ns
+        is_away = is_lost or abs(away) > distance
+        self._has_gone = self._has_gone or is_lost or (is_away and away * speed > 0.0)
+        is_seen = held < _LEFT and is_away and abs(speed) > slowest
+        self._looks = self._looks + 1 if is_seen else 0
+        is_still = self._left_ns - self._moved_ns > _FELT_NS
+        may_deny = is_felt and is_still and self._is_level_known
+        is_denied = may_deny and belief.believed(Channel.FORCE) >= DOUBTFUL
+        if self.found is not None or is_denied or not self._has_gone or self._looks < _LOOKS:
+            return
+        if is_pushed and self._pushed_ns is not None:
+            self.found = Departure(min(self._pushed_ns, self._left_ns), PUSH)
+        else:
+            self.found = Departure(self._left_ns, 'climb' if speed > 0.0 else 'fall')

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from flown_vehicle import wiggle
+from propulsion_ros.flight.belief.motion_watch import MotionWatch
+from propulsion_ros.flight.belief.readings import Readings
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+
+NAN = math.nan
+STEP_NS = 10_000_000
+
+
+def run(samples, step_ns=STEP_NS, *, begins_anywhere=False, sensors=(0, 1, 2)):
+    """Return (index, liftoff) of the first liftoff for (altitude, velocity, acceleration)."""
+    watch = MotionWatch(5.0, begins_anywhere=begins_anywhere)
+    for i, sample in enumerate(samples):
+        altitude, velocity, acceleration = (
+            value if k in sensors else NAN for k, value in enumerate(sample)
+        )
+        force = (0.0, 0.0, acceleration + STANDARD_GRAVITY)
+        watch.update(i * step_ns, Readings(altitude, velocity, force), learns=i < 100)
+        if watch.departure is not None:
+            return i, watch.departure
+    return None
+
+
+def boost(i, a=20.0, step=0.01):
+    t = i * step
+    return 0.5 * a * t * t, a * t, a + wiggle(i)
+
+
+PAD = [(wiggle(i), wiggle(i), wiggle(i)) for i in range(300)]
+IGNITION_NS = len(PAD) * STEP_NS
+
+
+@pytest.mark.parametrize(('acceleration', 'latest'), [
+    # What accelerates less than a lift or a drone may be one, until it is faster or falls freely.
+    pytest.param(10.0, 2.4, id='10 m per s2'), pytest.param(20.0, 1.0, id='20 m per s2'),
+    pytest.param(60.0, 0.6, id='60 m per s2'), pytest.param(150.0, 0.6, id='150 m per s2'),
+])
+@pytest.mark.parametrize('sensors', [
+    pytest.param((0, 1, 2), id='all'), pytest.param((0, 2), id='altitude and accelerometer'),
+])
+def test_push_with_a_rise_is_found_and_dated_back(sensors, acceleration, latest):
+    flight = [boost(i, acceleration) for i in range(1, 300)]
+    index, liftoff = run(PAD + flight, sensors=sensors)
+    assert liftoff.source == 'acceleration'
+    assert liftoff.clock_ns == IGNITION_NS
+    assert (index - len(PAD)) * 0.01 < latest
+
+
+@pytest.mark.parametrize('acceleration', [10.0, 20.0, 60.0])
+def test_climb_by_the_altitude_alone_is_found_within_its_first_seconds(acceleration):
+    flight = [boost(i, acceleration) for i in range(1, 400)]
+    index, liftoff = run(PAD + flight, sensors=(0,))
+    assert liftoff.source == 'climb'
+    # It must be faster than what a helicopter carries.
+    assert 0.3 < (index - len(PAD)) * 0.01 < 1.0 + 20.0 / acceleration
+    assert IGNITION_NS < liftoff.clock_ns <= index * STEP_NS
+
+
+def test_weak_motor_that_the_flown_software_never_noticed():
+    """Net acceleration below 2 g and burnout below 50 m: neither limit of the original is met."""
+    burn = [boost(i, a=6.0) for i in range(1, 300)]
+    height, speed, _ = burn[-1]
+    coast = [
+        (height + speed * t - 4.9 * t * t, speed - 9.8 * t, -9.8 + wiggle(i))
+        for i, t in enumerate(0.01 * k for k in range(100))
+    ]
+    index, liftoff = run(PAD + burn + coast)
+    assert liftoff.source == 'acceleration'
+    assert liftoff.clock_ns == IGNITION_NS
+    assert index < len(PAD) + len(burn) + 60
+
+
+@pytest.mark.parametrize(
+    'samples',
+    [
+        pytest.param(PAD * 10, id='pad'),
+        pytest.param([(50.0, 40.0, 30.0)] * 500, id='frozen in boost'),
+        pytest.param([(NAN, NAN, NAN)] * 500, id='all unknown'),
+        pytest.param(
+            [(wiggle(i), NAN, NAN if i % 2 else 30.0 + wiggle(i)) for i in range(500)],
+            id='acceleration unknown every other time',
+        ),
+        pytest.param(
+            [(wiggle(i), wiggle(i), 30.0 if 200 <= i < 209 else wiggle(i)) for i in range(500)],
+            id='a knock of 0.09 s',
+        ),
+        pytest.param(
+            [(1e6 if i == 200 else wiggle(i), 50.0, NAN) for i in range(500)],
+            id='one spike up in altitude, velocity wrong',
+        ),
+        pytest.param(
+            [(1e6 if i == 200 else 20.0 + wiggle(i), -50.0, NAN) for i in range(500)],
+            id='one spike up in altitude, velocity wrong the other way',
+        ),
+        pytest.param(
+            PAD + [(-0.05 * i, NAN, wiggle(i)) for i in range(500)],
+            id='pressure drifts below the pad',
+        ),
+        pytest.param(
+            [(-1e5 if i == 200 else wiggle(i), 50.0, NAN) for i in range(500)],
+            id='one spike down in altitude, velocity wrong',
+        ),
+        pytest.param(
+            [(wiggle(i) + (120.0 if i > 200 else 0.0), wiggle(i), NAN) for i in range(500)],
+            id='pad reference moves by 120 m',
+        ),
+        pytest.param([(120.0 + wiggle(i), wiggle(i), NAN) for i in range(500)], id='pad at 120 m'),
+    ],
+)
+def test_no_liftoff(samples):
+    assert run(samples) is None
+
+
+def test_few_samples_across_gaps_are_no_liftoff_but_three_that_climb_are():
+    gap_ns = 2_000_000_000
+    samples = [(0.0, 0.0, NAN), (0.1, 0.0, NAN), *((100.0 * i, 50.0, NAN) for i in range(1, 4))]
+    assert run(samples[:4], gap_ns) is None
+    assert run(samples, gap_ns) is not None
+
+
+@pytest.mark.parametrize(
+    ('velocity', 'source'),
+    [pytest.param(100.0, 'climb', id='ascending'), pytest.param(-20.0, 'fall', id='descending')],
+)
+def test_a_feed_that_begins_in_the_air_is_a_flight(velocity, source):
+    samples = [(800.0 + velocity * 0.01 * i, velocity, NAN) for i in range(1100)]
+    _, liftoff = run(samples)
+    assert liftoff.source == source
+    _, liftoff = run(samples[:200], begins_anywhere=True)
+    assert liftoff.source == source
+
+
+@pytest.mark.parametrize(('begins_anywhere', 'latest'), [
+    pytest.param(True, 1.6, id='a log'), pytest.param(False, 10.2, id='a robot'),
+])
+def test_feed_that_begins_at_apogee_is_a_flight(begins_anywhere, latest):
+    """On a robot it may be a barometer that settles."""
+    times = [0.01 * i for i in range(1100)]
+    samples = [(800.0 - 4.9 * t * t, -9.8 * t, NAN) for t in times]
+    i, liftoff = run(samples, begins_anywhere=begins_anywhere)
+    assert liftoff.source == 'fall'
+    assert latest - 0.7 < times[i] < latest
+
+
+def test_small_fall_that_ends_is_none_in_a_log_either():
+    """Noise, and an altitude that was not set to 0 on its pad."""
+    rows = [(250.0 + 2.0 * math.sin(2.0 * 0.01 * i), 4.0 * math.cos(0.02 * i), NAN)
+            for i in range(2000)]
+    assert run(rows, begins_anywhere=True) is None
+
+
+@pytest.mark.parametrize('period', [2, 3, 5, 7, 10, 13, 20, 21])
+def test_missing_altitudes_do_not_hide_the_liftoff(period):
+    flight = [boost(i, 30.0) for i in range(1, 300)]
+    samples = [
+        (NAN if i % period == 0 else altitude, velocity, NAN)
+        for i, (altitude, velocity, _) in enumerate(PAD + flight)
+    ]
+    _, liftoff = run(samples)
+    assert liftoff.source == 'climb'
+    assert 0.0 < (liftoff.clock_ns - IGNITION_NS) * 1e-9 < 2.0
+
+
+@pytest.mark.parametrize('interval', [0.2, 0.5, 1.0])
+def test_slow_barometer_shows_a_climb(interval):
+    """At 1 Hz it takes readings, not seconds."""
+    times = [interval * i for i in range(round(20.0 / interval))]
+    samples = [(15.0 * max(t - 6.0, 0.0) ** 2 + wiggle(i), NAN, NAN) for i, t in enumerate(times)]
+    index, liftoff = run(samples, round(interval * 1e9))
+    assert liftoff.source == 'climb'
+    assert times[index] - 6.0 < 2.0 + 6.0 * interval
+
+
+def settling(offset, tau=0.5):
+    """Return the altitude of a vehicle at rest as a barometer that settles shows it."""
+    return [(offset * math.exp(-0.01 * i / tau) + wiggle(i), NAN, NAN) for i in range(1000)]
+
+
+@pytest.mark.parametrize('tau', [0.3, 0.7, 1.5])
+@pytest.mark.parametrize('offset', [-2000.0, -300.0, -60.0, 60.0, 300.0, 2000.0])
+def test_barometer_that_settles_is_no_liftoff(offset, tau):
+    """From below it was a climb, from above a fall: both charges fired on the pad."""
+    assert run([(wiggle(i), NAN, NAN) for i in range(600)] + settling(offset, tau)) is None
+    assert run(settling(offset, tau)) is None
+
+
+def test_velocity_that_is_stuck_makes_no_climb_of_a_barometer_that_settles():
+    assert run([(altitude, 40.0, NAN) for altitude, *_ in settling(-500.0)]) is None
+
+
+@pytest.mark.parametrize('sensors', [(0,), (0, 1), (0, 2)], ids=['altitude', 'odometry', 'both'])
+@pytest.mark.parametrize('far', [-400.0, 90.0, 400.0])
+@pytest.mark.parametrize('speed', [10.0, 30.0, 60.0])
+def test_sensor_that_jumps_and_comes_back_smoothly_is_no_liftoff(far, speed, sensors):
+    steps = round(abs(far) / speed / 0.01)
+    back = [
+        (far * (1.0 - i / steps) + wiggle(i), -math.copysign(speed, far), wiggle(i))
+        for i in range(steps)
+    ]
+    assert run(PAD + back + PAD, sensors=sensors) is None
+
+
+@pytest.mark.parametrize('sensors', [(0,), (0, 1), (0, 2), (0, 1, 2)])
+def test_drop_from_where_it_was_held_is_a_fall(sensors):
+    held = [(500.0 + wiggle(i), wiggle(i), wiggle(i)) for i in range(1500)]
+    drop = [(500.0 - 4.9 * t * t, -9.8 * t, -9.8 + wiggle(i))
+            for i, t in enumerate(0.01 * k for k in range(400))]
+    index, liftoff = run(held + drop, sensors=sensors)
+    assert liftoff.source == 'fall'
+    assert (index - len(held)) * 0.01 < 3.5
