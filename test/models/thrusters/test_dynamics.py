@@ -28,7 +28,8 @@ REPRODUCED = (
     'first_order_reset', 'first_order_start_late', 'yoerger_two_calls', 'bessa_two_calls',
 )
 REFUSED = {
-    'first_order_tau_negative': "parameter 'time_constant': -0.2 is below 0 s",
+    'first_order_tau_negative':
+        "parameter 'time_constant': -0.2 is below 0 s: write 0.2, its size",
 }
 # What the messages say is in the table of wrong values.
 PARSE_REFUSED = {'no_type', 'unknown', 'yoerger_no_beta', 'bessa_no_rm'}
