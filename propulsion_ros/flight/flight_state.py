@@ -412,11 +412,13 @@ class FlightState:
         """Follow the transitions that the sample makes, and the sub-phases."""
         now_ns = self._clock.now_ns
         if self._course.does(Duty.DETECT_LIFTOFF) and (lifted := self._departure):
-            self._course.liftoff = self._mark_of(lifted, sample)
+            # Of what was armed in the air the backup timer would have run out at once.
+            armed_ns = max(lifted.clock_ns, self._begun_ns)
+            self._course.liftoff = self._mark_of(lifted._replace(clock_ns=armed_ns), sample)
             self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
         found = self._departure
         if self._course.does(Duty.DETECT_ASCENT) and self.ascent is None and found is not None:
-            self._course.ascent = self._mark_of(found, sample)
+            self._course.ascent = self.liftoff or self._mark_of(found, sample)
         if self._course.does(Duty.WATCH_REST) and self._is_over():
             self._stand_down(Mark(sample.stamp_ns, now_ns, 'stand-down'))
         if self._course.does(Duty.DETECT_APOGEE):

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import lsq_linear
 
 from propulsion_ros.graph.robot_layout import AXES, Group, RobotLayout
 from propulsion_ros.models.body.hulls import Hulls
@@ -385,12 +384,16 @@ def torques_left(robot: RobotLayout) -> Iterator[Number]:
     ):
         return
     lowest, highest = robot.limits
-    shares = robot.matrix[[2, 5]] / most[[2, 5], None]
-    wanted = np.array([min(weight, 0.5 * lift) / most[2], 0.0])
-    # First of all they lift it.
-    first = np.array([[1e3], [1.0]])
-    made = lsq_linear(first * shares, first[:, 0] * wanted, (lowest, highest + _LEAST)).x
-    left = robot.matrix[5] @ made
+    left = robot.matrix[5] @ (lowest + (highest - lowest) * min(weight / lift, 0.5))
+    if abs(left) > _LEAST * most[5]:
+        # Where all alike turn it: loaded late, since few robots need it.
+        from scipy.optimize import lsq_linear
+        shares = robot.matrix[[2, 5]] / most[[2, 5], None]
+        wanted = np.array([min(weight, 0.5 * lift) / most[2], 0.0])
+        # First of all they lift it.
+        first = np.array([[1e3], [1.0]])
+        made = lsq_linear(first * shares, first[:, 0] * wanted, (lowest, highest + _LEAST)).x
+        left = robot.matrix[5] @ made
     yield Number('direction', abs(float(left)), (
         f'what carries {robot.body.mass:.4g} kg turns it about z by '
     ), most[5], 0, spun[0].name)

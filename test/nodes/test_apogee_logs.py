@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
@@ -35,7 +34,7 @@ AFTER = 0.5  # of the log that is fed after the decision [s]
 def fly_log(path):
     """Return the samples that a node is sent, and what the flight logic says to each."""
     # An odometry holds no acceleration.
-    samples = [replace(row, acceleration=math.nan) for row in read_flight_log(path)]
+    samples = [row._replace(acceleration=math.nan) for row in read_flight_log(path)]
     reports = []
     for report in fly(samples, ApogeeParams()):
         reports.append(report)

@@ -32,7 +32,7 @@ _GLITCH = 0.01  # share of a sound channel's readings that are anything
 _NEAR = (5.0, 5.0, 6.0)  # a failed channel goes on so near its last values [m, m/s, m/s^2],
 _FAR = (1000.0, 100.0, 100.0)  # or reads anything in such a range,
 _LEVEL_TIME, _LEVEL_VARIANCE = 2.0, 2.5  # or stays, as a blocked port does [s], [m^2]
-_LEVEL_SHARE = 0.5  # of what fails, or what rests would seem blocked
+_LEVEL_SHARE = 0.75  # or what rests would seem blocked
 _PORT = 1e-4  # error of a static port by the square of the speed [s^2/m]
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half
 _ASIDE = 8.0  # growth of the variance of a free speed: no force is all upright [m^2/s^3]
@@ -86,6 +86,14 @@ class Belief:
         self._is_rest = self._mode == int(Mode.REST)
         self._is_carried = self._mode == int(Mode.CARRIED)
         self._failures = (~self._is_sound).sum(axis=0)
+        # As numbers, since what is asked for at each sample is then a product.
+        self._held, self._sound = self._is_held.astype(float), self._is_sound.astype(float)
+        height, speed = self._is_sound[Channel.HEIGHT], self._is_sound[Channel.SPEED]
+        self._shown = {
+            (by_height, by_speed):
+                (self._is_held & ((height & by_height) | (speed & by_speed))).astype(float)
+            for by_height in (False, True) for by_speed in (False, True)
+        }
         self._read_switches(failed)
         self._read_motions()
         self._track = Track()
@@ -396,45 +404,44 @@ class Belief:
 
     # What is believed.
 
-    def supported(self, read: NDArray[np.bool_]) -> float:
+    def supported(self, *, height: bool, speed: bool) -> float:
         """Return the probability that something holds the vehicle, as a live height or speed shows.
 
         A force of 1 g alone is also that of a parachute, a hover, or a fall at its last speed.
 
         Parameters
         ----------
-        read : ndarray
-            Which channels are alive (3,).
+        height, speed : bool
+            Whether that channel is alive.
         """
-        is_shown = (self._is_sound & read[:, None])[:Channel.FORCE].any(axis=0)
-        return float(self._shares[self._is_held & is_shown].sum())
+        return float(self._shares @ self._shown[height, speed])
 
     def believed(self, channel: Channel) -> float:
         """Return the probability that a channel is sound."""
-        return float(self._shares[self._is_sound[channel]].sum())
+        return float(self._shares @ self._sound[channel])
 
     @property
     def held(self) -> float:
         """Probability that something holds the vehicle, by whatever."""
-        return float(self._shares[self._is_held].sum())
+        return float(self._shares @ self._held)
 
     @property
     def height(self) -> float:
         """Mean height of what is held [m]."""
-        shares = self._shares[self._is_held]
-        return float(shares @ self._state[self._is_held, 0] / shares.sum())
+        shares = self._shares * self._held
+        return float(shares @ self._state[:, 0] / shares.sum())
 
     @property
     def speed(self) -> float:
         """Mean speed of what is held [m/s]."""
-        shares = self._shares[self._is_held]
-        return float(shares @ self._state[self._is_held, 1] / shares.sum())
+        shares = self._shares * self._held
+        return float(shares @ self._state[:, 1] / shares.sum())
 
     @property
     def flight(self) -> tuple[float, float]:
         """Mean height [m] and speed [m/s] of what nothing holds."""
-        shares = self._shares[~self._is_held]
-        height, speed, _ = shares @ self._state[~self._is_held] / shares.sum()
+        shares = self._shares * (1.0 - self._held)
+        height, speed, _ = shares @ self._state / shares.sum()
         return float(height), float(speed)
 
     @property

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from propulsion_ros.flight.belief.belief import Belief, Channel
 from propulsion_ros.flight.belief.readings import Vector
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
@@ -17,15 +15,18 @@ PUSH = 'acceleration'
 """Source of a departure that the accelerometer has felt."""
 
 _LEFT = 1.0 - CERTAIN  # probability down to which it has left what held it
-_LOOKS = 2  # readings in a row that show that
+_LOOKS = {True: 2, False: 4}  # readings in a row that show that, where a push was felt or not
 _FELT, _UNFELT = (5.0, 5.0), (15.0, 10.0)
 # It is at least so far from where it was held [m], and so fast [m/s], where a push was felt or not:
 # wind on a port moves a height as well.
-_SETTLE_NS = 10_000_000_000  # for so long a barometer settles after its start
+_SETTLE_NS = 10_000_000_000  # for so long a barometer settles after its first reading
+_PUSHES_NS = 25_000_000_000  # no push of what is held lasts longer; its accelerometer is off
+_DATED_NS = 10_000_000_000  # so long before it is found a departure without a push is at most
 _WEIGHT = (0.8 * STANDARD_GRAVITY, 1.2 * STANDARD_GRAVITY)  # of what rests; more pushes [m/s^2]
+_GAINED = 10.0  # what was pushed to such a speed has gone, whatever a height shows [m/s]
+_LONGEST = 0.5  # between two readings of a force that adds up [s]
 _STILL = 0.1 * STANDARD_GRAVITY  # within which of 1 g nothing is felt [m/s^2]
 _FELT_NS = 3_000_000_000  # before it seems to leave, it may have been felt
-_HEIGHT = np.array([channel is Channel.HEIGHT for channel in Channel])
 
 
 class Departure(NamedTuple):
@@ -47,7 +48,8 @@ class DepartureWatch:
     go is a sensor that comes back, as from a jump. A level that was never certain is that of the
     pad, or where it began in the air, for the time in which a barometer settles. Only a push or a
     drop leads from where it was held into the air, and an accelerometer that is believed feels
-    either.
+    either. A push that adds up to a speed shows by itself that it has gone, also beside a height
+    that stays, as of a port that is taped over.
 
     Attributes
     ----------
@@ -62,25 +64,47 @@ class DepartureWatch:
         """Forget everything, and begin on a pad or where it may fly."""
         self._begins_in_air = in_air
         self._settled_ns: int | None = None
-        self._level, self._is_level_known = 0.0, False
+        self._level, self._is_level_known, self._has_settled = 0.0, False, False
         self._forget_flight()
-        self._pushed_ns: int | None = None
-        self._moved_ns = -_FELT_NS
+        self._forget_push()
+        self._moved_ns, self._felt_ns = -_FELT_NS, 0
 
     def _forget_flight(self) -> None:
         self.found: Departure | None = None
         self._left_ns: int | None = None
         self._has_gone, self._looks = False, 0
 
+    def _forget_push(self) -> None:
+        self._pushed_ns: int | None = None
+        self._speed = self._gained = 0.0
+        self._is_off = False
+
+    def _end_push(self, now_ns: int) -> None:
+        """Forget a push of what is certainly held: it rests again, or its accelerometer is off."""
+        is_off = self._pushed_ns is not None and now_ns - self._pushed_ns > _PUSHES_NS
+        if is_off or now_ns - self._moved_ns > _FELT_NS:
+            self._forget_push()
+            self._is_off = is_off
+
     def feel(self, now_ns: int, force: Vector) -> None:
         """Take a specific force [m/s^2], NaN where unknown, and note since when it is a push."""
         size = math.hypot(*force)
+        if not math.isfinite(size):
+            return
         if abs(size - STANDARD_GRAVITY) > _STILL:
             self._moved_ns = now_ns
+        seconds, self._felt_ns = (now_ns - self._felt_ns) * 1e-9, now_ns
+        self._is_off = self._is_off and size > _WEIGHT[1]
+        if self._is_off:
+            return
         if size > _WEIGHT[1]:
             self._pushed_ns = now_ns if self._pushed_ns is None else self._pushed_ns
-        elif size >= _WEIGHT[0] and self._left_ns is None:
-            self._pushed_ns = None
+        elif self._gained <= _GAINED and (size < _WEIGHT[0] or self._left_ns is None):
+            # A blow or a shake ends before it adds up.
+            self._forget_push()
+        if self._pushed_ns is not None:
+            self._speed += (size - STANDARD_GRAVITY) * min(max(seconds, 0.0), _LONGEST)
+            self._gained = max(self._gained, self._speed)
 
     def update(
         self, now_ns: int, belief: Belief, held: float, height: float, *, is_felt: bool
@@ -101,13 +125,19 @@ class DepartureWatch:
             Whether the accelerometer lives.
         """
         has_height = math.isfinite(height)
-        if self._settled_ns is None:
+        if self._settled_ns is None and has_height:
             self._settled_ns = now_ns + _SETTLE_NS
-            if self._begins_in_air and has_height:
+            if self._begins_in_air:
                 self._level = height
+        has_settled = self._settled_ns is not None and now_ns >= self._settled_ns
+        if has_settled and has_height and not (self._is_level_known or self._has_settled):
+            # What was not certain for so long began where it is now.
+            self._level, self._has_settled = height, True
+        if held >= CERTAIN:
+            self._end_push(now_ns)
         if held >= DOUBTFUL:
             self._forget_flight()
-            is_shown = not has_height or belief.supported(_HEIGHT) >= CERTAIN
+            is_shown = not has_height or belief.supported(height=True, speed=False) >= CERTAIN
             if held >= CERTAIN and is_shown:
                 self._level, self._is_level_known = belief.height, True
             return
@@ -118,18 +148,21 @@ class DepartureWatch:
         is_read = has_height and belief.believed(Channel.HEIGHT) >= DOUBTFUL
         away = (height if is_read else flown) - self._level
         is_pushed = is_felt and self._pushed_ns is not None
+        is_thrown = is_pushed and self._gained > _GAINED
         distance, slowest = _FELT if is_pushed else _UNFELT
-        is_lost = not self._is_level_known and now_ns >= self._settled_ns
-        is_away = is_lost or abs(away) > distance
-        self._has_gone = self._has_gone or is_lost or (is_away and away * speed > 0.0)
-        is_seen = held < _LEFT and is_away and abs(speed) > slowest
+        stays = has_height and abs(height - self._level) <= distance
+        is_away = abs(away) > distance and not stays
+        self._has_gone |= is_thrown or (is_away and away * speed > 0.0)
+        is_seen = held < _LEFT and (is_thrown or (is_away and abs(speed) > slowest))
         self._looks = self._looks + 1 if is_seen else 0
+        has_lasted = self._looks >= _LOOKS[is_pushed]
         is_still = self._left_ns - self._moved_ns > _FELT_NS
         may_deny = is_felt and is_still and self._is_level_known
         is_denied = may_deny and belief.believed(Channel.FORCE) >= DOUBTFUL
-        if self.found is not None or is_denied or not self._has_gone or self._looks < _LOOKS:
+        if self.found is not None or is_denied or not (self._has_gone and has_lasted):
             return
         if is_pushed and self._pushed_ns is not None:
             self.found = Departure(min(self._pushed_ns, self._left_ns), PUSH)
         else:
-            self.found = Departure(self._left_ns, 'climb' if speed > 0.0 else 'fall')
+            left_ns = max(self._left_ns, now_ns - _DATED_NS)
+            self.found = Departure(left_ns, 'climb' if speed > 0.0 else 'fall')

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from propulsion_ros.flight.belief.belief import ALIKE, Belief, Channel
 from propulsion_ros.flight.belief.departure import CERTAIN, DOUBTFUL, Departure, DepartureWatch
 from propulsion_ros.flight.belief.readings import Readings
@@ -235,12 +233,12 @@ class MotionWatch:
     def _judge(self, now_ns: int, *, has_flown: bool) -> None:
         belief = self._belief
         held = self.held = belief.held
-        live = np.array([feed.is_live(now_ns) for feed in self._channels])
-        fresh = np.array([feed.is_fresh(now_ns) for feed in self._channels])
+        live = [feed.is_live(now_ns) for feed in self._channels]
+        fresh = [feed.is_fresh(now_ns) for feed in self._channels]
         if fresh[Channel.FORCE]:
             # A coarse height that repeats itself as it did on the pad, beside a force that lives.
             fresh = live
-        self.probability = belief.supported(live)
+        self.probability = belief.supported(height=live[Channel.HEIGHT], speed=live[Channel.SPEED])
         may_be_blocked = has_flown and self._may_be_blocked(now_ns)
         # A height that comes back, as after a landing, need not be believed yet.
         likely = held if live[Channel.HEIGHT] else self.probability
@@ -249,13 +247,14 @@ class MotionWatch:
             self._doubtful_ns = now_ns
         is_recent = now_ns - self._doubtful_ns < _DOUBT_NS
         self.is_doubtful = is_likely or (is_recent and held >= DOUBTFUL)
-        self.is_certain = belief.supported(fresh) >= CERTAIN
+        shown = belief.supported(height=fresh[Channel.HEIGHT], speed=fresh[Channel.SPEED])
+        self.is_certain = shown >= CERTAIN
         has_lasted = self._certain.update(now_ns, self.is_certain and not may_be_blocked)
         if held < DOUBTFUL:
             self.is_supported, self._doubtful_ns = False, -_DOUBT_NS
-            if live.any():
+            if any(live):
                 self.flown_ns = now_ns
         elif has_lasted:
             self.is_supported = True
         height = self._height if live[Channel.HEIGHT] else math.nan
-        self._departure.update(now_ns, belief, held, height, is_felt=bool(live[Channel.FORCE]))
+        self._departure.update(now_ns, belief, held, height, is_felt=live[Channel.FORCE])

@@ -118,9 +118,9 @@ def test_no_liftoff(samples):
     assert run(samples) is None
 
 
-def test_few_samples_across_gaps_are_no_liftoff_but_three_that_climb_are():
+def test_few_samples_across_gaps_are_no_liftoff_but_six_that_climb_are():
     gap_ns = 2_000_000_000
-    samples = [(0.0, 0.0, NAN), (0.1, 0.0, NAN), *((100.0 * i, 50.0, NAN) for i in range(1, 4))]
+    samples = [(0.0, 0.0, NAN), (0.1, 0.0, NAN), *((100.0 * i, 50.0, NAN) for i in range(1, 7))]
     assert run(samples[:4], gap_ns) is None
     assert run(samples, gap_ns) is not None
 
@@ -130,7 +130,7 @@ def test_few_samples_across_gaps_are_no_liftoff_but_three_that_climb_are():
     [pytest.param(100.0, 'climb', id='ascending'), pytest.param(-20.0, 'fall', id='descending')],
 )
 def test_a_feed_that_begins_in_the_air_is_a_flight(velocity, source):
-    samples = [(800.0 + velocity * 0.01 * i, velocity, NAN) for i in range(1100)]
+    samples = [(800.0 + velocity * 0.01 * i, velocity, NAN) for i in range(1250)]
     _, liftoff = run(samples)
     assert liftoff.source == source
     _, liftoff = run(samples[:200], begins_anywhere=True)
@@ -138,15 +138,15 @@ def test_a_feed_that_begins_in_the_air_is_a_flight(velocity, source):
 
 
 @pytest.mark.parametrize(('begins_anywhere', 'latest'), [
-    pytest.param(True, 1.6, id='a log'), pytest.param(False, 10.2, id='a robot'),
+    pytest.param(True, 2.2, id='a log'), pytest.param(False, 11.0, id='a robot'),
 ])
 def test_feed_that_begins_at_apogee_is_a_flight(begins_anywhere, latest):
     """On a robot it may be a barometer that settles."""
-    times = [0.01 * i for i in range(1100)]
+    times = [0.01 * i for i in range(1250)]
     samples = [(800.0 - 4.9 * t * t, -9.8 * t, NAN) for t in times]
     i, liftoff = run(samples, begins_anywhere=begins_anywhere)
     assert liftoff.source == 'fall'
-    assert latest - 0.7 < times[i] < latest
+    assert latest - 1.2 < times[i] < latest
 
 
 def test_small_fall_that_ends_is_none_in_a_log_either():
@@ -175,7 +175,7 @@ def test_slow_barometer_shows_a_climb(interval):
     samples = [(15.0 * max(t - 6.0, 0.0) ** 2 + wiggle(i), NAN, NAN) for i, t in enumerate(times)]
     index, liftoff = run(samples, round(interval * 1e9))
     assert liftoff.source == 'climb'
-    assert times[index] - 6.0 < 2.0 + 6.0 * interval
+    assert times[index] - 6.0 < 2.0 + 7.0 * interval
 
 
 def settling(offset, tau=0.5):
@@ -215,3 +215,22 @@ def test_drop_from_where_it_was_held_is_a_fall(sensors):
     index, liftoff = run(held + drop, sensors=sensors)
     assert liftoff.source == 'fall'
     assert (index - len(held)) * 0.01 < 3.5
+
+
+@pytest.mark.parametrize('bias', [-3.0, 2.5, 5.0])
+def test_accelerometer_that_is_off_does_not_date_the_liftoff_to_its_start(bias):
+    """The backup timer counts from there: its charges fired in the boost."""
+    pad = [(wiggle(i), NAN, wiggle(i) + (5.0 if i == 9 else bias)) for i in range(1700)]
+    flight = [boost(i, 30.0, step=0.04) for i in range(1, 75)]
+    flight = [(altitude, NAN, acceleration + bias) for altitude, _, acceleration in flight]
+    index, liftoff = run(pad + flight, 4 * STEP_NS, sensors=(0, 2))
+    ignition_ns = len(pad) * 4 * STEP_NS
+    assert ignition_ns - 100_000_000 < liftoff.clock_ns <= index * 4 * STEP_NS
+
+
+@pytest.mark.parametrize('tau', [0.7, 1.5])
+@pytest.mark.parametrize('offset', [-300.0, 300.0, 2000.0])
+def test_barometer_that_starts_late_and_settles_is_no_liftoff(offset, tau):
+    """As after a restart on the pad, where time goes on before any sensor."""
+    silence = [(NAN, NAN, NAN)] * 270
+    assert run(silence + settling(offset, tau)[::4], 4 * STEP_NS, sensors=(0,)) is None
