@@ -10,6 +10,7 @@ from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.hints import accepted
 from propulsion_ros.settings.quantity import (
     BoolArray,
     FloatArray,
@@ -44,7 +45,9 @@ class JetsParams:
         unit='N', doc='thrust of the open jet at the reference pressure of its tank', above=0.0
     )
     specific_impulse: FloatArray = per_row(
-        70.0, 's', doc='impulse per weight of propellant', lo=1.0, hi=1e6, usual=(25.0, 545.0)
+        70.0, 's', doc='impulse per weight of propellant', lo=1.0, hi=1e6,
+        # Of gas and what burns, and of electric ones.
+        usual=(25.0, 545.0, 1000.0, 1e4),
     )
     open_delay: FloatArray = per_row(
         0.0, 's', lo=0.0, hi=10.0,
@@ -125,8 +128,14 @@ class JetsParams:
 def _check_periods(params: JetsParams) -> None:
     needed = params.min_on_time + params.min_off_time
     for i in np.flatnonzero(needed > params.pulse_period).tolist():
+        period = float(params.pulse_period[i])
+        for key in ('min_on_time', 'min_off_time'):
+            if (least := float(getattr(params, key)[i])) > period:
+                raise ConfigError(key, f'{least:g} is above pulse_period {period:g} s' + (
+                    accepted(least, 's', 0.0, period, 0.0)
+                ), i)
         raise ConfigError(
-            'pulse_period', f'{params.pulse_period[i]:g} s has no room for min_on_time and '
+            'pulse_period', f'{period:g} s has no room for min_on_time and '
             f'min_off_time, {needed[i]:g} s', i,
         )
 
