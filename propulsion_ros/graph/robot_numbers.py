@@ -41,16 +41,12 @@ _SETTLING, _SPINNING = 1e6, 1.0
 """Longer than any lag, and enough for rotors to draw what they draw [s]."""
 _ALONG = 0.99
 """Cosine of the angle between two directions that are one."""
-_ASKEW = 0.9
-"""Share of a force along an axis of the robot, below which it points elsewhere."""
 _FEW = 3
 """Actuators that are alike make a kind, from which one more may differ."""
 _ROD = 30.0
 """How much farther the mass of a rod spreads along it than across, squared."""
 LIQUID = 100.0
 """Denser than any gas of a vehicle [kg/m^3]."""
-_TONNE = 1000.0
-"""In kilograms."""
 _UP = np.array([0.0, 0.0, 1.0])
 _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
            'fluid_density or names')
@@ -140,13 +136,15 @@ def actuators(robot: RobotLayout, group: Group) -> Rows:
             burns[k] = impulse * float(rates[k] / params.max_thrust[k])
             stored[k] = tanks.capacity[i] * tanks.starting_fuel_ratio[i] / len(served)
     is_pulsed = getattr(params, 'modulation', '') == 'pulse_width'
+    impulse = np.asarray(getattr(params, 'specific_impulse', 0.0))
+    made = 0.5 * STANDARD_GRAVITY * impulse * np.nan_to_num(layout.highest)  # Of a jet [W].
     ends = group.family.thrust_limits if isinstance(group.family, Allocatable) else np.zeros(2)
     return Rows(
         layout.names, params, step=1.0 / group.timing.update_rate, speed=group.speeds,
         rate=rates if len(rates) else np.nan, burns=burns, stored=stored,
         pulse=np.minimum(params.pulse_period, 1.0) if is_pulsed else 1.0,
         batteries=drawn if drawn.any() else np.nan, blades=_blades(robot, group),
-        robot=robot.body.mass or np.nan,
+        robot=robot.body.mass or np.nan, power=np.where(impulse > 545.0, made, np.nan),
         lowest=np.where(ends[1] < NO_LIMIT, ends[0], 0.0),
     )
 
@@ -167,6 +165,12 @@ def _blades(robot: RobotLayout, group: Group) -> FloatArray:
     fluid = robot.params.fluid_density or float(density(robot.params.site_altitude))
     constants = np.asarray(getattr(params, 'motor_constant', np.nan))
     return np.asarray(constants / np.maximum(fluid * radii**4, _LEAST))
+
+
+def surfaces(robot: RobotLayout, group: Group) -> Rows:
+    """Return the numbers of the lifting surfaces of a group."""
+    params: Any = getattr(group.params, 'lifting_surface', None)
+    return Rows(params.fin if params else (), params)
 
 
 @functools.lru_cache(maxsize=8)
@@ -501,15 +505,6 @@ def lengths(robot: RobotLayout) -> Iterator[Number]:
                     yield Number(each.key, value, who, size, i, group.name)
 
 
-def aspects(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the span of each surface over its chord."""
-    for group in robot.groups:
-        surface = getattr(group.params, 'lifting_surface', None)
-        for i, fin in enumerate(surface.fin if surface else ()):
-            aspect = float(surface.span_length[i] / surface.chord_length[i])
-            yield Number('lifting_surface.span_length', aspect, f'{fin} ', 1.0, i, group.name)
-
-
 def centres(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the centres of mass and of buoyancy are [m], over the size of the robot."""
     if not robot.body.mass:
@@ -550,13 +545,8 @@ def outside(robot: RobotLayout) -> Iterator[Number]:
             yield Number(f'{path}/inertia', math.sqrt(squares[k]), who, ends[k])
 
 
-def forces(
-    is_meant: Callable[[Group], bool], power: float = 1.0
-) -> Callable[[RobotLayout], Iterator[Number]]:
-    """Return what yields the largest force of some groups [N], over a power of tonnes.
-
-    That is the mass, of a tonne or less.
-    """
+def forces(is_meant: Callable[[Group], bool]) -> Callable[[RobotLayout], Iterator[Number]]:
+    """Return what yields the largest force of some groups [N], over the mass."""
     def find(robot: RobotLayout) -> Iterator[Number]:
         groups = [group for group in robot.groups if is_meant(group) and group.matrix.shape[1]]
         total = 0.0
@@ -565,15 +555,15 @@ def forces(
             total += float(np.linalg.norm(np.abs(group.layout.axis).T @ np.nan_to_num(most)))
         if robot.body.mass and groups:
             who, name = f'{robot.body.mass:.4g} kg ', groups[0].name
-            of = min(robot.body.mass, _TONNE * (robot.body.mass / _TONNE)**power)
+            # Above a tonne, a ship at the same Froude number needs less of its weight.
+            of = min(robot.body.mass, 10.0 * robot.body.mass**(2.0 / 3.0))
             yield Number(_MAKERS, total, who, of, 0, name)
 
     return find
 
 
 any_forces = forces(lambda group: True)
-# Models of ships of any size have the same thrust for their weight at the same Froude number.
-forces_in_water = forces(_is_in_liquid, 2.0 / 3.0)
+forces_in_water = forces(_is_in_liquid)
 forces_in_air = forces(_is_in_air)
 
 
@@ -624,9 +614,8 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
         # What pushes sideways takes the torque of what lifts, as a tail rotor does.
         ahead = float(np.linalg.norm(pushes[[0, 2]], axis=0).sum())
         up = float(matrix_of_rpy(robot.params.start_rpy)[2] @ pushes.sum(axis=1))
-        is_lifter = most and all(_is_in_air(group) for group in robot.groups)
-        lifts_little = is_lifter and up > max(_ALONG * ahead, 0.1 * most)
-        if lifts_little or (up < -_ALONG * most and most > weight):
+        is_lifter = up > max(_ALONG * ahead, 0.1 * most) and all(map(_is_in_air, robot.groups))
+        if is_lifter or (up < -_ALONG * most and most > weight):
             key = _MAKERS if up > 0.0 else 'axis'
             yield Number(key, up, 'its actuators alone ', weight, 0, robot.groups[0].name)
 
@@ -641,19 +630,14 @@ def made_alone(robot: RobotLayout) -> Iterator[Number]:
         for group in robot.groups
     )
     expected = [word for word in parts if word in robot.expects]
-    # What swims pushes ahead, or also across; seldom askew.
-    swims = any(_is_in_liquid(group) for group in robot.groups)
-    across = ['force_x', 'force_y'] if swims and not expected else []
-    for words in (expected, across) if not is_deflected else ():
-        made = robot.made([AXES.index(parts[word]) for word in words])
-        for i, word in enumerate(words):
-            tied = [words[k] for k in np.flatnonzero(np.abs(made[:, i]) > 1e-4).tolist() if k != i]
-            how = f'comes only with {" and ".join(tied)}' if tied else (
-                f'nothing makes {parts[word]}'
-            )
-            if word != 'hover' and (words is expected or (tied and made[i, i] < _ASKEW)):
-                what = f'{word} is expected, and' if words is expected else word
-                yield Number('robot', made[i, i], f'{what} {how}: ')
+    # What swims seldom pushes askew.
+    words = expected or ['force_x', 'force_y'] * any(map(_is_in_liquid, robot.groups))
+    made = robot.made([AXES.index(parts[word]) for word in words])
+    for i, word in enumerate(words if not is_deflected else ()):
+        tied = [words[k] for k in np.flatnonzero(np.abs(made[:, i]) > 1e-4).tolist() if k != i]
+        how = f'comes only with {" and ".join(tied)}' if tied else f'nothing makes {parts[word]}'
+        if word != 'hover' and (expected or (tied and made[i, i] < 0.9)):
+            yield Number('robot', made[i, i], f'{word}{" is expected, and" * bool(expected)} {how}: ')
 
 
 def weaker_ways(robot: RobotLayout) -> Iterator[Number]:

@@ -490,9 +490,10 @@ class ActuatorPorts(StampedPorts):
         if self.core.joints:
             self.core.joints.follow(report.stamp_ns, self._host)
         publish, output, stamp_ns = self._host.publish, report.output, report.stamp_ns
-        if not self._was_far and np.all(output.flags.get('saturated', False)) and self._far:
+        # What pushes nothing may be meant so.
+        if not self._was_far and self.far_commands.startswith('every'):
             self._was_far = True
-            self._host.log('warn', f'every command is {self._far}')
+            self._host.log('warn', self.far_commands)
         tanks = output.tanks
         if tanks is not None:
             for outlet, *row in zip(
@@ -549,20 +550,15 @@ class ActuatorPorts(StampedPorts):
         saturated = None if output is None else output.flags.get('saturated')
         if output is None or saturated is None or output.thrusts is None or not np.all(saturated):
             return ''
-        far = self._far
+        last, limits, is_far = self.core.hold.last, np.zeros(1), False
+        if isinstance(self.family, Allocatable) and self.family.command_fields[0] == 'effort':
+            limits = np.abs(self.family.thrust_limits).max(axis=0)
+            is_far = len(last) == len(limits) and bool(np.all(np.abs(last) > _FAR * limits))
+        what = 'beyond its limits' if not is_far else (
+            f'far beyond its limits, such as {last[0]:g} of at most {limits[0]:g} N; is it in N?'
+        )
         pushes = '' if np.any(output.thrusts) else 'nothing pushes, as '
-        what = far or 'beyond its limits'
-        return f'{pushes}every last command is {what}' if far or pushes else ''
-
-    @property
-    def _far(self) -> str:
-        """By how much every command is far beyond its limits, in words."""
-        if not (isinstance(self.family, Allocatable) and self.family.command_fields[0] == 'effort'):
-            return ''
-        last, limits = self.core.hold.last, np.abs(self.family.thrust_limits).max(axis=0)
-        if len(last) != len(limits) or not np.all(np.abs(last) > _FAR * limits):
-            return ''
-        return f'far beyond its limits, such as {last[0]:g} of at most {limits[0]:g} N; is it in N?'
+        return f'{pushes}every last command is {what}' if is_far or pushes else ''
 
     def health(self) -> Iterator[Health]:
         """Yield the state of the actuators: stale commands, limits, what was refused."""

@@ -46,8 +46,7 @@ class JetsParams:
     )
     specific_impulse: FloatArray = per_row(
         70.0, 's', doc='impulse per weight of propellant', lo=1.0, hi=1e6,
-        # Of gas and what burns, and of electric ones.
-        usual=(25.0, 545.0, 1000.0, 1e4),
+        usual=(25.0, 545.0, 1000.0, 1e4),  # Of gas and what burns, or electric.
     )
     open_delay: FloatArray = per_row(
         0.0, 's', lo=0.0, hi=10.0,
@@ -128,16 +127,12 @@ class JetsParams:
 def _check_periods(params: JetsParams) -> None:
     needed = params.min_on_time + params.min_off_time
     for i in np.flatnonzero(needed > params.pulse_period).tolist():
-        period = float(params.pulse_period[i])
-        for key in ('min_on_time', 'min_off_time'):
-            if (least := float(getattr(params, key)[i])) > period:
-                raise ConfigError(key, f'{least:g} is above pulse_period {period:g} s' + (
-                    accepted(least, 's', 0.0, period, 0.0)
-                ), i)
-        raise ConfigError(
-            'pulse_period', f'{period:g} s has no room for min_on_time and '
-            f'min_off_time, {needed[i]:g} s', i,
-        )
+        key = max(('min_on_time', 'min_off_time'), key=lambda key: getattr(params, key)[i])
+        longest, period = float(getattr(params, key)[i]), float(params.pulse_period[i])
+        raise ConfigError(key, (
+            f'min_on_time and min_off_time, {needed[i]:g} s, have no room in pulse_period '
+            f'{period:g} s{accepted(longest, "s", 0.0, period, 0.0)}'
+        ), i)
 
 
 def _check_levels(params: JetsParams) -> None:
