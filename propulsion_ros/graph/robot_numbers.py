@@ -136,15 +136,15 @@ def actuators(robot: RobotLayout, group: Group) -> Rows:
             burns[k] = impulse * float(rates[k] / params.max_thrust[k])
             stored[k] = tanks.capacity[i] * tanks.starting_fuel_ratio[i] / len(served)
     is_pulsed = getattr(params, 'modulation', '') == 'pulse_width'
-    impulse = np.asarray(getattr(params, 'specific_impulse', 0.0))
-    made = 0.5 * STANDARD_GRAVITY * impulse * np.nan_to_num(layout.highest)  # Of a jet [W].
+    impulses = np.asarray(getattr(params, 'specific_impulse', 0.0))
+    made = 0.5 * STANDARD_GRAVITY * impulses * np.nan_to_num(layout.highest)  # Of a jet [W].
     ends = group.family.thrust_limits if isinstance(group.family, Allocatable) else np.zeros(2)
     return Rows(
         layout.names, params, step=1.0 / group.timing.update_rate, speed=group.speeds,
         rate=rates if len(rates) else np.nan, burns=burns, stored=stored,
         pulse=np.minimum(params.pulse_period, 1.0) if is_pulsed else 1.0,
         batteries=drawn if drawn.any() else np.nan, blades=_blades(robot, group),
-        robot=robot.body.mass or np.nan, power=np.where(impulse > 545.0, made, np.nan),
+        robot=robot.body.mass or np.nan, power=np.where(impulses > 545.0, made, np.nan),
         lowest=np.where(ends[1] < NO_LIMIT, ends[0], 0.0),
     )
 
@@ -637,7 +637,8 @@ def made_alone(robot: RobotLayout) -> Iterator[Number]:
         tied = [words[k] for k in np.flatnonzero(np.abs(made[:, i]) > 1e-4).tolist() if k != i]
         how = f'comes only with {" and ".join(tied)}' if tied else f'nothing makes {parts[word]}'
         if word != 'hover' and (expected or (tied and made[i, i] < 0.9)):
-            yield Number('robot', made[i, i], f'{word}{" is expected, and" * bool(expected)} {how}: ')
+            who = f'{word} is expected, and' if expected else word
+            yield Number('robot', made[i, i], f'{who} {how}: ')
 
 
 def weaker_ways(robot: RobotLayout) -> Iterator[Number]:
