@@ -22,7 +22,8 @@ class PublishAndPrint(Node):
 
     def publish(self):
         """Publish the command."""
-        self.command.publish(JointState(name=ROTORS, effort=[3.8] * len(ROTORS)))
+        if self.context.ok():
+            self.command.publish(JointState(name=ROTORS, effort=[3.8] * len(ROTORS)))
 
     def receive(self, message):
         """Print the force of the first wrench of each second."""
@@ -32,7 +33,7 @@ class PublishAndPrint(Node):
 
 
 def main():
-    """Run until Ctrl-C."""
+    """Run until Ctrl-C or SIGTERM."""
     try:
         with rclpy.init():
             rclpy.spin(PublishAndPrint())

@@ -210,6 +210,9 @@ RULES = (
              n.actuators, 'max_fuel_rate or specific_impulse',
              lambda a: a.max_thrust / (a.max_fuel_rate * STANDARD_GRAVITY),
          ), remedy='kg/s, N and s?'),
+    Rule('impulse', 'makes a jet of {}', (0.0, 100.0), 'W', 'electric propulsion', n.of_rows(
+             n.actuators, 'specific_impulse', lambda a: a.power, lambda a: a.robot,
+         ), 'the mass', 'is it in m/s?'),
     Rule('propellant', 'lasts {} at the largest thrust', (0.1, _ENDLESS), 's', _USE,
          n.of_rows(n.tanks, 'tanks.capacity', lambda t: t.held / t.rate),
          remedy='give <capacity> in kg, and what burns in kg/s'),
@@ -289,9 +292,12 @@ RULES = (
          'metres?'),
     Rule('extent', 'lies {} from its centre', (0.0, 1.5), 'm', 'all mass is inside', n.outside,
          'its shapes', 'are ixx, iyy and izz of this mass, and in this order?'),
+    Rule('aspect', 'is {} times as long as its chord', (0.3, _ENDLESS), '', _SHAPE, n.of_rows(
+        n.surfaces, 'lifting_surface.span_length', lambda s: s.span_length / s.chord_length,
+    ), remedy='are chord_length and span_length swapped?'),
     Rule('acceleration', 'are pushed by {}', (1e-6, 3000.0), 'N', 'm/s^2: ion engines to '
          'what no gun launches', n.any_forces, 'the mass', _UNITS),
-    Rule('propellers', 'are pushed by {} in water', (1e-3, 100.0), 'N', 'm/s^2: large ships to '
+    Rule('propellers', 'are pushed by {} in water', (0.02, 100.0), 'N', 'm/s^2: slow gliders to '
          'five times torpedoes', n.forces_in_water, 'the mass', _UNITS),
     Rule('airborne', 'are pushed by {} in air', (0.1, 400.0), 'N', 'm/s^2: airships to twice '
          'racing drones', n.forces_in_air, 'the mass', _UNITS),

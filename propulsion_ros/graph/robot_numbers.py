@@ -135,12 +135,15 @@ def actuators(robot: RobotLayout, group: Group) -> Rows:
             burns[k] = impulse * float(rates[k] / params.max_thrust[k])
             stored[k] = tanks.capacity[i] * tanks.starting_fuel_ratio[i] / len(served)
     is_pulsed = getattr(params, 'modulation', '') == 'pulse_width'
+    impulses = np.asarray(getattr(params, 'specific_impulse', 0.0))
+    made = 0.5 * STANDARD_GRAVITY * impulses * np.nan_to_num(layout.highest)  # Of a jet [W].
     ends = group.family.thrust_limits if isinstance(group.family, Allocatable) else np.zeros(2)
     return Rows(
         layout.names, params, step=1.0 / group.timing.update_rate, speed=group.speeds,
         rate=rates if len(rates) else np.nan, burns=burns, stored=stored,
         pulse=np.minimum(params.pulse_period, 1.0) if is_pulsed else 1.0,
         batteries=drawn if drawn.any() else np.nan, blades=_blades(robot, group),
+        robot=robot.body.mass or np.nan, power=np.where(impulses > 545.0, made, np.nan),
         lowest=np.where(ends[1] < NO_LIMIT, ends[0], 0.0),
     )
 
@@ -161,6 +164,12 @@ def _blades(robot: RobotLayout, group: Group) -> FloatArray:
     fluid = robot.params.fluid_density or float(density(robot.params.site_altitude))
     constants = np.asarray(getattr(params, 'motor_constant', np.nan))
     return np.asarray(constants / np.maximum(fluid * radii**4, _LEAST))
+
+
+def surfaces(robot: RobotLayout, group: Group) -> Rows:
+    """Return the numbers of the lifting surfaces of a group."""
+    params: Any = getattr(group.params, 'lifting_surface', None)
+    return Rows(params.fin if params else (), params)
 
 
 @functools.lru_cache(maxsize=8)
@@ -351,8 +360,10 @@ def turning_angles(robot: RobotLayout) -> Iterator[Number]:
         is_steered = isinstance(family, SteeredFamily) and group.matrix.shape[1]
         for i, joint in enumerate(family.joint_names if is_steered else ()):
             turned = family.carried(group.matrix, _LITTLE * np.eye(len(family.joint_names))[i])
-            sizes = _LITTLE * np.linalg.norm(group.matrix, axis=0)
-            sine = (np.linalg.norm(turned - group.matrix, axis=0) / sizes).max()
+            # Arms that fold move what pushes in air; in water a joint is for its direction.
+            rows = slice(3 if _is_in_liquid(group) else 6)
+            sizes = _LITTLE * np.linalg.norm(group.matrix[rows], axis=0)
+            sine = (np.linalg.norm((turned - group.matrix)[rows], axis=0) / sizes).max()
             who = f'the angle of the axis of {joint!r} to what it turns '
             yield Number('steering.axis', _angle(float(sine)), who, 1.0, 3 * i, group.name)
 
@@ -547,7 +558,9 @@ def forces(is_meant: Callable[[Group], bool]) -> Callable[[RobotLayout], Iterato
             total += float(np.linalg.norm(np.abs(group.layout.axis).T @ np.nan_to_num(most)))
         if robot.body.mass and groups:
             who, name = f'{robot.body.mass:.4g} kg ', groups[0].name
-            yield Number(_MAKERS, total, who, robot.body.mass, 0, name)
+            # Above a tonne, a ship at the same Froude number needs less of its weight.
+            of = min(robot.body.mass, 10.0 * robot.body.mass**(2.0 / 3.0))
+            yield Number(_MAKERS, total, who, of, 0, name)
 
     return find
 
@@ -601,9 +614,11 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
     elif robot.body.mass and not _is_carried(robot):
         pushes = np.nan_to_num(robot.limits[1]) * robot.matrix[:3]
         most = float(np.linalg.norm(pushes, axis=0).sum())
+        # What pushes sideways takes the torque of what lifts, as a tail rotor does.
+        ahead = float(np.linalg.norm(pushes[[0, 2]], axis=0).sum())
         up = float(matrix_of_rpy(robot.params.start_rpy)[2] @ pushes.sum(axis=1))
-        is_lifter = most and all(_is_in_air(group) for group in robot.groups)
-        if (up > _ALONG * most and is_lifter) or (up < -_ALONG * most and most > weight):
+        is_lifter = up > max(_ALONG * ahead, 0.1 * most) and all(map(_is_in_air, robot.groups))
+        if is_lifter or (up < -_ALONG * most and most > weight):
             key = _MAKERS if up > 0.0 else 'axis'
             yield Number(key, up, 'its actuators alone ', weight, 0, robot.groups[0].name)
 
@@ -617,13 +632,16 @@ def made_alone(robot: RobotLayout) -> Iterator[Number]:
         or {*group.layout.angle_names}.difference(getattr(group.family, 'joint_names', ()))
         for group in robot.groups
     )
-    words = [word for word in parts if word in robot.expects and not is_deflected]
+    expected = [word for word in parts if word in robot.expects]
+    # What swims seldom pushes askew.
+    words = expected or ['force_x', 'force_y'] * any(map(_is_in_liquid, robot.groups))
     made = robot.made([AXES.index(parts[word]) for word in words])
-    for i, word in enumerate(words):
+    for i, word in enumerate(words if not is_deflected else ()):
         tied = [words[k] for k in np.flatnonzero(np.abs(made[:, i]) > 1e-4).tolist() if k != i]
         how = f'comes only with {" and ".join(tied)}' if tied else f'nothing makes {parts[word]}'
-        if word != 'hover':
-            yield Number('robot', made[i, i], f'{word} is expected, and {how}: ')
+        if word != 'hover' and (expected or (tied and made[i, i] < 0.9)):
+            who = f'{word} is expected, and' if expected else word
+            yield Number('robot', made[i, i], f'{who} {how}: ')
 
 
 def weaker_ways(robot: RobotLayout) -> Iterator[Number]:

@@ -113,6 +113,7 @@ class ActuatorPorts(StampedPorts):
         # A replay steps on stamps.
         self._is_robot = not self._resets_on_jump
         self._report: Report | None = None
+        self._was_far = False
         self._loss = CommandLoss(self.core.hold, family.command_names, host)
         self._off = actuators_off(params, family)
         self._world_frame = ''
@@ -489,6 +490,10 @@ class ActuatorPorts(StampedPorts):
         if self.core.joints:
             self.core.joints.follow(report.stamp_ns, self._host)
         publish, output, stamp_ns = self._host.publish, report.output, report.stamp_ns
+        # What pushes nothing may be meant so.
+        if not self._was_far and self.far_commands.startswith('every'):
+            self._was_far = True
+            self._host.log('warn', self.far_commands)
         tanks = output.tanks
         if tanks is not None:
             for outlet, *row in zip(

@@ -63,7 +63,12 @@ def main(args: Sequence[str] | None = None) -> int:
             _refuse(options.parser, unknown)
         run = module_of(options.command).run
         with _quiet_imports(named, code) if is_served else nullcontext():
-            return int(run(options))
+            code = int(run(options))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # Nothing reads the rest, as of a pipe into head.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
         return _stopped(named, code)
 

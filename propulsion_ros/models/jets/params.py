@@ -10,6 +10,7 @@ from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.hints import accepted
 from propulsion_ros.settings.quantity import (
     BoolArray,
     FloatArray,
@@ -44,7 +45,8 @@ class JetsParams:
         unit='N', doc='thrust of the open jet at the reference pressure of its tank', above=0.0
     )
     specific_impulse: FloatArray = per_row(
-        70.0, 's', doc='impulse per weight of propellant', lo=1.0, hi=1e6, usual=(25.0, 545.0)
+        70.0, 's', doc='impulse per weight of propellant', lo=1.0, hi=1e6,
+        usual=(25.0, 545.0, 1000.0, 1e4),  # Of gas and what burns, or electric.
     )
     open_delay: FloatArray = per_row(
         0.0, 's', lo=0.0, hi=10.0,
@@ -125,10 +127,12 @@ class JetsParams:
 def _check_periods(params: JetsParams) -> None:
     needed = params.min_on_time + params.min_off_time
     for i in np.flatnonzero(needed > params.pulse_period).tolist():
-        raise ConfigError(
-            'pulse_period', f'{params.pulse_period[i]:g} s has no room for min_on_time and '
-            f'min_off_time, {needed[i]:g} s', i,
-        )
+        key = max(('min_on_time', 'min_off_time'), key=lambda key: getattr(params, key)[i])
+        longest, period = float(getattr(params, key)[i]), float(params.pulse_period[i])
+        raise ConfigError(key, (
+            f'min_on_time and min_off_time, {needed[i]:g} s, have no room in pulse_period '
+            f'{period:g} s{accepted(longest, "s", 0.0, period, 0.0)}'
+        ), i)
 
 
 def _check_levels(params: JetsParams) -> None:
