@@ -147,8 +147,8 @@ def test_speed_and_rise_that_last_are_liftoff_alone_where_acceleration_is_dead(
 @pytest.mark.parametrize('value', [NAN, 0.001], ids=['silent', 'stuck'])
 @pytest.mark.parametrize(('push', 'latest'), [
     # Slower than 16 m/s it may be carried, for all that one barometer shows.
-    pytest.param(5.0, 5.2, id='5 m per s2'), pytest.param(10.0, 3.0, id='10 m per s2'),
-    pytest.param(30.0, 2.0, id='30 m per s2'), pytest.param(150.0, 4.0, id='150 m per s2'),
+    pytest.param(5.0, 6.0, id='5 m per s2'), pytest.param(10.0, 3.8, id='10 m per s2'),
+    pytest.param(30.0, 2.4, id='30 m per s2'), pytest.param(150.0, 4.4, id='150 m per s2'),
 ])
 def test_liftoff_is_found_where_the_accelerometer_is_dead_from_ignition_on(push, latest, value):
     vehicle = armed(BOTH, {ACCELERATION: (0.0, value)}, params=TIMED)

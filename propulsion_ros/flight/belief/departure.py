@@ -15,7 +15,7 @@ PUSH = 'acceleration'
 """Source of a departure that the accelerometer has felt."""
 
 _LEFT = 1.0 - CERTAIN  # probability down to which it has left what held it
-_LOOKS = {True: 2, False: 4}  # readings in a row that show that, where a push was felt or not
+_LOOKS, _LASTS_NS = 2, 700_000_000  # readings in a row show that, without a push for so long
 _FELT, _UNFELT = (5.0, 5.0), (15.0, 10.0)
 # It is at least so far from where it was held [m], and so fast [m/s], where a push was felt or not:
 # wind on a port moves a height as well.
@@ -72,7 +72,7 @@ class DepartureWatch:
     def _forget_flight(self) -> None:
         self.found: Departure | None = None
         self._left_ns: int | None = None
-        self._has_gone, self._looks = False, 0
+        self._has_gone, self._looks, self._seen_ns = False, 0, 0
 
     def _forget_push(self) -> None:
         self._pushed_ns: int | None = None
@@ -155,11 +155,14 @@ class DepartureWatch:
         self._has_gone |= is_thrown or (is_away and away * speed > 0.0)
         is_seen = held < _LEFT and (is_thrown or (is_away and abs(speed) > slowest))
         self._looks = self._looks + 1 if is_seen else 0
-        has_lasted = self._looks >= _LOOKS[is_pushed]
+        if self._looks == 1:
+            self._seen_ns = now_ns
+        has_lasted = is_pushed or now_ns - self._seen_ns >= _LASTS_NS
         is_still = self._left_ns - self._moved_ns > _FELT_NS
         may_deny = is_felt and is_still and self._is_level_known
         is_denied = may_deny and belief.believed(Channel.FORCE) >= DOUBTFUL
-        if self.found is not None or is_denied or not (self._has_gone and has_lasted):
+        is_certain = self._has_gone and has_lasted and self._looks >= _LOOKS
+        if self.found is not None or is_denied or not is_certain:
             return
         if is_pushed and self._pushed_ns is not None:
             self.found = Departure(min(self._pushed_ns, self._left_ns), PUSH)
