@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from flown_vehicle import wiggle
@@ -234,3 +235,18 @@ def test_barometer_that_starts_late_and_settles_is_no_liftoff(offset, tau):
     """As after a restart on the pad, where time goes on before any sensor."""
     silence = [(NAN, NAN, NAN)] * 270
     assert run(silence + settling(offset, tau)[::4], 4 * STEP_NS, sensors=(0,)) is None
+
+
+@pytest.mark.parametrize('sensors', [(0,), (0, 1)], ids=['barometer', 'odometry'])
+@pytest.mark.parametrize('seed', range(4))
+def test_wind_on_a_port_is_no_liftoff(seed, sensors):
+    """Gusts of 6 m rms, as of 13 m/s at a port that faces them: both charges fired on the pad."""
+    rng, time = np.random.default_rng(seed), 0.1 * np.arange(900)
+    gust = np.zeros(len(time))
+    for i in range(1, len(time)):
+        fresh = rng.normal(0.0, math.sqrt(1.0 - math.exp(-0.2 / 1.5)))
+        gust[i] = gust[i - 1] * math.exp(-0.1 / 1.5) + fresh
+    height = 6.0 * gust * np.clip(time - 3.0, 0.0, 1.0) + rng.normal(0.0, 0.3, len(time))
+    speed = np.gradient(np.convolve(height, np.ones(10) / 10.0, 'same'), 0.1)
+    samples = zip(height.tolist(), speed.tolist(), [NAN] * len(time), strict=True)
+    assert run(samples, 100_000_000, sensors=sensors) is None
