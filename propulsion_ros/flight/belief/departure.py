@@ -15,7 +15,7 @@ PUSH = 'acceleration'
 """Source of a departure that the accelerometer has felt."""
 
 _LEFT = 1.0 - CERTAIN  # probability down to which it has left what held it
-_LOOKS, _LASTS_NS = 2, 700_000_000  # readings in a row show that, without a push for so long
+_LOOKS, _LASTS_NS = 2, 600_000_000  # readings in a row show that, without a push for so long
 _FELT, _UNFELT = (5.0, 5.0), (15.0, 10.0)
 # It is at least so far from where it was held [m], and so fast [m/s], where a push was felt or not:
 # wind on a port moves a height as well.
@@ -23,7 +23,8 @@ _SETTLE_NS = 10_000_000_000  # for so long a barometer settles after its first r
 _PUSHES_NS = 25_000_000_000  # no push of what is held lasts longer; its accelerometer is off
 _DATED_NS = 10_000_000_000  # so long before it is found a departure without a push is at most
 _WEIGHT = (0.8 * STANDARD_GRAVITY, 1.2 * STANDARD_GRAVITY)  # of what rests; more pushes [m/s^2]
-_GAINED = 10.0  # what was pushed to such a speed has gone, whatever a height shows [m/s]
+_GAINED = 10.0  # a push that adds up to less is over where it ends [m/s]
+_THROWN = 30.0  # what was pushed to such a speed has gone, whatever a height shows [m/s]
 _LONGEST = 0.5  # between two readings of a force that adds up [s]
 _STILL = 0.1 * STANDARD_GRAVITY  # within which of 1 g nothing is felt [m/s^2]
 _FELT_NS = 3_000_000_000  # before it seems to leave, it may have been felt
@@ -148,7 +149,7 @@ class DepartureWatch:
         is_read = has_height and belief.believed(Channel.HEIGHT) >= DOUBTFUL
         away = (height if is_read else flown) - self._level
         is_pushed = is_felt and self._pushed_ns is not None
-        is_thrown = is_pushed and self._gained > _GAINED
+        is_thrown = is_pushed and self._gained > _THROWN
         distance, slowest = _FELT if is_pushed else _UNFELT
         stays = has_height and abs(height - self._level) <= distance
         is_away = abs(away) > distance and not stays
