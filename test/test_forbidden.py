@@ -71,6 +71,7 @@ METHODS = {'read_text', 'read_bytes', 'write_text', 'write_bytes', 'tofile', 'sa
 """Methods of paths, arrays and figures that do."""
 
 OTHERS = {
+    ('propulsion_ros/tools/cli.py', 'os.open'),  # the null device, where nothing reads on
     # The database of a bag, whose file has been checked.
     ('propulsion_ros/replay/bag_formats.py', 'sqlite3.connect'),
     # Pages and figures are written into files that the door has opened.

@@ -210,7 +210,7 @@ RULES = (
              n.actuators, 'max_fuel_rate or specific_impulse',
              lambda a: a.max_thrust / (a.max_fuel_rate * STANDARD_GRAVITY),
          ), remedy='kg/s, N and s?'),
-    Rule('impulse', 'makes a jet of {}', (0.0, 100.0), 'W', 'electric propulsion', n.of_rows(
+    Rule('impulse', 'makes a stream of {}', (0.0, 100.0), 'W', 'electric propulsion', n.of_rows(
              n.actuators, 'specific_impulse', lambda a: a.power, lambda a: a.robot,
          ), 'the mass', 'is it in m/s?'),
     Rule('propellant', 'lasts {} at the largest thrust', (0.1, _ENDLESS), 's', _USE,
