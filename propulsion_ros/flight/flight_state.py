@@ -77,8 +77,9 @@ class FlightState:
         its first one, as those of a sensor that restarts with a wrong time. In a simulation such
         stamps mean that it has started again, so the flight ends.
     may_settle : bool
-        Whether a sensor may start and settle while the vehicle is armed, see `Fall`, and an
-        attitude that repeats itself is that of a stuck sensor: a simulated body need not turn.
+        Whether a sensor may start and settle while the vehicle is armed, and an attitude that
+        repeats itself is that of a stuck sensor: a simulated body need not turn. Else the samples
+        may begin in the air.
 
     Raises
     ------

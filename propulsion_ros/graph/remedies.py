@@ -57,7 +57,7 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
         for doubt in value_doubts(schema, values):
             key = doubt.number.key
             known.add((node if spec else '', key))
-            # What is in a file is said of the file.
+            # What a file gives is named with that file.
             if key not in given and doubt.rule.name not in quiet:
                 number = dataclasses.replace(doubt.number, block=node)
                 yield dataclasses.replace(doubt, number=number)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robots whose servos turn actuators, in a fake world that moves their links as it is told to."""
+"""Robots whose servos turn actuators, in a fake world that moves their links as it is commanded."""
 from __future__ import annotations
 
 from pathlib import Path

@@ -126,47 +126,65 @@ class DepartureWatch:
             Whether the accelerometer lives.
         """
         has_height = math.isfinite(height)
-        if self._settled_ns is None and has_height:
-            self._settled_ns = now_ns + _SETTLE_NS
-            if self._begins_in_air:
-                self._level = height
-        has_settled = self._settled_ns is not None and now_ns >= self._settled_ns
-        if has_settled and has_height and not (self._is_level_known or self._has_settled):
-            # What was not certain for so long began where it is now.
-            self._level, self._has_settled = height, True
-        if held >= CERTAIN:
-            self._end_push(now_ns)
+        if has_height and not self._is_level_known:
+            self._settle(now_ns, height)
         if held >= DOUBTFUL:
             self._forget_flight()
-            is_shown = not has_height or belief.supported(height=True, speed=False) >= CERTAIN
-            if held >= CERTAIN and is_shown:
-                self._level, self._is_level_known = belief.height, True
+            if held >= CERTAIN:
+                self._end_push(now_ns)
+                self._learn_level(belief, has_height=has_height)
             return
         if self._left_ns is None:
             self._left_ns = now_ns
+        if self.found is None:
+            self._look(now_ns, belief, held, height, self._left_ns, is_felt=is_felt)
+
+    def _settle(self, now_ns: int, height: float) -> None:
+        """Take a height while the level is not known."""
+        if self._settled_ns is None:
+            self._settled_ns = now_ns + _SETTLE_NS
+            if self._begins_in_air:
+                self._level = height
+        if now_ns >= self._settled_ns and not self._has_settled:
+            # What was not certain for so long began where it is now.
+            self._level, self._has_settled = height, True
+
+    def _learn_level(self, belief: Belief, *, has_height: bool) -> None:
+        """Learn where it is certainly held."""
+        if not has_height or belief.supported(height=True, speed=False) >= CERTAIN:
+            self._level, self._is_level_known = belief.height, True
+
+    def _look(
+        self, now_ns: int, belief: Belief, held: float, height: float, left_ns: int, *,
+        is_felt: bool,
+    ) -> None:
+        """Look whether what has likely left since a moment has gone, and has gone for long."""
+        pushed_ns = self._pushed_ns if is_felt else None
+        distance, slowest = _UNFELT if pushed_ns is None else _FELT
+        is_thrown = pushed_ns is not None and self._gained > _THROWN
         flown, speed = belief.flight
-        # The belief runs on for a while where a height stops.
-        is_read = has_height and belief.believed(Channel.HEIGHT) >= DOUBTFUL
-        away = (height if is_read else flown) - self._level
-        is_pushed = is_felt and self._pushed_ns is not None
-        is_thrown = is_pushed and self._gained > _THROWN
-        distance, slowest = _FELT if is_pushed else _UNFELT
-        stays = has_height and abs(height - self._level) <= distance
-        is_away = abs(away) > distance and not stays
+        by_height = height - self._level
+        # The belief runs on where a height stops; beside one that stays nothing is away.
+        is_read = belief.believed(Channel.HEIGHT) >= DOUBTFUL and math.isfinite(height)
+        away = by_height if is_read else flown - self._level
+        is_away = abs(away) > distance and not abs(by_height) <= distance
         self._has_gone |= is_thrown or (is_away and away * speed > 0.0)
         is_seen = held < _LEFT and (is_thrown or (is_away and abs(speed) > slowest))
         self._looks = self._looks + 1 if is_seen else 0
         if self._looks == 1:
             self._seen_ns = now_ns
-        has_lasted = is_pushed or now_ns - self._seen_ns >= _LASTS_NS
-        is_still = self._left_ns - self._moved_ns > _FELT_NS
-        may_deny = is_felt and is_still and self._is_level_known
-        is_denied = may_deny and belief.believed(Channel.FORCE) >= DOUBTFUL
-        is_certain = self._has_gone and has_lasted and self._looks >= _LOOKS
-        if self.found is not None or is_denied or not is_certain:
+        has_lasted = pushed_ns is not None or now_ns - self._seen_ns >= _LASTS_NS
+        if not (self._has_gone and has_lasted and self._looks >= _LOOKS):
             return
-        if is_pushed and self._pushed_ns is not None:
-            self.found = Departure(min(self._pushed_ns, self._left_ns), PUSH)
+        if is_felt and self._denies(belief, left_ns):
+            return
+        if pushed_ns is not None:
+            self.found = Departure(min(pushed_ns, left_ns), PUSH)
         else:
-            left_ns = max(self._left_ns, now_ns - _DATED_NS)
-            self.found = Departure(left_ns, 'climb' if speed > 0.0 else 'fall')
+            way = 'climb' if speed > 0.0 else 'fall'
+            self.found = Departure(max(left_ns, now_ns - _DATED_NS), way)
+
+    def _denies(self, belief: Belief, left_ns: int) -> bool:
+        """Return whether an accelerometer that is believed felt nothing before it left."""
+        is_still = left_ns - self._moved_ns > _FELT_NS
+        return is_still and self._is_level_known and belief.believed(Channel.FORCE) >= DOUBTFUL

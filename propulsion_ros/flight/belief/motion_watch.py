@@ -174,10 +174,6 @@ class MotionWatch:
         """Where it is if something holds it [m]."""
         return self._belief.height
 
-    def lives(self, now_ns: int, *channels: Channel) -> bool:
-        """Return whether all of some channels are alive."""
-        return all(self._feeds[channel].is_live(now_ns) for channel in channels)
-
     def update(
         self, now_ns: int, readings: Readings, *, learns: bool, has_flown: bool = False
     ) -> None:

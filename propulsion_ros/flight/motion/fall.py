@@ -25,8 +25,7 @@ class Fall:
     Parameters
     ----------
     longest : float
-        After which any fall counts [s]. Where nothing is fired, as in a log or a simulation, no
-        sensor needs to be distrusted, and less will do.
+        After which any fall counts [s].
     """
 
     def __init__(self, longest: float = _ANY_TIME) -> None:
