@@ -41,8 +41,6 @@ class FlightReport:
     notice : str
         What an operator must know now: of a recorded flight, a stand-down, a clock that was set;
         '' for nothing.
-    ascent : Mark or None
-        First evidence of an ascent.
     vertex : Vertex or None
         Where the flight was highest, once that is decided; it outlives a restart.
     """
@@ -60,7 +58,6 @@ class FlightReport:
     flags: frozenset[str]
     controls: tuple[ControlOutput, ...] = ()
     notice: str = ''
-    ascent: Mark | None = None
     vertex: Vertex | None = None
 
     @property

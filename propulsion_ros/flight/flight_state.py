@@ -6,11 +6,10 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from propulsion_ros.flight.apogee.ascent_watch import AscentWatch
+from propulsion_ros.flight.apogee.apogee_watch import ApogeeWatch
 from propulsion_ros.flight.apogee.detector_protocol import Detector
-from propulsion_ros.flight.apogee.mach import MachMeter
 from propulsion_ros.flight.asked_twice import AskedTwice
-from propulsion_ros.flight.belief.departure import Departure
+from propulsion_ros.flight.belief.departure import CLIMB, FALL, Departure
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.belief.readings import Readings
 from propulsion_ros.flight.burn_monitor import BurnMonitor
@@ -103,7 +102,7 @@ class FlightState:
         self._readiness = Readiness(params, events, deployers)
         self._required = frozenset(required)
         self._keeps_flight = keeps_flight
-        self._watch = AscentWatch(params, detector)
+        self._apogee_watch = ApogeeWatch(params, detector)
         self._events = EventRunner(
             events, controllers, len(deployers), semantics, params.nose.tolist(),
             params.max_ascent_time,
@@ -115,7 +114,6 @@ class FlightState:
         self._frozen = Held(round(params.frozen_time * 1e9) - 1)
         self._attitude = Held(round(params.frozen_time * 1e9) - 1)
         self._may_stick = may_settle and not self._is_legacy
-        self._mach = MachMeter(params.site_altitude)
         self._burn = BurnMonitor()
         self._velocity = LiveValue(params.frozen_time)
         self._stands = Dwell(params.stand_down_time)
@@ -138,13 +136,8 @@ class FlightState:
 
     @property
     def liftoff(self) -> Mark | None:
-        """When the vehicle left the pad, None before."""
+        """When the vehicle left what held it, or the override that counts as that; None before."""
         return self._course.liftoff
-
-    @property
-    def ascent(self) -> Mark | None:
-        """First evidence of an ascent, or the override that counts as one; None before."""
-        return self._course.ascent
 
     @property
     def apogee(self) -> Mark | None:
@@ -158,16 +151,18 @@ class FlightState:
 
     @property
     def may_deploy(self) -> bool:
-        """Whether deployers may act: in flight and recovery, after a seen ascent."""
+        """Whether deployers may act: in flight and recovery, after a liftoff."""
         is_in_air = self.phase in (Phase.FLIGHT, Phase.RECOVERY)
-        return self._is_legacy or (is_in_air and self.ascent is not None)
+        return self._is_legacy or (is_in_air and self.liftoff is not None)
 
     @property
     def objections(self) -> dict[str, str]:
         """Reasons against a launch, by check; none once launched or before a sample."""
         if self.phase.is_armed or self._sample is None:
             return {}
-        found = self._readiness.objections(self._sample, is_frozen=self._is_frozen)
+        found = self._readiness.objections(
+            self._sample, self._motion.departure, is_frozen=self._is_frozen
+        )
         found.update({name: reason for name, reason in self._host_checks.items() if reason})
         return found
 
@@ -286,9 +281,8 @@ class FlightState:
             self._note_jump(sample.stamp_ns - before_ns)
         if self._is_attitude_stuck(sample):
             sample = sample._replace(rotation=UNKNOWN_ROTATION)
-        known = self._watch.see(
-            sample, self._mach.update(sample), is_silence=is_silence,
-            may_light=self._events.may_ignite,
+        known = self._apogee_watch.see(
+            sample, is_silence=is_silence, may_light=self._events.may_ignite
         )
         if math.isfinite(known.altitude):
             self._sample = known
@@ -304,7 +298,7 @@ class FlightState:
         self._consider_record(known, velocity)
         self._observe(known)
         controls, fired = self._events.update(
-            self._clock.now_ns, known if self._is_legacy else self._watch.filtered(known),
+            self._clock.now_ns, known if self._is_legacy else self._apogee_watch.filtered(known),
             self._course, self.subphase, is_frozen,
             self._permits,
         )
@@ -340,7 +334,7 @@ class FlightState:
         may_fall = not (self.is_supported or self.is_doubtful)
         return Permits(
             self.may_deploy and not self._is_time_doubtful and may_fall, self._may_ignite,
-            is_grounded=self.ascent is None and not self._is_legacy,
+            is_grounded=self.liftoff is None and not self._is_legacy,
             is_ascending=(
                 (self._is_ascending and not self.is_doubtful)
                 or self._is_legacy or self.phase is not Phase.FLIGHT
@@ -360,7 +354,7 @@ class FlightState:
             return True
         # After a restart on the pad engines may be lit only if they were commanded to be before.
         may_light = self.ignition is not None or not self._is_rearmed
-        return self.ascent is not None and may_light
+        return self.liftoff is not None and may_light
 
     @property
     def is_supported(self) -> bool:
@@ -375,7 +369,7 @@ class FlightState:
     @property
     def _is_overridden(self) -> bool:
         """Whether an override of the liftoff counts more than what the sensors show."""
-        mark = self.ascent
+        mark = self.liftoff
         if mark is None or mark.source != 'override':
             return self._course.is_debug
         return self._clock.now_ns - mark.clock_ns < _OVERRIDES_NS or self._course.is_debug
@@ -389,7 +383,7 @@ class FlightState:
         self._motion.update(
             self._clock.now_ns - self._skipped_ns, Readings() if is_silence else readings,
             learns=not (self.phase.is_armed or self.holds_record),
-            has_flown=self.ascent is not None,
+            has_flown=self.liftoff is not None,
         )
 
     def _is_attitude_stuck(self, sample: Sample) -> bool:
@@ -412,19 +406,17 @@ class FlightState:
     def _observe(self, sample: Sample) -> None:
         """Follow the transitions that the sample makes, and the sub-phases."""
         now_ns = self._clock.now_ns
-        if self._course.does(Duty.DETECT_LIFTOFF) and (lifted := self._departure):
-            # Of what was armed in the air the backup timer would have run out at once.
-            armed_ns = max(lifted.clock_ns, self._begun_ns)
-            self._course.liftoff = self._mark_of(lifted._replace(clock_ns=armed_ns), sample)
-            self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
         found = self._departure
-        if self._course.does(Duty.DETECT_ASCENT) and self.ascent is None and found is not None:
-            self._course.ascent = self.liftoff or self._mark_of(found, sample)
+        if found and self.liftoff is None and self._course.does(Duty.DETECT_LIFTOFF):
+            # Of what was armed in the air the backup timer would have run out at once.
+            armed_ns = max(found.clock_ns, self._begun_ns)
+            self._course.liftoff = self._mark_of(found._replace(clock_ns=armed_ns), sample)
+            self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
         if self._course.does(Duty.WATCH_REST) and self._is_over():
             self._stand_down(Mark(sample.stamp_ns, now_ns, 'stand-down'))
         if self._course.does(Duty.DETECT_APOGEE):
-            self._burn.update(now_ns, sample.acceleration, self._watch.fitted_acceleration)
-            trigger = self._watch.end(now_ns, self.liftoff, has_ascended=self.ascent is not None)
+            self._burn.update(now_ns, sample.acceleration, self._apogee_watch.fitted_acceleration)
+            trigger = self._apogee_watch.end(now_ns, self.liftoff, self._motion.fallen)
             if trigger and not (trigger == 'timer' and self._is_timer_early):
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
 
@@ -445,7 +437,7 @@ class FlightState:
             self._motion.is_certain and self._motion.is_supported
             and abs(self._motion.height) <= self._params.home_tolerance
         )
-        is_none = self.ascent is None or (
+        is_none = self.liftoff is None or (
             self.phase is Phase.FLIGHT and self.is_supported and not self._events.burns
         )
         return self._stands.update(self._clock.now_ns, is_held and is_none)
@@ -454,8 +446,8 @@ class FlightState:
         phase = self.phase.value
         self._trigger('stand-down', mark)
         self._notify(
-            f'the vehicle rests near its pad in {phase}, without a certain ascent or an apogee: it '
-            'is disarmed, request launch again'
+            f'the vehicle rests near its pad in {phase}, without an apogee: it is disarmed, '
+            'request launch again'
         )
 
     def _trigger(self, trigger: str, mark: Mark) -> None:
@@ -469,7 +461,9 @@ class FlightState:
         self._course.enter(row, mark)
         self._clock.anchor()
         if row.apogee_source:
-            self._course.vertex = self._watch.vertex
+            self._course.vertex = self._apogee_watch.vertex
+        if self._course.begins_with(Duty.DISARM):
+            self._motion.douse()
         if self._course.begins_with(Duty.FORGET_FLIGHT):
             self._forget_flight()
         if self._course.begins_with(Duty.BEGIN_ASCENT):
@@ -478,13 +472,13 @@ class FlightState:
     def _begin_ascent(self) -> None:
         self._events.begin_ascent()
         self._stands.reset()
-        is_falling = self.liftoff is not None and self.liftoff.source == 'fall'
+        is_falling = self.liftoff is not None and self.liftoff.source == FALL
         self._burn.reset(burning=not is_falling)
-        self._watch.begin(self.liftoff)
+        self._apogee_watch.begin(self.liftoff)
 
     def _forget_flight(self) -> None:
         """Clear every latch, stamp and event of the last flight, and the data of the detector."""
-        self._watch.reset()
+        self._apogee_watch.reset()
         self._begin_flight()
 
     def _begin_flight(self) -> None:
@@ -496,7 +490,7 @@ class FlightState:
         self._is_rearmed = self._record.was_armed = False
         self._burn.reset(burning=True)
         self._stands.reset()
-        self._watch.restart_timer()
+        self._apogee_watch.restart_timer()
 
     def _restart(self, stamp_ns: int) -> None:
         """Start again, because time has started again; the clock has done so already."""
@@ -505,14 +499,14 @@ class FlightState:
             phase = self.phase.value
             self._notify(f'time has started again: {phase} is over, request launch again')
         self._forget_sensors()
-        self._watch.reset()
+        self._apogee_watch.reset()
         self._trigger('time restarted', Mark(stamp_ns, self._clock.now_ns, 'restart'))
         self._begin_flight()
 
     def _forget_sensors(self) -> None:
         """Forget what was measured before time began, or has started again."""
         for sensed in (
-            self._climb, self._velocity, self._frozen, self._attitude, self._mach, self._motion
+            self._climb, self._velocity, self._frozen, self._attitude, self._motion
         ):
             sensed.reset()
         self._is_ascending = False
@@ -524,8 +518,8 @@ class FlightState:
         """Return the data that is kept over a restart."""
         return Snapshot(
             self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
-            self.ignition, self.liftoff, self.apogee, self._events.records(), self.ascent,
-            self.vertex, self._motion.is_supported, self._motion.held,
+            self.ignition, self.liftoff, self.apogee, self._events.records(), self.vertex,
+            self._motion.is_supported, self._motion.held,
         )
 
     def offer(
@@ -609,16 +603,12 @@ class FlightState:
             if found is not None:
                 self._lift_off(sample, Departure(now_ns - age_ns, found.source))
             elif record.is_aloft:
-                self._lift_off(sample, Departure(now_ns, 'climb'))
-            return
-        if self.phase is Phase.FLIGHT and self.ascent is None and found is not None:
-            # The restart came between liftoff and the end of what makes an ascent certain.
-            self._course.ascent = self._mark_of(Departure(now_ns - age_ns, found.source), sample)
+                self._lift_off(sample, Departure(now_ns, CLIMB))
 
     def _lift_off(self, sample: Sample, found: Departure) -> None:
-        """Begin a flight whose ascent was seen already, before a restart or by it."""
+        """Begin a flight whose liftoff was seen already, before a restart or by it."""
         self._motion.begin(in_air=True)
-        self._course.liftoff = self._course.ascent = self._mark_of(found, sample)
+        self._course.liftoff = self._mark_of(found, sample)
         self._trigger('liftoff', Mark(sample.stamp_ns, self._clock.now_ns, 'liftoff'))
 
     def _note_jump(self, step_ns: int) -> None:
@@ -633,7 +623,6 @@ class FlightState:
             is_resuming=self.is_resuming,
             is_rearmed=self._is_rearmed,
             has_asked=has_asked,
-            has_ascended=self.ascent is not None or self._is_legacy,
             # An override lets charges fire, but takes nothing from a command that makes safe.
             is_supported=self._motion.is_supported
             and not (self._is_legacy or self._course.is_debug),
@@ -690,7 +679,7 @@ class FlightState:
             verdict,
             self.phase,
             self.subphase,
-            self._watch.estimate,
+            self._apogee_watch.estimate,
             self._course.take_changes(),
             tuple(fired),
             self.ignition,
@@ -699,6 +688,5 @@ class FlightState:
             flags,
             controls,
             '; '.join(notices),
-            self.ascent,
             self.vertex,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 
+from propulsion_ros.flight.belief.departure import Departure
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.phases.params import FlightParams
@@ -13,6 +14,7 @@ from propulsion_ros.flight.pyros.deployers import DeployerSpec
 CHECKS: Mapping[str, str] = {
     'config': 'no event does anything',
     'home': 'altitude or position lie farther from home than `flight.home_tolerance`',
+    'motion': 'the vehicle left what held it, and nothing was seen to hold it since',
     'estimator': 'the estimator names a fault in `~/flags`',
     'circuits': 'the circuit of a pyro that an event fires is measured and open',
     'frozen': 'altitude, speed and acceleration have repeated themselves for `flight.frozen_time`',
@@ -32,7 +34,7 @@ ALWAYS = ('altitude',)
 """Checks that refuse a launch whatever is chosen."""
 
 REQUIRED = (
-    *ALWAYS, 'config', 'home', 'estimator', 'circuits', 'backup_timer', 'record',
+    *ALWAYS, 'config', 'home', 'motion', 'estimator', 'circuits', 'backup_timer', 'record',
     'receivers', 'publishers',
 )
 """Checks that refuse a launch by default."""
@@ -95,13 +97,17 @@ class Readiness:
             'backup_timer': '' if has_timer else _NO_TIMER,
         }
 
-    def objections(self, sample: Sample, *, is_frozen: bool) -> dict[str, str]:
+    def objections(
+        self, sample: Sample, departure: Departure | None = None, *, is_frozen: bool
+    ) -> dict[str, str]:
         """Return the objections to a launch.
 
         Parameters
         ----------
         sample : Sample
             Where the vehicle is.
+        departure : Departure or None
+            When it left what held it, where it certainly flies now.
         is_frozen : bool
             Whether the samples repeat themselves.
 
@@ -114,6 +120,7 @@ class Readiness:
         opened = [name for channel, name in self._circuits.items() if closed.get(channel) is False]
         found = {
             'home': self._off_home(sample),
+            'motion': f'the vehicle flies, by its {departure.source}' if departure else '',
             'estimator': f'estimator: {" ".join(sample.faults)}' if sample.faults else '',
             'circuits': f'open circuit of {", ".join(opened)}' if opened else '',
             'frozen': 'the samples repeat themselves' if is_frozen else '',

@@ -60,14 +60,14 @@ class RecordedFlight:
         )
 
     def judge(
-        self, clock_ns: int, sample: Sample, velocity: float, ascent: Departure | None
+        self, clock_ns: int, sample: Sample, velocity: float, departure: Departure | None
     ) -> Resumption | None:
-        """Take a sample, its measured velocity and an ascent; return what is to be resumed now."""
+        """Take a sample, its measured velocity and a departure; return what is to be resumed."""
         record = self._resumption
         if record is None:
             return None
         verdict = record.judge(
-            clock_ns, sample.stamp_ns, sample.altitude, velocity, sample.acceleration, ascent
+            clock_ns, sample.stamp_ns, sample.altitude, velocity, sample.acceleration, departure
         )
         if verdict.outcome is Outcome.RESUME:
             self._resumption = None

@@ -32,7 +32,7 @@ class Outcome(Enum):
     WAIT = 'wait'
     RESUME = 'resume'
     DROP = 'drop'
-    SET_ASIDE = 'set aside'  # on the pad: taken up only if an ascent is seen
+    SET_ASIDE = 'set aside'  # on the pad: taken up only if a liftoff is seen
 
 
 class Verdict(NamedTuple):
@@ -50,15 +50,15 @@ class Resumption:
 
     A flight goes on where the vehicle is far above or below its pad and moves up or down, or is in
     free fall; where the altitude is dead, motion is enough. Far from the pad it need not move if
-    its ascent was seen, and not its apogee, and the process was away shortly. One that was armed
-    on its pad goes on once an ascent is seen, or where it is high and moves for three times as
+    its apogee was not seen yet and the process was away shortly. One that was armed
+    on its pad goes on once a liftoff is seen, or where it is high and moves for three times as
     long after short restarts.
     Of a vehicle that was not certainly flying within the last minute, an altitude that sinks is
     believed as `Fall` does: a barometer that settles after a start sinks too.
-    A flight that was not yet at its apogee also goes on where a push is seen that is an ascent.
+    A flight that was not yet at its apogee also goes on where a push is seen that is a liftoff.
     A flight in the air also goes on where no sensor gives anything new, if the process was away
     shortly by the clock since boot, which is never set. What is stuck gives nothing new, which
-    counts only where the record has a seen ascent.
+    counts only where the record has a liftoff.
 
     It is over where the vehicle rests. A vehicle that was armed and rests on its pad is armed
     again if the process was away shortly; else its record is set aside. A record that is too old
@@ -85,9 +85,9 @@ class Resumption:
     Attributes
     ----------
     is_aside : bool
-        Whether it was armed on its pad, rests, and is resumed only once an ascent is seen.
+        Whether it was armed on its pad, rests, and is resumed only once a liftoff is seen.
     is_aloft : bool
-        Whether it was armed on its pad and is high and moving after short restarts: its ascent
+        Whether it was armed on its pad and is high and moving after short restarts: its liftoff
         went unseen.
     """
 
@@ -156,7 +156,7 @@ class Resumption:
         altitude: float,
         velocity: float,
         acceleration: float = math.nan,
-        ascent: Departure | None = None,
+        departure: Departure | None = None,
     ) -> Verdict:
         """Take a sample and return what becomes of the flight.
 
@@ -166,8 +166,8 @@ class Resumption:
             On the flight clock, and as stamped [ns].
         altitude, velocity, acceleration : float
             As measured, up positive [m], [m/s], [m/s^2] net of gravity; NaN where unknown.
-        ascent : Departure or None
-            What was seen of an ascent since the restart.
+        departure : Departure or None
+            What was seen of a liftoff since the restart.
         """
         if self._begun_ns is None:
             self._begun_ns = self._known_ns = self._news_ns = clock_ns
@@ -191,18 +191,19 @@ class Resumption:
                 moves and is_away and not self.is_aside
                 and self._heartbeat_age < _CHAIN * self._params.resume_heartbeat
             )
-            return self._judge_pad(rests, altitude, ascent)
+            return self._judge_pad(rests, altitude, departure)
         if is_away and (moves or self._was_ascending_shortly):
             return _RESUME
         if moves and not self._altitude.is_alive(clock_ns):
             return _RESUME
-        if self.snapshot.phase is Phase.FLIGHT and ascent is not None and ascent.source == PUSH:
+        is_pushed = departure is not None and departure.source == PUSH
+        if self.snapshot.phase is Phase.FLIGHT and is_pushed:
             return _RESUME
         if self._is_silent(clock_ns):
             return _RESUME
         return Verdict(Outcome.DROP, 'the vehicle rests') if rests else _WAIT
 
-    def _judge_pad(self, rests: bool, altitude: float, ascent: Departure | None) -> Verdict:
+    def _judge_pad(self, rests: bool, altitude: float, departure: Departure | None) -> Verdict:
         """Return what becomes of a vehicle that was armed on its pad.
 
         Without any sensor it waits: armed again, it would wait for a liftoff that may have passed.
@@ -210,9 +211,11 @@ class Resumption:
         be at work on it.
         """
         if self.is_aside:
-            is_certain = ascent is not None and (ascent.source == PUSH or altitude > _CERTAIN_RISE)
+            is_certain = departure is not None and (
+                departure.source == PUSH or altitude > _CERTAIN_RISE
+            )
             return _RESUME if is_certain else _WAIT
-        if ascent is not None or self.is_aloft:
+        if departure is not None or self.is_aloft:
             return _RESUME
         if not rests:
             return _WAIT
@@ -223,12 +226,11 @@ class Resumption:
 
     @property
     def _was_ascending_shortly(self) -> bool:
-        """Whether an ascent was seen and not its apogee, and the process was away shortly.
+        """Whether it flew, without an apogee yet, and the process was away shortly.
 
         What is level far from the pad is then no rest, but a sensor that is blocked.
         """
-        is_ascent = self.snapshot.phase is Phase.FLIGHT and self._is_flown
-        return is_ascent and self._was_away_shortly
+        return self.snapshot.phase is Phase.FLIGHT and self._was_away_shortly
 
     @property
     def _was_away_shortly(self) -> bool:
@@ -237,7 +239,7 @@ class Resumption:
     def _is_silent(self, clock_ns: int) -> bool:
         """Return whether no sensor gives anything, after a restart that was short.
 
-        What is stuck counts as silent only in a flight whose ascent was seen: a coarse barometer
+        What is stuck counts as silent only in a flight whose liftoff was seen: a coarse barometer
         at rest on its pad repeats itself too.
         """
         silence_ns = clock_ns - (self._news_ns if self._is_flown else self._known_ns)
@@ -324,8 +326,8 @@ class Resumption:
 
     @property
     def _is_flown(self) -> bool:
-        """Whether the record is of a flight whose ascent was seen."""
-        return self.snapshot.phase is not Phase.LAUNCH and self.snapshot.ascent is not None
+        """Whether the record is of a flight whose liftoff was seen."""
+        return self.snapshot.phase is not Phase.LAUNCH and self.snapshot.liftoff is not None
 
     def _agreement(self, clock_ns: int, velocity: float) -> tuple[bool, bool]:
         """Return whether a live altitude lets a velocity upward, and downward, be true."""

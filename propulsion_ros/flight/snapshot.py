@@ -26,8 +26,6 @@ class Snapshot:
         Moments of the flight.
     events : tuple of EventRecord
         Single events that are spent.
-    ascent : Mark or None
-        First evidence of an ascent, or the override that counts as one.
     vertex : Vertex or None
         Where the flight was highest, once that is decided.
     is_supported : bool
@@ -44,7 +42,6 @@ class Snapshot:
     liftoff: Mark | None = None
     apogee: Mark | None = None
     events: tuple[EventRecord, ...] = ()
-    ascent: Mark | None = None
     vertex: Vertex | None = None
     is_supported: bool = False
     held: float = 0.0
@@ -54,14 +51,14 @@ class Snapshot:
         """What makes it worth recording again: all but the times that merely go on."""
         return (
             self.phase, self.is_burning, self.ignition, self.liftoff, self.apogee,
-            tuple((event.id, event.count) for event in self.events), self.ascent, self.vertex,
+            tuple((event.id, event.count) for event in self.events), self.vertex,
             self.is_supported,
         )
 
     @property
     def marks(self) -> Marks:
-        """Ignition, liftoff, ascent and apogee."""
-        return self.ignition, self.liftoff, self.ascent, self.apogee
+        """Ignition, liftoff and apogee."""
+        return self.ignition, self.liftoff, self.apogee
 
     @property
     def first_ns(self) -> int:

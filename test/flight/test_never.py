@@ -137,7 +137,7 @@ class Walk:
             for action in event.actions:
                 if action.kind == 'deployment':
                     assert self.state.phase in (Phase.FLIGHT, Phase.RECOVERY)
-                    assert self.state.ascent is not None
+                    assert self.state.liftoff is not None
                 self._act(action)
         clock = self.state.snapshot().clock_ns
         resumed = any(change.trigger.startswith('resumed') for change in report.phase_changes)
@@ -161,17 +161,17 @@ class Walk:
 
     def check(self) -> None:
         """Check what must hold at any moment."""
-        phase, ascent = self.state.phase, self.state.ascent
+        phase, liftoff = self.state.phase, self.state.liftoff
         efforts = self.actuators.deployers.efforts(self.steady_ns)
         thrust = sum(self.actuators.engines.thrusts().values())
         if any(effort > 0.0 for effort in efforts):
             assert phase in (Phase.FLIGHT, Phase.RECOVERY), 'a charge outside flight and recovery'
-            assert ascent is not None, 'a charge without a seen or overridden ascent'
+            assert liftoff is not None, 'a charge without a seen or overridden liftoff'
         if phase is Phase.RECOVERY or not phase.is_armed:
             assert thrust == 0.0, f'thrust in {phase.value}'
         if phase is Phase.LAUNCH and thrust:
             assert self.state.ignition is not None, 'thrust before ignition'
-        if ascent is not None and ascent.source == 'override':
+        if liftoff is not None and liftoff.source == 'override':
             assert self.log.count('liftoff_override') or 'restart' in ' '.join(self.log)
 
     def _observed(self) -> str:
@@ -317,7 +317,7 @@ def ground_walk(seed: int) -> Walk:
 def test_vehicle_that_stays_on_the_ground_deploys_nothing(first):
     for seed in range(first, min(first + 10, AT_REST)):
         walk = ground_walk(seed)
-        assert walk.state.ascent is None, f'walk {seed}'
+        assert walk.state.liftoff is None, f'walk {seed}'
         assert not {'drogue', 'main', 'low', 'again', 'sustainer'} & set(walk.fired), f'walk {seed}'
 
 
@@ -373,7 +373,7 @@ def test_restart_between_liftoff_and_a_certain_ascent_loses_no_drogue():
 
 def test_lift_by_hand_and_knocks_beside_a_barometer_that_settles_are_no_ascent():
     walk = ground_walk(519)
-    assert walk.state.ascent is None
+    assert walk.state.liftoff is None
 
 
 @pytest.mark.parametrize('first', range(0, SAVED, 20))

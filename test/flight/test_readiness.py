@@ -7,6 +7,7 @@ import math
 import pytest
 
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
+from propulsion_ros.flight.belief.departure import Departure
 from propulsion_ros.flight.events.conditions import MoreThan
 from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Sample
@@ -65,7 +66,10 @@ def test_checks(params, events, sample, found):
 
 def test_what_is_found_comes_in_the_order_of_the_checks():
     sample = on_pad(altitude=50.0, faults=('imu_stale',), circuits=((2, False),))
-    found = Readiness(FlightParams(), (DROGUE,), PYROS).objections(sample, is_frozen=True)
+    found = Readiness(FlightParams(), (DROGUE,), PYROS).objections(
+        sample, Departure(0, 'fall'), is_frozen=True
+    )
+    assert found['motion'] == 'the vehicle flies, by its fall'
     # What the host finds is added by the flight loop.
     by_host = ('config', 'record', 'receivers', 'clocks', 'publishers')
     assert list(found) == [name for name in CHECKS if name not in by_host]

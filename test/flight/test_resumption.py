@@ -31,8 +31,7 @@ S = 1_000_000_000
 NOW = 1000 * S
 DT = 0.02
 LIFTOFF = Mark(995 * S, 30 * S, 'acceleration')
-ASCENT = Mark(996 * S, 31 * S, 'climb')
-FLYING = Snapshot(NOW, 35 * S, Phase.FLIGHT, False, None, LIFTOFF, ascent=ASCENT)
+FLYING = Snapshot(NOW, 35 * S, Phase.FLIGHT, False, None, LIFTOFF)
 DESCENDING = replace(
     FLYING, phase=Phase.RECOVERY, apogee=Mark(999 * S, 34 * S, 'detected'),
     events=(EventRecord(1, S, 1),),
@@ -121,7 +120,6 @@ def test_descent_below_the_level_of_the_pad_is_resumed(heartbeat):
     pytest.param(FLYING, 9.0, 135.0, False, id='high, for long'),
     pytest.param(FLYING, 1.0, 5.0, False, id='on its pad'),
     pytest.param(DESCENDING, 1.0, 135.0, False, id='after its apogee, as on a hill'),
-    pytest.param(replace(FLYING, ascent=None), 1.0, 135.0, False, id='ascent not seen'),
 ])
 def test_level_altitude_far_from_the_pad_ends_no_ascent_after_a_short_restart(
     snapshot, heartbeat, height, goes_on
@@ -273,7 +271,7 @@ def test_stuck_sensor_in_the_air_is_a_silent_one(rows, snapshot):
 
 @pytest.mark.parametrize(('snapshot', 'heartbeat'), [
     pytest.param(ARMED, 1.0, id='on the pad'),
-    pytest.param(replace(FLYING, ascent=None), 1.0, id='without a seen ascent'),
+    pytest.param(replace(DESCENDING, liftoff=None), 1.0, id='without a liftoff'),
     pytest.param(FLYING, 5.1, id='away for long'),
     pytest.param(FLYING, math.inf, id='booted since'),
 ])
@@ -392,7 +390,7 @@ def test_flight_goes_on_with_its_times():
         Phase.PREFLIGHT, Phase.FLIGHT, 'resumed in flight'
     )
     assert reports[at].subphase is Subphase.COAST
-    assert (flight.liftoff, flight.ascent) == (LIFTOFF, ASCENT)
+    assert flight.liftoff == LIFTOFF
     # 8 s after liftoff is 3 s after the record.
     (late,) = [event for report in reports for event in report.events if event.name == 'late']
     assert late.stamp_ns == NOW + 3 * S
@@ -579,7 +577,7 @@ def test_essence_is_what_must_be_written_again():
     assert spent.essence == replace(spent, events=(EventRecord(1, 9, 1),)).essence
     for changed in (
         replace(FLYING, is_burning=True), replace(FLYING, phase=Phase.RECOVERY), spent,
-        replace(FLYING, ascent=None), replace(FLYING, vertex=Vertex(1, 2.0)),
+        replace(FLYING, liftoff=None), replace(FLYING, vertex=Vertex(1, 2.0)),
     ):
         assert changed.essence != FLYING.essence
 

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from propulsion_ros.flight.apogee.altitude_tracker import AltitudeTracker
-from propulsion_ros.flight.apogee.ascent import Ascent
 from propulsion_ros.flight.apogee.coast import CoastFilter
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.input_mean import InputMean
 from propulsion_ros.flight.apogee.parabola import Parabola, fit_parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.apogee.peak import Peak
 from propulsion_ros.flight.apogee.speed_input import SpeedInput
 from propulsion_ros.flight.apogee.vetoes import InertialPair, LastingFall, Lockout, Standstill
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
@@ -78,7 +78,7 @@ class ApogeeDetector:
             agreeing=_OLDER_BEFORE_JUMP, gap_ns=round(params.maximum_gap * 1e9)
         ))
         self._lockout = Lockout(params)
-        self._ascent = Ascent()
+        self._peak = Peak()
         self._coast = CoastFilter()
         self._fall = LastingFall(_LASTING_FALL)
         self._standstill = Standstill()
@@ -95,7 +95,7 @@ class ApogeeDetector:
         self._lockout.reset()
         self._velocity.forget()
         self._restart()
-        self._ascent.reset()
+        self._peak.reset()
         self._coast.reset()
         self._fall.reset()
         self._standstill.reset()
@@ -206,7 +206,7 @@ class ApogeeDetector:
     def _shift(self, shift_ns: int) -> None:
         """Move what is not yet decided to a clock that was set back."""
         for part in (
-            self._lockout, self._ascent, self._coast, self._fall, self._velocity, self._standstill,
+            self._lockout, self._peak, self._coast, self._fall, self._velocity, self._standstill,
         ):
             part.shift(shift_ns)
         self._looked_ns = None
@@ -223,7 +223,7 @@ class ApogeeDetector:
             if self._coast.begun_ns is None and not self._standstill.is_odd:
                 self._begin_coast_by_looks()
             if self._tracker.fit is None and self._fall.climbs(self._params.lockout_speed):
-                self._ascent.has_moved = True
+                self._peak.has_moved = True
         if self._looked_ns is not None and stamp_ns - self._looked_ns < _LOOK_NS:
             return
         self._looked_ns = stamp_ns
@@ -277,7 +277,7 @@ class ApogeeDetector:
         if self._tracker.count < _MINIMUM_POINTS or self._tracker.length < _MINIMUM_LENGTH:
             self._health = 'filling'
         else:
-            self._ascent.follow(
+            self._peak.follow(
                 stamp_ns, fit, now, altitude, agrees=self._tracker.agrees,
                 settled=self._is_settled,
             )
@@ -290,7 +290,7 @@ class ApogeeDetector:
         evidence: Evidence,
     ) -> None:
         """Add what a full window shows to the evidence."""
-        ascent, tracker = self._ascent, self._tracker
+        peak, tracker = self._peak, self._tracker
         coast, limit = self._coast, self._params.lockout_speed
         if not (coast.agrees and coast.velocity + _CLEAR * coast.velocity_sigma < limit):
             self._lockout.take_fit(stamp_ns, velocity, sigma)
@@ -298,19 +298,19 @@ class ApogeeDetector:
             if not self._is_outvoted(stamp_ns, velocity, sigma):
                 self._compare_input(stamp_ns, velocity, sigma)
             self._begin_coast(stamp_ns, fit, now)
-        if ascent.has_moved and velocity < self._params.lockout_speed:
+        if peak.has_moved and velocity < self._params.lockout_speed:
             # In the air and no longer fast: what pulls is gravity, within the drag.
             fit = fit.with_acceleration(-STANDARD_GRAVITY, self._params.acceleration_sigma)
         self._predict(stamp_ns, fit, now)
         evidence.falls = self._is_falling(fit, velocity, sigma)
         self._lockout.take_fall(stamp_ns, evidence.falls)
         evidence.is_locked = self._lockout.is_locked(stamp_ns)
-        evidence.has_moved, evidence.height = ascent.has_moved, self._height
+        evidence.has_moved, evidence.height = peak.has_moved, self._height
         self._health = self._obstacle(stamp_ns, velocity, sigma, evidence)
         evidence.fit, evidence.measured, evidence.now = fit, self._fit, now
         is_rising = 2.0 * sigma < velocity < _LEAPING
         evidence.climbs = is_rising and tracker.agrees
-        evidence.length, evidence.lost = tracker.length, ascent.peak - fit.altitude(now)
+        evidence.length, evidence.lost = tracker.length, peak.altitude - fit.altitude(now)
 
     @property
     def _is_settled(self) -> bool:
@@ -380,7 +380,7 @@ class ApogeeDetector:
         """Return what is known without a fit."""
         coast = self._coast
         evidence = Evidence(
-            self._params, has_moved=self._ascent.has_moved, height=self._height,
+            self._params, has_moved=self._peak.has_moved, height=self._height,
             is_locked=self._lockout.is_locked(stamp_ns),
             is_early=coast.is_early(stamp_ns, _EARLY),
             speed=self._velocity.at(stamp_ns), has_fallen=self._fall.has_lasted,
@@ -395,13 +395,13 @@ class ApogeeDetector:
         reached = self._fall.peak
         if self._coast.is_trusted:
             reached = max(reached, self._coast.altitude)
-        height = max(self._ascent.rise, reached - self._ascent.pad)
+        height = max(self._peak.rise, reached - self._peak.pad)
         deep = self._fall.depth > max(_DEEP, self._params.minimum_height)
         return max(height, self._fall.depth) if deep else height
 
     def _begin_coast(self, stamp_ns: int, fit: Parabola, now: float) -> None:
         """Begin to follow a coast where a fit shows one, of the window or its end."""
-        if self._coast.begun_ns is not None or not self._ascent.has_moved:
+        if self._coast.begun_ns is not None or not self._peak.has_moved:
             return
         if self._lockout.is_mach(stamp_ns) or self._standstill.is_odd:
             return
@@ -439,7 +439,7 @@ class ApogeeDetector:
         fastest = max(abs(velocity), abs(seen.velocity(float(time[0]))))
         is_coast = seen.acceleration + _CLEAR * seen.acceleration_sigma < _COASTING
         if is_coast and abs(velocity) < _COAST_SPEED and fastest > _SEEN_SPEED:
-            self._ascent.has_moved = True
+            self._peak.has_moved = True
             self._coast.begin(last_ns, seen.altitude(0.0), velocity, max(3.0 * sigma, 8.0))
 
     def _predict(self, stamp_ns: int, fit: Parabola, now: float) -> None:
@@ -474,7 +474,7 @@ class ApogeeDetector:
     ) -> str:
         if not self._tracker.agrees:
             return 'outliers'
-        if self._standstill.is_odd or not self._ascent.is_physical(stamp_ns, velocity, sigma):
+        if self._standstill.is_odd or not self._peak.is_physical(stamp_ns, velocity, sigma):
             return 'shock'
         if evidence.is_locked:
             return 'lockout'
@@ -496,7 +496,7 @@ class ApogeeDetector:
             speed.compare(stamp_ns, coast.velocity_at(stamp_ns), sigma, learns=False)
         if is_live and self._fit is not None and self._altitude_ns is not None:
             last = self._fit.altitude(self._tracker.seconds(self._altitude_ns))
-            self._ascent.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
+            self._peak.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
         evidence = self._known(stamp_ns)
         evidence.tracked = math.nan
         foreseen: tuple[int, float, float] | None = coast.foresight if coast.agrees else None
@@ -504,7 +504,7 @@ class ApogeeDetector:
             foreseen = self._foreseen
         if foreseen is not None and not self._may_light:
             apogee_ns, altitude, sigma = foreseen
-            evidence.height = max(evidence.height, altitude - self._ascent.pad)
+            evidence.height = max(evidence.height, altitude - self._peak.pad)
             evidence.overdue = (stamp_ns - apogee_ns) * 1e-9 - max(_LEAST_WAIT, 3.0 * sigma)
         self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))
 
@@ -520,7 +520,7 @@ class ApogeeDetector:
         if foreseen is not None and foreseen[0] <= stamp_ns:
             self._apogee_ns, self._apogee_altitude, self._sigma = foreseen
         else:
-            self._apogee_ns, self._apogee_altitude = self._ascent.peak_ns, self._ascent.peak
+            self._apogee_ns, self._apogee_altitude = self._peak.stamp_ns, self._peak.altitude
             self._sigma = math.nan
             if self._apogee_ns is None:
                 self._apogee_altitude = self._fall.peak  # of samples too few for any fit

@@ -165,6 +165,10 @@ class Belief:
         self._shares[self._is_rest] += self._shares[self._is_carried]
         self._shares[self._is_carried] = _LEAST
 
+    def douse(self) -> None:
+        """Know that it is not being lit any more: a person may carry it."""
+        self._lit_time = 0.0
+
     def advance(self, seconds: float) -> None:
         """Let time pass [s]; a long gap takes no more steps than a minute of readings."""
         count = max(min(math.ceil(seconds / _LONGEST), _STEPS), 1)

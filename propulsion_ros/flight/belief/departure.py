@@ -11,8 +11,8 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 CERTAIN, DOUBTFUL = 0.995, 0.5
 """Probabilities from which it is certain, and likely, that something holds the vehicle."""
-PUSH = 'acceleration'
-"""Source of a departure that the accelerometer has felt."""
+PUSH, CLIMB, FALL = 'acceleration', 'climb', 'fall'
+"""Sources of a departure: a push that the accelerometer has felt, or else where it goes."""
 
 _LEFT = 1.0 - CERTAIN  # probability down to which it has left what held it
 _LOOKS, _LASTS_NS = 2, 600_000_000  # readings in a row show that, without a push for so long
@@ -56,6 +56,8 @@ class DepartureWatch:
     ----------
     found : Departure or None
         Where it certainly flies now.
+    fallen : float
+        How far it has dropped since from where it was held [m]; 0 where it did not drop.
     """
 
     def __init__(self) -> None:
@@ -72,6 +74,7 @@ class DepartureWatch:
 
     def _forget_flight(self) -> None:
         self.found: Departure | None = None
+        self.fallen = 0.0
         self._left_ns: int | None = None
         self._has_gone, self._looks, self._seen_ns = False, 0, 0
 
@@ -138,6 +141,12 @@ class DepartureWatch:
             self._left_ns = now_ns
         if self.found is None:
             self._look(now_ns, belief, held, height, self._left_ns, is_felt=is_felt)
+        elif self.found.source == FALL and self._is_read(belief, height):
+            self.fallen = max(self.fallen, self._level - belief.flight[0])
+
+    def _is_read(self, belief: Belief, height: float) -> bool:
+        """Return whether a height lives and is believed."""
+        return math.isfinite(height) and belief.believed(Channel.HEIGHT) >= DOUBTFUL
 
     def _settle(self, now_ns: int, height: float) -> None:
         """Take a height while the level is not known."""
@@ -165,8 +174,7 @@ class DepartureWatch:
         flown, speed = belief.flight
         by_height = height - self._level
         # The belief runs on where a height stops; beside one that stays nothing is away.
-        is_read = belief.believed(Channel.HEIGHT) >= DOUBTFUL and math.isfinite(height)
-        away = by_height if is_read else flown - self._level
+        away = by_height if self._is_read(belief, height) else flown - self._level
         is_away = abs(away) > distance and not abs(by_height) <= distance
         self._has_gone |= is_thrown or (is_away and away * speed > 0.0)
         is_seen = held < _LEFT and (is_thrown or (is_away and abs(speed) > slowest))
@@ -181,7 +189,7 @@ class DepartureWatch:
         if pushed_ns is not None:
             self.found = Departure(min(pushed_ns, left_ns), PUSH)
         else:
-            way = 'climb' if speed > 0.0 else 'fall'
+            way = CLIMB if speed > 0.0 else FALL
             self.found = Departure(max(left_ns, now_ns - _DATED_NS), way)
 
     def _denies(self, belief: Belief, left_ns: int) -> bool:

@@ -164,10 +164,19 @@ class MotionWatch:
         """Know that an engine is being lit by a command."""
         self._belief.light()
 
+    def douse(self) -> None:
+        """Know that no engine is lit any more by that command."""
+        self._belief.douse()
+
     @property
     def departure(self) -> Departure | None:
         """When it left what held it, where it certainly flies now."""
         return self._departure.found
+
+    @property
+    def fallen(self) -> float:
+        """How far it has dropped from where it was held [m]; 0 where it has not."""
+        return self._departure.fallen
 
     @property
     def height(self) -> float:
@@ -188,7 +197,7 @@ class MotionWatch:
         learns : bool
             Whether the vehicle waits on the pad: how long its sensors repeat themselves is usual.
         has_flown : bool
-            Whether an ascent was seen, so that a level height far up may be that of a blocked port.
+            Whether a liftoff was seen, so that a level height far up may be that of a blocked port.
         """
         self._departure.feel(now_ns, readings.force)
         values = (readings.height,), (readings.speed,), readings.force, readings.rate

@@ -157,7 +157,7 @@ class EventInputs:
         sample : Sample
             Now.
         marks : tuple of Mark or None
-            Ignition, liftoff, ascent, apogee.
+            Ignition, liftoff, apogee.
         words : frozenset of str
             Phase and sub-phase.
         time_since_event : callable
@@ -167,7 +167,7 @@ class EventInputs:
         permits : Permits
             What the flight allows, but for its limit of speed.
         """
-        ignition_ns, liftoff_ns, _, apogee_ns = (
+        ignition_ns, liftoff_ns, apogee_ns = (
             None if mark is None else mark.clock_ns for mark in marks
         )
         position = velocity = acceleration = UNKNOWN_VECTOR
@@ -178,7 +178,7 @@ class EventInputs:
             acceleration = ned(sample.horizontal_acceleration, sample.acceleration)
             attitude = self._attitude.read(sample.rotation)
         climb = self._climb.update(
-            clock_ns, -velocity[2], marks[3], -position[2], liftoff_ns
+            clock_ns, -velocity[2], marks[2], -position[2], liftoff_ns
         )
         variables = Variables(
             clock_ns, position, velocity, acceleration,

@@ -30,7 +30,7 @@ class Permits(NamedTuple):
     climb : float
         Upward speed for which events with a limit wait [m/s]; minus infinity for none.
     is_grounded : bool
-        Whether no ascent was seen: engines are lit by the time since ignition alone.
+        Whether no liftoff was seen: engines are lit by the time since ignition alone.
     is_ascending : bool
         Whether engines may be lit that are none of the landing.
     """

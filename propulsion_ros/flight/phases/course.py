@@ -7,8 +7,8 @@ from dataclasses import replace
 from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase, PhaseChange, Transition
 
-Marks = tuple[Mark | None, Mark | None, Mark | None, Mark | None]
-"""Ignition, liftoff, ascent and apogee of a flight."""
+Marks = tuple[Mark | None, Mark | None, Mark | None]
+"""Ignition, liftoff and apogee of a flight."""
 
 
 class Course:
@@ -18,8 +18,8 @@ class Course:
     ----------
     phase : Phase
         Now.
-    ignition, liftoff, ascent, apogee : Mark or None
-        Moments of the flight; ascent is the first evidence of one.
+    ignition, liftoff, apogee : Mark or None
+        Moments of the flight.
     vertex : Vertex or None
         Where the flight was highest, once that is decided.
     is_debug : bool
@@ -33,10 +33,9 @@ class Course:
         self.forget_moments()
 
     def forget_moments(self) -> None:
-        """Forget ignition, liftoff, ascent and apogee."""
+        """Forget ignition, liftoff and apogee."""
         self.ignition: Mark | None = None
         self.liftoff: Mark | None = None
-        self.ascent: Mark | None = None
         self.apogee: Mark | None = None
         self.vertex: Vertex | None = None
 
@@ -54,13 +53,13 @@ class Course:
         if row.apogee_source:
             self.apogee = replace(mark, source=row.apogee_source)
         if row.is_command and row.target is Phase.FLIGHT:
-            self.liftoff = self.ascent = replace(mark, source='override')
+            self.liftoff = replace(mark, source='override')
 
     def resume(self, row: Transition, mark: Mark, marks: Marks, vertex: Vertex | None) -> None:
         """Resume a recorded flight with its moments and its vertex."""
         self.phase = row.target
         self._changes.append(PhaseChange(mark.stamp_ns, row.source, row.target, row.trigger))
-        self.ignition, self.liftoff, self.ascent, self.apogee = marks
+        self.ignition, self.liftoff, self.apogee = marks
         self.vertex = vertex
 
     def take_changes(self) -> tuple[PhaseChange, ...]:
@@ -70,8 +69,8 @@ class Course:
 
     @property
     def marks(self) -> Marks:
-        """Ignition, liftoff, ascent and apogee."""
-        return self.ignition, self.liftoff, self.ascent, self.apogee
+        """Ignition, liftoff and apogee."""
+        return self.ignition, self.liftoff, self.apogee
 
     def does(self, duty: Duty) -> bool:
         """Return whether a duty is done at every sample of this phase."""

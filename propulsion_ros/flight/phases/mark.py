@@ -16,7 +16,7 @@ class Mark:
     clock_ns : int
         The same on the flight clock [ns].
     source : str
-        How it came about: of liftoff and of the seen ascent 'acceleration', 'climb', 'fall'
+        How it came about: of liftoff 'acceleration', 'climb', 'fall'
         or 'override', of apogee 'detected', 'timer', 'abort' or 'override', of ignition
         'command'.
     """

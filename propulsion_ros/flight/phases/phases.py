@@ -45,14 +45,13 @@ class Duty(str, Enum):
     CONFIGURE = 'read the configuration'
     DISARM = 'disarm deployers and engines'
     MEASURE_PAD = 'measure the pad'
-    WATCH_REST = 'detect what is held near its pad without an apogee or a seen ascent'
+    WATCH_REST = 'detect what is held near its pad without an apogee'
     SET_DEBUG = 'set the flag debug'
     CLEAR_DEBUG = 'clear the flag debug'
     FORGET_FLIGHT = 'clear the data of the last flight: moments, latches, fired events'
     ARM = 'arm deployers and engines'
     BEGIN_ASCENT = 'clear what was detected on the pad'
     DETECT_LIFTOFF = 'detect liftoff'
-    DETECT_ASCENT = 'detect the ascent'
     RUN_CONTROLLERS = 'run controllers'
     RUN_EVENTS = 'run events'
     DETECT_APOGEE = 'detect apogee, watch the backup timer'
@@ -91,14 +90,13 @@ DUTIES: Mapping[Phase, Duties] = {
     Phase.FLIGHT: Duties(
         entry=(Duty.ARM, Duty.BEGIN_ASCENT),
         update=(
-            Duty.DETECT_ASCENT, Duty.WATCH_REST, Duty.DETECT_APOGEE, Duty.RUN_CONTROLLERS,
-            Duty.RUN_EVENTS,
+            Duty.WATCH_REST, Duty.DETECT_APOGEE, Duty.RUN_CONTROLLERS, Duty.RUN_EVENTS,
         ),
         tune='flight',
     ),
     Phase.RECOVERY: Duties(
         entry=(Duty.ARM, Duty.SHUT_ENGINES_DOWN, Duty.SOUND_BEACON),
-        update=(Duty.DETECT_ASCENT, Duty.WATCH_REST, Duty.RUN_EVENTS),
+        update=(Duty.DETECT_LIFTOFF, Duty.WATCH_REST, Duty.RUN_EVENTS),
         exit=(Duty.SILENCE_BEACON,),
         tune='recovery',
     ),
@@ -125,8 +123,6 @@ class Facts:
         What the required checks of `readiness` have found.
     has_asked : bool
         Whether the same was requested shortly before.
-    has_ascended : bool
-        Whether an ascent was seen.
     is_supported : bool
         Whether something certainly holds the vehicle.
     aloft : str
@@ -139,7 +135,6 @@ class Facts:
     is_resuming: bool = False
     objections: tuple[str, ...] = ()
     has_asked: bool = False
-    has_ascended: bool = False
     is_supported: bool = False
     aloft: str = ''
 
@@ -167,7 +162,7 @@ def _unless(reason: str, allows: Callable[[Facts], bool]) -> Guard:
 ALTITUDE_KNOWN = _unless('no recent sample gives an altitude', lambda facts: facts.altitude_known)
 LANDED = Guard('the vehicle may still be in the air', lambda facts: facts.aloft)
 ASKED_TWICE = _unless(
-    'it counts as a seen ascent, and charges may fire: request it again within '
+    'charges may fire after it, whatever sensors show: request it again within '
     '`flight.ask_again_time`', lambda facts: facts.has_asked,
 )
 IN_THE_AIR = _unless(
@@ -217,8 +212,7 @@ class Case:
 
 
 ON_THE_GROUND = Case(
-    'where something certainly holds the vehicle, or no ascent was seen',
-    lambda facts: facts.is_supported or not facts.has_ascended,
+    'where something certainly holds the vehicle', lambda facts: facts.is_supported
 )
 
 
@@ -283,6 +277,7 @@ TRANSITIONS: tuple[Transition, ...] = (
     _command(Phase.LAUNCH, Phase.FLIGHT, 'liftoff_override', ASKED_TWICE),
     Transition(Phase.LAUNCH, Phase.FLIGHT, 'liftoff'),
     Transition(Phase.FLIGHT, Phase.RECOVERY, 'apogee', apogee_source='detected'),
+    Transition(Phase.FLIGHT, Phase.RECOVERY, 'fall', apogee_source='fall'),
     Transition(Phase.FLIGHT, Phase.RECOVERY, 'timer', apogee_source='timer'),
     Transition(Phase.FLIGHT, Phase.PREFLIGHT, 'stand-down'),
     _command(Phase.FLIGHT, Phase.PREFLIGHT, 'abort', case=ON_THE_GROUND),

@@ -169,6 +169,6 @@ class DeployerBank:
         name = self.names[deployer_id]
         if not self._is_armed:
             raise CommandError(
-                f"deployer '{name}' is refused: not in flight or recovery after a seen ascent"
+                f"deployer '{name}' is refused: not in flight or recovery after a liftoff"
             )
         return name

@@ -18,8 +18,8 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import ABSENT, kind_of, printable, read_bytes
 from propulsion_ros.settings.json_node import JsonNode
 
-_FORMAT = 'propulsion_ros flight record 2'
-_OLDER = 'propulsion_ros flight record 1'
+_FORMAT = 'propulsion_ros flight record 3'
+_OLDER = ('propulsion_ros flight record 1', 'propulsion_ros flight record 2')
 _LARGEST = 1_000_000
 _NS = range(-(2**63), 2**63)
 
@@ -111,9 +111,10 @@ def decode(content: bytes) -> FlightRecord:
         raise SourceError('record', f'is not JSON: {" ".join(str(e).split())[:80]}') from e
     document = JsonNode(value)
     document.check_keys(('format', 'sha256', 'flight'))
-    if document['format'].value == _OLDER:
-        # It names no evidence of an ascent, without which nothing may fire.
-        raise document['format'].error(f'{_OLDER!r} is of an older version and is not resumed')
+    written = document['format'].value
+    if written in _OLDER:
+        # What they name as a liftoff is not what is believed to be one now.
+        raise document['format'].error(f'{written!r} is of an older version and is not resumed')
     document['format'].text((_FORMAT,))
     flight = document['flight']
     if document['sha256'].text() != _digest(flight.value):
@@ -154,10 +155,7 @@ def _digest(flight: Any) -> str:
 
 
 def _snapshot(node: JsonNode) -> Snapshot:
-    # Version 0.1 knew a landing, and when the altitude was last alive, in place of the belief.
-    known = [field.name for field in dataclasses.fields(Snapshot)]
-    node.check_keys([*known, 'has_landed', 'altitude_ns'])
-    held = next((name for name in ('is_supported', 'has_landed') if node.has(name)), None)
+    node.check_keys([field.name for field in dataclasses.fields(Snapshot)])
     ignition, liftoff, apogee = (
         _mark(node[name]) if node.has(name) else None for name in ('ignition', 'liftoff', 'apogee')
     )
@@ -168,10 +166,9 @@ def _snapshot(node: JsonNode) -> Snapshot:
         node['is_burning'].flag(),
         ignition, liftoff, apogee,
         tuple(_event(item) for item in node['events'].items()),
-        _mark(node['ascent']) if node.has('ascent') else None,
         _vertex(node['vertex']) if node.has('vertex') else None,
-        held is not None and node[held].flag(),
-        node['held'].number() if node.has('held') else 0.0,
+        node['is_supported'].flag(),
+        node['held'].number(),
     )
 
 

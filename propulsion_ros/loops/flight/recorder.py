@@ -131,7 +131,7 @@ class FlightRecorder:
         self._offered = record
         self._actuation.is_waiting = True
         # A recording that is played beside the sensor is not taken for it, people may be near.
-        self._clocks.expect(record.clocks, waits=record.snapshot.ascent is None)
+        self._clocks.expect(record.clocks, waits=record.snapshot.liftoff is None)
         if self._estimation is None:
             self._home.restore(record.pad_altitude, record.home)
         else:

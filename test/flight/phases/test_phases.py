@@ -16,7 +16,7 @@ from propulsion_ros.flight.phases.phases import (
     refusal,
 )
 
-READY = Facts(altitude_known=True, has_asked=True, has_ascended=True)
+READY = Facts(altitude_known=True, has_asked=True)
 
 
 def test_phases_are_the_words_of_the_flown_software():

@@ -94,7 +94,7 @@ def test_no_deployer_acts_without_permission_of_the_flight(phase):
     actuators = Actuators(DEPLOYERS, [ENGINE])
     actuators.enter(phase, 0, may_deploy=False)
     for action in (FIRE, OPEN):
-        with pytest.raises(CommandError, match='not in flight or recovery after a seen ascent'):
+        with pytest.raises(CommandError, match='not in flight or recovery after a liftoff'):
             actuators.act(action, 0)
     actuators.enter(phase, 1, may_deploy=True)
     actuators.act(FIRE, 1)

@@ -1,29 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The apogee detector within a flight: when its word ends the ascent, and the timer behind it."""
+"""What ends an ascent: the apogee detector, a deep fall, or the backup timer."""
 from __future__ import annotations
 
+import functools
 import math
 
 from propulsion_ros.flight.apogee.detector_protocol import Detector
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
+from propulsion_ros.flight.apogee.input_mean import InputMean
+from propulsion_ros.flight.belief.departure import FALL
 from propulsion_ros.flight.events.variables import NAN, Sample, sane
 from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.models.common.atmosphere import GAS_CONSTANT_AIR, HEAT_RATIO_AIR, speed_of_sound
 from propulsion_ros.timing.dwell import Dwell
 
 # The backup timer must agree with itself over several samples: one wild stamp is no apogee.
 _TIMER_DWELL = 0.05
 # Health of the detector under which its fit says nothing of the motion now.
 _UNFIT = ('filling', 'no altitude', 'gap', 'frozen', 'standstill', 'outliers', 'shock')
+_DROP = 50.0  # a drop that has fallen so far is past its apogee: no wind on a port does that [m]
+_TEMPERATURE_RANGE = (150.0, 350.0)  # what no thermometer in free air reads is no temperature [K]
+_ALTITUDE_RANGE = (-5e3, 1e5)  # [m]
+_LEVEL = 100.0  # over which the speed of sound changes by 0.12 % at most [m]
 
 
-class AscentWatch:
-    """Says when an ascent ends, by the detector or by the backup timer.
+class ApogeeWatch:
+    """Decides when an ascent ends: by the detector, a deep fall, or the backup timer.
 
     Parameters
     ----------
     params : FlightParams
-        Of which ``min_ascent_time`` and ``max_ascent_time`` count.
+        Of which ``min_ascent_time``, ``max_ascent_time`` and ``site_altitude`` count.
     detector : Detector
         Owned by this object from now on.
 
@@ -38,11 +46,13 @@ class AscentWatch:
         self._limit_ns = round(params.max_ascent_time * 1e9)
         self._detector = detector
         self._timer = Dwell(_TIMER_DWELL)
+        self._mach = MachMeter(params.site_altitude)
         self.reset()
 
     def reset(self) -> None:
         """Forget the flight and what the detector saw."""
         self._detector.reset()
+        self._mach.reset()
         self.estimate: ApogeeEstimate | None = None
         self.restart_timer()
 
@@ -57,7 +67,7 @@ class AscentWatch:
             self._withdraw()
 
     def see(
-        self, sample: Sample, mach: float, *, is_silence: bool = False, may_light: bool = False
+        self, sample: Sample, *, is_silence: bool = False, may_light: bool = False
     ) -> Sample:
         """Run the detector on a sample, and return it with the fitted speed if none was known.
 
@@ -65,14 +75,13 @@ class AscentWatch:
         ----------
         sample : Sample
             Now.
-        mach : float
-            Mach number of the inertial speed.
         is_silence : bool
             Whether the stamp is none of a sensor: later samples may be older.
         may_light : bool
             Whether a stage may still light.
         """
         self._detector.expect_burn(may_light)
+        mach = self._mach.update(sample)
         altitude, velocity, acceleration = map(
             sane, (sample.altitude, sample.velocity, sample.acceleration)
         )
@@ -115,8 +124,8 @@ class AscentWatch:
             return None
         return Vertex(estimate.apogee_ns, estimate.apogee_altitude)
 
-    def end(self, now_ns: int, liftoff: Mark | None, *, has_ascended: bool) -> str:
-        """Return what ends the ascent now: 'apogee', 'timer', or ''.
+    def end(self, now_ns: int, liftoff: Mark | None, fallen: float) -> str:
+        """Return what ends the ascent now: 'apogee', 'fall', 'timer', or ''.
 
         Parameters
         ----------
@@ -124,15 +133,17 @@ class AscentWatch:
             On the flight clock [ns].
         liftoff : Mark or None
             Of this flight. After one in the fall any apogee is believed at once.
-        has_ascended : bool
-            Whether an ascent was seen, without which there is no backup timer.
+        fallen : float
+            How far it has dropped from where it was held [m]; 0 where it has not.
         """
         ascent_ns = 0 if liftoff is None else now_ns - liftoff.clock_ns
         if self.estimate is not None and self.estimate.detected:
             if _is_fall(liftoff) or ascent_ns >= self._least_ns:
                 return 'apogee'
             self._withdraw()
-        is_over = has_ascended and 0 < self._limit_ns <= ascent_ns
+        if fallen > _DROP:
+            return FALL
+        is_over = 0 < self._limit_ns <= ascent_ns
         return 'timer' if self._timer.update(now_ns, is_over) else ''
 
     def _withdraw(self) -> None:
@@ -143,4 +154,52 @@ class AscentWatch:
 
 
 def _is_fall(liftoff: Mark | None) -> bool:
-    return liftoff is not None and liftoff.source == 'fall'
+    return liftoff is not None and liftoff.source == FALL
+
+
+class MachMeter:
+    """Mach number of the measured velocity; a velocity that does not change is not believed.
+
+    The speed is the norm of the components that are known, so that what is unknown can only make
+    it smaller. The speed of sound is that of the measured temperature, a = sqrt(kappa R T), or of
+    the International Standard Atmosphere where there is none.
+
+    Parameters
+    ----------
+    site_altitude : float
+        Of the pad above sea level [m].
+    """
+
+    def __init__(self, site_altitude: float) -> None:
+        self._site_altitude = site_altitude
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the flight."""
+        self._speed = InputMean()
+
+    def update(self, sample: Sample) -> float:
+        """Take a sample and return its Mach number, NaN where no velocity is known or alive."""
+        known = [
+            value for value in (sample.velocity, *sample.horizontal_velocity)
+            if math.isfinite(value)
+        ]
+        speed = math.hypot(*known) if known else math.nan
+        self._speed.add(sample.stamp_ns, speed)
+        if not known or not self._speed.is_live(sample.stamp_ns):
+            return math.nan
+        return speed / self._speed_of_sound(sample)
+
+    def _speed_of_sound(self, sample: Sample) -> float:
+        if _TEMPERATURE_RANGE[0] <= sample.temperature <= _TEMPERATURE_RANGE[1]:
+            return math.sqrt(HEAT_RATIO_AIR * GAS_CONSTANT_AIR * sample.temperature)
+        altitude = self._site_altitude
+        if _ALTITUDE_RANGE[0] < sample.altitude < _ALTITUDE_RANGE[1]:
+            altitude += sample.altitude
+        return _standard_speed(round(altitude / _LEVEL))
+
+
+@functools.lru_cache(maxsize=1024)
+def _standard_speed(level: int) -> float:
+    """Return the speed of sound of the standard atmosphere at a level [m/s]."""
+    return float(speed_of_sound(level * _LEVEL))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has been seen of an ascent: the level of the pad, the peak, and the last climb."""
+"""How high a flight has been: the level of the pad, the peak, and the last climb."""
 from __future__ import annotations
 
 import math
@@ -18,8 +18,8 @@ _LONGEST_STEP = 2.0  # between two fits, of one climb [s]
 _CARRIED = 0.5  # part of a rise to another level that was seen as a climb: no pad is carried up
 
 
-class Ascent:
-    """Level of the pad and highest fitted altitude, from the fits alone.
+class Peak:
+    """Highest fitted altitude and the level of the pad, from the fits alone.
 
     The pad is altitude 0 until the vehicle has been seen at rest at another level: a reference
     that is wrong, by weather or a missing home, must not pass for height. A level to which the
@@ -27,9 +27,9 @@ class Ascent:
 
     Attributes
     ----------
-    peak : float
+    altitude : float
         Highest altitude that was measured and fitted, less one sigma [m]; -inf before.
-    peak_ns : int or None
+    stamp_ns : int or None
         Its stamp.
     has_moved : bool
         Whether the vehicle has clearly been in motion.
@@ -46,8 +46,8 @@ class Ascent:
         self._climb_ns: int | None = None
         self._reckoned_ns: int | None = None
         self._reckoned = math.nan
-        self.peak = -math.inf
-        self.peak_ns: int | None = None
+        self.altitude = -math.inf
+        self.stamp_ns: int | None = None
         self.has_moved = False
 
     @property
@@ -58,15 +58,15 @@ class Ascent:
     @property
     def rise(self) -> float:
         """Height of the peak above the pad [m]."""
-        return self.peak - self._pad
+        return self.altitude - self._pad
 
     def shift(self, shift_ns: int) -> None:
         """Move all stamps by a clock jump."""
         self._reckoned_ns = self._fitted_ns = None
         if self._climb_ns is not None:
             self._climb_ns += shift_ns
-        if self.peak_ns is not None:
-            self.peak_ns += shift_ns
+        if self.stamp_ns is not None:
+            self.stamp_ns += shift_ns
 
     def follow(
         self, stamp_ns: int, fit: Parabola, now: float, altitude: float, *, agrees: bool,
@@ -101,8 +101,8 @@ class Ascent:
         if agrees:
             # A fit goes on above an altitude that stopped: both must have been there.
             height = min(fit.altitude(now) - fit.altitude_sigma(now), altitude)
-            if height > self.peak:
-                self.peak, self.peak_ns = height, stamp_ns
+            if height > self.altitude:
+                self.altitude, self.stamp_ns = height, stamp_ns
 
     def _follow_climb(self, stamp_ns: int, velocity: float, sigma: float) -> None:
         """Add up the clear climb since the pad."""
@@ -116,7 +116,7 @@ class Ascent:
         rise = level - self._pad
         if rise > _NEAR and self._climbed > _CARRIED * rise:
             return
-        self._pad = self.peak = level
+        self._pad = self.altitude = level
         self._climbed = 0.0
 
     def reckon(self, stamp_ns: int, last_ns: int, altitude: float, velocity: float) -> None:
@@ -125,8 +125,8 @@ class Ascent:
             self._reckoned_ns, self._reckoned = last_ns, altitude
         self._reckoned += velocity * (stamp_ns - self._reckoned_ns) * 1e-9
         self._reckoned_ns = stamp_ns
-        if self._reckoned > self.peak:
-            self.peak, self.peak_ns = self._reckoned, stamp_ns
+        if self._reckoned > self.altitude:
+            self.altitude, self.stamp_ns = self._reckoned, stamp_ns
 
     def is_physical(self, stamp_ns: int, velocity: float, sigma: float) -> bool:
         """Return whether the vehicle could fall that fast since it was last seen to climb.

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.apogee.mach import MachMeter
+from propulsion_ros.flight.apogee.apogee_watch import MachMeter
 from propulsion_ros.flight.events.variables import Sample
 
 NAN = math.nan
