@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
-from propulsion_ros.flight.apogee.detector_protocol import Detector
+from propulsion_ros.flight.apogee.estimate import Detector
 from propulsion_ros.flight.apogee.params import ApogeeParams
 
 

@@ -16,8 +16,8 @@ from propulsion_ros.flight.events.events import (
 from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.legacy.events import LegacyEventEngine
-from propulsion_ros.flight.phases.course import Course
 from propulsion_ros.flight.phases.phases import Duty, Subphase
+from propulsion_ros.flight.phases.progress import Progress
 from propulsion_ros.settings.errors import ConfigError
 
 Fired = tuple[tuple[ControlOutput, ...], list[EventFired]]
@@ -87,20 +87,20 @@ class EventRunner:
         self,
         clock_ns: int,
         sample: Sample,
-        course: Course,
+        progress: Progress,
         subphase: Subphase,
         is_frozen: bool,
         permits: Permits,
     ) -> Fired:
         """Return the steps that controllers took and the events that fired."""
-        if not course.does(Duty.RUN_EVENTS):
+        if not progress.does(Duty.RUN_EVENTS):
             return (), []
-        words = frozenset((course.phase.value, subphase.value))
+        words = frozenset((progress.phase.value, subphase.value))
         variables = self._inputs.update(
-            clock_ns, sample, course.marks, words, self._events.time_since, is_frozen, permits,
+            clock_ns, sample, progress.marks, words, self._events.time_since, is_frozen, permits,
         )
         controls: tuple[ControlOutput, ...] = ()
-        if course.does(Duty.RUN_CONTROLLERS):
+        if progress.does(Duty.RUN_CONTROLLERS):
             controls = self._controllers.update(variables)
         fired = self._events.update(variables, sample.stamp_ns, self._inputs.aged)
         for event in fired:

@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from propulsion_ros.flight.apogee.apogee_watch import ApogeeWatch
-from propulsion_ros.flight.apogee.detector_protocol import Detector
-from propulsion_ros.flight.asked_twice import AskedTwice
+from propulsion_ros.flight.apogee.estimate import Detector
 from propulsion_ros.flight.belief.departure import CLIMB, FALL, Departure
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.belief.readings import Readings
@@ -20,9 +19,8 @@ from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_time import FlightTime
-from propulsion_ros.flight.motion.climb import Climb
 from propulsion_ros.flight.motion.live_value import LiveValue
-from propulsion_ros.flight.phases.course import Course
+from propulsion_ros.flight.motion.slope import Climb
 from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import (
@@ -34,11 +32,11 @@ from propulsion_ros.flight.phases.phases import (
     find_transition,
     refusal,
 )
+from propulsion_ros.flight.phases.progress import Progress
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.readiness import Readiness
-from propulsion_ros.flight.recorded import RecordedFlight
-from propulsion_ros.flight.resumption import Resumption
-from propulsion_ros.flight.safing import all_disarmed, why_aloft
+from propulsion_ros.flight.resumption import RecordedFlight, Resumption
+from propulsion_ros.flight.safing import AskedTwice, all_disarmed, why_aloft
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
@@ -127,27 +125,27 @@ class FlightState:
     @property
     def phase(self) -> Phase:
         """The present phase."""
-        return self._course.phase
+        return self._progress.phase
 
     @property
     def ignition(self) -> Mark | None:
         """When ignition was commanded, None before."""
-        return self._course.ignition
+        return self._progress.ignition
 
     @property
     def liftoff(self) -> Mark | None:
         """When the vehicle left what held it, or the override that counts as that; None before."""
-        return self._course.liftoff
+        return self._progress.liftoff
 
     @property
     def apogee(self) -> Mark | None:
         """When apogee was decided, None before."""
-        return self._course.apogee
+        return self._progress.apogee
 
     @property
     def vertex(self) -> Vertex | None:
         """Where the flight was highest, None before that is decided or where it is unknown."""
-        return self._course.vertex
+        return self._progress.vertex
 
     @property
     def may_deploy(self) -> bool:
@@ -186,7 +184,7 @@ class FlightState:
 
     def reset(self) -> None:
         """Return to preflight and clear all data."""
-        self._course = Course()
+        self._progress = Progress()
         self._clock.reset()
         self._forget_sensors()
         self._sample: Sample | None = None
@@ -197,7 +195,7 @@ class FlightState:
         self._asked.forget()
         self._forget_flight()
         self._trigger('configured', Mark(0, 0, 'configured'))
-        self._course.take_changes()
+        self._progress.take_changes()
 
     def command(
         self,
@@ -241,7 +239,7 @@ class FlightState:
         self._record.drop('a command came first')
         mark = Mark(stamp_ns, self._clock.now_ns, 'command')
         if name == 'ignition':
-            self._course.ignition = mark
+            self._progress.ignition = mark
             self._motion.light()
             self._clock.anchor()
         self._follow(row, mark)
@@ -299,7 +297,7 @@ class FlightState:
         self._observe(known)
         controls, fired = self._events.update(
             self._clock.now_ns, known if self._is_legacy else self._apogee_watch.filtered(known),
-            self._course, self.subphase, is_frozen,
+            self._progress, self.subphase, is_frozen,
             self._permits,
         )
         return self._report(
@@ -371,8 +369,8 @@ class FlightState:
         """Whether an override of the liftoff counts more than what the sensors show."""
         mark = self.liftoff
         if mark is None or mark.source != 'override':
-            return self._course.is_debug
-        return self._clock.now_ns - mark.clock_ns < _OVERRIDES_NS or self._course.is_debug
+            return self._progress.is_debug
+        return self._clock.now_ns - mark.clock_ns < _OVERRIDES_NS or self._progress.is_debug
 
     def _follow_motion(self, sample: Sample, *, is_silence: bool) -> None:
         """Have the belief follow what the sensors measured."""
@@ -407,14 +405,14 @@ class FlightState:
         """Follow the transitions that the sample makes, and the sub-phases."""
         now_ns = self._clock.now_ns
         found = self._departure
-        if found and self.liftoff is None and self._course.does(Duty.DETECT_LIFTOFF):
+        if found and self.liftoff is None and self._progress.does(Duty.DETECT_LIFTOFF):
             # Of what was armed in the air the backup timer would have run out at once.
             armed_ns = max(found.clock_ns, self._begun_ns)
-            self._course.liftoff = self._mark_of(found._replace(clock_ns=armed_ns), sample)
+            self._progress.liftoff = self._mark_of(found._replace(clock_ns=armed_ns), sample)
             self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
-        if self._course.does(Duty.WATCH_REST) and self._is_over():
+        if self._progress.does(Duty.WATCH_REST) and self._is_over():
             self._stand_down(Mark(sample.stamp_ns, now_ns, 'stand-down'))
-        if self._course.does(Duty.DETECT_APOGEE):
+        if self._progress.does(Duty.DETECT_APOGEE):
             self._burn.update(now_ns, sample.acceleration, self._apogee_watch.fitted_acceleration)
             trigger = self._apogee_watch.end(now_ns, self.liftoff, self._motion.fallen)
             if trigger and not (trigger == 'timer' and self._is_timer_early):
@@ -458,15 +456,15 @@ class FlightState:
     def _follow(self, row: Transition, mark: Mark) -> None:
         if row.target is row.source:
             return
-        self._course.enter(row, mark)
+        self._progress.enter(row, mark)
         self._clock.anchor()
         if row.apogee_source:
-            self._course.vertex = self._apogee_watch.vertex
-        if self._course.begins_with(Duty.DISARM):
+            self._progress.vertex = self._apogee_watch.vertex
+        if self._progress.begins_with(Duty.DISARM):
             self._motion.douse()
-        if self._course.begins_with(Duty.FORGET_FLIGHT):
+        if self._progress.begins_with(Duty.FORGET_FLIGHT):
             self._forget_flight()
-        if self._course.begins_with(Duty.BEGIN_ASCENT):
+        if self._progress.begins_with(Duty.BEGIN_ASCENT):
             self._begin_ascent()
 
     def _begin_ascent(self) -> None:
@@ -482,7 +480,7 @@ class FlightState:
         self._begin_flight()
 
     def _begin_flight(self) -> None:
-        self._course.forget_moments()
+        self._progress.forget_moments()
         self._clock.begin_flight()
         self._events.reset()
         self._doubt_ns = self._doubt_end_ns = 0
@@ -588,7 +586,7 @@ class FlightState:
         self._doubt_end_ns = now_ns + self._doubt_ns
         self._clock.resume(now_ns, min(snapshot.first_ns, sample.stamp_ns))
         self._frozen.reset()
-        self._course.resume(
+        self._progress.resume(
             row, Mark(sample.stamp_ns, now_ns, 'resumed'), snapshot.marks, snapshot.vertex
         )
         self._events.restore(snapshot.events, now_ns, gap_ns)
@@ -608,7 +606,7 @@ class FlightState:
     def _lift_off(self, sample: Sample, found: Departure) -> None:
         """Begin a flight whose liftoff was seen already, before a restart or by it."""
         self._motion.begin(in_air=True)
-        self._course.liftoff = self._mark_of(found, sample)
+        self._progress.liftoff = self._mark_of(found, sample)
         self._trigger('liftoff', Mark(sample.stamp_ns, self._clock.now_ns, 'liftoff'))
 
     def _note_jump(self, step_ns: int) -> None:
@@ -625,7 +623,7 @@ class FlightState:
             has_asked=has_asked,
             # An override lets charges fire, but takes nothing from a command that makes safe.
             is_supported=self._motion.is_supported
-            and not (self._is_legacy or self._course.is_debug),
+            and not (self._is_legacy or self._progress.is_debug),
             aloft=self._aloft(has_asked=has_asked),
         )
         sample = self._sample
@@ -659,7 +657,7 @@ class FlightState:
             'velocity_unknown': math.isnan(sample.velocity),
             'frozen': is_frozen,
             'jumped': verdict is not Stamp.ACCEPTED,
-            'debug': self._course.is_debug,
+            'debug': self._progress.is_debug,
             'resuming': self.is_resuming,
             'was_armed': self._record.was_armed,
         }
@@ -680,7 +678,7 @@ class FlightState:
             self.phase,
             self.subphase,
             self._apogee_watch.estimate,
-            self._course.take_changes(),
+            self._progress.take_changes(),
             tuple(fired),
             self.ignition,
             self.liftoff,

@@ -6,10 +6,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.flight_loop import FlightLoop, make_flight_loop
 from propulsion_ros.loops.flight.params import read_params
-from propulsion_ros.loops.flight.record_lock import RecordLock
+from propulsion_ros.loops.flight.record_file import RecordLock
+from propulsion_ros.loops.flight.recorder import Boot
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_text

@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 import math
 
-from propulsion_ros.flight.apogee.detector_protocol import Detector
-from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
-from propulsion_ros.flight.apogee.input_mean import InputMean
+from propulsion_ros.flight.apogee.estimate import ApogeeEstimate, Detector
+from propulsion_ros.flight.apogee.inputs import InputMean
 from propulsion_ros.flight.belief.departure import FALL
 from propulsion_ros.flight.events.variables import NAN, Sample, sane
 from propulsion_ros.flight.phases.mark import Mark, Vertex

@@ -10,11 +10,10 @@ import numpy as np
 from propulsion_ros.flight.apogee.altitude_tracker import AltitudeTracker
 from propulsion_ros.flight.apogee.coast import CoastFilter
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
-from propulsion_ros.flight.apogee.input_mean import InputMean
+from propulsion_ros.flight.apogee.inputs import InputMean, SpeedInput
 from propulsion_ros.flight.apogee.parabola import Parabola, fit_parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.apogee.peak import Peak
-from propulsion_ros.flight.apogee.speed_input import SpeedInput
 from propulsion_ros.flight.apogee.vetoes import InertialPair, LastingFall, Lockout, Standstill
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
@@ -30,10 +29,11 @@ _SHORT = 1.0  # a window shorter than this is helped by the velocity and acceler
 _CLEAR = 3.0  # sigma that count as clear
 _CERTAIN = 5.0  # sigma that need no curvature
 _OLDER_BEFORE_JUMP = 3  # samples in a row that are older than the newest: the clock was set back
-_LOOK_NS = 95_000_000  # between two altitudes that the coast is followed by
+_FOLLOW_NS = 95_000_000  # between two altitudes that the coast is followed by
 _COAST_SPEED = 250.0  # fastest coast that is followed, below Mach 0.75 in cold air [m/s]
-_FEWEST_LOOKS = 4  # that show a coast
-_LOOK_NOISE = 1.0  # one sigma [m]
+_LONG_NS = 10_000_000_000  # over which medians are those of one coast
+_FEWEST_MEDIANS = 4  # that show a coast
+_MEDIAN_NOISE = 1.0  # one sigma [m]
 _SEEN_SPEED = 10.0  # of a coast that is no rest [m/s]
 _BRIEF = 0.8  # end of the window that shows a coast first [s]
 _COASTING = -0.5 * STANDARD_GRAVITY  # acceleration, at most, of a coast
@@ -103,7 +103,7 @@ class ApogeeDetector:
         self._thrust.reset()
         self._may_light = False
         self._altitude_ns: int | None = None
-        self._looked_ns: int | None = None
+        self._followed_ns: int | None = None
         self._detected_ns: int | None = None
         self._reason = ''
         self._foreseen: tuple[int, float, float] | None = None
@@ -209,7 +209,7 @@ class ApogeeDetector:
             self._lockout, self._peak, self._coast, self._fall, self._velocity, self._standstill,
         ):
             part.shift(shift_ns)
-        self._looked_ns = None
+        self._followed_ns = None
         if self._altitude_ns is not None:
             self._altitude_ns += shift_ns
         if self._apogee_ns is not None and self._detected_ns is None:
@@ -221,12 +221,12 @@ class ApogeeDetector:
         """Let filter and fall take a new altitude."""
         if self._fall.add(stamp_ns, altitude):
             if self._coast.begun_ns is None and not self._standstill.is_odd:
-                self._begin_coast_by_looks()
+                self._begin_coast_by_medians()
             if self._tracker.fit is None and self._fall.climbs(self._params.lockout_speed):
                 self._peak.has_moved = True
-        if self._looked_ns is not None and stamp_ns - self._looked_ns < _LOOK_NS:
+        if self._followed_ns is not None and stamp_ns - self._followed_ns < _FOLLOW_NS:
             return
-        self._looked_ns = stamp_ns
+        self._followed_ns = stamp_ns
         coast, is_still = self._coast, self._standstill.is_found
         if is_still and self._disagrees(stamp_ns):
             return  # what was foreseen must not follow an altitude that stopped
@@ -423,17 +423,19 @@ class ApogeeDetector:
                 fit = fit.with_acceleration(self._acceleration.mean, params.acceleration_sigma)
         return fit
 
-    def _begin_coast_by_looks(self) -> None:
+    def _begin_coast_by_medians(self) -> None:
         """Begin to follow a coast that is seen in glimpses, too short for a fit each."""
-        looks = [look for look in self._fall.looks if self._fall.looks[-1][0] - look[0] < 10**10]
-        if len(looks) < _FEWEST_LOOKS:
+        medians = [
+            each for each in self._fall.medians if self._fall.medians[-1][0] - each[0] < _LONG_NS
+        ]
+        if len(medians) < _FEWEST_MEDIANS:
             return
-        last_ns = looks[-1][0]
-        time = np.array([(stamp_ns - last_ns) * 1e-9 for stamp_ns, _ in looks])
-        fitted = fit_parabola(time, np.array([altitude for _, altitude in looks]))
+        last_ns = medians[-1][0]
+        time = np.array([(stamp_ns - last_ns) * 1e-9 for stamp_ns, _ in medians])
+        fitted = fit_parabola(time, np.array([altitude for _, altitude in medians]))
         if fitted is None:
             return
-        noise = max(_LOOK_NOISE, math.sqrt(float(fitted[1].dot(fitted[1]))))
+        noise = max(_MEDIAN_NOISE, math.sqrt(float(fitted[1].dot(fitted[1]))))
         seen = fitted[0].with_noise(noise)
         velocity, sigma = seen.velocity(0.0), seen.velocity_sigma(0.0)
         fastest = max(abs(velocity), abs(seen.velocity(float(time[0]))))

@@ -15,7 +15,7 @@ PUSH, CLIMB, FALL = 'acceleration', 'climb', 'fall'
 """Sources of a departure: a push that the accelerometer has felt, or else where it goes."""
 
 _LEFT = 1.0 - CERTAIN  # probability down to which it has left what held it
-_LOOKS, _LASTS_NS = 2, 600_000_000  # readings in a row show that, without a push for so long
+_READINGS, _LASTS_NS = 2, 600_000_000  # readings in a row show that, without a push for so long
 _FELT, _UNFELT = (5.0, 5.0), (15.0, 10.0)
 # It is at least so far from where it was held [m], and so fast [m/s], where a push was felt or not:
 # wind on a port moves a height as well.
@@ -76,7 +76,7 @@ class DepartureWatch:
         self.found: Departure | None = None
         self.fallen = 0.0
         self._left_ns: int | None = None
-        self._has_gone, self._looks, self._seen_ns = False, 0, 0
+        self._has_gone, self._readings, self._seen_ns = False, 0, 0
 
     def _forget_push(self) -> None:
         self._pushed_ns: int | None = None
@@ -178,11 +178,11 @@ class DepartureWatch:
         is_away = abs(away) > distance and not abs(by_height) <= distance
         self._has_gone |= is_thrown or (is_away and away * speed > 0.0)
         is_seen = held < _LEFT and (is_thrown or (is_away and abs(speed) > slowest))
-        self._looks = self._looks + 1 if is_seen else 0
-        if self._looks == 1:
+        self._readings = self._readings + 1 if is_seen else 0
+        if self._readings == 1:
             self._seen_ns = now_ns
         has_lasted = pushed_ns is not None or now_ns - self._seen_ns >= _LASTS_NS
-        if not (self._has_gone and has_lasted and self._looks >= _LOOKS):
+        if not (self._has_gone and has_lasted and self._readings >= _READINGS):
             return
         if is_felt and self._denies(belief, left_ns):
             return

@@ -11,7 +11,7 @@ import numpy as np
 
 from propulsion_ros.flight.events.permits import ClimbHold, Permits
 from propulsion_ros.flight.events.variables import NAN, UNKNOWN_VECTOR, Sample, Variables, ned
-from propulsion_ros.flight.phases.course import Marks
+from propulsion_ros.flight.phases.progress import Marks
 from propulsion_ros.models.common.rotation import (
     Vector,
     roll_pitch_yaw,

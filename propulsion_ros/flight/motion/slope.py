@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The slope of a noisy value over the last moments, and whether it is certain."""
+"""The slope of a noisy value over the last moments, whether it is certain, and is a climb."""
 from __future__ import annotations
 
 import math
 from collections import deque
 from collections.abc import Sequence
+
+from propulsion_ros.flight.motion.live_value import LiveValue
 
 _FEWEST = 8  # four wild readings are no line
 _CERTAIN = 6.0  # sigma: it is judged at every sample
@@ -12,6 +14,7 @@ _LEAST_NOISE = 0.05  # one sigma of the value, where the readings show less
 _TREND_SIGMA, _TREND_SHARE = 4.0, 0.05  # of a change of the slope, and least part of the slope
 _SHARE = 0.25  # of the slope that each half of the window must have
 _MOST_PERIODS = 4  # a slow sensor may take so many windows to give enough readings
+_CLIMB_WINDOW = 0.5  # over which an altitude must rise [s]
 
 Point = tuple[int, float]
 
@@ -104,3 +107,37 @@ def _line(points: Sequence[Point] | deque[Point]) -> tuple[float, float]:
     )
     noise = max(residual / max(n - 2, 1), _LEAST_NOISE**2)
     return slope, math.sqrt(noise / spread)
+
+
+class Climb:
+    """Follows the altitude; what is stuck or silent shows no climb.
+
+    Parameters
+    ----------
+    limit : float
+        Speed that is a climb [m/s].
+    frozen_time : float
+        An altitude that has not changed for this long is dead [s].
+    """
+
+    def __init__(self, limit: float, frozen_time: float) -> None:
+        self._limit = limit
+        self._altitude, self._slope = LiveValue(frozen_time), Slope(_CLIMB_WINDOW)
+        self._clock_ns = 0
+
+    def reset(self) -> None:
+        """Forget the altitude."""
+        self._altitude.reset()
+        self._slope.reset()
+
+    def update(self, clock_ns: int, altitude: float) -> None:
+        """Take the altitude [m], NaN where unknown."""
+        self._clock_ns = clock_ns
+        self._altitude.update(clock_ns, altitude)
+        self._slope.update(clock_ns, altitude)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the altitude certainly rises, computed where it is asked for."""
+        is_alive = self._altitude.is_alive(self._clock_ns)
+        return is_alive and self._slope.exceeds(self._limit) and self._slope.value > 0.0

@@ -7,17 +7,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.flight.air_temperature import AirTemperature
 from propulsion_ros.flight.estimation.state import EstimatorState, sample_of, stage_of
 from propulsion_ros.flight.events.variables import NAN, Sample, bounded
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import DUTIES, Duty
-from propulsion_ros.flight.pyros.circuits import Circuits
+from propulsion_ros.flight.pyros.deployers import Circuits
 from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.loops.flight.actuation import TICK, FlightActuation
-from propulsion_ros.loops.flight.asides import CONTINUITY, REQUEST, TEMPERATURE, FlightAsides
-from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.estimation import FlightEstimation
 from propulsion_ros.loops.flight.firings import Firings
 from propulsion_ros.loops.flight.outputs import FlightOutputs
@@ -25,7 +22,7 @@ from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.receivers import Receivers
 from propulsion_ros.loops.flight.record_file import OwedPulse
 from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
-from propulsion_ros.loops.flight.recorder import HEARTBEAT, FlightRecorder
+from propulsion_ros.loops.flight.recorder import HEARTBEAT, Boot, FlightRecorder
 from propulsion_ros.loops.flight.requests import FlightRequests
 from propulsion_ros.loops.flight.samples import (
     read_odometry,
@@ -38,6 +35,13 @@ from propulsion_ros.loops.flight.setup import (
     make_flight_estimator,
     make_flight_state,
     read_config,
+)
+from propulsion_ros.loops.flight.side_inputs import (
+    CONTINUITY,
+    REQUEST,
+    TEMPERATURE,
+    AirTemperature,
+    SideInputs,
 )
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.rml.config import UNITS, FlightConfig, doubtful_events
@@ -140,9 +144,9 @@ class FlightLoop:
         self._home = Home(0.0 if is_above_pad else NAN)
         self._air, self._circuits = AirTemperature(), Circuits(config.deployers, config.engines)
         self._time = SampleTime()
-        self._asides = FlightAsides(host, self._time, self._apply_aside, self._is_robot)
+        self._side_inputs = SideInputs(host, self._time, self._apply_side_input, self._is_robot)
         self._requests = FlightRequests(
-            host, self._state, self._home, self._time, self._asides,
+            host, self._state, self._home, self._time, self._side_inputs,
             None if params.replay else self._request_time, self._steady_ns, self._prepare,
             self._follow_state, self._outputs.publish_request, params.flight.ask_again_time,
         )
@@ -202,7 +206,7 @@ class FlightLoop:
         """Begin in preflight, with the record of a flight before where there is one."""
         for part in (
             self._state, self._outputs, self._actuation, self._home, self._air, self._circuits,
-            self._asides, self._clocks, self._requests, self._firings, self._receivers,
+            self._side_inputs, self._clocks, self._requests, self._firings, self._receivers,
         ):
             part.reset()
         self._phase = self._state.phase
@@ -253,7 +257,7 @@ class FlightLoop:
         self._take(sample._replace(readings=readings))
 
     def _take_temperature(self, message: Any) -> None:
-        self._asides.push(TEMPERATURE, message, message.temperature)
+        self._side_inputs.push(TEMPERATURE, message, message.temperature)
 
     def _take_continuity(self, message: Any) -> None:
         try:
@@ -262,9 +266,9 @@ class FlightLoop:
             self._host.complain('refused', str(error))
         else:
             self._clocks.note('the pyros', message)
-            self._asides.push(CONTINUITY, message, measured)
+            self._side_inputs.push(CONTINUITY, message, measured)
 
-    def _apply_aside(self, source: str, measured_ns: int, payload: Any) -> None:
+    def _apply_side_input(self, source: str, measured_ns: int, payload: Any) -> None:
         if source == REQUEST:
             self._requests.follow(payload)
         else:
@@ -278,7 +282,7 @@ class FlightLoop:
         if self._params.replay and self._begins_again(stamp_ns):
             self.start()
             self._requests.again()
-        self._asides.pass_sample(stamp_ns)
+        self._side_inputs.pass_sample(stamp_ns)
         duties = DUTIES[self._state.phase].update
         altitude, position = self._home.locate(
             sample.altitude, sample.horizontal_position,
@@ -360,7 +364,7 @@ class FlightLoop:
         steady_ns = self._host.steady_ns()
         self._host.counts['silence'] += 1
         stamp_ns = self._time.now_ns(steady_ns)
-        self._asides.pass_sample(stamp_ns)
+        self._side_inputs.pass_sample(stamp_ns)
         self._update(
             Sample(stamp_ns, NAN, circuits=self._circuits.known(stamp_ns)), is_measured=False
         )
@@ -461,6 +465,6 @@ class FlightLoop:
         )
         return 'altitude', WARN if flags else OK, flags or 'ok', {
             **{stamp.value: count for stamp, count in self._state.stamp_counts.items()},
-            'refused': counts['refused'], 'late_aside': self._asides.late,
-            'waiting': self._asides.waiting, 'silence': counts['silence'],
+            'refused': counts['refused'], 'late_aside': self._side_inputs.late,
+            'waiting': self._side_inputs.waiting, 'silence': counts['silence'],
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from propulsion_ros.flight.estimation.state import stage_of
@@ -11,7 +12,6 @@ from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import Subphase
 from propulsion_ros.loops.flight.actuation import FlightActuation
-from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.estimation import FlightEstimation
 from propulsion_ros.loops.flight.record_file import FlightRecord, read_state
 from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
@@ -25,6 +25,33 @@ _PROBE_WAIT = 0.5
 """How long a launch waits for its record [s]: nothing is in the air yet."""
 HEARTBEAT = 1.0
 """Between two heartbeats [s]."""
+
+
+@dataclass(frozen=True)
+class Boot:
+    """Which boot this is, and how long ago it was.
+
+    Attributes
+    ----------
+    id : str
+        Another one after each boot; '' where it is unknown.
+    now_ns : callable
+        Time since boot, sleep included [ns].
+    """
+
+    id: str = ''
+    now_ns: Callable[[], int] = lambda: 0
+
+    def age(self, boot_id: str, boot_ns: int) -> float:
+        """Return how long ago a time of a boot was [s], infinity where it is unknown."""
+        elapsed_ns = self.now_ns() - boot_ns
+        is_known = bool(self.id) and boot_id == self.id and elapsed_ns >= 0
+        return elapsed_ns * 1e-9 if is_known else math.inf
+
+    def least_age(self, boot_id: str) -> float:
+        """Return how old at least something of another boot is [s], NaN where that is unknown."""
+        is_other = bool(self.id) and bool(boot_id) and boot_id != self.id
+        return self.now_ns() * 1e-9 if is_other else math.nan
 
 
 class FlightRecorder:

@@ -12,8 +12,8 @@ from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import COMMANDS
 from propulsion_ros.loops.decoders import stamp_to_ns
-from propulsion_ros.loops.flight.asides import REQUEST, FlightAsides
 from propulsion_ros.loops.flight.sensor_clocks import NEWEST_NS, OLDEST_NS, offset_words
+from propulsion_ros.loops.flight.side_inputs import REQUEST, SideInputs
 from propulsion_ros.loops.ports import Host, Port, Request
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.sample_time import SampleTime
@@ -168,7 +168,7 @@ class FlightRequests:
         What follows them.
     time : SampleTime
         Of the samples.
-    asides : FlightAsides
+    side_inputs : SideInputs
         Keeps stamped requests until they are due.
     now : callable or None
         What the stamp of a request of now would be [ns]; None in a replay.
@@ -197,7 +197,7 @@ class FlightRequests:
         state: FlightState,
         home: Home,
         time: SampleTime,
-        asides: FlightAsides,
+        side_inputs: SideInputs,
         now: Callable[[], int] | None,
         steady_now: Callable[[], int | None],
         prepare: Callable[[str], None],
@@ -206,7 +206,7 @@ class FlightRequests:
         within: float,
     ) -> None:
         self._host, self._state, self._home = host, state, home
-        self._time, self._asides = time, asides
+        self._time, self._side_inputs = time, side_inputs
         self._now, self._steady_now, self._prepare = now, steady_now, prepare
         self._changed, self._followed = changed, followed
         self._within, self._repetitions = within, Repetitions(within)
@@ -257,13 +257,13 @@ class FlightRequests:
         elif not (is_live or stamp_ns):
             self.follow(request)
         elif self._is_of_now(name, sender, stamp_ns):
-            self._asides.push(REQUEST, message, request)
+            self._side_inputs.push(REQUEST, message, request)
 
     def again(self) -> None:
         """Wait for all requests of a recording again, which is played from its begin on."""
         self._is_again = True
         for message, request in self._recorded:
-            self._asides.push(REQUEST, message, request)
+            self._side_inputs.push(REQUEST, message, request)
 
     def _is_of_a_lap(self, request: _Message, stamp_ns: int) -> bool:
         """Return whether a recorded request came in an earlier lap; one may be there twice."""
@@ -329,7 +329,7 @@ class FlightRequests:
     def _drop(self, reason: str, *, is_safe: bool = False) -> None:
         """Forget what waits, but for a `SAFE` that is not followed yet."""
         kept = '' if is_safe else SAFE
-        dropped = self._asides.drop_requests()
+        dropped = self._side_inputs.drop_requests()
         names = (request.name for request in dropped if request.name != kept)
         self._report_dropped((*names, *self._repetitions.drop(kept)), reason)
         for request in dropped:

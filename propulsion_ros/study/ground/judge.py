@@ -14,10 +14,10 @@ from typing import Any
 import json5
 
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.record_file import FlightRecord, encode
+from propulsion_ros.loops.flight.recorder import Boot
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_text, replace_durably, write_text

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from propulsion_ros.flight.motion.fall import Fall
+from propulsion_ros.flight.motion.signs import Fall
 
 S = 1_000_000_000
 DT = 0.02

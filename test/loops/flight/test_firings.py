@@ -7,9 +7,8 @@ import json
 import pytest
 from flight_computer import APOGEE, LIFTOFF, MS, Computer, Disk
 
-from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.record_file import encode
-from propulsion_ros.loops.flight.recorder import LONGEST_WAIT
+from propulsion_ros.loops.flight.recorder import LONGEST_WAIT, Boot
 from propulsion_ros.settings.files import replace_durably
 
 LIT = LIFTOFF + 4.5

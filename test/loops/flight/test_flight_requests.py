@@ -8,7 +8,7 @@ import pytest
 from flight_computer import APOGEE, MAIN, MS, Computer, altitude, odometry, request
 
 from fake_host import message
-from propulsion_ros.loops.flight.boot import Boot
+from propulsion_ros.loops.flight.recorder import Boot
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from flight_computer import CONFIG, Computer
 
-from propulsion_ros.loops.flight.boot import Boot
+from propulsion_ros.loops.flight.recorder import Boot
 
 
 def pad(t):

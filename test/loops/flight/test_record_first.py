@@ -14,18 +14,17 @@ from flight_computer import APOGEE, MAIN, MS, Computer, Disk, interrupted
 from fake_host import FakeHost
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.snapshot import Snapshot
-from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.record_file import (
     FlightRecord,
     OwedPulse,
+    RecordLock,
     encode,
     read_state,
 )
-from propulsion_ros.loops.flight.record_lock import RecordLock
 from propulsion_ros.loops.flight.record_writer import RecordWriter
-from propulsion_ros.loops.flight.recorder import LONGEST_WAIT
+from propulsion_ros.loops.flight.recorder import LONGEST_WAIT, Boot
 from propulsion_ros.settings.files import replace_durably
 from propulsion_ros.settings.flat import build
 

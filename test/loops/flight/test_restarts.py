@@ -18,10 +18,9 @@ from flight_computer import APOGEE, CONFIG, MAIN, MS, Computer, altitude, odomet
 
 from parts import few_of
 from propulsion_ros.loops.flight.actuation import ATTEMPTS
-from propulsion_ros.loops.flight.boot import Boot
-from propulsion_ros.loops.flight.record_file import OwedPulse, encode, read_state
-from propulsion_ros.loops.flight.record_lock import RecordLock
+from propulsion_ros.loops.flight.record_file import OwedPulse, RecordLock, encode, read_state
 from propulsion_ros.loops.flight.record_writer import RecordWriter
+from propulsion_ros.loops.flight.recorder import Boot
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import replace_durably
 
@@ -362,7 +361,7 @@ def test_write_that_never_returns_lets_both_charges_fire_and_the_process_exit(tm
 
 HOLD = """
 import sys, time
-from propulsion_ros.loops.flight.record_lock import RecordLock
+from propulsion_ros.loops.flight.record_file import RecordLock
 lock = RecordLock(sys.argv[1])
 print('held', flush=True)
 time.sleep(100.0)

@@ -10,9 +10,9 @@ from flight_computer import APOGEE, CONFIG, LIFTOFF, MAIN, PERIOD, Computer, Dis
 from fake_host import FakeHost, message
 from parts import few_of
 from propulsion_ros.flight.phases.phases import Phase
-from propulsion_ros.loops.flight.boot import Boot
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.loops.flight.recorder import Boot
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.settings.flat import build
 

@@ -11,7 +11,7 @@ Marks = tuple[Mark | None, Mark | None, Mark | None]
 """Ignition, liftoff and apogee of a flight."""
 
 
-class Course:
+class Progress:
     """Where a flight is.
 
     Attributes

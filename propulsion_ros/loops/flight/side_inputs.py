@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from propulsion_ros.flight.air_temperature import LONGEST_AGE_NS
+from propulsion_ros.flight.events.variables import NAN
 from propulsion_ros.loops.decoders import stamp_of
 from propulsion_ros.loops.ports import Host
 from propulsion_ros.timing.sample_time import SampleTime
@@ -16,14 +16,35 @@ TEMPERATURE, CONTINUITY, REQUEST = 'temperature', 'continuity', 'request'
 _SAMPLE = 'sample'
 _DELAYS_NS = {TEMPERATURE: 100_000_000, CONTINUITY: 100_000_000, REQUEST: 1}
 """How long after its stamp an input takes effect: longer than it travels, so not late."""
-
+_ZERO_CELSIUS = 273.15  # [K]
+LONGEST_AGE_NS = 10_000_000_000
+"""Over this time the air hardly changes, but for the climb."""
 _STAMPS = StampLimits(
     behind_ns=LONGEST_AGE_NS, ahead_ns=1_000_000_000, agreeing=None, reanchor_ns=REANCHOR_NS
 )
 """Of temperature and circuits, against the samples: one that is steadily off is moved."""
 
 
-class FlightAsides:
+class AirTemperature:
+    """Remembers a measured temperature for as long as it is recent."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget it."""
+        self._measured_ns, self._kelvin = 0, NAN
+
+    def take(self, stamp_ns: int, celsius: float) -> None:
+        """Remember a temperature [degree Celsius] that was measured at a stamp."""
+        self._measured_ns, self._kelvin = stamp_ns, celsius + _ZERO_CELSIUS
+
+    def known(self, stamp_ns: int) -> float:
+        """Return the temperature [K], NaN where none was measured recently."""
+        return self._kelvin if abs(stamp_ns - self._measured_ns) < LONGEST_AGE_NS else NAN
+
+
+class SideInputs:
     """Applies inputs by their stamps, and not by when they arrive, as samples pass them.
 
     Parameters

@@ -1,20 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The velocity input: whether it is alive, believed, and what it is without its bias."""
+"""The inputs beside the altitude: their means, whether they live, and which speed is believed."""
 from __future__ import annotations
 
 import math
 
-from propulsion_ros.flight.apogee.input_mean import InputMean
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.timing.held import Held
 
 _FAR = 12.0  # difference to the altitude's speed that is a wrong input [m/s]
 _FINE = 1.5  # largest sigma of the altitude's speed that the bias is learnt from [m/s]
 _SHARE_TIME = 4.0  # time constant of the share of values that are far [s]
-_WRONG, _RIGHT = 0.5, 0.2  # that share of an input that is off, after 2.8 s, and of one that is not
+_WRONG, _RIGHT = 0.5, 0.2  # share of far values from which the input is wrong; is right again
 _MEMORY = 1.5  # of bias and scatter [s]
 _WILD = 6.0  # scatter about the bias that makes an input useless [m/s]
 _RISE = 8.0  # of the input that an engine must have made [m/s]
 _LATE = 3.0  # by which the longest coast must be over, for an engine too weak for such a rise [s]
+_ALIVE_NS = 1_500_000_000  # a value that has not changed for longer is not believed
+
+
+class InputMean:
+    """Mean of an input since a restart; a value that does not change is not alive."""
+
+    def __init__(self) -> None:
+        self.latest = math.nan
+        self._held = Held(_ALIVE_NS)
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin a new mean."""
+        self.count = 0
+        self._sum = 0.0
+        self._held.reset()
+
+    @property
+    def mean(self) -> float:
+        """Mean since the restart; meaningless where `count` is 0."""
+        return self._sum / max(self.count, 1)
+
+    def add(self, stamp_ns: int, value: float) -> None:
+        """Take a value; NaN and infinity are no value."""
+        if not math.isfinite(value):
+            return
+        self._held.repeats(stamp_ns, value)
+        self.latest = value
+        self.count += 1
+        self._sum += value
+
+    def is_live(self, stamp_ns: int) -> bool:
+        """Return whether the value has changed lately."""
+        return self._held.is_alive(stamp_ns)
 
 
 class SpeedInput(InputMean):
