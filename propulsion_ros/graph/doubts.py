@@ -324,10 +324,10 @@ RULES = (
                    lambda s: s.tip_in_air), remedy='N, and speeds in rad/s?'),
     Rule('tip_speed', 'has tips at {}', (4.0, 50.0), 'm/s', 'beyond it water cavitates (Carlton, '
          'Marine Propellers and Propulsion, 2018)', n.of_rows(
-             p.spinning, 'rotor_constant or input_values or thrust_coefficient or motor_constant '
-             'or max_command', lambda s: s.tip_in_liquid), remedy='N, and speeds in rad/s?'),
-    Rule('merit', 'has a figure of merit of {}', (0.15, 1.0), '', 'the ideal rotor has 1, good ones '
-         '0.8 and small ones 0.4 (Leishman 2006)', n.of_rows(
+             p.spinning, 'rotor_constant or input_values or thrust_coefficient or max_command',
+             lambda s: s.tip_in_liquid), remedy='N, and speeds in rad/s?'),
+    Rule('merit', 'has a figure of merit of {}', (0.15, 1.0), '', 'the ideal rotor has 1, good '
+         'ones 0.8 and small ones 0.4 (Leishman 2006)', n.of_rows(
              p.spinning, 'moment_constant or motor_constant', lambda s: s.merit
          ), remedy='is moment_constant in m, N m over N?'),
     Rule('merit', 'has, by the radius of a usual load, a figure of merit of {}', (0.2, 2.0), '',
@@ -352,9 +352,6 @@ RULES = (
          'to all of it (Carlton 2018)', n.of_rows(
              p.ends, 'min_command or min_thrust', lambda e: e.reverse, lambda e: e.forth
          ), 'the largest thrust', 'are both limits in one unit?'),
-    Rule('falls', 'loses {} while it speeds up', (0.0, 0.05), 'N', _USE, n.of_rows(
-        p.ends, 'output_values or input_values', lambda e: e.lost, lambda e: e.most
-    ), 'the largest thrust', 'are two of its points swapped?'),
     Rule('falls', 'has {} input_values out of order', (0.0, 0.0), '', _USE, n.of_rows(
         p.ends, 'input_values', lambda e: e.disorder
     ), remedy='is one swapped, or its sign wrong?'),
@@ -429,7 +426,7 @@ RULES = (
          'the size of the robot', 'metres?'),
     Rule('start', '{} from where it floats', (0.0, 1.0), 'm', 'it falls, or is thrown up',
          p.starts, 'the height of its hulls', 'see afloat in check --show'),
-    Rule('sinks', '{}', (1.0, _ENDLESS), 'kg', 'what floats', p.floats, 'the mass', 'metres?'),
+    Rule('sinks', 'lift {}', (1.0, _ENDLESS), 'kg', 'what floats', p.floats, 'the mass', 'metres?'),
     # What counts where it is expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',
          n.lifts, 'the weight', _SEE),

@@ -17,7 +17,6 @@ import numpy as np
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
 from propulsion_ros.graph.robot_numbers import (
     LEAST,
-    LIQUID,
     NO_LIMIT,
     SETTLING,
     Number,
@@ -95,8 +94,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
 
     ``forwards`` and ``backwards`` are the thrusts that the ends of the command make without limits
     of the thrust [N], ``forth`` and ``reverse`` those with them. Of a table ``fastest`` is the end
-    and ``asked`` the largest speed that is asked for [rad/s], ``lost`` what the thrust falls by on
-    the way and ``most`` its largest size [N], and ``disorder`` how many speeds do not rise.
+    and ``asked`` the largest speed that is asked for [rad/s], ``disorder`` how many speeds of it do
+    not rise.
     """
     layout, params = group.layout, group.params
     if not (is_spun(group) and group.matrix.shape[1]):
@@ -116,11 +115,10 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
     ]
     if any(tables):
         rows = np.array([
-            (-np.minimum(np.diff(t.thrusts), 0.0).sum(), np.abs(t.thrusts).max(), np.abs(t.speeds).max(),
-             _disorder(params.input_values[i])) if t else (np.nan,) * 4
+            (np.abs(t.speeds).max(), _disorder(params.input_values[i])) if t else (np.nan,) * 2
             for i, t in enumerate(tables)
         ])
-        found.update(zip(('lost', 'most', 'fastest', 'disorder'), rows.T, strict=True))
+        found.update(zip(('fastest', 'disorder'), rows.T, strict=True))
         found['asked'] = np.abs(params.gain) * np.maximum(
             params.max_command, -params.min_command
         )
@@ -180,7 +178,7 @@ def _turning(robot: RobotLayout) -> Iterator[tuple[Number, float, float, float]]
                 yield Number('steering.upper', 0.0, f'{joint} ', 1.0, i, group.name), low, high, (
                     float(family.joint_rates[i]) if np.isfinite(family.joint_rates[i]) else 0.0
                 )
-        gimbals = getattr(params, 'gimbals', None)
+        gimbals: Any = getattr(params, 'gimbals', None)
         for i, booster in enumerate(gimbals.booster if gimbals else ()):
             for k in range(2):
                 high, back = float(gimbals.range[i, k]), float(gimbals.negative_range[i, k])
@@ -224,20 +222,16 @@ def plates(robot: RobotLayout, group: Group) -> Rows:
 
 
 def fluids(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the density of the fluid of each part [kg/m^3], over that of the robot if it is known.
-    """
+    """Yield the density of the fluid of each part [kg/m^3], over that of the robot."""
     body = robot.params
     known = body.fluid_density or (fluid_of(robot) if body.displaced_volume else 0.0)
     for group in robot.groups:
         for key in ('', 'two_lines.', 'lifting_surface.'):
             part: Any = group.params if not key else getattr(group.params, key[:-1], None)
             named = getattr(part, 'fin' if key else 'names', ())
-            given = np.broadcast_to(getattr(part, 'fluid_density', ()), len(named)) if (
-                hasattr(part, 'fluid_density')) else ()
-            for i, each in enumerate(given):
-                # The default of a thruster whose curve has no density.
-                is_used = key or getattr(part, 'conversion', [''] * len(named))[i] in _WITH_DENSITY
-                if is_used:
+            for i, each in enumerate(getattr(part, 'fluid_density', ())):
+                # Other curves of thrusters have no density.
+                if key or getattr(part, 'conversion', named)[i] in _WITH_DENSITY:
                     yield Number(f'{key}fluid_density', float(each), f'{named[i]} ',
                                  known or float(each) or 1.0, i, group.name)
 
@@ -343,7 +337,7 @@ def half_of(robot: RobotLayout) -> FloatArray:
     reach = np.abs(points - robot.body.com).max(axis=0, initial=0.0)
     # What has no shape is as large as its mass lies apart, and none is a sheet.
     apart = radius_of_gyration(robot.body)
-    return np.maximum(reach, max(apart, 0.1 * float(reach.max())))
+    return np.asarray(np.maximum(reach, max(apart, 0.1 * float(reach.max()))))
 
 
 def bulks(robot: RobotLayout) -> Iterator[Number]:

@@ -579,7 +579,8 @@ def centres(robot: RobotLayout) -> Iterator[Number]:
     path, link = heaviest(robot)
     points = _points(robot)
     wide = np.linalg.norm(points - points.mean(axis=0), axis=1).max() if len(points) else 0.0
-    size, away = max(radius_of_gyration(link), float(wide)), np.linalg.norm(points - link.com, axis=1)
+    size = max(radius_of_gyration(link), float(wide))
+    away = np.linalg.norm(points - link.com, axis=1)
     if len(points) and size:
         yield Number(f'{path}/origin/@xyz', float(away.min()), (
             'from the nearest actuator the centre of mass '
@@ -656,8 +657,9 @@ def lifted(robot: RobotLayout) -> Iterator[Number]:
 
 
 def lifted_in_liquid(robot: RobotLayout) -> Iterator[Number]:
-    """Yield that of a robot in a liquid."""
-    return lifted(robot) if robot.params.fluid_density > LIQUID else iter(())
+    """Yield that of a robot in a liquid without hulls."""
+    is_under = robot.params.fluid_density > LIQUID and not robot.params.hulls.names
+    return lifted(robot) if is_under else iter(())
 
 
 # What is expected.

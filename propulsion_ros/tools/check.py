@@ -313,8 +313,9 @@ def _warn_of_file(file: ParameterFile, nodes: Sequence[str], report: Report) -> 
     for node in nodes if not report.faults else ():
         values = file.of(node)
         family = family_of(values, None, node)
-        if family and 'names' in values:
-            specs[node] = ActuatorSpec(node, family, '', {'names': values['names']}, {}, frozenset())
+        if family and 'names' in values and 'position' in values:
+            named = {'names': values['names']}
+            specs[node] = ActuatorSpec(node, family, '', named, {}, frozenset())
     if specs:
         given = {node: file.of(node) for node in (*specs, BODY)}
         sources = Sources(specs, {}, given)
