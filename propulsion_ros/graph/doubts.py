@@ -414,7 +414,7 @@ RULES = (
     Rule('extent', 'is {} outside of its shapes', (0.0, 0.2), 'm', 'all mass is inside',
          p.off_shapes, 'their size', 'see <origin> of the <inertial>'),
     Rule('odd_arm', 'is {} from the centre of mass', (0.0, 5.0), 'm', _SIZE, p.reaches,
-         'half of the size of its shapes', 'see <origin> of its joint'),
+         'half of the size of the body', 'see <origin> of its joint'),
     Rule('gyration', '{} from its centre', (0.22, _ENDLESS), 'm', 'solid boxes have 0.58, and all '
          'mass is seldom in the middle', p.gyrations, 'half of its shapes',
          'kg m^2, and kg?'),

@@ -377,9 +377,13 @@ def off_shapes(robot: RobotLayout) -> Iterator[Number]:
 
 
 def reaches(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the farthest actuator is from the centre of mass [m], over half the shapes."""
-    shapes = [np.zeros((0, 3)), *robot.corners.values()]
-    half = float(np.linalg.norm(np.abs(np.vstack(shapes) - robot.body.com).max(axis=0, initial=0)))
+    """Yield how far the farthest actuator is from the centre of mass [m], over half of the body.
+
+    That is of its shapes, or twice the radius of gyration.
+    """
+    shapes = np.vstack([np.zeros((0, 3)), *robot.corners.values()])
+    half = float(np.linalg.norm(np.abs(shapes - robot.body.com).max(axis=0, initial=0.0)))
+    half = max(half, 2.0 * radius_of_gyration(robot.body))
     for group in robot.groups if robot.body.mass and half else ():
         away = np.linalg.norm(group.layout.position - robot.body.com, axis=1)
         i = int(np.argmax(away))
