@@ -50,6 +50,11 @@ _GAS = 8.314462618
 """Molar gas constant [J/(mol K)]."""
 
 
+def _has(params: Any, *keys: str) -> bool:
+    """Whether a configuration, which may be of another package, has all of some fields."""
+    return all(hasattr(params, key) for key in keys)
+
+
 # What spins.
 
 
@@ -102,7 +107,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         return Rows((), None)
     unknown = np.full(len(layout.names), np.nan)
     found = dict.fromkeys(('forwards', 'backwards'), unknown)
-    if getattr(params, 'command_interface', '') == 'velocity' and hasattr(params, 'max_command'):
+    is_by_speed = getattr(params, 'command_interface', '') == 'velocity'
+    if is_by_speed and _has(params, *_LIMITS, 'battery'):
         free = dataclasses.replace(params, battery='', min_thrust=-_FREE, max_thrust=_FREE)
         family = type(without_joints(group.family))(free)
         for key, command in (('forwards', params.max_command), ('backwards', params.min_command)):
@@ -112,6 +118,7 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
     tables = [
         params.table(i) if kind == 'linear_interp' else None
         for i, kind in enumerate(getattr(params, 'conversion', ()))
+        if _has(params, 'table', 'input_values', *_LIMITS, 'gain')
     ]
     if any(tables):
         rows = np.array([
@@ -186,7 +193,7 @@ def _turning(robot: RobotLayout) -> Iterator[tuple[Number, float, float, float]]
                     'gimbals.range', 0.0, f'axis {k + 1} of the gimbal of {booster} ', 1.0,
                     2 * i + k, group.name,
                 ), -(high if back < 0.0 else back), high, float(gimbals.rate_limit[i])
-        if hasattr(params, 'max_deflection'):
+        if _has(params, 'names', 'min_deflection', 'max_deflection', 'rate_limit'):
             for i, fin in enumerate(params.names):
                 yield (
                     Number('max_deflection', 0.0, f'{fin} ', 1.0, i, group.name),
@@ -271,7 +278,7 @@ def contents(robot: RobotLayout, group: Group) -> Rows:
     ``others`` the sum of the others [kg m^2].
     """
     tanks: Any = getattr(group.params, 'tanks', None)
-    if not tanks:
+    if not (tanks and _has(tanks, 'inertia', 'capacity')):
         return Rows((), None)
     own = tanks.inertia
     with np.errstate(divide='ignore', invalid='ignore'):
@@ -295,7 +302,9 @@ def nozzles(robot: RobotLayout, group: Group) -> Rows:
     params, area = group.params, np.asarray(getattr(group.params, 'exit_area', np.nan))
     with np.errstate(divide='ignore', invalid='ignore'):
         flow = np.where(area > 0.0, group.layout.highest / area, np.nan)
-    burns = hasattr(params, 'max_fuel_rate') and not any(params.thrust_curve)
+    burns = _has(params, 'max_fuel_rate', 'min_thrust') and not any(
+        getattr(params, 'thrust_curve', ())
+    )
     return Rows(group.layout.names, params, flow=flow,
                 lowest=params.min_thrust if burns else np.nan)
 
