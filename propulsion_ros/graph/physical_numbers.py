@@ -246,7 +246,8 @@ def fluids(robot: RobotLayout) -> Iterator[Number]:
 def headings(robot: RobotLayout) -> Iterator[Number]:
     """Yield the angle of the chord of each fin to what drives the robot [deg].
 
-    That is what pushes one way, with most of it in one direction.
+    That is what pushes one way, with most of it in one direction, and not upwards: fins of what
+    lands on its engine meet the flow from behind.
     """
     driving = [group for group in robot.groups if group.matrix.shape[1]]
     pushes = [
@@ -257,6 +258,8 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
                 np.zeros(3))
     size = float(np.linalg.norm(total))
     if size <= 0.9 * sum(float(np.abs(push).sum()) for push in pushes) or not size:
+        return
+    if abs(total[2]) > 0.5 * size:
         return
     for group in robot.groups:
         chords = getattr(group.params, 'chord', np.zeros((0, 3)))
