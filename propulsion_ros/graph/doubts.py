@@ -278,7 +278,7 @@ RULES = (
          'turn a <direction>, or an <axis>'),
     Rule('one_sided', '{} that nothing takes away', (0.0, n.ONE_SIDED), 'N m',
          'a body that only turns one way', n.torques_without_arm, 'the largest torque',
-         'turning one rotor round does not help; what pushes across has too short an arm, see '
+         'turning one round does not help; what pushes across has too short an arm, see '
          '<origin> of its joint, or too little thrust'),
     # The body.
     Rule('triangle', 'moment of inertia of {}', (0.0, 1.25), 'kg m^2',
@@ -326,7 +326,7 @@ RULES = (
          'Marine Propellers and Propulsion, 2018)', n.of_rows(
              p.spinning, 'rotor_constant or input_values or thrust_coefficient or max_command',
              lambda s: s.tip_in_liquid), remedy='N, and speeds in rad/s?'),
-    Rule('merit', 'has a figure of merit of {}', (0.15, 1.0), '', 'the ideal rotor has 1, good '
+    Rule('merit', 'has a figure of merit of {}', (0.15, 1.0), '', 'the ideal one has 1, good '
          'ones 0.8 and small ones 0.4 (Leishman 2006)', n.of_rows(
              p.spinning, 'moment_constant or motor_constant', lambda s: s.merit
          ), remedy='is moment_constant in m, N m over N?'),
@@ -356,7 +356,7 @@ RULES = (
         p.ends, 'input_values', lambda e: e.disorder
     ), remedy='is one swapped, or its sign wrong?'),
     Rule('lag', 'turns by {} at the largest torque', (0.0, 2.0 * math.pi), 'rad', 'what turns '
-         'over before its rotors follow is not controlled', p.lags,
+         'over before its thrusts follow is not controlled', p.lags,
          remedy='seconds, and kg m^2?'),
     # Joints and fins.
     Rule('travel', 'moves by {}', (2.0, _ENDLESS), 'deg', 'engines have 4 to 20 (Sutton and '

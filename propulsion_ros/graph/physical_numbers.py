@@ -235,8 +235,9 @@ def fluids(robot: RobotLayout) -> Iterator[Number]:
     for group in robot.groups:
         for key in ('', 'two_lines.', 'lifting_surface.'):
             part: Any = group.params if not key else getattr(group.params, key[:-1], None)
-            named = getattr(part, 'fin' if key else 'names', ())
-            for i, each in enumerate(getattr(part, 'fluid_density', ())):
+            densities = np.atleast_1d(getattr(part, 'fluid_density', ()))
+            named = (part.fin if key else part.names) if len(densities) else ()
+            for i, each in enumerate(densities):
                 # Other curves of thrusters have no density.
                 if key or getattr(part, 'conversion', named)[i] in _WITH_DENSITY:
                     yield Number(f'{key}fluid_density', float(each), f'{named[i]} ',
