@@ -3,7 +3,8 @@
 
 Each rule is a row of `RULES`: a number of a robot, its usual range, and where that comes from. The
 usual range of a parameter stands beside its unit, else that of its unit in `OF_UNIT` holds.
-`graph/robot_numbers.py` computes the numbers, `graph/remedies.py` looks for what makes them usual.
+`graph/robot_numbers.py` and `graph/physical_numbers.py` compute the numbers,
+`graph/remedies.py` looks for what makes them usual.
 """
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.graph import physical_numbers as p
 from propulsion_ros.graph import robot_numbers as n
 from propulsion_ros.graph.robot_layout import RPM, RobotLayout
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
@@ -175,13 +177,13 @@ def robot_doubts(robot: RobotLayout, silenced: Collection[str] = ()) -> Iterator
 OF_UNIT = {rule.unit: rule for rule in (
     Rule('degrees', '{}', (0.0, 2.0 * math.pi), 'rad', 'one turn'),
     Rule('rpm', '{}', (0.0, 6283.2), 'rad/s', '60,000 rpm, the fastest small motors'),
-    Rule('area', '{}', (0.0, 10.0), 'm^2', 'sizes of robots'),
+    Rule('area', '{}', (0.0, 2000.0), 'm^2', 'parachutes of spacecraft'),
     Rule('length', '{}', (0.0, 50.0), 'm', 'sizes of robots'),
     Rule('time', '{}', (0.0, 10.0), 's', 'actuators in use'),
     Rule('rate', '{}', (), 'Hz', 'no actuator is controlled so slowly'),
     Rule('gravity', '{}', (), 'm/s^2', 'moons to Jupiter'),
     Rule('temperature', '{}', (150.0, 1e4), 'K', 'boiling oxygen has 90 K'),
-    Rule('pressure', '{}', (1000.0, 1e10), 'Pa', 'of no use otherwise'),
+    Rule('pressure', '{}', (1000.0, 1.2e8), 'Pa', 'vessels of hydrogen have 7e7 Pa'),
     # In g/cm^3, water has 1.00 and that of the sea 1.03; air has so little above 2000 m.
     Rule('density', '{}', (0.0, 0.99, 1.035, 1.7, 400.0, 2000.0), 'kg/m^3',
          'gases of vehicles, and liquids from methane on'),
@@ -230,9 +232,11 @@ RULES = (
          remedy='is a <battery> missing?'),
     Rule('unused', 'draws from {} batteries, where others have one', (1.0, _ENDLESS), '', _USE,
          n.of_rows(n.actuators, 'battery', lambda a: a.batteries), remedy='is it missing?'),
-    Rule('opening_time', 'has a valve that opens after {}', (0.0, 1.0), 's', 'valves in use',
-         n.of_rows(n.actuators, 'open_delay', lambda a: a.open_delay, lambda a: a.pulse),
-         'a pulse, or 1 s,', 'a pulse must be longer'),
+    *(Rule('opening_time', f'has a valve that {does} after {{}}', (0.0, 1.0), 's', 'valves in use',
+           n.of_rows(n.actuators, key, lambda a, key=key: (  # type: ignore[misc]
+               getattr(a, key)
+           ), lambda a: a.pulse), 'a pulse, or 1 s,', 'a pulse must be longer')
+      for key, does in (('open_delay', 'opens'), ('close_delay', 'closes'))),
     Rule('rotor_speed', 'turns at {} to reach max_thrust', (30.0, 60_000.0), 'rpm',
          'large ship propellers to the fastest small motors',
          n.of_rows(n.actuators, 'motor_constant', lambda a: a.speed * RPM),
@@ -269,9 +273,13 @@ RULES = (
          'is that a slip?'),
     Rule('odd_arm', 'is {} from the middle of the others', (0.0, 8.0), 'm', _SIZE, n.arms,
          'the next longest arm', 'see <origin> of its joint'),
-    Rule('one_sided', '{} that nothing takes away', (0.0, 0.03), 'N m',
-         'a body that only turns one way', n.torques_left, 'the largest torque',
+    Rule('one_sided', '{} that nothing takes away', (0.0, n.ONE_SIDED), 'N m',
+         'a body that only turns one way', n.torques_to_turn, 'the largest torque',
          'turn a <direction>, or an <axis>'),
+    Rule('one_sided', '{} that nothing takes away', (0.0, n.ONE_SIDED), 'N m',
+         'a body that only turns one way', n.torques_without_arm, 'the largest torque',
+         'turning one round does not help; what pushes across has too short an arm, see '
+         '<origin> of its joint, or too little thrust'),
     # The body.
     Rule('triangle', 'moment of inertia of {}', (0.0, 1.25), 'kg m^2',
          'any body has 1; descriptions in use 1.21', n.of_links(
@@ -306,8 +314,119 @@ RULES = (
     Rule('buoyancy', 'lifts {}', (0.0, 10.0), 'kg', 'balloons of air apart', n.lifted,
          'the mass, of hulls 50 times,',
          'cubic metres?'),
-    Rule('sinks', 'lifts {}', (0.04, _ENDLESS), 'kg', 'the heaviest metal', n.lifted_in_liquid,
+    Rule('sinks', 'lifts {}', (0.3, _ENDLESS), 'kg', 'what swims has 1, crawlers of steel 0.3',
+         n.lifted_in_liquid,
          'the mass', 'give the volume of water that it takes, in m^3'),
+    # Rotors and propellers.
+    Rule('tip_speed', 'has tips at {}', (15.0, 340.0), 'm/s', 'blades lose their lift at the speed '
+         'of sound (Leishman, Principles of Helicopter Aerodynamics, 2006); airships have 50',
+         n.of_rows(p.spinning, 'motor_constant or rotor_constant or input_values',
+                   lambda s: s.tip_in_air), remedy='N, and speeds in rad/s?'),
+    Rule('tip_speed', 'has tips at {}', (4.0, 50.0), 'm/s', 'beyond it water cavitates (Carlton, '
+         'Marine Propellers and Propulsion, 2018)', n.of_rows(
+             p.spinning, 'rotor_constant or input_values or thrust_coefficient or max_command',
+             lambda s: s.tip_in_liquid), remedy='N, and speeds in rad/s?'),
+    Rule('merit', 'has a figure of merit of {}', (0.15, 1.0), '', 'the ideal one has 1, good '
+         'ones 0.8 and small ones 0.4 (Leishman 2006)', n.of_rows(
+             p.spinning, 'moment_constant or motor_constant', lambda s: s.merit
+         ), remedy='is moment_constant in m, N m over N?'),
+    Rule('merit', 'has, by the radius of a usual load, a figure of merit of {}', (0.2, 2.0), '',
+         'as above, and an unknown radius', n.of_rows(
+             p.spinning, 'moment_constant or motor_constant', lambda s: s.merit_by_load
+         ), remedy='is moment_constant in m, N m over N?'),
+    Rule('load', 'has a thrust coefficient of {}', (0.002, 0.15), '', 'thrust over density, disk '
+         'and tip speed^2: helicopters 0.004 to 0.012, propellers 0.01 to 0.05, ducted ones 0.1 '
+         '(Leishman 2006; Carlton 2018)', n.of_rows(
+             p.spinning, 'rotor_radius or propeller_diameter or thrust_coefficient',
+             lambda s: s.load), remedy='metres, N, and speeds in rad/s?'),
+    Rule('reach', 'makes {} at max_command', (0.2, 5.0), 'N', _USE, n.of_rows(
+        p.ends, 'max_command or max_thrust', lambda e: e.forwards, lambda e: e.max_thrust
+    ), 'max_thrust', 'one of them limits nothing; are commands in rad/s, and thrusts in N?'),
+    Rule('reach', 'makes {} at min_command', (0.2, 5.0), 'N', _USE, n.of_rows(
+        p.ends, 'min_command or min_thrust', lambda e: e.backwards, lambda e: -e.min_thrust
+    ), 'min_thrust', 'one of them limits nothing; are commands in rad/s, and thrusts in N?'),
+    Rule('reach', 'gets {} by its table', (0.4, 2.5), 'rad/s', _USE, n.of_rows(
+        p.ends, 'input_values or max_command', lambda e: e.fastest, lambda e: e.asked
+    ), 'what is asked for at most', 'are both in rad/s?'),
+    Rule('reverse', 'pushes backwards by {}', (0.0, 0.0, 0.05, 2.5), 'N', 'propellers give a third '
+         'to all of it (Carlton 2018)', n.of_rows(
+             p.ends, 'min_command or min_thrust', lambda e: e.reverse, lambda e: e.forth
+         ), 'the largest thrust', 'are both limits in one unit?'),
+    Rule('falls', 'has {} input_values out of order', (0.0, 0.0), '', _USE, n.of_rows(
+        p.ends, 'input_values', lambda e: e.disorder
+    ), remedy='is one swapped, or its sign wrong?'),
+    Rule('lag', 'turns by {} at the largest torque', (0.0, 2.0 * math.pi), 'rad', 'what turns '
+         'over before its thrusts follow is not controlled', p.lags,
+         remedy='seconds, and kg m^2?'),
+    # Joints and fins.
+    Rule('travel', 'moves by {}', (2.0, _ENDLESS), 'deg', 'engines have 4 to 20 (Sutton and '
+         'Biblarz, Rocket Propulsion Elements, 2017)', p.travels,
+         remedy='write the lowest angle below 0 and the highest above, in rad'),
+    Rule('crossing', 'takes {} from end to end', (0.01, 60.0), 's', 'servos in use', p.crossings,
+         remedy='rad/s?'),
+    *(Rule('stall', f'has a {what} of {{}}', usual, '', source, n.of_rows(
+        p.sections, keys, lambda s, key=key: getattr(s, key)  # type: ignore[misc]
+    ), remedy='coefficients are per rad, angles in rad') for what, key, usual, source, keys in (
+        ('lift coefficient at stall', 'lift', (0.15, 3.0), 'Hoerner, Fluid-Dynamic Lift, 1985',
+         'two_lines.lift_slope or two_lines.stall_angle'),
+        ('lift at stall over its drag', 'glide', (1.0, 60.0), 'the best gliders have 60',
+         'two_lines.drag_slope or two_lines.zero_lift_drag'),
+        ('drag coefficient broadside', 'broadside', (0.4, 2.5), 'plates have 1.2 to 2 (Hoerner, '
+         'Fluid-Dynamic Drag, 1965)', 'two_lines.stalled_drag_slope or two_lines.drag_slope'),
+    )),
+    Rule('stall', 'has a lift over drag of {} at 0.3 rad', (1.0, 60.0), '', 'the best gliders '
+         'have 60', n.of_rows(p.plates, 'quadratic.lift_constant or quadratic.drag_constant',
+                              lambda s: s.glide), remedy='see both constants'),
+    Rule('heading', 'is {} from where the robot is pushed', (0.0, 135.0), 'deg', _SHAPE, p.headings,
+         remedy='turn <chord>, or the <axis> of what pushes'),
+    Rule('fluid', 'is in {}', (0.8, 1.25), 'kg/m^3', 'one robot is in one fluid', p.fluids,
+         'that of the robot', 'see body.fluid_density and fluid_density'),
+    Rule('fin_area', 'has {}', (0.0, 4.0), 'm^2', _SIZE, n.of_rows(
+        p.sections, 'two_lines.area', lambda s: s.area, lambda s: s.size
+    ), 'the square of the size of the robot', 'square metres?'),
+    # What is burnt.
+    Rule('contents', 'holds a gas of {} by its inertia', (0.0015, 0.3), 'kg/mol', 'hydrogen has '
+         '0.002, xenon 0.131', n.of_rows(p.contents, 'tanks.inertia or tanks.capacity or '
+                                         'tanks.pressure or tanks.temperature', lambda t: t.molar),
+         remedy='kg m^2 of the full tank, kg, Pa and K?'),
+    Rule('contents', 'holds {} by its inertia', (30.0, 8000.0), 'kg/m^3', 'liquid hydrogen has 71, '
+         'mercury 13,500, and tanks are no ellipsoids', n.of_rows(
+             p.contents, 'tanks.inertia or tanks.capacity', lambda t: t.density
+         ), remedy='kg m^2 of the full tank, and kg?'),
+    Rule('triangle', 'has a largest moment of inertia of {}', (0.0, 1.25), 'kg m^2', 'any body has '
+         '1', n.of_rows(p.contents, 'tanks.inertia', lambda t: t.largest, lambda t: t.others),
+         'the two others', 'no body has one above the sum of the others'),
+    Rule('throttle', 'goes down to {}', (0.0, 0.0, 0.05, 1.0), 'N', 'the deepest flown are 0.1 '
+         '(Casiano, Hulka and Yang 2010)', n.of_rows(
+             p.nozzles, 'min_thrust or max_thrust', lambda z: z.lowest, lambda z: z.max_thrust
+         ), 'max_thrust', 'are both in N?'),
+    Rule('nozzle', 'pushes by {} on its exit', (5e3, 2e7), 'Pa', 'cold gas to the largest chamber '
+         'pressures (Sutton and Biblarz 2017)', n.of_rows(
+             p.nozzles, 'exit_area or max_thrust', lambda z: z.flow
+         ), remedy='square metres, and N?'),
+    Rule('liftoff', '{}', (1.0, 300.0), 'N', 'what flies up, to the fastest missiles', p.liftoffs,
+         'the weight', 'N and kg? In orbit, give body.gravity 0 and body.ground false'),
+    Rule('descent', '{}', (1.5, 60.0), 'm/s', 'drogues of rockets to landings of people',
+         p.descents, remedy='square metres?'),
+    # The body.
+    Rule('bulk', '{}', (0.3, 4000.0), 'kg/m^3', 'airships to half of steel', p.bulks,
+         remedy='kg, and metres in its <geometry>?'),
+    Rule('extent', 'is {} outside of its shapes', (0.0, 0.2), 'm', 'all mass is inside',
+         p.off_shapes, 'their size', 'see <origin> of the <inertial>'),
+    Rule('odd_arm', 'is {} from the centre of mass', (0.0, 5.0), 'm', _SIZE, p.reaches,
+         'half of the size of the body', 'see <origin> of its joint'),
+    Rule('gyration', '{} from its centre', (0.22, _ENDLESS), 'm', 'solid boxes have 0.58, and all '
+         'mass is seldom in the middle', p.gyrations, 'half of its shapes',
+         'kg m^2, and kg?'),
+    Rule('drag', 'has {}', (0.0, 2.5), 'm^2', 'plates have 1.2 to 2 (Hoerner 1965)', p.drags,
+         'the area of the box around the robot', 'square metres?'),
+    Rule('drag', 'has {}', (0.0, 2.0), 'm^5', 'a plate on a long arm has 0.6', p.dampings,
+         'the size of the robot^5', 'm^5, without the density?'),
+    Rule('pressure_centre', 'is {} away', (0.0, 1.2), 'm', _SIZE, p.pressure_centres,
+         'the size of the robot', 'metres?'),
+    Rule('start', '{} from where it floats', (0.0, 1.0), 'm', 'it falls, or is thrown up',
+         p.starts, 'the height of its hulls', 'see afloat in check --show'),
+    Rule('sinks', 'lift {}', (1.0, _ENDLESS), 'kg', 'what floats', p.floats, 'the mass', 'metres?'),
     # What counts where it is expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',
          n.lifts, 'the weight', _SEE),

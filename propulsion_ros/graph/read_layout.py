@@ -71,7 +71,8 @@ class Sources:
         groups = [group for name in self.specs for group in self.built.get(name, ())]
         params = build(BodyParams, self.given.get(BODY, {}), 'body.')
         dry = MassProperties.total(list(self.links.values()))
-        body = SimulatedBody(params, ParachutesParams(), dry, ())
+        parachutes = build(ParachutesParams, self.given.get(BODY, {}), 'parachutes.')
+        body = SimulatedBody(params, parachutes, dry, ())
         # Without the mass of a link, that of the tanks is not the robot's.
         for group in groups if dry.mass else ():
             for i, tank in enumerate(_tanks_of(group)):
@@ -79,8 +80,8 @@ class Sources:
         propellant = body.loaded.mass - dry.mass
         expects = frozenset(word for group in groups for word in group.timing.expects)
         return RobotLayout(
-            base_link, groups, body.loaded, propellant, params, self.links, self.angles,
-            self.corners, expects,
+            base_link, groups, body.loaded, propellant, params, parachutes, self.links,
+            self.angles, self.corners, expects,
         )
 
     def has_file(self, node: str, key: str) -> bool:

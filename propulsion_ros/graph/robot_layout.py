@@ -17,6 +17,7 @@ import numpy as np
 from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.models.body.simulated_body import ParachutesParams
 from propulsion_ros.models.common.family import Family, TankState
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.steering.steered import SteeredFamily
@@ -82,6 +83,8 @@ class RobotLayout:
     """What of it is in the tanks [kg]."""
     params: BodyParams
     """Configuration of the simulated body."""
+    parachutes: ParachutesParams
+    """What is tied to it."""
     links: Mapping[str, MassProperties]
     """Mass of each link that has one, by its path."""
     angles: Mapping[str, float]

@@ -26,6 +26,7 @@ from propulsion_ros.models.common.thrust_curve import parse_curve
 from propulsion_ros.models.steering.steered import SteeredFamily, without_joints
 from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.quantity import FloatArray, Quantity, spec_of
+from propulsion_ros.urdf.xml import path_step
 
 AXES_OF = {
     'force_x': 'force x', 'force_y': 'force y', 'force_z': 'force z',
@@ -36,7 +37,7 @@ EXPECTED = ('hover', *AXES_OF)
 
 NO_LIMIT = 1e9
 """Numbers beyond it stand for no limit."""
-_SETTLING, _SPINNING = 1e6, 1.0
+SETTLING, _SPINNING = 1e6, 1.0
 """Longer than any lag, and enough for rotors to draw what they draw [s]."""
 _ALONG = 0.99
 """Cosine of the angle between two directions that are one."""
@@ -44,13 +45,15 @@ _FEW = 3
 """Actuators that are alike make a kind, from which one more may differ."""
 _ROD = 30.0
 """How much farther the mass of a rod spreads along it than across, squared."""
+ONE_SIDED = 0.03
+"""Torque that stays over the largest one, from which on a body turns."""
 LIQUID = 100.0
 """Denser than any gas of a vehicle [kg/m^3]."""
 _UP = np.array([0.0, 0.0, 1.0])
 _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
            'fluid_density or names')
 """What makes a thrust."""
-_LEAST, _LITTLE = 1e-12, 1e-4
+LEAST, _LITTLE = 1e-12, 1e-4
 """Keeps a quotient finite; an angle whose sine it is [rad]."""
 
 
@@ -157,13 +160,13 @@ def _blades(robot: RobotLayout, group: Group) -> FloatArray:
     # One above the other is not beside it.
     spaces = np.where(apart > 0.1 * apart.max(initial=0.0), apart, np.inf)
     # A group of two is seldom side by side.
-    is_meant = len(places) > _FEW and _is_spun(group)
+    is_meant = len(places) > _FEW and is_spun(group)
     spaces = np.full(len(places), np.median(spaces.min(axis=1)) / 2.0 if is_meant else np.nan)
     given = np.asarray(getattr(params, 'rotor_radius', 0.0))
     radii = np.where(given > 0.0, given, spaces)
-    fluid = robot.params.fluid_density or float(density(robot.params.site_altitude))
+    fluid = fluid_of(robot)
     constants = np.asarray(getattr(params, 'motor_constant', np.nan))
-    return np.asarray(constants / np.maximum(fluid * radii**4, _LEAST))
+    return np.asarray(constants / np.maximum(fluid * radii**4, LEAST))
 
 
 def surfaces(robot: RobotLayout, group: Group) -> Rows:
@@ -205,7 +208,7 @@ def batteries(robot: RobotLayout, group: Group) -> Rows:
         [f'battery {name!r}' for name in params.names], params,
         users=[len(served) for *_, served in stores], wanted=wanted,
         full=[params.curve(i)[1][-1] for i, *_ in stores], robot=robot.body.mass or np.nan,
-        current=np.maximum(drawn.current, _LEAST) if drawn is not None else np.nan,
+        current=np.maximum(drawn.current, LEAST) if drawn is not None else np.nan,
         made=[made.thrusts[served].sum() for *_, served in stores] if drawn is not None else np.nan,
     )
 
@@ -236,7 +239,7 @@ def largest_speeds(family: Family) -> FloatArray:
     return unknown if output is None or output.velocity is None else np.abs(output.velocity)
 
 
-def _at_most(family: Family, settling: float = _SETTLING) -> Any:
+def _at_most(family: Family, settling: float = SETTLING) -> Any:
     """Return what a family does at its largest thrusts, None where they are unknown."""
     family = without_joints(family)
     if not isinstance(family, Allocatable) or not np.all(family.thrust_limits[1] < NO_LIMIT):
@@ -247,16 +250,24 @@ def _at_most(family: Family, settling: float = _SETTLING) -> Any:
     return output
 
 
-def _is_spun(group: Group) -> bool:
+def fluid_of(robot: RobotLayout) -> float:
+    """Return the density of what the robot is in [kg/m^3]."""
+    return robot.params.fluid_density or float(density(robot.params.site_altitude))
+
+
+def is_spun(group: Group) -> bool:
+    """Whether its actuators are rotors or propellers."""
     return group.family.facts.force == THRUST_AND_TORQUE
 
 
-def _is_in_liquid(group: Group) -> bool:
+def is_in_liquid(group: Group) -> bool:
+    """Whether its actuators are given the density of a liquid."""
     return bool(np.any(getattr(group.params, 'fluid_density', 0.0) > LIQUID))
 
 
-def _is_in_air(group: Group) -> bool:
-    return _is_spun(group) and not _is_in_liquid(group)
+def is_in_air(group: Group) -> bool:
+    """Whether its actuators are rotors in air."""
+    return is_spun(group) and not is_in_liquid(group)
 
 
 # What differs among actuators that are alike.
@@ -272,9 +283,13 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
         }
         ways, counts = np.unique(np.round(group.layout.axis, 3), axis=0, return_counts=True)
         # One that does not carry what all others carry.
-        if len(names) == max(counts, default=0) + 1 and _is_in_air(group):
+        if len(names) == max(counts, default=0) + 1 and is_in_air(group):
             columns['axis'] = np.round(group.layout.axis @ ways[np.argmax(counts)], 2)
         # A sign is a direction.
+        paths = [f'robot/{path_step("link", link)}/inertial' for link in group.layout.links]
+        masses = [robot.links[path].mass if path in robot.links else 0.0 for path in paths]
+        if len(set(paths)) == len(paths) and all(masses):
+            columns['mass'] = masses
         rows = [tuple(
             abs(value) if isinstance(value, float) else value
             for value in (column[i] for column in columns.values())
@@ -285,7 +300,10 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
             if len(differing) == 1 and isinstance(usual[differing[0]], float):
                 (k,), key = differing, list(columns)[differing[0]]
                 who = f'{key} of {names[i]}, where others have {usual[k]:g}, '
-                yield Number(key, row[k], who, usual[k], i, group.name)
+                found = Number(key, row[k], who, usual[k], i, group.name)
+                yield found if key != 'mass' else dataclasses.replace(
+                    found, key=f'{paths[i]}/mass', index=None, block=''
+                )
 
 
 def _is_of_row(field: dataclasses.Field[Any]) -> bool:
@@ -309,7 +327,7 @@ def arms(robot: RobotLayout) -> Iterator[Number]:
 def opposed(robot: RobotLayout) -> Iterator[Number]:
     """Yield how many of those that spin each pushes against, where no other pushes its way."""
     for group in robot.groups:
-        if group.matrix.shape[1] and _is_spun(group):
+        if group.matrix.shape[1] and is_spun(group):
             cosines = group.layout.axis @ group.layout.axis.T
             against, along = (cosines < -_ALONG).sum(axis=1), (cosines > _ALONG).sum(axis=1)
             for i in np.flatnonzero(along == 1).tolist():
@@ -361,7 +379,7 @@ def turning_angles(robot: RobotLayout) -> Iterator[Number]:
         for i, joint in enumerate(family.joint_names if is_steered else ()):
             turned = family.carried(group.matrix, _LITTLE * np.eye(len(family.joint_names))[i])
             # Arms that fold move what pushes in air; in water a joint is for its direction.
-            rows = slice(3 if _is_in_liquid(group) else 6)
+            rows = slice(3 if is_in_liquid(group) else 6)
             sizes = _LITTLE * np.linalg.norm(group.matrix[rows], axis=0)
             sine = (np.linalg.norm((turned - group.matrix)[rows], axis=0) / sizes).max()
             who = f'the angle of the axis of {joint!r} to what it turns '
@@ -375,7 +393,7 @@ def _angle(sine: float) -> float:
 def _is_carried(robot: RobotLayout) -> bool:
     """Whether wings, fluid or thrusts that joints turn may carry a robot too."""
     return robot.params.displaced_volume > 0.0 or bool(robot.params.hulls.names) or any(
-        isinstance(group.family, SteeredFamily) or _is_in_liquid(group)
+        isinstance(group.family, SteeredFamily) or is_in_liquid(group)
         or group.family.facts.force == LIFT for group in robot.groups
     )
 
@@ -386,28 +404,72 @@ def torques_left(robot: RobotLayout) -> Iterator[Number]:
     It is that of the thrusts within their limits that come nearest to no torque and the weight, or
     half of what they can lift.
     """
-    spun = [group for group in robot.groups if _is_spun(group)]
+    spun = [group for group in robot.groups if is_spun(group)]
     most, weight = np.maximum(*np.abs(robot.extremes)), robot.body.mass * robot.params.gravity
     lift, count = robot.extremes[1][2], sum(len(group.layout.names) for group in spun)
     is_lifted = 2.0 * lift > weight > 0.0
     if count < 2 or _is_carried(robot) or robot.not_counted or not (
-        np.isfinite(most).all() and is_lifted and most[5] > _LEAST
+        np.isfinite(most).all() and is_lifted and most[5] > LEAST
     ):
         return
+    who = f'what carries {robot.body.mass:.4g} kg turns it about z by '
+    left = _torque_left(robot, robot.matrix, most)
+    place = 'direction', 0, spun[0].name
+    if left > ONE_SIDED * most[5] and count <= _FEW:
+        place = next((
+            place for place, matrix in _turned_round(robot)
+            if _torque_left(robot, matrix, most) <= ONE_SIDED * most[5]
+        ), ('position', _flattest(spun[0]), spun[0].name))
+    yield Number(place[0], left, who, most[5], place[1], place[2])
+
+
+def _torque_left(robot: RobotLayout, matrix: FloatArray, most: FloatArray) -> float:
+    """Return the least torque about z beside the weight that a matrix leaves [N m]."""
     lowest, highest = robot.limits
-    left = robot.matrix[5] @ (lowest + (highest - lowest) * min(weight / lift, 0.5))
-    if abs(left) > _LEAST * most[5]:
+    weight, lift = robot.body.mass * robot.params.gravity, robot.extremes[1][2]
+    left = matrix[5] @ (lowest + (highest - lowest) * min(weight / lift, 0.5))
+    if abs(left) > LEAST * most[5]:
         # Where all alike turn it: loaded late, since few robots need it.
         from scipy.optimize import lsq_linear
-        shares = robot.matrix[[2, 5]] / most[[2, 5], None]
+        shares = matrix[[2, 5]] / most[[2, 5], None]
         wanted = np.array([min(weight, 0.5 * lift) / most[2], 0.0])
         # First of all they lift it.
         first = np.array([[1e3], [1.0]])
-        made = lsq_linear(first * shares, first[:, 0] * wanted, (lowest, highest + _LEAST)).x
-        left = robot.matrix[5] @ made
-    yield Number('direction', abs(float(left)), (
-        f'what carries {robot.body.mass:.4g} kg turns it about z by '
-    ), most[5], 0, spun[0].name)
+        made = lsq_linear(first * shares, first[:, 0] * wanted, (lowest, highest + LEAST)).x
+        left = matrix[5] @ made
+    return abs(float(left))
+
+
+def _turned_round(robot: RobotLayout) -> Iterator[tuple[tuple[str, int, str], FloatArray]]:
+    """Yield the matrix with each rotor turned round, its sense or its axis, and where that is."""
+    column = 0
+    for group in robot.groups:
+        for i in range(group.matrix.shape[1]):
+            matrix, layout = robot.matrix.copy(), group.layout
+            arm = np.cross(layout.position[i] - robot.body.com, layout.axis[i])
+            matrix[3:, column] = 2.0 * arm - matrix[3:, column]
+            yield ('direction', i, group.name), matrix
+            # What lifts cannot be turned down.
+            if abs(layout.axis[i, 2]) < 0.5:
+                matrix = robot.matrix.copy()
+                matrix[:, column] = -matrix[:, column]
+                yield ('axis', 3 * i, group.name), matrix
+            column += 1
+
+
+def _flattest(group: Group) -> int:
+    """Return the index in flat places of what pushes most across z."""
+    return 3 * int(np.argmin(np.abs(group.layout.axis[:, 2])))
+
+
+def torques_to_turn(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the torque that stays about z where turning one rotor round ends that."""
+    return (each for each in torques_left(robot) if each.key != 'position')
+
+
+def torques_without_arm(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the torque that stays about z where turning no rotor round ends that."""
+    return (each for each in torques_left(robot) if each.key == 'position')
 
 
 # The body, and its actuators against it.
@@ -435,11 +497,12 @@ def moments(link: MassProperties) -> list[float]:
     return list(np.linalg.eigvalsh(link.inertia).tolist())
 
 
-def _radius(body: MassProperties) -> float:
+def radius_of_gyration(body: MassProperties) -> float:
+    """Return how far the mass lies from its centre [m], 0 for none."""
     return math.sqrt(float(np.linalg.eigvalsh(body.inertia)[-1]) / body.mass) if body.mass else 0.0
 
 
-def _second_moments(body: MassProperties) -> FloatArray:
+def second_moments(body: MassProperties) -> FloatArray:
     """Return the mean square of the place of mass along each axis about its centre [m^2], (3,)."""
     own: FloatArray = np.diag(body.inertia)
     return np.asarray(0.5 * own.sum() - own) / body.mass
@@ -454,7 +517,8 @@ def _reach(robot: RobotLayout) -> float:
     return float(np.linalg.norm(_points(robot) - robot.body.com, axis=1).max(initial=0.0))
 
 
-def _heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
+def heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
+    """Return the path and the mass of the heaviest link of a robot that has one."""
     return max(robot.links.items(), key=lambda each: each[1].mass)
 
 
@@ -463,18 +527,18 @@ def spreads(robot: RobotLayout) -> Iterator[Number]:
 
     Others than the heaviest one may be small.
     """
-    reach, heaviest = _reach(robot), _heaviest(robot)[0] if robot.body.mass else ''
+    reach, largest = _reach(robot), heaviest(robot)[0] if robot.body.mass else ''
     for path, link in robot.links.items() if reach > 1e-3 else ():
         if link.mass:
             who = f'{link.mass:.4g} kg with this inertia '
-            least = 0.0 if path == heaviest else 0.05 * reach
-            yield Number(f'{path}/inertia', max(_radius(link), least), who, reach)
+            least = 0.0 if path == largest else 0.05 * reach
+            yield Number(f'{path}/inertia', max(radius_of_gyration(link), least), who, reach)
 
 
 def beside(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the thrust that carries a robot passes the centre of mass [m]."""
     groups = [group for group in robot.groups
-              if group.matrix.shape[1] and not _is_in_liquid(group)]
+              if group.matrix.shape[1] and not is_in_liquid(group)]
     if not robot.body.mass or not groups:
         return
     most = np.nan_to_num(np.concatenate([group.layout.highest for group in groups]))
@@ -499,7 +563,7 @@ def float_heights(robot: RobotLayout) -> Iterator[Number]:
 
 def lengths(robot: RobotLayout) -> Iterator[Number]:
     """Yield the lengths of parts of actuators [m], over the size of the robot."""
-    size = max(_reach(robot), _radius(robot.body))
+    size = max(_reach(robot), radius_of_gyration(robot.body))
     for group in robot.groups if robot.body.mass else ():
         for each in parameters_of(type(group.params)):
             if (each.spec.unit, each.spec.shape, each.spec.geometry) == ('m', ('n',), ''):
@@ -512,10 +576,11 @@ def centres(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the centres of mass and of buoyancy are [m], over the size of the robot."""
     if not robot.body.mass:
         return
-    path, link = _heaviest(robot)
+    path, link = heaviest(robot)
     points = _points(robot)
     wide = np.linalg.norm(points - points.mean(axis=0), axis=1).max() if len(points) else 0.0
-    size, away = max(_radius(link), float(wide)), np.linalg.norm(points - link.com, axis=1)
+    size = max(radius_of_gyration(link), float(wide))
+    away = np.linalg.norm(points - link.com, axis=1)
     if len(points) and size:
         yield Number(f'{path}/origin/@xyz', float(away.min()), (
             'from the nearest actuator the centre of mass '
@@ -531,19 +596,19 @@ def outside(robot: RobotLayout) -> Iterator[Number]:
     The heaviest one may have the mass of the others too; without a shape it is as long as the
     actuators reach, which is known well enough of a rod.
     """
-    points, heaviest = _points(robot), _heaviest(robot)[0] if robot.body.mass else ''
+    points, largest = _points(robot), heaviest(robot)[0] if robot.body.mass else ''
     for path, link in robot.links.items():
         corners, least = robot.corners.get(path), 0.0
         if not link.mass:
             continue
-        squares = np.maximum(_second_moments(link), 0.0)
-        if corners is None and path == heaviest and max(squares) > _ROD * np.sort(squares)[1]:
+        squares = np.maximum(second_moments(link), 0.0)
+        if corners is None and path == largest and max(squares) > _ROD * np.sort(squares)[1]:
             corners, least = points, float(np.linalg.norm(points - link.com, axis=1).max()) / 3.0
         if corners is not None:
-            if path == heaviest:
+            if path == largest:
                 corners = np.vstack([points, *robot.corners.values(), corners])
             ends = np.maximum(np.abs(corners - link.com).max(axis=0), least)
-            k = int(np.argmax(squares / np.maximum(ends, _LEAST)**2))
+            k = int(np.argmax(squares / np.maximum(ends, LEAST)**2))
             who = f'mass along {"xyz"[k]} of {robot.base_link} '
             yield Number(f'{path}/inertia', math.sqrt(squares[k]), who, ends[k])
 
@@ -566,8 +631,8 @@ def forces(is_meant: Callable[[Group], bool]) -> Callable[[RobotLayout], Iterato
 
 
 any_forces = forces(lambda group: True)
-forces_in_water = forces(_is_in_liquid)
-forces_in_air = forces(_is_in_air)
+forces_in_water = forces(is_in_liquid)
+forces_in_air = forces(is_in_air)
 
 
 def spins(robot: RobotLayout) -> Iterator[Number]:
@@ -575,7 +640,7 @@ def spins(robot: RobotLayout) -> Iterator[Number]:
     if robot.body.is_solid:
         sizes = np.maximum(*np.nan_to_num(np.abs(robot.extremes))[:, 3:])
         k = int(np.argmax(sizes / robot.body.moments))
-        who, path = f'{robot.body.moments[k]:.3g} kg m^2 about {"xyz"[k]} ', _heaviest(robot)[0]
+        who, path = f'{robot.body.moments[k]:.3g} kg m^2 about {"xyz"[k]} ', heaviest(robot)[0]
         yield Number(f'{path}/inertia', sizes[k], who, robot.body.moments[k])
 
 
@@ -592,8 +657,9 @@ def lifted(robot: RobotLayout) -> Iterator[Number]:
 
 
 def lifted_in_liquid(robot: RobotLayout) -> Iterator[Number]:
-    """Yield that of a robot in a liquid."""
-    return lifted(robot) if robot.params.fluid_density > LIQUID else iter(())
+    """Yield that of a robot in a liquid without hulls."""
+    is_under = robot.params.fluid_density > LIQUID and not robot.params.hulls.names
+    return lifted(robot) if is_under else iter(())
 
 
 # What is expected.
@@ -617,7 +683,7 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
         # What pushes sideways takes the torque of what lifts, as a tail rotor does.
         ahead = float(np.linalg.norm(pushes[[0, 2]], axis=0).sum())
         up = float(matrix_of_rpy(robot.params.start_rpy)[2] @ pushes.sum(axis=1))
-        is_lifter = up > max(_ALONG * ahead, 0.1 * most) and all(map(_is_in_air, robot.groups))
+        is_lifter = up > max(_ALONG * ahead, 0.1 * most) and all(map(is_in_air, robot.groups))
         if is_lifter or (up < -_ALONG * most and most > weight):
             key = _MAKERS if up > 0.0 else 'axis'
             yield Number(key, up, 'its actuators alone ', weight, 0, robot.groups[0].name)
@@ -634,7 +700,7 @@ def made_alone(robot: RobotLayout) -> Iterator[Number]:
     )
     expected = [word for word in parts if word in robot.expects]
     # What swims seldom pushes askew.
-    words = expected or ['force_x', 'force_y'] * any(map(_is_in_liquid, robot.groups))
+    words = expected or ['force_x', 'force_y'] * any(map(is_in_liquid, robot.groups))
     made = robot.made([AXES.index(parts[word]) for word in words])
     for i, word in enumerate(words if not is_deflected else ()):
         tied = [words[k] for k in np.flatnonzero(np.abs(made[:, i]) > 1e-4).tolist() if k != i]

@@ -19,7 +19,7 @@ from propulsion_ros.graph.node_config import (
     family_of,
     schema_of,
 )
-from propulsion_ros.graph.read_layout import sources_of
+from propulsion_ros.graph.read_layout import Sources, sources_of
 from propulsion_ros.graph.remedies import doubts_of
 from propulsion_ros.graph.robot_layout import RobotLayout, lines_of
 from propulsion_ros.graph.share import read_description, robot_files
@@ -304,6 +304,29 @@ def _warn_of_robot(
     if report.faults or not blocks:
         return
     sources = sources_of(description.text, blocks, file.of if file else lambda node: {})
+    _warn_of_sources(sources, description.place_of, report, file)
+
+
+def _warn_of_file(file: ParameterFile, nodes: Sequence[str], report: Report) -> None:
+    """Warn of what makes no sense of actuators that a file alone places."""
+    specs: dict[str, ActuatorSpec] = {}
+    for node in nodes if not report.faults else ():
+        values = file.of(node)
+        family = family_of(values, None, node)
+        if family and 'names' in values and 'position' in values:
+            named = {'names': values['names']}
+            specs[node] = ActuatorSpec(node, family, '', named, {}, frozenset())
+    if specs:
+        given = {node: file.of(node) for node in (*specs, BODY)}
+        sources = Sources(specs, {}, given)
+        first = next(iter(specs))
+        _warn_of_sources(sources, lambda error: file.place_of(first, error.key), report, file)
+
+
+def _warn_of_sources(
+    sources: Sources, place_of: Callable[[ConfigError], str], report: Report,
+    file: ParameterFile | None,
+) -> None:
     for each in merged(doubts_of(sources, report.silenced)):
         number, block = each.number, sources.specs.get(each.number.block)
         given, node = sources.given.get(number.block or BODY, {}), number.block or BODY
@@ -316,7 +339,7 @@ def _warn_of_robot(
         if file and (key in given or key.startswith('body.')):
             report.warn(file.place_of(node, key), f'{node}: {located}')
         else:
-            report.warn(description.place_of(located), located)
+            report.warn(place_of(located), located)
 
 
 def _report(description: Description, faults: FaultList, report: Report) -> None:
@@ -349,6 +372,8 @@ def _parameters(path: Path, model: Path | None, report: Report) -> None:
     if blocks:
         _rehearse(description, blocks, report, path)
         _warn_of_robot(description, blocks, report, file)
+    elif model is None:
+        _warn_of_file(file, [name for name, _ in nodes], report)
     if not nodes:
         report.warn(printable(path), 'names no node, so nothing is checked; give --model ROBOT')
 

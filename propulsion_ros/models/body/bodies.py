@@ -36,11 +36,11 @@ class MassRows(NamedTuple):
     """Mass of n bodies and how it lies; a number where it is the same for all."""
 
     mass: Row
-    """[kg]."""
+    """Mass of each body [kg]."""
     com: Rows
     """Centre of mass from the origin of base_link [m]."""
     inertia: tuple[Row, ...]
-    """xx, yy, zz, xy, xz, yz about the centre of mass [kg m^2]."""
+    """Entries xx, yy, zz, xy, xz, yz of the inertia about the centre of mass [kg m^2]."""
 
     @classmethod
     def of(cls, body: MassProperties) -> MassRows:

@@ -20,11 +20,11 @@ class MassProperties:
     """Mass of a body and how it lies, in base_link axes."""
 
     mass: float
-    """[kg]."""
+    """Mass of the body [kg]."""
     com: FloatArray
     """Centre of mass from the origin of base_link [m], (3,)."""
     inertia: FloatArray
-    """About the centre of mass [kg m^2], (3, 3)."""
+    """Inertia about the centre of mass [kg m^2], (3, 3)."""
 
     @staticmethod
     def total(parts: Sequence[MassProperties]) -> MassProperties:

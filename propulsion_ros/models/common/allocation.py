@@ -50,11 +50,11 @@ class Allocation:
     """Efforts for a demanded wrench and what they achieve."""
 
     effort: FloatArray
-    """One per actuator, inside its limits, shape (..., n)."""
+    """Effort of each actuator inside its limits [N], shape (..., n)."""
     wrench: FloatArray
-    """Wrench of the efforts, shape (..., 6)."""
+    """Wrench of the efforts [N] and [N m], shape (..., 6)."""
     residual: FloatArray
-    """Demand minus wrench, shape (..., 6)."""
+    """Demand minus wrench [N] and [N m], shape (..., 6)."""
     saturated: BoolArray
     """Actuators whose limit does not allow the least effort for the demand, shape (..., n)."""
 

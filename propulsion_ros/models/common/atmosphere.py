@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from propulsion_ros.settings.quantity import FloatArray
 
 STANDARD_GRAVITY = 9.80665
-"""[m/s^2]"""
+"""Standard acceleration of gravity [m/s^2]."""
 GAS_CONSTANT_AIR = 287.05287
-"""[J/(kg K)]"""
+"""Specific gas constant of dry air [J/(kg K)]."""
 HEAT_RATIO_AIR = 1.4
 EARTH_RADIUS = 6_356_766.0
 """Radius that turns geometric into geopotential altitude [m]."""

@@ -104,7 +104,7 @@ class BodyState:
     velocity: FloatArray | None = None
     """Velocity relative to the fluid [m/s], shape (..., 3)."""
     angular_velocity: FloatArray | None = None
-    """[rad/s], shape (..., 3)."""
+    """Angular velocity of the body [rad/s], shape (..., 3)."""
     gravity: FloatArray | None = None
     """Acceleration of gravity [m/s^2], shape (..., 3)."""
     height: FloatArray | None = None
@@ -174,7 +174,7 @@ class TankState(NamedTuple):
     com: FloatArray
     """Centre of mass in base_link [m], shape (..., m, 3)."""
     inertia: FloatArray
-    """About the centre of mass [kg m^2], shape (..., m, 3, 3)."""
+    """Inertia about the centre of mass [kg m^2], shape (..., m, 3, 3)."""
 
 
 class BatteryState(NamedTuple):
@@ -182,9 +182,9 @@ class BatteryState(NamedTuple):
 
     voltage: FloatArray
     current: FloatArray
-    """Means over the step [V], [A]; the current is at least 0."""
+    """Mean voltage [V] and current [A] over the step; the current is at least 0."""
     charge: FloatArray
-    """What is left after it over the capacity, 0 to 1."""
+    """State of charge after the step, over the capacity, 0 to 1."""
 
 
 # A tuple, because a dataclass that is frozen takes three times as long to make.
@@ -196,7 +196,7 @@ class Output(NamedTuple):
     thrusts: FloatArray
     """How hard each actuator pushes along its row of `axes` [N], shape (..., n)."""
     axes: FloatArray
-    """In base_link, shape (..., n, 3), without the batch axes where it is the same for all."""
+    """Direction of each thrust in base_link, (..., n, 3), or (n, 3) where it is one for all."""
     position: FloatArray | None = None
     velocity: FloatArray | None = None
     effort: FloatArray | None = None

@@ -23,7 +23,7 @@ class ThrustLayout:
     """Where and which way a positive thrust pushes in base_link with all joints at 0, (n, 3);
     the axes are unit vectors."""
     rotation: FloatArray
-    """From the axes of each link to base_link with all joints at 0, (n, 3, 3)."""
+    """Rotation from the axes of each link to base_link with all joints at 0, (n, 3, 3)."""
     lowest: FloatArray
     highest: FloatArray
     """Limits of the thrust [N], (n,); NaN where they are not known."""

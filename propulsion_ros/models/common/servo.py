@@ -241,7 +241,7 @@ class _Motion(NamedTuple):
     angle: FloatArray
     """Angle over rate that passes [rad]."""
     push: FloatArray
-    """Largest change of the rate."""
+    """Largest change of the rate over the natural frequency in a part of a step [rad]."""
 
     def end_of(self, error: FloatArray, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the errors and rates at the end."""

@@ -33,13 +33,13 @@ _NOZZLES = (
     ((-2.66, -4.01, -6.00), (0, 0, -1), 2.8, 0.893794766),
 )
 NOZZLE_POSITIONS = tuple(INCH * x for position, _, _, _ in _NOZZLES for x in position)
-"""[m], row by row."""
+"""Place of each nozzle in base_link [m], row by row."""
 
 NOZZLE_AXES = tuple(-float(x) for _, outflow, _, _ in _NOZZLES for x in outflow)
 """Direction of each thrust, against the outflow, row by row."""
 
 NOZZLE_WIDTHS = tuple(INCH * width for _, _, width, _ in _NOZZLES)
-"""[m]"""
+"""Width of the opening of each nozzle [m]."""
 
 DISCHARGE_COEFFICIENTS = tuple(coefficient for _, _, _, coefficient in _NOZZLES)
 
@@ -53,7 +53,7 @@ INTAKE_HEIGHT = 0.5154 * INCH
 """H, half the height of a nozzle's intake [m]."""
 
 FLAP_LENGTH = 0.5353 * INCH
-"""L [m]; a flap at the angle a leaves the gap H - L cos(a)."""
+"""L, length of a flap [m]; at the angle a it leaves the gap H - L cos(a)."""
 
 MIN_ANGLE = float(np.deg2rad(15.68))
 """Flap angle of a closed nozzle [rad]."""
@@ -97,11 +97,11 @@ MAX_FLOW = 0.33319
 """Largest flow coefficient of the measurement behind the polynomial."""
 
 CONTROL_PERIOD = 1.0 / 62.5
-"""Of allocation and of the module's own control [s]."""
+"""Period of the allocation and of the module's own control [s]."""
 
 BATTERY_VOLTAGE = 14.0
 IMPELLER_INERTIA = 1e-3
-"""[kg m^2]"""
+"""Moment of inertia of an impeller about its axis [kg m^2]."""
 
 MAX_IMPELLER_ACCELERATION = 200.0 * RPM
 """Ramp of the speed that the impeller's control follows [rad/s^2]."""
@@ -114,29 +114,29 @@ IMPELLER_SPEED_CONSTANT = 374.0 * RPM
 """No-load speed per voltage [rad/(s V)]."""
 
 IMPELLER_RESISTANCE = 1.2
-"""[ohm]"""
+"""Resistance of the winding of an impeller's motor [ohm]."""
 
 IMPELLER_TORQUE_CONSTANT = 0.0255
-"""[N m/A]"""
+"""Torque over current of an impeller's motor [N m/A]."""
 
 IMPELLER_FRICTION = 0.144 * IMPELLER_TORQUE_CONSTANT / (4380.0 * RPM)
-"""[N m s]"""
+"""Friction torque over the speed of an impeller [N m s]."""
 
 SERVO_GAINS = (5.0, 1.5, 0.8)
-"""The same of the servos, from rad to V."""
+"""Proportional, integral and derivative gain of the servos' control, from rad to V."""
 
 SERVO_MAX_VOLTAGE = 6.0
 SERVO_TORQUE_CONSTANT = 0.2893 * 0.01 / 1.5
-"""[N m/A], and [V s]."""
+"""Torque over current [N m/A] and back voltage over speed [V s] of a servo's motor."""
 
 SERVO_RESISTANCE = 6.0 / 1.5
-"""[ohm]"""
+"""Resistance of the winding of a servo's motor [ohm]."""
 
 SERVO_FRICTION = 3e-7
-"""[N m s]"""
+"""Friction torque over the speed of a servo's motor [N m s]."""
 
 SERVO_INERTIA = 2.5e-8
-"""Of motor and gearbox, at the motor [kg m^2]."""
+"""Moment of inertia of motor and gearbox, at the motor [kg m^2]."""
 
 SERVO_GEAR_RATIO = 0.01
 """Servo angle over motor angle."""

@@ -89,11 +89,11 @@ class Allocation(NamedTuple):
     """What the allocation decided; rows (..., n) for nozzles, (..., m) for plenums."""
 
     thrust: FloatArray
-    """Wanted of each nozzle [N], at least 0."""
+    """Wanted thrust of each nozzle [N], at least 0."""
     pressure: FloatArray
     """Rise of pressure that is expected in each plenum [Pa]."""
     cosine: FloatArray
-    """Of the flap angle that makes the thrust, before the stops; no angle where below -1."""
+    """Cosine of the flap angle that makes the thrust, before its stops; below -1 no angle does."""
     angle: FloatArray
     """Flap angle between the stops [rad]."""
     servo_count: IntArray

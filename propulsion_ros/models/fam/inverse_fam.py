@@ -69,7 +69,7 @@ class Estimate(NamedTuple):
     thrust: FloatArray
     """Thrust of each nozzle [N], (..., n)."""
     pressure: FloatArray
-    """Rise in each plenum [Pa]."""
+    """Rise of pressure in each plenum [Pa], (..., m)."""
     area: FloatArray
     """Open area of each nozzle [m^2]."""
 
@@ -247,13 +247,13 @@ class Jacobians(NamedTuple):
     """Derivatives of a wrench."""
 
     angle: FloatArray
-    """By the flap angles [1/rad], (..., 6, n); 0 where a flap is at its stop."""
+    """Derivative of the wrench by the flap angles, per rad, (..., 6, n); 0 at a stop."""
     speed: FloatArray
-    """By the speeds of the impellers [s/rad], (..., 6, m)."""
+    """Derivative of the wrench by the speeds of the impellers, per rad/s, (..., 6, m)."""
     discharge_coefficient: FloatArray
-    """By the discharge coefficients, (..., 6, n)."""
+    """Derivative of the wrench by the discharge coefficients, (..., 6, n)."""
     thrust_scale: FloatArray
-    """By the thrust scale, (..., 6, 1)."""
+    """Derivative of the wrench by the thrust scale, (..., 6, 1)."""
 
 
 def jacobians(

@@ -18,7 +18,7 @@ from propulsion_ros.settings.quantity import FloatArray
 _PERIOD = astrobee.CONTROL_PERIOD
 _FLAP_PER_MOTOR = astrobee.SERVO_GEAR_RATIO / astrobee.NOZZLE_GEAR_RATIO
 _HALF_PLAY = 0.5 * astrobee.BACKLASH * _FLAP_PER_MOTOR
-"""Of the gearbox, as flap angle [rad]."""
+"""Half of the play of the gearbox, as flap angle [rad]."""
 
 _RAMP_STEP = astrobee.MAX_IMPELLER_ACCELERATION * _PERIOD
 
@@ -27,19 +27,19 @@ class Motor(NamedTuple):
     """Constants of a motor under proportional, integral and filtered derivative control."""
 
     gains: FloatArray
-    """Proportional, integral, derivative: voltage over the error."""
+    """Proportional, integral and derivative gain, from the error to a voltage [V], (3,)."""
     max_voltage: float
-    """To either side; the integral does not know of it."""
+    """Largest voltage to either side [V]; it does not stop the integral."""
     torque_constant: float
-    """[N m/A]."""
+    """Torque over current [N m/A]."""
     back_voltage: float
-    """Over the speed [V s]."""
+    """Back voltage over the speed [V s]."""
     resistance: float
-    """[ohm]."""
+    """Resistance of the winding [ohm]."""
     friction: float
     """Torque over the speed [N m s]."""
     inertia: float
-    """[kg m^2]."""
+    """Moment of inertia at the motor [kg m^2]."""
 
 
 SERVO = Motor(

@@ -182,7 +182,7 @@ class CommandedNozzles(NozzleFamily):
 
 
 _TOP_SPEED = astrobee.COUNTS * astrobee.MEASURED_SPEED_PER_COUNT
-"""Of an impeller [rad/s]."""
+"""Speed of an impeller at the largest command [rad/s]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -95,7 +95,7 @@ class ModulesParams:
         hi=1e6
     )
     thrust_scale: float = quantity(
-        1.0, lo=1e-6, hi=1e6,
+        1.0, lo=1e-6, hi=1e6, usual=(0.3, 3.0),
         doc="thrust over what the equations give; Astrobee's simulator has 1.25",
     )
 

@@ -388,7 +388,7 @@ class FinLayout(ThrustLayout):
     """1 where the whole fin turns with its deflection, 0 where only a flap does, (n,)."""
     min_deflection: FloatArray
     max_deflection: FloatArray
-    """[rad], (n,)."""
+    """Stops of the deflection [rad], (n,)."""
 
     def in_base(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return positions and axes in base_link; see `ThrustLayout.in_base`."""

@@ -160,7 +160,7 @@ class Jets(PlacedActuators, Degrading):
 _SAME_TIME = 1e-11
 """An event this near to the end of a step [s] belongs to the next one, with its command."""
 _MOST_PULSES = 200
-"""In one step."""
+"""Largest number of pulses of a valve in one step."""
 
 
 class Valves:

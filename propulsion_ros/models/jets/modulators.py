@@ -52,7 +52,7 @@ class _Orders:
 
     order: BoolArray
     _hold: FloatArray
-    """For how long each order stands in any case [s]."""
+    """Time for which each order stands in any case [s], (..., n)."""
 
     def __init__(self, params: JetsParams, batch: tuple[int, ...]) -> None:
         self._params, self._batch = params, batch

@@ -55,7 +55,7 @@ class SupplyParams(VesselsParams):
         0.0, 'Pa', doc='of the tank; below it the jets get nothing', lo=0.0, hi=1e10
     )
     temperature: FloatArray = per_row(
-        293.15, 'K', doc='at the start', lo=1.0, hi=1e4
+        293.15, 'K', doc='at the start', lo=1.0, hi=1e4, usual=(150.0, 600.0)
     )
     polytropic_exponent: FloatArray = per_row(
         1.0, lo=1.0, hi=2.0,

@@ -36,11 +36,11 @@ _HERE = np.eye(4)
 _FREE = 1e6
 """Limits of a joint that has none [rad]."""
 _MOST = 2
-"""Joints that turn one link."""
+"""Largest number of joints that turn one link."""
 _SLOW = (
     'time_constant', 'rate_limit', 'natural_frequency', 'acceleration_limit', 'backlash',
 )
-"""What a servo is slow by."""
+"""Fields that make a servo slower than its command."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,7 +84,7 @@ class SteeringParams(ServoParams):
     )
 
     integrator = 'exact'
-    """Of the servos."""
+    """Scheme of the lags of the servos."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -341,7 +341,7 @@ class TurnedLayout(ThrustLayout):
     """Actuators some of whose links joints turn; those of the joints are its last angles."""
 
     own: ThrustLayout
-    """How they are drawn with all joints at position 0."""
+    """Layout of the actuators with all joints at position 0."""
     steering: Steering
     rows: IntArray
     chains: IntArray

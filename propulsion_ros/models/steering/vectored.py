@@ -46,11 +46,11 @@ class _Part(NamedTuple):
     high: float
     """Ends of the effort of one that is not steered, else of the angle, at most half a turn."""
     most: float = 0.0
-    """Largest size of the effort of a steered one."""
+    """Largest size of the effort of a steered actuator [N]."""
     least: float = 0.0
-    """Smallest size; other than 0 only where the angle is fixed."""
+    """Smallest size of the effort [N]; other than 0 only where the angle is fixed."""
     sign: float = 0.0
-    """Of the effort; 0: of either, at any angle."""
+    """Sign of the effort; 0: either, at any angle."""
     edges: tuple[float, float, float, float] | None = None
     """Forces of size 1 at both ends of the angle; None: a disc, or one that is not steered."""
 
@@ -60,7 +60,7 @@ class VectoredAllocation(Allocation):
     """Efforts and angles for a demanded wrench and what they achieve."""
 
     angle: FloatArray
-    """Of each actuator [rad], (n,)."""
+    """Angle of the joint of each actuator [rad], (n,)."""
 
 
 class Vectoring:

@@ -153,13 +153,13 @@ class _Source(NamedTuple):
     """Batteries as a step meets them, each (..., m)."""
 
     voltage: FloatArray
-    """Without a current [V]."""
+    """Voltage without a current [V]."""
     resistance: FloatArray
-    """Of the mean voltage over the step [ohm]: the charge that it takes lowers that too."""
+    """Fall of the mean voltage of the step over the current [ohm], that of the charge included."""
     current: FloatArray
-    """The most that it may give [A]."""
+    """Largest current that it may give [A]."""
     lowest: FloatArray
-    """Voltage at that [V]."""
+    """Voltage at the largest current [V]."""
 
     def current_at(self, power: FloatArray) -> FloatArray:
         """Return the currents [A] at which the batteries give powers [W]."""

@@ -19,7 +19,7 @@ from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.quantity import FloatArray
 
 LARGEST = 1024 * 1024
-"""Bytes of a file; one motor has a thousandth of it."""
+"""Largest size of a file [bytes]; one motor has a thousandth of it."""
 
 Reader = Callable[[str, int, str], str]
 """Returns the text of a file; as `propulsion_ros.settings.files.read_text`."""
@@ -126,10 +126,10 @@ class ThrustCurve:
     """Points of the curve [s], [N], (k,); linear between them, from no thrust at 0."""
     propellant_mass: float
     total_mass: float
-    """[kg]."""
+    """Mass of the motor with its propellant [kg]."""
     diameter: float
     length: float
-    """[m]."""
+    """Length of the casing [m]."""
     delays: str
     """Delays of the ejection charge as the header lists them, such as '6-10-14'."""
 

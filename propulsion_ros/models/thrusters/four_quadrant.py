@@ -40,11 +40,11 @@ _B4_70 = {
 }
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _CELLS = 8192
-"""Of a table over the whole circle; linear between its points it is right to 1e-6."""
+"""Cells of a table over the whole circle; linear between its points it is right to 1e-6."""
 _MOST = 100
 _LEAST = 1e-6
 _BLADE = 0.35
-"""Of the diameter: where the blade stands for all of it."""
+"""Radius over diameter at which the blade stands for all of it."""
 
 
 def _series(of: str) -> Any:

@@ -1,0 +1,487 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of engineering that hold at any size of a robot, such as a figure of merit.
+
+`doubts` has their usual ranges and where these come from; `robot_numbers` has the numbers of a
+robot that need no physics.
+"""
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from propulsion_ros.graph.robot_layout import Group, RobotLayout
+from propulsion_ros.graph.robot_numbers import (
+    LEAST,
+    NO_LIMIT,
+    SETTLING,
+    Number,
+    Rows,
+    fluid_of,
+    heaviest,
+    is_in_air,
+    is_in_liquid,
+    is_spun,
+    radius_of_gyration,
+    second_moments,
+)
+from propulsion_ros.models.body.hulls import Hulls
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.common.atmosphere import density
+from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.common.rotation import matrix_of_rpy
+from propulsion_ros.models.steering.steered import SteeredFamily, without_joints
+from propulsion_ros.settings.quantity import FloatArray
+
+_USUAL_AIR, _USUAL_WATER = 0.01, 0.035
+"""Thrust over density, disk and the square of the tip speed, of rotors without a radius."""
+_LIMITS = ('min_command', 'max_command', 'min_thrust', 'max_thrust')
+_FREE = 1e12
+"""Limit of a thruster that has none [N]."""
+_STALL = 0.3
+"""Angle of attack [rad]."""
+_WITH_DENSITY = ('propeller', 'four_quadrant')
+"""Curves of thrusters that depend on the density."""
+_GAS = 8.314462618
+"""Molar gas constant [J/(mol K)]."""
+
+
+def _has(params: Any, *keys: str) -> bool:
+    """Whether a configuration, which may be of another package, has all of some fields."""
+    return all(hasattr(params, key) for key in keys)
+
+
+# What spins.
+
+
+@functools.lru_cache(maxsize=8)
+def spinning(robot: RobotLayout, group: Group) -> Rows:
+    """Return the numbers of rotors and propellers at their largest thrust.
+
+    A disk whose radius is not given has that of a usual thrust coefficient, which is known by its
+    fourth root: tip speed and figure of merit are then right within a factor of about 1.5.
+    """
+    params, count = group.params, len(group.layout.names)
+    if not is_spun(group):
+        return Rows((), None)
+    in_liquid = is_in_liquid(group)
+    fluid = float(np.max(getattr(params, 'fluid_density', 0.0))) if in_liquid else fluid_of(robot)
+    thrust, speed = np.abs(group.layout.highest), group.speeds
+    given = np.broadcast_to(np.maximum(
+        np.asarray(getattr(params, 'rotor_radius', 0.0)),
+        0.5 * np.asarray(getattr(params, 'propeller_diameter', 0.0)),
+    ), count)
+    usual = _USUAL_WATER if in_liquid else _USUAL_AIR
+    with np.errstate(divide='ignore', invalid='ignore'):
+        by_load = (thrust / (usual * fluid * math.pi * speed**2)) ** 0.25
+        radius = np.where(given > 0.0, given, by_load)
+        disk = fluid * math.pi * radius**2
+        moment = np.asarray(getattr(params, 'moment_constant', 0.0)) * thrust
+        ideal = thrust**1.5 / np.sqrt(2.0 * disk)
+        merit = np.where(moment > 0.0, ideal / (moment * speed), np.nan)
+        load = np.where(given > 0.0, thrust / (disk * (radius * speed) ** 2), np.nan)
+    return Rows(
+        group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else radius * speed,
+        tip_in_liquid=radius * speed if in_liquid else np.nan,
+        merit=np.where(given > 0.0, merit, np.nan), merit_by_load=np.where(
+            given > 0.0, np.nan, merit
+        ),
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def ends(robot: RobotLayout, group: Group) -> Rows:
+    """Return the numbers of the ends of actuators that push both ways, (n,).
+
+    ``forwards`` and ``backwards`` are the thrusts that the ends of the command make without limits
+    of the thrust [N], ``forth`` and ``reverse`` those with them. Of a table ``fastest`` is the end
+    and ``asked`` the largest speed that is asked for [rad/s], ``disorder`` how many speeds of it do
+    not rise.
+    """
+    layout, params = group.layout, group.params
+    if not (is_spun(group) and group.matrix.shape[1]):
+        return Rows((), None)
+    unknown = np.full(len(layout.names), np.nan)
+    found = dict.fromkeys(('forwards', 'backwards'), unknown)
+    is_by_speed = getattr(params, 'command_interface', '') == 'velocity'
+    if is_by_speed and _has(params, *_LIMITS, 'battery'):
+        free = dataclasses.replace(params, battery='', min_thrust=-_FREE, max_thrust=_FREE)
+        family = type(without_joints(group.family))(free)
+        for key, command in (('forwards', params.max_command), ('backwards', params.min_command)):
+            known = np.abs(command) < NO_LIMIT
+            thrust = _settled(family, np.where(known, command, 0.0))
+            found[key] = np.where(known & (np.abs(thrust) > 0.0), np.abs(thrust), np.nan)
+    tables = [
+        params.table(i) if kind == 'linear_interp' else None
+        for i, kind in enumerate(getattr(params, 'conversion', ()))
+        if _has(params, 'table', 'input_values', *_LIMITS, 'gain')
+    ]
+    if any(tables):
+        rows = np.array([
+            (np.abs(t.speeds).max(), _disorder(params.input_values[i])) if t else (np.nan,) * 2
+            for i, t in enumerate(tables)
+        ])
+        found.update(zip(('fastest', 'disorder'), rows.T, strict=True))
+        found['asked'] = np.abs(params.gain) * np.maximum(
+            params.max_command, -params.min_command
+        )
+    limits = {
+        key: np.where(np.abs(value) < NO_LIMIT, value, np.nan) for key in _LIMITS
+        if (value := getattr(params, key, None)) is not None
+    }
+    return Rows(
+        layout.names, params, reverse=np.maximum(-layout.lowest, 0.0),
+        forth=np.where(layout.highest > 0.0, layout.highest, np.nan), **{**found, **limits},
+    )
+
+
+def _disorder(text: str) -> int:
+    speeds = np.array(text.replace(',', ' ').split(), dtype=float)
+    return int(min((np.diff(way) <= 0.0).sum() for way in (speeds, speeds[::-1])))
+
+
+def _settled(family: Any, command: FloatArray) -> FloatArray:
+    output = family.step(Command(velocity=command), BodyState(), SETTLING, 0)
+    family.reset()
+    return np.asarray(output.thrusts)
+
+
+# What turns.
+
+
+def travels(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far each joint that turns an actuator goes [deg], over how far it has to.
+
+    A joint without limits is none of them.
+    """
+    for number, low, high, _ in _turning(robot):
+        yield dataclasses.replace(number, value=math.degrees(high - low))
+
+
+def crossings(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how long each joint takes from one end to the other at its largest rate [s]."""
+    for number, low, high, rate in _turning(robot):
+        if rate > 0.0 and 0.0 < high - low < NO_LIMIT:
+            key = f'{number.key.rpartition(".")[0]}.rate_limit'.lstrip('.')
+            yield dataclasses.replace(
+                number, key=key, value=(min(high - low, 2.0 * math.pi)) / rate,
+                index=None if number.index is None else number.index // (
+                    2 if key.startswith('gimbals') else 1)
+            )
+
+
+def _turning(robot: RobotLayout) -> Iterator[tuple[Number, float, float, float]]:
+    """Yield each joint with its ends [rad] and its largest rate [rad/s], 0 for any."""
+    for group in robot.groups:
+        params: Any = group.params
+        family: Any = group.family
+        if isinstance(family, SteeredFamily):
+            for i, joint in enumerate(family.joint_names):
+                low, high = (float(end[i]) for end in family.joint_limits)
+                yield Number('steering.upper', 0.0, f'{joint} ', 1.0, i, group.name), low, high, (
+                    float(family.joint_rates[i]) if np.isfinite(family.joint_rates[i]) else 0.0
+                )
+        gimbals: Any = getattr(params, 'gimbals', None)
+        for i, booster in enumerate(gimbals.booster if gimbals else ()):
+            for k in range(2):
+                high, back = float(gimbals.range[i, k]), float(gimbals.negative_range[i, k])
+                yield Number(
+                    'gimbals.range', 0.0, f'axis {k + 1} of the gimbal of {booster} ', 1.0,
+                    2 * i + k, group.name,
+                ), -(high if back < 0.0 else back), high, float(gimbals.rate_limit[i])
+        if _has(params, 'names', 'min_deflection', 'max_deflection', 'rate_limit'):
+            for i, fin in enumerate(params.names):
+                yield (
+                    Number('max_deflection', 0.0, f'{fin} ', 1.0, i, group.name),
+                    float(params.min_deflection[i]), float(params.max_deflection[i]),
+                    float(params.rate_limit[i]),
+                )
+
+
+@functools.lru_cache(maxsize=8)
+def sections(robot: RobotLayout, group: Group) -> Rows:
+    """Return the coefficients of fins with a stall, by their planform area, (k,)."""
+    lines: Any = getattr(group.params, 'two_lines', None)
+    if not lines:
+        return Rows((), None)
+    drag = lines.zero_lift_drag + lines.drag_slope * lines.stall_angle
+    lift = lines.lift_slope * lines.stall_angle
+    return Rows(
+        lines.fin, lines, lift=lift, drag=drag, glide=lift / np.maximum(drag, LEAST),
+        broadside=drag + lines.stalled_drag_slope * (0.5 * math.pi - lines.stall_angle),
+        size=max(size_of(robot), LEAST) ** 2 if size_of(robot) else np.nan,
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def plates(robot: RobotLayout, group: Group) -> Rows:
+    """Return lift over drag of fins without a stall at a usual angle for it, (k,)."""
+    fins: Any = getattr(group.params, 'quadratic', None)
+    if not fins:
+        return Rows((), None)
+    drag = fins.drag_constant * _STALL
+    return Rows(fins.fin, fins, glide=fins.lift_constant / np.maximum(drag, LEAST) if (
+        drag.any() or not fins.lift_constant.all()) else np.nan)
+
+
+def fluids(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the density of the fluid of each part [kg/m^3], over that of the robot."""
+    body = robot.params
+    known = body.fluid_density or (fluid_of(robot) if body.displaced_volume else 0.0)
+    for group in robot.groups:
+        for key in ('', 'two_lines.', 'lifting_surface.'):
+            part: Any = group.params if not key else getattr(group.params, key[:-1], None)
+            densities = np.atleast_1d(getattr(part, 'fluid_density', ()))
+            named = (part.fin if key else part.names) if len(densities) else ()
+            for i, each in enumerate(densities):
+                # Other curves of thrusters have no density.
+                if key or getattr(part, 'conversion', named)[i] in _WITH_DENSITY:
+                    yield Number(f'{key}fluid_density', float(each), f'{named[i]} ',
+                                 known or float(each) or 1.0, i, group.name)
+
+
+def headings(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the angle of the chord of each fin to what drives the robot [deg].
+
+    That is what pushes one way, with most of it in one direction, and not upwards: fins of what
+    lands on its engine meet the flow from behind.
+    """
+    driving = [group for group in robot.groups if group.matrix.shape[1]]
+    pushes = [
+        np.nan_to_num(np.maximum(group.layout.highest, 0.0) - np.maximum(-group.layout.lowest, 0.0))
+        for group in driving
+    ]
+    total = sum((push @ group.layout.axis for push, group in zip(pushes, driving, strict=True)),
+                np.zeros(3))
+    size = float(np.linalg.norm(total))
+    if size <= 0.9 * sum(float(np.abs(push).sum()) for push in pushes) or not size:
+        return
+    if abs(total[2]) > 0.5 * size:
+        return
+    for group in robot.groups:
+        chords = getattr(group.params, 'chord', np.zeros((0, 3)))
+        for i, chord in enumerate(chords / np.linalg.norm(chords, axis=1, keepdims=True)):
+            angle = math.degrees(math.acos(float(np.clip(chord @ total / size, -1.0, 1.0))))
+            yield Number('chord', angle, f'the leading edge of {group.layout.names[i]} ', 1.0,
+                         3 * i, group.name)
+
+
+# What is burnt.
+
+
+@functools.lru_cache(maxsize=8)
+def contents(robot: RobotLayout, group: Group) -> Rows:
+    """Return the numbers of what is in tanks, by the ellipsoid with their mass and inertia, (m,).
+
+    ``molar`` is the molar mass of the gas that has that density at pressure and temperature
+    [kg/mol], ``density`` that of what is no gas [kg/m^3]. ``largest`` is the largest moment and
+    ``others`` the sum of the others [kg m^2].
+    """
+    tanks: Any = getattr(group.params, 'tanks', None)
+    if not (tanks and _has(tanks, 'inertia', 'capacity')):
+        return Rows((), None)
+    own = tanks.inertia
+    with np.errstate(divide='ignore', invalid='ignore'):
+        squares = 2.5 * (own.sum(axis=1, keepdims=True) - 2.0 * own) / tanks.capacity[:, None]
+        volume = 4.0 / 3.0 * math.pi * np.sqrt(np.maximum(squares, 0.0)).prod(axis=1)
+        dense = np.where(volume > 0.0, tanks.capacity / volume, np.nan)
+    kinds = getattr(tanks, 'propellant', ('',) * len(tanks.names))
+    is_gas = np.array([kind == 'gas' for kind in kinds], dtype=bool)
+    molar = dense * _GAS * getattr(tanks, 'temperature', np.nan) / getattr(
+        tanks, 'pressure', np.nan)
+    return Rows(
+        [f'tank {name!r}' for name in tanks.names], tanks, density=np.where(is_gas, np.nan, dense),
+        molar=np.where(is_gas, molar, np.nan), largest=own.max(axis=1, initial=0.0),
+        others=np.where(own.any(axis=1), own.sum(axis=1) - own.max(axis=1, initial=0.0), np.nan),
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def nozzles(robot: RobotLayout, group: Group) -> Rows:
+    """Return the numbers of engines: thrust over the area of their exit [Pa], (n,)."""
+    params, area = group.params, np.asarray(getattr(group.params, 'exit_area', np.nan))
+    with np.errstate(divide='ignore', invalid='ignore'):
+        flow = np.where(area > 0.0, group.layout.highest / area, np.nan)
+    burns = _has(params, 'max_fuel_rate', 'min_thrust') and not any(
+        getattr(params, 'thrust_curve', ())
+    )
+    return Rows(group.layout.names, params, flow=flow,
+                lowest=params.min_thrust if burns else np.nan)
+
+
+def liftoffs(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the largest force upwards of engines that alone drive a robot, over its weight.
+
+    It stands on the ground, and they push it up.
+    """
+    weight = robot.body.mass * robot.params.gravity
+    driving = [group for group in robot.groups if group.matrix.shape[1]]
+    is_burning = all(hasattr(group.params, 'max_fuel_rate') for group in driving)
+    if not (weight and driving and is_burning and robot.params.starts_on_ground):
+        return
+    pushes = np.concatenate([
+        np.nan_to_num(group.layout.highest)[:, None] * group.layout.axis for group in driving
+    ])
+    up = float(pushes.sum(axis=0) @ matrix_of_rpy(robot.params.start_rpy)[2])
+    if up > 0.9 * float(np.linalg.norm(pushes, axis=1).sum()):
+        yield Number('max_thrust', up, 'from the ground its engines push it up by ', weight, 0,
+                     driving[0].name)
+
+
+# The body.
+
+
+def size_of(robot: RobotLayout) -> float:
+    """Return how far shapes, actuators and mass reach from the centre of mass [m]."""
+    return float(np.linalg.norm(half_of(robot)))
+
+
+@functools.lru_cache(maxsize=8)
+def half_of(robot: RobotLayout) -> FloatArray:
+    """Return how far shapes and actuators reach along each axis from the centre of mass [m]."""
+    points = np.vstack([
+        np.zeros((0, 3)), *robot.corners.values(), *(group.layout.position
+                                                     for group in robot.groups),
+    ])
+    reach = np.abs(points - robot.body.com).max(axis=0, initial=0.0)
+    # What has no shape is as large as its mass lies apart, and none is a sheet.
+    apart = radius_of_gyration(robot.body)
+    return np.asarray(np.maximum(reach, max(apart, 0.1 * float(reach.max()))))
+
+
+def bulks(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the mass of the heaviest link over the volume of the boxes around its shapes [kg/m^3].
+
+    It may hold what other links lack shapes for.
+    """
+    path, link, corners = _shown(robot)
+    volume = sum(map(_volume, corners.reshape(-1, 8, 3)))
+    if volume:
+        yield Number(f'{path}/mass', link.mass / volume, 'its shapes hold ')
+
+
+def gyrations(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far the mass of the heaviest link lies from its centre [m], over its shapes.
+
+    It is along the axis that is neither best nor worst: a shape without mass may stick out.
+    """
+    path, link, corners = _shown(robot)
+    if len(corners) and link.inertia.any():
+        ends = np.abs(corners - link.com).max(axis=0)
+        lies = np.sqrt(np.maximum(second_moments(link), 0.0))
+        k = int(np.argsort(lies / ends)[1])
+        who = f'mass along {"xyz"[k]} of {robot.base_link} lies '
+        yield Number(f'{path}/inertia', float(lies[k]), who, float(ends[k]))
+
+
+def off_shapes(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far outside of the box around its shapes each link has its centre of mass [m]."""
+    for path, link in robot.links.items():
+        corners = robot.corners.get(path, np.zeros((0, 3)))
+        if len(corners) and link.mass:
+            low, high = corners.min(axis=0), corners.max(axis=0)
+            apart = np.linalg.norm(np.maximum(np.maximum(low - link.com, link.com - high), 0.0))
+            yield Number(f'{path}/origin/@xyz', float(apart), 'the centre of mass ',
+                         float(np.linalg.norm(high - low)))
+
+
+def reaches(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far the farthest actuator is from the centre of mass [m], over half of the body.
+
+    That is of its shapes, or twice the radius of gyration.
+    """
+    shapes = np.vstack([np.zeros((0, 3)), *robot.corners.values()])
+    half = float(np.linalg.norm(np.abs(shapes - robot.body.com).max(axis=0, initial=0.0)))
+    half = max(half, 2.0 * radius_of_gyration(robot.body))
+    for group in robot.groups if robot.body.mass and half else ():
+        away = np.linalg.norm(group.layout.position - robot.body.com, axis=1)
+        i = int(np.argmax(away))
+        yield Number('position', float(away[i]), f'{group.layout.names[i]} ', half, 3 * i,
+                     group.name)
+
+
+def _shown(robot: RobotLayout) -> tuple[str, MassProperties, FloatArray]:
+    """Return path, mass and corners of the heaviest link, no corners where it has no shapes."""
+    path, link = heaviest(robot) if robot.body.mass else ('', robot.body)
+    return path, link, robot.corners.get(path, np.zeros((0, 3)))
+
+
+def _volume(corners: FloatArray) -> float:
+    return float(abs(np.linalg.det(corners[[1, 2, 4]] - corners[0])))
+
+
+def drags(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the drag area along each axis [m^2], over that of the box around the robot."""
+    half = half_of(robot)
+    for i, area in enumerate(robot.params.drag_area.tolist() if half.all() else ()):
+        across = 4.0 * float(np.delete(half, i).prod())
+        yield Number('body.drag_area', area, f'along {"xyz"[i]} it ', across, i)
+
+
+def dampings(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the angular drag about each axis [m^5], over the fifth power of the size."""
+    size = size_of(robot)
+    for i, drag in enumerate(robot.params.angular_drag.tolist() if size else ()):
+        yield Number('body.angular_drag', drag, f'about {"xyz"[i]} it ', size**5, i)
+
+
+def pressure_centres(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far the centre of pressure is from the centre of mass [m], over the size."""
+    point, size = robot.params.centre_of_pressure, size_of(robot)
+    if robot.body.mass and size and point.any():
+        away = float(np.linalg.norm(point - robot.body.com))
+        yield Number('body.centre_of_pressure', away, 'the centre of pressure ', size, 0)
+
+
+def starts(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far from where it floats a robot starts [m], over the height of its hulls."""
+    params = robot.params
+    if robot.afloat:
+        apart = abs(float(params.start_position[2]) - params.water_level - robot.afloat[0])
+        tall = float(params.hulls.size.max(axis=1).max())
+        yield Number('body.start_position', apart, 'it starts ', tall, 2)
+
+
+def floats(robot: RobotLayout) -> Iterator[Number]:
+    """Yield what its hulls lift when they are all under water [kg], over the mass."""
+    params = robot.params
+    if params.hulls.names and robot.body.mass:
+        carried = params.fluid_density * Hulls(params.hulls).volume
+        yield Number('body.hulls.size', carried, 'its hulls ', robot.body.mass, 0)
+
+
+def descents(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the speed at which each parachute lets the empty robot down [m/s]."""
+    params, air = robot.params, float(density(robot.params.site_altitude))
+    weight = (robot.body.mass - robot.propellant) * params.gravity
+    for i, area in enumerate(robot.parachutes.drag_area.tolist()):
+        if area and weight and not robot.params.fluid_density:
+            speed = math.sqrt(2.0 * weight / (air * area))
+            who = f'{robot.parachutes.names[i]} lets it down at '
+            yield Number('parachutes.drag_area', speed, who, 1.0, i)
+    total = float(robot.parachutes.drag_area.sum())
+    if total and weight and not params.fluid_density:
+        yield Number('parachutes.drag_area', math.sqrt(2.0 * weight / (air * total)),
+                     'all parachutes let it down at ', 0.25, 0)
+
+
+def lags(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far what hovers turns within the lag of its rotors at its largest torque [rad]."""
+    groups = [group for group in robot.groups if is_in_air(group)]
+    if not robot.body.is_solid or not groups:
+        return
+    torque = np.maximum(*np.nan_to_num(np.abs(robot.extremes))[:, 3:5])
+    rate = float((torque / robot.body.moments[:2]).max())
+    for group in groups:
+        for i, name in enumerate(group.layout.names):
+            keys = ('time_constant_up', 'time_constant_down', 'time_constant')
+            slow = {key: float(np.asarray(getattr(group.params, key))[i])
+                    for key in keys if hasattr(group.params, key)}
+            if slow and max(slow.values()):
+                key = max(slow, key=lambda each: slow[each])
+                yield Number(key, rate * slow[key] ** 2, f'within the lag of {name} it ', 1.0, i,
+                             group.name)

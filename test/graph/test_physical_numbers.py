@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers that hold at any size, against momentum theory, the gas law and Archimedes."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from mistakes import TEXTS
+from propulsion_ros.graph import physical_numbers as p
+from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.read_layout import sources_of
+from propulsion_ros.urdf.reader import actuators_from_urdf
+
+AIR = 1.225
+
+
+def layout_of(name, given=None, **changes):
+    text = TEXTS[name]
+    for old, new in changes.get('changes', ()):
+        assert old in text
+        text = text.replace(old, new)
+    specs = actuators_from_urdf(text, loop_params_of)
+    return sources_of(text, specs, lambda node: (given or {}).get(node, {})).layout
+
+
+@pytest.mark.parametrize('radius', [0.1, 0.15], ids=lambda radius: f'{radius:g} m')
+@pytest.mark.parametrize('moment', [0.01, 0.016], ids=lambda moment: f'{moment:g} m')
+def test_figure_of_merit_is_induced_over_shaft_power(radius, moment):
+    robot = layout_of('quadrotor', changes=[
+        ('>0.016<', f'>{moment}<'),
+        ('<direction>', f'<rotor_radius>{radius}</rotor_radius> <direction>'),
+    ])
+    rows = p.spinning(robot, robot.groups[0])
+    thrust, speed = 8.0, math.sqrt(8.0 / 1e-5)
+    induced = math.sqrt(thrust / (2.0 * AIR * math.pi * radius**2))
+    merit = thrust * induced / (moment * thrust * speed)
+    np.testing.assert_allclose(rows.merit, merit, rtol=1e-3)
+    np.testing.assert_allclose(rows.tip_in_air, radius * speed, rtol=1e-6)
+    assert np.isnan(rows.merit_by_load).all()
+
+
+@pytest.mark.parametrize('scale', [0.2, 1.0, 5.0], ids=lambda scale: f'{scale:g} times')
+def test_similar_rotors_have_one_figure_of_merit(scale):
+    robot = layout_of('quadrotor', changes=[
+        ('>8<', f'>{8.0 * scale**3}<'), ('>1e-5<', f'>{1e-5 * scale**4}<'),
+        ('>0.016<', f'>{0.016 * scale}<'),
+    ])
+    rows = p.spinning(robot, robot.groups[0])
+    np.testing.assert_allclose(rows.merit_by_load, 0.561, rtol=2e-3)
+    np.testing.assert_allclose(rows.tip_in_air, 113.4 * math.sqrt(scale), rtol=2e-3)
+
+
+@pytest.mark.parametrize(('radius', 'pressure'), [(0.04, 2e7), (0.1, 5e6)], ids=str)
+def test_sphere_of_nitrogen_has_its_molar_mass(radius, pressure):
+    mass = 4.0 / 3.0 * math.pi * radius**3 * pressure * 0.0280134 / (8.314462618 * 293.0)
+    inertia = ' '.join([f'{0.4 * mass * radius**2}'] * 3)
+    robot = layout_of('boat', changes=[
+        ('<capacity>1<', f'<inertia>{inertia}</inertia> <pressure>{pressure}</pressure> '
+         f'<capacity>{mass}<'),
+    ])
+    molar = p.contents(robot, robot.groups[-1]).molar
+    np.testing.assert_allclose(molar, 0.0280134, rtol=1e-9)
+
+
+@pytest.mark.parametrize('height', [-0.05, 0.0, 3.0], ids=lambda height: f'{height:g} m')
+def test_start_is_held_against_the_draft_of_a_box(height):
+    body = {
+        'body.fluid_density': 1000.0, 'body.hulls.names': ['hull'],
+        'body.hulls.size': [1.5, 0.5, 0.2], 'body.ground': False,
+        'body.start_position': [0.0, 0.0, height],
+    }
+    robot = layout_of('boat', {'vehicle': body})
+    (number,) = p.starts(robot)
+    draft = robot.body.mass / (1000.0 * 1.5 * 0.5)
+    assert number.value == pytest.approx(abs(height - (0.1 - draft)), abs=1e-9)
+
+
+@pytest.mark.parametrize('areas', [[0.5], [0.2, 3.0]], ids=['one', 'two'])
+def test_canopies_carry_the_weight_without_propellant(areas):
+    chutes = {'parachutes.names': ['a', 'b'][:len(areas)], 'parachutes.drag_area': areas}
+    *each, together = p.descents(layout_of('rocket', {'vehicle': chutes}))
+    weight = 30.0 * 9.80665
+    for number, area in zip((*each, together), (*areas, sum(areas)), strict=True):
+        assert 0.5 * AIR * area * number.value**2 == pytest.approx(weight, rel=1e-3)
+
+
+def test_fin_that_meets_the_stream_backwards_is_half_a_turn_off():
+    changes = [('>-100<', '>0<'), ('<joint>fin_joint<', '<chord>-1 0 0</chord> <joint>fin_joint<')]
+    (number,) = p.headings(layout_of('boat', changes=changes))
+    # The jet pushes a little upwards.
+    assert number.value == pytest.approx(180.0 - math.degrees(math.atan(1.0 / 72.0)), abs=0.01)
