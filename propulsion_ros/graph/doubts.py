@@ -177,7 +177,7 @@ def robot_doubts(robot: RobotLayout, silenced: Collection[str] = ()) -> Iterator
 OF_UNIT = {rule.unit: rule for rule in (
     Rule('degrees', '{}', (0.0, 2.0 * math.pi), 'rad', 'one turn'),
     Rule('rpm', '{}', (0.0, 6283.2), 'rad/s', '60,000 rpm, the fastest small motors'),
-    Rule('area', '{}', (0.0, 2000.0), 'm^2', 'parachutes of spacecraft'),
+    Rule('area', '{}', (0.0, 10.0), 'm^2', 'sizes of robots'),
     Rule('length', '{}', (0.0, 50.0), 'm', 'sizes of robots'),
     Rule('time', '{}', (0.0, 10.0), 's', 'actuators in use'),
     Rule('rate', '{}', (), 'Hz', 'no actuator is controlled so slowly'),
