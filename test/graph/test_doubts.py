@@ -34,18 +34,21 @@ def rule_of(mistake):
     return mistake.remedy.strip('()')
 
 
-@pytest.mark.parametrize('mistake', DOUBTED, ids=lambda mistake: mistake.id)
-def test_each_rule_can_be_silenced_by_the_command_and_in_the_block(mistake, tmp_path):
+# Of each rule the first mistake that meets it.
+MEETS = {rule_of(mistake): mistake.files['robot.urdf'] for mistake in reversed(DOUBTED)}
+
+
+@pytest.mark.parametrize(('rule', 'text'), MEETS.items(), ids=MEETS)
+def test_each_rule_can_be_silenced_by_the_command_and_in_the_block(rule, text, tmp_path):
     """That it is met without this is what the table of mistakes says."""
-    path, rule = tmp_path / 'robot.urdf', rule_of(mistake)
-    text = mistake.files['robot.urdf']
+    path = tmp_path / 'robot.urdf'
     for silenced, quiet in (([rule], ''), ([], f'<silenced>{rule}</silenced> ')):
         path.write_text(text.replace('<update_rate>', f'{quiet}<update_rate>'))
         assert not any(line.endswith(f'({rule})') for line in warnings_of(path, *silenced))
 
 
 def test_every_rule_is_met():
-    assert {rule_of(mistake) for mistake in DOUBTED} | ELSEWHERE == set(NAMES)
+    assert {*MEETS} | ELSEWHERE == set(NAMES)
 
 
 @pytest.mark.parametrize('path', [*VEHICLES, *OTHERS], ids=lambda path: path.name)
