@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import json
 import os
 import signal
 import tempfile
+import warnings
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -94,6 +96,15 @@ def identification_data():
     if not folder.is_dir():
         pytest.skip(f'no recordings to fit: {folder} is absent')
     return folder
+
+
+@pytest.fixture(scope='session')
+def rocketpy():
+    """Skip, with a warning, what flies with RocketPy where it is absent."""
+    if importlib.util.find_spec('rocketpy') is None:
+        missing = 'RocketPy is absent, its flights are skipped: pip install -r env/rocketpy.txt'
+        warnings.warn(missing, stacklevel=1)
+        pytest.skip(missing)
 
 
 def _each_once(expanded):

@@ -49,7 +49,7 @@ def settled(family, thrust):
         field: np.where(np.array(family.command_fields) == field, command, np.nan)
         for field in set(family.command_fields)
     }
-    for dt in (*(10.0,) * 30, 1.0):
+    for dt in (10.0, 10.0, 10.0, 1.0):
         output = family.step(Command(**given), BodyState(), dt, 0)
     return output
 

@@ -87,20 +87,18 @@ def test_g_is_refused(flight, tmp_path):
         report_of(written(tmp_path / 'a.csv', columns))
 
 
-def test_a_command_without_change_is_named(flight, tmp_path):
-    columns = {**flight, **{f'm{i}': np.full(len(flight['m1']), 0.6) for i in (1, 2, 3, 4)}}
-    report = report_of(written(tmp_path / 'a.csv', columns))
-    assert named(report, 'no excitation: the command of m1, m2, m3, m4 does not change')
-    assert 'rotors.time_constant_up' in report['unidentified']
-    assert 'steps of the command' in report['unidentified']['rotors.time_constant_up']
-
-
-def test_what_is_not_identified_is_written_as_it_was(flight, tmp_path):
+def test_what_a_command_without_change_does_not_show_is_named_and_written_as_it_was(
+    flight, tmp_path
+):
     """A number that the data do not show would look like a result in a parameter file."""
     columns = {**flight, **{f'm{i}': np.full(len(flight['m1']), 0.6) for i in (1, 2, 3, 4)}}
     log, path = written(tmp_path / 'a.csv', columns), tmp_path / 'fitted.yaml'
     session = Session(robot(), Request(log, ['rotors.time_constant_up'], 'imu'))
     result = session.run()
+    assert named(
+        result.report, 'no excitation: the command of m1, m2, m3, m4 does not change'
+    )
+    assert 'steps of the command' in result.report['unidentified']['rotors.time_constant_up']
     assert result.fit.values[0] != pytest.approx(0.05, rel=1e-3)
     session.write(path, result)
     assert '# rotors.time_constant_up: not identified.' in path.read_text()
@@ -112,13 +110,6 @@ def test_swapped_motors_are_named(flight, tmp_path):
     columns = {**flight, 'm1': flight['m3'], 'm3': flight['m1']}
     report = report_of(written(tmp_path / 'a.csv', columns))
     assert named(report, 'swapped? the body turns as if m1 as m3, m3 as m1')
-
-
-def test_clipped_commands_are_named(flight, tmp_path):
-    columns = {**flight, 'm2': np.minimum(flight['m2'], 0.7)}
-    report = report_of(written(tmp_path / 'a.csv', columns))
-    assert named(report, 'command of m2:')
-    assert named(report, 'its largest: clipped')
 
 
 def test_the_largest_of_many_steps_is_not_clipped():
@@ -162,12 +153,15 @@ def test_nan_and_gaps_are_named_and_left_out(flight, tmp_path):
     assert estimate['value'] == pytest.approx(LAG, abs=3 * estimate['sd'])
 
 
-def test_a_rest_gives_the_offset_of_the_gyroscope(flight, tmp_path):
+def test_a_rest_gives_the_offset_of_the_gyroscope_and_clipped_commands_are_named(flight, tmp_path):
     columns = {name: np.concatenate((np.zeros(1000), values)) for name, values in flight.items()}
     columns['stamp'] = 100.0 + DT * np.arange(len(columns['stamp']))
     columns['accel_z'][:1000] = 9.18
     columns['gyro_z'] += 0.3
+    columns['m2'] = np.minimum(columns['m2'], 0.7)
     report = report_of(written(tmp_path / 'a.csv', columns))
+    assert named(report, 'command of m2:')
+    assert named(report, 'its largest: clipped')
     assert named(report, 'motors stopped, on the ground: left out from 100.00 to 105.0')
     assert named(report, 'at rest its size is 9.180 m/s^2, expected 9.807')
 

@@ -26,6 +26,8 @@ CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
 SETTINGS = {
     'config_file': CONFIG, 'altitude_source': 'pressure', 'flight.max_ascent_time': 40.0,
 }
+TOP = APOGEE + 2.0
+"""When what happens at the apogee has happened [s]."""
 
 
 @pytest.fixture
@@ -78,13 +80,14 @@ def test_triggers_share_one_computer_and_a_dropped_one_is_not_missed(config):
 
 def test_a_new_flight_begins_anew(config):
     computer, sensors = FlightComputer(config()), [Barometer(20.0)]
-    first = Flight(sensors, triggers(computer))
+    first = Flight(sensors, triggers(computer), end=TOP)
     kept = computer.deployed
-    again = Flight(sensors, triggers(computer))
+    assert kept
+    again = Flight(sensors, triggers(computer), end=TOP)
     assert computer.deployed == kept
     assert again.fired == first.fired
     # Another rocket, with the same computer.
-    Flight([Barometer(20.0)], triggers(computer))
+    Flight([Barometer(20.0)], triggers(computer), end=TOP)
     assert computer.deployed == kept
 
 
@@ -97,7 +100,7 @@ def test_a_copy_begins_anew_and_its_triggers_share_it(config):
     (other,) = owners
     assert other is not computer
     assert not other.received
-    assert Flight([Barometer(20.0)], copied).fired
+    assert Flight([Barometer(20.0)], copied, end=TOP).fired
 
 
 def test_finish_takes_what_no_trigger_has_taken(config):
@@ -134,7 +137,7 @@ def test_silence_lets_the_backup_timer_run(config):
 def test_time_is_that_of_the_flight_whatever_the_clock_of_a_sensor(config):
     fault = SensorFault('clock', 6.0, {'size': 3600.0})
     computer = FlightComputer(config(), faults={'pressure': fault})
-    Flight([Barometer(20.0)], triggers(computer))
+    Flight([Barometer(20.0)], triggers(computer), end=TOP)
     assert APOGEE - 0.5 < computer.deployed[0].time < APOGEE + 0.5
 
 
@@ -197,7 +200,7 @@ def test_sensors_that_are_missing_or_wrong_are_one_line(config, source, sensors,
 def test_of_two_barometers_the_wired_one_counts(config):
     mine, other = Barometer(20.0), Barometer(20.0)
     computer = FlightComputer(config(), sensors=[mine])
-    Flight([other, mine], triggers(computer))
+    Flight([other, mine], triggers(computer), end=TOP)
     assert computer.deployed
 
 

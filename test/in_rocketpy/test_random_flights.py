@@ -2,9 +2,7 @@
 """Random flights of RocketPy by triggers, and what their sensors measured replayed by a command."""
 from __future__ import annotations
 
-import importlib.util
 import json
-import warnings
 
 import numpy as np
 import pytest
@@ -19,15 +17,9 @@ from propulsion_ros.tools import cli
 FLIGHTS, EACH = 200, 5
 CLIMB, LATE, MAIN = 5.0, 2.0, 450.0
 """Upward speed of a premature drogue [m/s], delay of a late one [s], height of the main [m]."""
-pytestmark = [pytest.mark.part('flights'), pytest.mark.slow]
-
-
-@pytest.fixture(scope='module', autouse=True)
-def rocketpy():
-    if importlib.util.find_spec('rocketpy') is None:
-        missing = 'RocketPy is absent, its flights are skipped: pip install -r env/rocketpy.txt'
-        warnings.warn(missing, stacklevel=1)
-        pytest.skip(missing)
+pytestmark = [
+    pytest.mark.part('flights'), pytest.mark.slow, pytest.mark.usefixtures('rocketpy'),
+]
 
 
 def equipment(seed, computer):

@@ -56,23 +56,26 @@ class Flown:
     w3 = Curve(lambda t: 0.25 + 0.0 * t)
 
 
+def settings(folder, source):
+    """Return the settings of a computer, in a folder."""
+    path = folder / 'flight.yaml'
+    path.write_text(json.dumps({'flight_state': {'ros__parameters': {
+        'config_file': str(share_directory() / 'config' / 'rocket_flight.jsonc'),
+        'altitude_source': source, 'flight.max_ascent_time': 40.0, 'estimation.rate': 20.0,
+    }}}))
+    return path
+
+
 @pytest.fixture
 def fly(tmp_path):
+    """Return what flies until what happens at the apogee has happened."""
     def fly(source, sensors, lost=(0.0, 0.0), **faults):
-        config = tmp_path / 'flight.yaml'
-        config.write_text(json.dumps({'flight_state': {'ros__parameters': {
-            'config_file': str(share_directory() / 'config' / 'rocket_flight.jsonc'),
-            'altitude_source': source, 'flight.max_ascent_time': 40.0, 'estimation.rate': 20.0,
-        }}}))
+        config = settings(tmp_path, source)
         computer = FlightComputer(config, faults=faults)
-        Flight(sensors, {'drogue': computer.trigger('drogue')}, 20.0, end=30.0, lost=lost)
+        end = APOGEE + 3.0
+        Flight(sensors, {'drogue': computer.trigger('drogue')}, 20.0, end=end, lost=lost)
         return config, computer
     return fly
-
-
-@pytest.fixture
-def flown(fly):
-    return fly('pressure', [Barometer(20.0)])
 
 
 def raw_sensors():
@@ -110,8 +113,8 @@ def test_a_replay_of_the_bag_fires_the_same(fly, tmp_path, source, sensors, give
     assert drogue[::2] == computer.events[0][::2]
 
 
-def test_the_bag_has_the_true_motion_in_the_axes_of_the_body(flown, tmp_path):
-    _, computer = flown
+def test_the_bag_has_the_true_motion_in_the_axes_of_the_body(fly, tmp_path):
+    _, computer = fly('pressure', [Barometer(20.0)])
     write_bag(tmp_path / 'bag.mcap', computer, Flown)
     with BagReader(tmp_path / 'bag.mcap') as reader:
         rows = [
@@ -131,8 +134,8 @@ def test_the_bag_has_the_true_motion_in_the_axes_of_the_body(flown, tmp_path):
     assert speed.angular.z == 0.25
 
 
-def test_a_computer_that_has_not_flown_has_no_bag(tmp_path, flown):
-    computer = FlightComputer(flown[0])
+def test_a_computer_that_has_not_flown_has_no_bag(tmp_path):
+    computer = FlightComputer(settings(tmp_path, 'pressure'))
     with pytest.raises(SourceError, match='expected a flight computer that has flown'):
         write_bag(tmp_path / 'none', computer)
     assert not (tmp_path / 'none').exists()

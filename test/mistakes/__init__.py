@@ -2,7 +2,8 @@
 """What a user typically gets wrong, as tables, each with the line that it gets.
 
 `files.yaml` has the mistakes in files, on the command line and in messages, `values.yaml` those in
-the values of parameters.
+the values of parameters, `descriptions.yaml` those in the tags of a robot, and `flight.yaml` those
+in a flight configuration.
 """
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.body.simulated_body import ParachutesParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.registry import FAMILIES
@@ -15,14 +16,16 @@ from propulsion_ros.settings.flat import build
 
 TABLE = yaml.safe_load((Path(__file__).parents[1] / 'mistakes/values.yaml').read_text())
 STILL = BodyState(velocity=[0.0] * 3)
+OTHERS = {'vehicle': ParachutesParams, 'body': BodyParams}
+"""Parameters that are of no family."""
 
 
 def made(of, values):
     """Make what the parameters are of; with ``step`` it takes one so long."""
     values, dt = dict(values), values.get('step', 0.01)
     values.pop('step', None)
-    if of == 'vehicle':
-        return build(ParachutesParams, values)
+    if of in OTHERS:
+        return build(OTHERS[of], values)
     return FAMILIES[of](build(FAMILIES[of].Params, values)).step(Command(), STILL, dt, 0)
 
 

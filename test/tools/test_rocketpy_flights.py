@@ -2,9 +2,6 @@
 """The apogee of random flights that another simulator flew."""
 from __future__ import annotations
 
-import importlib.util
-import warnings
-
 import pytest
 from rocketpy_flights import rocketpy_flight
 
@@ -12,15 +9,9 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.study.apogee.cases import PREMATURE, judge
 
 FLIGHTS, EACH = 200, 10
-pytestmark = [pytest.mark.part('flights'), pytest.mark.slow]
-
-
-@pytest.fixture(scope='module', autouse=True)
-def rocketpy():
-    if importlib.util.find_spec('rocketpy') is None:
-        missing = 'RocketPy is absent, its flights are skipped: pip install -r env/rocketpy.txt'
-        warnings.warn(missing, stacklevel=1)
-        pytest.skip(missing)
+pytestmark = [
+    pytest.mark.part('flights'), pytest.mark.slow, pytest.mark.usefixtures('rocketpy'),
+]
 
 
 @pytest.mark.parametrize('first', range(0, FLIGHTS, EACH))

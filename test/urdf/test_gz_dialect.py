@@ -8,7 +8,7 @@ from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
-from propulsion_ros.settings.errors import FaultList, SourceError
+from propulsion_ros.settings.errors import FaultList
 from propulsion_ros.settings.flat import build
 from propulsion_ros.urdf.reader import actuators_from_urdf, family_of
 
@@ -118,29 +118,6 @@ def test_what_has_no_effect_is_noted():
     assert f'{path}/new has no effect: it is not known here' in notes
     line = 'rotorDragCoefficient has no effect: it would need odometry; give rotor_drag_coefficient'
     assert any(line in note for note in notes)
-
-
-@pytest.mark.parametrize(('xml', 'message'), [
-    pytest.param(robot('<namespace>boat</namespace>'), '/joint_name: is missing', id='no joint'),
-    pytest.param(robot(THRUSTER.format('c')), "/joint_name: unknown joint 'c_joint'", id='joint'),
-    pytest.param(
-        robot(THRUSTER.format('a'), THRUSTER.format('b') + '<use_angvel_cmd>1</use_angvel_cmd>'),
-        '/use_angvel_cmd: expected the same in all', id='two interfaces',
-    ),
-    pytest.param(rotors(ROTOR.format('a', 'left', 0)), 'turningDirection: expected cw or ccw, got',
-                 id='direction'),
-    pytest.param(rotors(ROTOR.format('a', 'cw', -1)), 'motorNumber: expected a number of digits',
-                 id='number'),
-    pytest.param(rotors(ROTOR.format('a', 'cw', 0).replace('>velocity', '>force')),
-                 'motorType: expected velocity', id='motor type'),
-    pytest.param(rotors(ROTOR.format('a', 'cw', 0).replace('1000.0', 'fast')),
-                 "maxRotVelocity: expected a number, got 'fast'", id='text'),
-])
-def test_errors_name_the_tag(xml, message):
-    with pytest.raises(SourceError) as error:
-        read(xml)
-    assert message in str(error.value)
-    assert str(error.value).startswith('gazebo/plugin[')
 
 
 def test_a_block_of_this_package_stands_for_plugins_of_gazebo_beside_it():

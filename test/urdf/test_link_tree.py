@@ -61,28 +61,6 @@ def test_mass_is_turned_and_placed():
     np.testing.assert_allclose(np.diag(part.inertia), [3, 2, 1], atol=1e-14)
 
 
-@pytest.mark.parametrize(('xml', 'message'), [
-    pytest.param('<robot name="r"/>', 'expected one root link, got 0: none', id='no link'),
-    pytest.param(robot(links('a', 'a')), r'robot/link\[name=a\]: is named twice', id='two links'),
-    pytest.param(robot(links('a', 'b', 'c') + joint('j', 'a', 'b') + joint('j', 'a', 'c')),
-                 r'robot/joint\[name=j\]: is named twice', id='two joints'),
-    pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', '<origin xyz="1e200 0 0"/>')),
-                 r'robot/joint\[name=j\]/origin/@xyz: expected at most 1e\+09',
-                 id='huge'),
-    pytest.param(robot(links('a', 'b') + joint('j', 'a', 'b', '<limit lower="x"/>',
-                                               kind='revolute')),
-                 r"robot/joint\[name=j\]/limit/@lower: expected a number, got 'x'", id='limit'),
-    pytest.param(robot('<link/>'), 'robot/link: expected a name attribute', id='nameless link'),
-    pytest.param(robot(links('a', 'b') + joint('j', 'a', 'c')),
-                 r"robot/joint\[name=j\]/child: unknown link 'c'", id='unknown child'),
-    pytest.param(robot(links('a') + joint('j', 'a', 'a')),
-                 r"\[name=j\]: closes a loop: 'a' on 'a' by joint 'j'; remove", id='on itself'),
-])
-def test_errors_name_the_path(xml, message):
-    with pytest.raises(SourceError, match=message):
-        LinkTree(parse_urdf(xml))
-
-
 def inertial(mass, moments):
     xx, yy, zz, xy = moments
     return robot(

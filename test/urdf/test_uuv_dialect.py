@@ -349,44 +349,7 @@ def test_one_limit_of_0_is_a_limit(limits):
     assert 0.0 in (params.min_command[0], params.max_command[0])
 
 
-HERE = 'gazebo/plugin[name=my_thruster]'
 WHOLE = NAMED + LAG + SQUARE
-
-
-@pytest.mark.parametrize(('old', 'new', 'message'), [
-    pytest.param('<jointName>J</jointName>', '', '/jointName: is missing', id='no joint'),
-    pytest.param(LAG, '', '/dynamics: is missing', id='no dynamics'),
-    pytest.param(SQUARE, '', '/conversion: is missing', id='no conversion'),
-    pytest.param('>0</thrusterID', '>-1</thrusterID', '/thrusterID: expected an ID of digits, '
-                 "got '-1'", id='negative ID'),
-    pytest.param('>0</thrusterID', '>1e99</thrusterID', '/thrusterID: expected an ID of digits, '
-                 "got '1e99'", id='huge ID'),
-    pytest.param('<thrusterID>0</thrusterID>', '<thrusterID>0</thrusterID><thrusterID/>',
-                 '/thrusterID[2]: is given twice', id='two IDs'),
-    pytest.param('<timeConstant>0.1</timeConstant>', '<time_constant>0.1</time_constant>',
-                 '/dynamics/timeConstant: is missing, FirstOrder needs it', id='snake_case inside'),
-    pytest.param('>0.1</time', '>-0.1</time', '/dynamics/timeConstant: -0.1 is below 0 s',
-                 id='out of range'),
-    pytest.param('<type>FirstOrder</type>', '', '/dynamics/type: is missing', id='no type'),
-    pytest.param('<rotorConstant>', '<rotorRadius>1</rotorRadius><rotorConstant>',
-                 '/conversion/rotorRadius: unknown tag', id='unknown constant'),
-    pytest.param(LAG, LAG + LAG, '/dynamics[2]/type: is given twice', id='two dynamics'),
-    pytest.param('<rotorConstant>', '<rotorConstant>1</rotorConstant><rotorConstant>',
-                 '/conversion/rotorConstant[2]: is given twice', id='two constants'),
-    pytest.param('<linkName>', '<clampMinn>1</clampMinn><linkName>', '/clampMinn: unknown tag',
-                 id='misspelt'),
-    pytest.param('>J<', '>K<', "/jointName: unknown joint 'K'", id='unknown joint'),
-    pytest.param('>L<', '>B<', "/linkName: joint 'J' carries 'L', not 'B'", id='another link'),
-    pytest.param('<linkName>', '<clampMin>1</clampMin><clampMax>5</clampMax><linkName>',
-                 '/clampMin: 1 is above 0', id='limits on one side'),
-    pytest.param('<linkName>', '<thrust_efficiency>1.5</thrust_efficiency><linkName>',
-                 '/thrust_efficiency: 1.5 is above 1', id='efficiency'),
-])
-def test_errors_name_the_path_in_the_plugin(old, new, message):
-    assert old in WHOLE
-    with pytest.raises(SourceError) as error:
-        thruster_params(WHOLE.replace(old, new, 1))
-    assert str(error.value).startswith(HERE + message)
 
 
 def test_two_thrusters_may_not_have_one_id():

@@ -12,8 +12,6 @@ from propulsion_ros.models.body.bodies import Bodies, MassRows
 from propulsion_ros.models.body.hulls import Hulls, HullsParams
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
-from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.flat import build
 
 RHO = 1025.0
 LENGTH, BREADTH, DEPTH = 3.0, 1.2, 0.6
@@ -252,19 +250,3 @@ def test_many_boats_are_each_as_one():
         motion = run(one, 100, [30.0, 5.0, 0, 0, 0, 4.0], mass=mass, dt=dt)
         np.testing.assert_allclose(many.position[i], motion.position, atol=1e-9)
         np.testing.assert_allclose(many.angular_velocity[i], motion.angular_velocity, atol=1e-9)
-
-
-@pytest.mark.parametrize(('values', 'message'), [
-    ({'fluid_density': 0.0}, 'fluid_density.*is required with hulls'),
-    ({'displaced_volume': 0.1}, 'displaced_volume.*expected 0 with hulls'),
-    ({'ground': True}, 'ground.*expected false with hulls and water_level 0 m'),
-    ({'hulls.size': [1.0, 2.0]}, r'hulls.size.*expected 3 values'),
-    ({'hulls.size': [1.0, 2.0, 0.0]}, r'hulls.size\[2\].*must be above 0'),
-    ({'hulls.shape': ['ball']}, 'hulls.shape.*expected one of box, cylinder'),
-    ({'water_level': float('nan')}, 'water_level.*is not finite'),
-])
-def test_what_cannot_float_is_refused(values, message):
-    given = {'hulls.names': ['a'], 'hulls.size': [1.0, 1.0, 1.0], 'fluid_density': 1000.0,
-             'ground': False, **values}
-    with pytest.raises(ConfigError, match=message):
-        build(BodyParams, given)

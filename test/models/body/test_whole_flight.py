@@ -2,22 +2,13 @@
 """A whole flight in our body and in RocketPy: the same burnout and the same apogee."""
 from __future__ import annotations
 
-import importlib.util
-import warnings
-
 import numpy as np
 import pytest
 import whole_flight
 
-pytestmark = [pytest.mark.part('flights'), pytest.mark.slow]
-
-
-@pytest.fixture(scope='module', autouse=True)
-def rocketpy():
-    if importlib.util.find_spec('rocketpy') is None:
-        missing = 'RocketPy is absent, its flight is skipped: pip install -r env/rocketpy.txt'
-        warnings.warn(missing, stacklevel=1)
-        pytest.skip(missing)
+pytestmark = [
+    pytest.mark.part('flights'), pytest.mark.slow, pytest.mark.usefixtures('rocketpy'),
+]
 
 
 @pytest.mark.parametrize('values', [

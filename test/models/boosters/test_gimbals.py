@@ -71,14 +71,6 @@ def test_members_that_the_original_cannot_run_together_run_as_one_array():
     replay(MEMBERS)
 
 
-def test_step_response_is_the_closed_form_whatever_the_steps():
-    model = gimbals(time_constant=0.1)
-    for dt in (0.01, 0.05, 0.002):
-        model.step(np.array([[0.2, -0.3]]), dt)
-    gone = 1.0 - np.exp(-0.62)
-    np.testing.assert_allclose(model.angles, [[0.2 * gone, -0.3 * gone]], rtol=1e-14)
-
-
 def test_each_gimbal_has_its_own_time_constant():
     model = gimbals(booster=['a', 'b'], time_constant=[0.1, 0.4])
     model.step(np.ones((2, 2)), 0.2)

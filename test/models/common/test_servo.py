@@ -188,14 +188,3 @@ def test_fins_have_the_same_servos():
         np.testing.assert_allclose(output.position, model.angles[0, 0], rtol=1e-12)
     fins.reset()
     assert fins.step(Command(position=[0.0]), BodyState(), DT, 0).position == 0.0
-
-
-@pytest.mark.parametrize('values', [
-    {'natural_frequency': 5.0, 'dynamics': 'zero_order'},
-    {'backlash': 0.1, 'dynamics': 'yoerger', 'alpha': 1.0, 'beta': 1.0},
-])
-def test_fins_with_other_dynamics_have_no_servos(values):
-    with pytest.raises(ConfigError, match='expected 0 with dynamics'):
-        FinsParams(names='f', quadratic=QuadraticParams(
-            fin='f', lift_constant=1.0, drag_constant=1.0
-        ), **values)

@@ -122,23 +122,6 @@ def test_golden_lift_direction(fin):
 # ---- closed forms and conservation
 
 
-@pytest.mark.parametrize('dt', [1e-6, 1e-3, 0.1, 1.0])
-def test_step_response_is_exponential(dt):
-    fins = Fins(params(time_constant=0.1))
-    for k in range(1, 8):
-        output = fins.step(commands(0.4), BodyState(), dt, k)
-        expected = -0.4 * np.expm1(-k * dt / 0.1)
-        np.testing.assert_allclose(output.position, expected, rtol=1e-12)
-
-
-def test_rate_limit_then_lag():
-    fins = Fins(params(time_constant=0.1, rate_limit=1.0))
-    slewing = run(fins, commands(0.5), BodyState(), 0.01, 40).position[0]
-    assert slewing == pytest.approx(0.4, rel=1e-12)
-    lagging = run(fins, commands(0.5), BodyState(), 0.01, 10).position[0]
-    assert lagging == pytest.approx(0.5 - 0.1 * np.exp(-1.0), rel=1e-12)
-
-
 def test_yoerger_settles_and_keeps_the_rate_limit():
     fins = Fins(params(2, dynamics=['yoerger', 'first_order'], alpha=4.0, beta=2.0,
                        time_constant=0.1, rate_limit=0.5))
@@ -316,6 +299,3 @@ def test_stall_is_flagged():
     fins = Fins(params(model='two_lines'))
     flags = [bool(fins.step(commands(a), FORWARD, 0.1, 0).flags['stalled'][0]) for a in (0.4, 0.6)]
     assert flags == [False, True]
-
-
-# ---- configuration

@@ -106,37 +106,6 @@ def test_golden_refused(scenario):
     assert str(error.value) == REFUSED[name]
 
 
-def test_quadratic_by_hand():
-    model = Quadratic(QuadraticParams(fin='a', lift_constant=3.0, drag_constant=2.0))
-    a = np.pi / 6
-    force = force_on(model, [2.0 * np.cos(a), 2.0 * np.sin(a), 0.0])
-    lift, drag = 3.0 * a * 4.0, 2.0 * a * a * 4.0
-    expected = [
-        lift * np.sin(a) - drag * np.cos(a), -lift * np.cos(a) - drag * np.sin(a), 0.0
-    ]
-    np.testing.assert_allclose(force, expected, rtol=1e-14)
-
-
-@pytest.mark.parametrize(('degrees', 'lift', 'drag'), [
-    pytest.param(10.0, 4.0 * np.radians(10), 0.8 * np.radians(10), id='attached'),
-    pytest.param(-10.0, -4.0 * np.radians(10), 0.8 * np.radians(10), id='attached_negative'),
-    pytest.param(60.0, 2.0 - 1.2 * (np.radians(60) - 0.5), 0.4 + 0.9 * (np.radians(60) - 0.5),
-                 id='stalled'),
-    pytest.param(-60.0, -2.0 + 1.2 * (np.radians(60) - 0.5), 0.4 + 0.9 * (np.radians(60) - 0.5),
-                 id='stalled_negative'),
-])
-def test_two_lines_by_hand(degrees, lift, drag):
-    a, speed = np.radians(degrees), 3.0
-    model, velocity = TwoLines(TwoLinesParams(**FIN)), [speed * np.cos(a), speed * np.sin(a), 0.0]
-    pressure = 0.5 * 1028.0 * speed**2 * 0.0064
-    expected = pressure * np.array(
-        [lift * np.sin(a) - drag * np.cos(a), -lift * np.cos(a) - drag * np.sin(a), 0.0]
-    )
-    np.testing.assert_allclose(force_on(model, velocity), expected, rtol=1e-13)
-    made = model.coefficients(planar([velocity]), np.zeros(1))
-    assert made.stalled[0] == (abs(degrees) > np.degrees(0.5))
-
-
 def test_original_feeds_power_in_and_default_does_not():
     velocity = np.array([1.73, -1.0, 0.0])
     params = TwoLinesParams(**FIN)
@@ -171,29 +140,6 @@ def test_never_gives_power(model, velocity):
     force = force_on(model, velocity)
     assert np.all(np.isfinite(force))
     assert force @ velocity <= 1e-12 * np.linalg.norm(force) * np.linalg.norm(velocity)
-
-
-@pytest.mark.parametrize('model', MODELS)
-@given(velocity=velocities)
-def test_mirror_images(model, velocity):
-    alpha = angle_of_attack(planar(velocity))
-    force = force_on(model, velocity)
-    # The fold leaves the rounding of pi in the angle, whatever the angle is.
-    scale = 1e-14 * float(velocity @ velocity)
-    if abs(alpha) < np.pi / 2:
-        for mirror in ([1, -1, 1], [-1, 1, 1], [1, 1, -1]):
-            image = force_on(model, mirror * velocity)
-            np.testing.assert_allclose(image, mirror * force, rtol=1e-11, atol=scale)
-
-
-@pytest.mark.parametrize('model', MODELS)
-@given(velocity=velocities, factor=st.floats(0.01, 100.0))
-def test_force_grows_with_squared_speed(model, velocity, factor):
-    force = force_on(model, velocity)
-    np.testing.assert_allclose(
-        force_on(model, factor * velocity), factor**2 * force,
-        rtol=1e-9, atol=1e-12 * factor**2 * np.linalg.norm(force),
-    )
 
 
 @pytest.mark.parametrize('model', MODELS)

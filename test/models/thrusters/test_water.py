@@ -10,7 +10,6 @@ from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.wrench import move_wrench
 from propulsion_ros.models.supply.batteries import BatteriesParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
-from propulsion_ros.settings.errors import ConfigError
 
 RNG = np.random.default_rng(5)
 DIAMETER, DENSITY = 0.1, 1025.0
@@ -263,8 +262,6 @@ def test_without_a_height_and_off_nothing_is_lost():
     assert on.uses_body
     assert stepped(100.0, 0.0, off, **deep).applied[0] == 10.0
     assert stepped(100.0, 0.0, on).applied[0] == 10.0
-    with pytest.raises(ConfigError, match='surface_loss needs a size of at least 1e-12'):
-        made(**{**SQUARE, 'propeller_diameter': 0.0}, surface_loss=True)
 
 
 # The dead band.
