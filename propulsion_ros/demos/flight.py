@@ -19,7 +19,9 @@ from std_msgs.msg import String
 
 from propulsion_ros.demos.demo import Demo
 from propulsion_ros.demos.domain_lock import held_domain
-from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY, Pilot, Recording
+from propulsion_ros.demos.pilot import Recording
+from propulsion_ros.demos.pilot_node import LAST_TOPIC, ODOMETRY, PilotNode
+from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.wiring import vehicle_graph
 from propulsion_ros.messages import qos
 from propulsion_ros.nodes.spin import make_executor
@@ -76,21 +78,22 @@ def fly(
     StoppedError
         After SIGINT or SIGTERM, with the other nodes stopped too.
     """
-    options = ['--vehicle', vehicle, *(f'--wait-for={topic}' for topic in demo.wait_for)]
-    graph = vehicle_graph(vehicle)
+    pilot, graph = demo.make_pilot(), vehicle_graph(vehicle)
+    options = ['--vehicle', vehicle, *(f'--wait-for={topic}' for topic in pilot.commands)]
+    (frame,) = [spec.parameters['base_link'] for spec in graph.nodes if spec.name == BODY]
     print(f'Starting {", ".join(spec.name for spec in graph.nodes)} ...', flush=True)
     with (
         held_domain(vehicle), interrupts() as stopped,
         stack(options, configs, 'warn') as process, joined() as executor,
     ):
-        pilot = demo.make_pilot()
-        pilot.until = until
-        executor.add_node(pilot)
+        node = PilotNode(pilot, frame=frame)
+        node.until = min(node.until, until)
+        executor.add_node(node)
         with recorder(write, executor, graph.robot_description) as settle:
-            settle(demo.wait_for, _STEP_LIMIT, lambda: _check(process, stopped))
+            settle([*pilot.commands], _STEP_LIMIT, lambda: _check(process, stopped))
             # Before this no step is made, so nothing is missed.
-            pilot.announce()
-            _spin(pilot, executor, process, stopped)
+            node.announce()
+            _spin(node, executor, process, stopped)
             # Else the vehicle waits for a reply while the last messages are taken.
             stop(process)
         return pilot.recording
@@ -229,7 +232,7 @@ def stack(
 
 
 def _spin(
-    pilot: Pilot, executor: Executor, process: subprocess.Popen[bytes], stopped: Sequence[int]
+    pilot: PilotNode, executor: Executor, process: subprocess.Popen[bytes], stopped: Sequence[int]
 ) -> None:
     begun = shown = stepped = time.monotonic()
     steps = 0
@@ -253,6 +256,6 @@ def _spin(
     print(f'{start}{_progress(pilot, time.monotonic() - begun)}{end}', flush=True)
 
 
-def _progress(pilot: Pilot, wall: float) -> str:
+def _progress(pilot: PilotNode, wall: float) -> str:
     rate = pilot.now / wall if wall > 0.0 else 0.0
     return f'  T {pilot.now:6.1f} s  {pilot.status} {rate:4.1f} x real time '

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 PUBLISHED, COMMAND, RESIDUAL = 'published', 'command', 'residual'
 """Roles of series: what a node publishes, its commands, and what is missing of them."""
@@ -39,6 +39,27 @@ class Span(NamedTuple):
     begin: float
     end: float
     name: str
+
+
+def spans_where(
+    is_in: BoolArray, time: FloatArray, name: str, end: float = np.inf
+) -> list[Span]:
+    """Return the parts of the time in which something holds, each up to the time after it.
+
+    Parameters
+    ----------
+    is_in : BoolArray
+        Whether it holds, (n,).
+    time : FloatArray
+        [s], (n,).
+    name : str
+        Of each part.
+    end : float
+        No part is longer than up to here [s].
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], is_in, [False])).astype(int)))
+    ends = np.append(time, time[-1:])
+    return [Span(float(time[i]), min(float(ends[j]), end), name) for i, j in edges.reshape(-1, 2)]
 
 
 class Mark(NamedTuple):

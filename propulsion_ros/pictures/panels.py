@@ -2,7 +2,6 @@
 """The page of what an input has: panels of its series, and the flight above them."""
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from propulsion_ros.drawing.figure import (
     Span,
     Trace,
     most_moved,
+    spans_where,
 )
 from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.pictures.signals import (
@@ -457,15 +457,10 @@ def _points(label: str, role: str, points: Sequence[tuple[float, float]]) -> Ite
         yield Trace(label, role, *np.transpose(points))
 
 
-def _health_spans(states: Sequence[tuple[float, str]], end: float) -> list[Span]:
-    """Return where the health of a detector, (time, word) a sample, kept it from deciding."""
-    spans = []
-    for name, words in _VETOES.items():
-        first = 0
-        for is_in, run in itertools.groupby(states, key=lambda state: state[1] in words):
-            count = len(list(run))
-            last = min(first + count, len(states) - 1)
-            if is_in:
-                spans.append(Span(states[first][0], min(states[last][0], end), name))
-            first += count
-    return spans
+def _health_spans(states: Sequence[Mark], end: float) -> list[Span]:
+    """Return where the health of a detector, one mark a sample, kept it from deciding."""
+    time, words = np.array([state.time for state in states]), [state.name for state in states]
+    return [
+        span for name, vetoes in _VETOES.items()
+        for span in spans_where(np.array([word in vetoes for word in words], bool), time, name, end)
+    ]

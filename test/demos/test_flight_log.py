@@ -6,6 +6,7 @@ from sensor_msgs.msg import JointState
 from propulsion_ros.demos.flight import joined
 from propulsion_ros.demos.flight_log import FlightLog, flight_page
 from propulsion_ros.demos.pilot import Recording
+from propulsion_ros.demos.pilot_node import PilotNode
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED
 from propulsion_ros.messages import qos
 
@@ -13,7 +14,7 @@ from propulsion_ros.messages import qos
 def test_commands_are_recorded_once_their_publisher_was_found(graph):
     allocator = Node('rotors_allocator', context=graph.context)
     with joined():
-        log = FlightLog(['rotors/state', 'fins/state'])
+        log = PilotNode(FlightLog(['rotors/state', 'fins/state']))
         allocated, own = ['/rotors_allocator/wrench_command'], ['rotors/command']
         assert log.lacks(allocated)
         assert log.lacks(own)
