@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.demos.demo import Demo, Row, Summary, number, page_of, time_until
+from propulsion_ros.demos.demo import Demo, Row, Summary, number, time_until
 from propulsion_ros.demos.freeflyer import mass_numbers, momenta, motion_numbers
 from propulsion_ros.demos.pilot import Command, Pilot, Recording, efforts, marks_of, target_at
 from propulsion_ros.drawing.figure import PUBLISHED, Page, Panel, Trace
@@ -213,8 +213,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
     ])
     mass = recording.series('mass')
     used = 1e3 * (mass[:2, 1][-1] - mass[1:, 1])
-    return page_of(
-        'A cubesat turns by short pulses of cold gas', recording, (
+    return recording.page(
+        'A cubesat turns by short pulses of cold gas', (
             Panel('How fast it turns', (
                 Trace('about any axis', PUBLISHED, motion[:, 0], rate),
             ), scale='turning rate [deg/s]'),

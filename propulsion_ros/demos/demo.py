@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.demos.pilot import Pilot, Recording
-from propulsion_ros.drawing.figure import Mark, Page, Panel, Span
+from propulsion_ros.drawing.figure import Page
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 Row = tuple[str, str, str]
@@ -42,23 +42,6 @@ def demo_of(vehicle: str) -> Demo:
     """Return the demo of one of `vehicles.VEHICLES`."""
     demo: Demo = import_module(f'propulsion_ros.demos.{vehicle}').DEMO
     return demo
-
-
-def page_of(
-    title: str,
-    recording: Recording,
-    panels: Iterable[Panel],
-    *,
-    begin: float = 0.0,
-    above: tuple[Panel, ...] = (),
-    phases: Iterable[Span] = (),
-    marks: Iterable[Mark] = (),
-) -> Page:
-    """Return the page of a flight from a time on [s] to its end; the rest is that of a `Page`."""
-    end = max(float(recording.series('motion')[-1, 0]), begin + 1e-3)
-    return Page(
-        title, 'time [s]', begin, end, above, tuple(panels), tuple(phases), tuple(marks)
-    )
 
 
 def moment(name: str, stamp: float, note: str = '') -> Row:

@@ -9,12 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.demos.demo import page_of
 from propulsion_ros.demos.pilot import Command, Pilot, Recording, roll_pitch_yaw
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Page, Panel, Trace
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.pictures.panels import are_valves
 
+_MOTION = {
+    'position [m]': 'xyz', 'velocity in the world [m/s]': 'xyz',
+    'attitude [deg]': ('roll', 'pitch', 'yaw'), 'rate of turn [deg/s]': 'xyz',
+}
+"""Names of the columns of the motion, by the panel that shows them."""
 _FIELDS = {'effort': 'thrust [N]', 'position': 'angle [rad]'}
 """Fields of an actuator's state that are shown."""
 _UNITS = {'pressure': ' [Pa]', 'temperature': ' [K]'}
@@ -65,26 +70,19 @@ def _series(group: str, field: str, name: str) -> str:
     return f'{quantity}:{tank}' if quantity else f'{group} {_FIELDS[field]}:{name}'
 
 
-def flight_page(title: str, recording: Recording) -> Page:
+def motion_page(title: str, recording: Recording) -> Page:
     """Return the page of a recording that has rows of motion."""
-    line = recording.line
-    turning = [
-        Panel('attitude [deg]', tuple(
-            line(name, 'motion', i) for i, name in enumerate(('roll', 'pitch', 'yaw'), 7)
-        )),
-        Panel('rate of turn [deg/s]', tuple(
-            line(axis, 'motion', i) for i, axis in enumerate('xyz', 10)
-        )),
-    ]
     panels = [
-        Panel('position [m]', tuple(line(axis, 'motion', i) for i, axis in enumerate('xyz', 1))),
-        Panel('velocity in the world [m/s]', tuple(
-            line(axis, 'motion', i) for i, axis in enumerate('xyz', 4)
-        )),
-        # What stays level shows nothing.
-        *(panel for panel in turning if any(np.any(abs(each.y) > _STILL) for each in panel.traces)),
+        Panel(heading, tuple(
+            recording.line(name, 'motion', column) for column, name in enumerate(names, first)
+        )) for first, (heading, names) in zip(range(1, 13, 3), _MOTION.items(), strict=True)
     ]
-    return page_of(title, recording, [*panels, *_panels_of_actuators(recording)])
+    # What stays level shows nothing.
+    turning = [
+        panel for panel in panels[2:]
+        if any(np.any(abs(each.y) > _STILL) for each in panel.traces)
+    ]
+    return recording.page(title, [*panels[:2], *turning, *_panels_of_actuators(recording)])
 
 
 def _panels_of_actuators(recording: Recording) -> list[Panel]:
@@ -98,14 +96,10 @@ def _panels_of_actuators(recording: Recording) -> list[Panel]:
             shown.setdefault(title, ([], []))[role == COMMAND].append(line)
     return [
         # Where there is no room for both, the commands are left out.
-        Panel(_title(title, lines), tuple(
-            lines if len(lines) + len(commands) > _LINES else lines + commands
-        ))
+        Panel(
+            title.replace(_FIELDS['position'], 'valve open')
+            if are_valves(line.y.tolist() for line in lines) else title,
+            tuple(lines if len(lines) + len(commands) > _LINES else lines + commands),
+        )
         for title, (lines, commands) in shown.items() if 0 < len(lines) <= _LINES
     ]
-
-
-def _title(title: str, lines: Sequence[Trace]) -> str:
-    """Return the title of a panel; the position of a valve is 0 or 1, and no angle."""
-    values = np.unique(np.concatenate([line.y for line in lines])).tolist()
-    return title.replace(_FIELDS['position'], 'valve open') if values == [0.0, 1.0] else title

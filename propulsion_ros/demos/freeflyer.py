@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.demos.demo import Demo, Row, Summary, number, page_of
+from propulsion_ros.demos.demo import Demo, Row, Summary, number
 from propulsion_ros.demos.pilot import Command, Pilot, Recording, efforts
 from propulsion_ros.drawing.figure import (
     COMMAND,
@@ -203,8 +203,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
         for part, cut, unit in (('Force', slice(1, 4), 'N'), ('Torque', slice(4, 7), 'N m'))
     ]
     back = _BEYOND + _SEQUENCE.pulses[len(WITHIN_LIMITS)].duration
-    return page_of(
-        'A free-flyer pushes itself by twelve air nozzles', recording, (
+    return recording.page(
+        'A free-flyer pushes itself by twelve air nozzles', (
             *sizes,
             Panel('Each pulse reverses: nozzles swing, unseen by the estimate', tuple(
                 # Each holds for a step.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from propulsion_ros.drawing.figure import PUBLISHED, Mark, Trace
+from propulsion_ros.drawing.figure import PUBLISHED, Mark, Page, Panel, Span, Trace
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow
@@ -90,6 +90,22 @@ class Recording:
         """
         rows = self.between(series, *span)
         return Trace(label, role, rows[:, 0], scale * rows[:, column])
+
+    def page(
+        self,
+        title: str,
+        panels: Iterable[Panel],
+        *,
+        begin: float = 0.0,
+        above: tuple[Panel, ...] = (),
+        phases: Iterable[Span] = (),
+        marks: Iterable[Mark] = (),
+    ) -> Page:
+        """Return the page of the flight from a time on [s] to its end; the rest as of a `Page`."""
+        end = max(float(self.rows['motion'][-1][0]), begin + 1e-3)
+        return Page(
+            title, 'time [s]', begin, end, above, tuple(panels), tuple(phases), tuple(marks)
+        )
 
 
 class Received(NamedTuple):

@@ -14,7 +14,6 @@ from propulsion_ros.demos.demo import (
     StepResponse,
     Summary,
     number,
-    page_of,
     settled,
     step_response,
 )
@@ -192,8 +191,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
     line, degrees = recording.line, 180.0 / np.pi
     thrust = recording.series('thrust')
     quarter = np.full(2, summary['weight'] / 4.0)
-    return page_of(
-        'A quadrotor takes off, and follows steps of its target', recording, (
+    return recording.page(
+        'A quadrotor takes off, and follows steps of its target', (
             *(
                 # Two targets of 2 m would lie one on the other.
                 Panel(name, tuple(

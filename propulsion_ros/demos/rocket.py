@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from propulsion_ros.demos.demo import Demo, Row, Summary, moment, number, page_of
+from propulsion_ros.demos.demo import Demo, Row, Summary, moment, number
 from propulsion_ros.demos.pilot import Command, Pilot, Recording, efforts, mass
 from propulsion_ros.drawing.figure import COMMAND, Mark, Page, Panel, Span
 from propulsion_ros.loops.payloads import Kind
@@ -341,8 +341,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
     line = functools.partial(recording.line, span=span)
     end = float(recording.series('motion')[-1, 0])
     stamps = [*(max(stamp, 0.0) for stamp, _ in recording.phases), end]
-    return page_of(
-        'A rocket flies, finds its apogee, and lands on two parachutes', recording, (
+    return recording.page(
+        'A rocket flies, finds its apogee, and lands on two parachutes', (
             Panel('Thrust lags behind its command', (
                 line('thrust', 'thrust', scale=1e-3),
                 line('thrust', 'command', 1, COMMAND, scale=1e-3),

@@ -14,7 +14,6 @@ from propulsion_ros.demos.demo import (
     StepResponse,
     Summary,
     number,
-    page_of,
     settled,
     step_response,
     time_until,
@@ -264,8 +263,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
         Trace("pilot's limit", COMMAND, times, np.full(2, limit))
         for limit in (degrees * RovGains.max_fin, -degrees * RovGains.max_fin)
     )
-    return page_of(
-        'An underwater vehicle by eight thrusters and two fins', recording, (
+    return recording.page(
+        'An underwater vehicle by eight thrusters and two fins', (
             Panel('Depth: it dives, and rises while it moves ahead', (
                 line('height', 'motion', _Z), line('height', 'target', 1, COMMAND)
             ), scale='height [m]', dashed='target'),

@@ -70,7 +70,7 @@ class Mark(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Style:
+class TraceStyle:
     """How the traces of a role look."""
 
     dash: str = '-'
@@ -87,14 +87,14 @@ class Style:
 
 
 STYLES = {
-    PUBLISHED: Style(),
-    COMMAND: Style('--', is_held=True),
-    RESIDUAL: Style(':'),
-    SAMPLED: Style('', '.', opacity=0.6),
-    FITTED: Style(':', size=0.9, colour=COLOURS['fit'], opacity=0.75),
-    DECIDING: Style(':', size=2.0, colour=COLOURS['fit'], opacity=0.75, is_above=True),
-    PREDICTED: Style('', '.', 4.0, COLOURS['fit']),
-    FOUND: Style('', 'o', 5.0, COLOURS['fit'], is_above=True),
+    PUBLISHED: TraceStyle(),
+    COMMAND: TraceStyle('--', is_held=True),
+    RESIDUAL: TraceStyle(':'),
+    SAMPLED: TraceStyle('', '.', opacity=0.6),
+    FITTED: TraceStyle(':', size=0.9, colour=COLOURS['fit'], opacity=0.75),
+    DECIDING: TraceStyle(':', size=2.0, colour=COLOURS['fit'], opacity=0.75, is_above=True),
+    PREDICTED: TraceStyle('', '.', 4.0, COLOURS['fit']),
+    FOUND: TraceStyle('', 'o', 5.0, COLOURS['fit'], is_above=True),
 }
 """By role."""
 

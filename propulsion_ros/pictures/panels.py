@@ -343,7 +343,7 @@ def _heading(
         # What turns as it pushes may make lift, which is no thrust.
         if any((c.source, c.name) in angles for c in channels):
             words = 'effort [N]'
-    if quantity == 'position' and _are_valves(present[c] for c in channels):
+    if quantity == 'position' and are_valves((value for _, value in present[c]) for c in channels):
         words = 'valve open'
     elif quantity == 'position' and all(
         c.role == COMMAND and 0.0 <= value <= 1.0 for c in channels for _, value in present[c]
@@ -355,9 +355,9 @@ def _heading(
     return f'{source}: {words}' if source else words
 
 
-def _are_valves(series: Iterable[Rows]) -> bool:
+def are_valves(series: Iterable[Iterable[float]]) -> bool:
     """Return whether positions are those of valves, each open or shut, and one of them both."""
-    values = [{value for _, value in rows} for rows in series]
+    values = [set(positions) for positions in series]
     return {0.0, 1.0} in values and all(each <= {0.0, 1.0} for each in values)
 
 

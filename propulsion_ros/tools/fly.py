@@ -99,10 +99,9 @@ def _graph_of(options: argparse.Namespace) -> Graph:
 
 def _fly(options: argparse.Namespace, graph: Graph) -> None:
     from propulsion_ros.demos import flight
-    from propulsion_ros.demos.domain_lock import held_domain
 
     with ExitStack() as stack:
-        stack.enter_context(held_domain(Path(options.robot).name))
+        stack.enter_context(flight.held_domain(Path(options.robot).name))
         stopped = stack.enter_context(flight.interrupts())
         write = stack.enter_context(BagWriter(options.record)).write if options.record else None
         nodes = stack.enter_context(flight.stack(
@@ -205,7 +204,7 @@ def _observers(
         yield lambda: time.sleep(_POLL), lambda has_ended: None
         return
     from propulsion_ros.demos import flight
-    from propulsion_ros.demos.flight_log import FlightLog, flight_page
+    from propulsion_ros.demos.flight_log import FlightLog, motion_page
     from propulsion_ros.demos.pilot_node import PilotNode
     from propulsion_ros.pictures.picture import draw
 
@@ -237,7 +236,7 @@ def _observers(
             flight.drain(executor, lambda: node.received)
     if options.picture and log.recording.rows.get('motion'):
         title = Path(options.robot).name.partition('.')[0]
-        draw(flight_page(title, log.recording), options.picture)
+        draw(motion_page(title, log.recording), options.picture)
         print(f'picture: {printable(options.picture)}')
 
 

@@ -4,7 +4,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.demos.flight import joined
-from propulsion_ros.demos.flight_log import FlightLog, flight_page
+from propulsion_ros.demos.flight_log import FlightLog, motion_page
 from propulsion_ros.demos.pilot import Recording
 from propulsion_ros.demos.pilot_node import PilotNode
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED
@@ -38,13 +38,13 @@ def test_titles_have_the_quantity_and_its_unit():
         recording.add('boosters angle [rad]:gimbal', time, angle)
         recording.add('pressure:gas', time, 1e7)
         recording.add(f'{COMMAND}jets thrust [N]:left', time, 0.03)
-    titles = [panel.heading for panel in flight_page('robot', recording).panels]
+    titles = [panel.heading for panel in motion_page('robot', recording).panels]
     assert titles == [
         'position [m]', 'velocity in the world [m/s]', 'attitude [deg]',
         'jets thrust [N]', 'jets valve open', 'boosters angle [rad]', 'pressure [Pa]',
     ]
     # The command is drawn beside what it became, under the same name.
-    thrust = flight_page('robot', recording).panels[3]
+    thrust = motion_page('robot', recording).panels[3]
     assert [(line.label, line.role) for line in thrust.traces] == [
         ('left', PUBLISHED), ('left', COMMAND)
     ]
