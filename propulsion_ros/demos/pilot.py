@@ -27,11 +27,13 @@ class Controller(Protocol):
         """Return the commands of a step by topic; None ends the flight."""
 
 
-def joint_row(numbers: Mapping[str, float]) -> JointRow:
-    """Return the command of numbers by ``<name>.<field>``; raise `ConfigError` for another key."""
-    names = list(dict.fromkeys(key.rpartition('.')[0] for key in numbers))
+def payload_of(command: Command) -> FloatArray | JointRow:
+    """Return a command as an outlet takes it; raise `ConfigError` for a key that is no field."""
+    if not isinstance(command, Mapping):
+        return np.asarray(command, float)
+    names = list(dict.fromkeys(key.rpartition('.')[0] for key in command))
     columns: dict[str, Any] = {}
-    for key, value in numbers.items():
+    for key, value in command.items():
         name, _, field = key.rpartition('.')
         if field not in FIELDS:
             raise ConfigError(key, f'expected <name>.<field>, a field of {", ".join(FIELDS)}')

@@ -11,14 +11,16 @@ from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParameters
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import Imu
 from std_srvs.srv import Trigger
 
-from propulsion_ros.demos.pilot import Command, Pilot, joint_row
+from propulsion_ros.demos.pilot import Pilot, payload_of
 from propulsion_ros.graph.family_params import group_of, is_allocator
 from propulsion_ros.loops.decoders import stamp_to_ns, vector
+from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import doubles, set_stamp, wrench_to_msg
+from propulsion_ros.messages.encoders import make_encoder
 from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.models.common.motion import Motion
 
@@ -63,7 +65,7 @@ class PilotNode(Node):
         self, pilot: Pilot, name: str = 'pilot', frame: str = 'base_link', **kwargs: Any
     ) -> None:
         super().__init__(name, **kwargs)
-        self._pilot, self._frame = pilot, frame
+        self._pilot = pilot
         self.now, self.steps, self.received = 0.0, 0, 0
         self.until = pilot.end
         self.failure = ''
@@ -74,9 +76,11 @@ class PilotNode(Node):
         self._requests: Mapping[str, Mapping[str, Any]] = {}
         self._responses_due = 0
         self._sent: list[tuple[Any, Any]] = []
-        self._publishers_by_topic = {
-            topic: self.create_publisher(class_of(kind), topic, qos.COMMAND)
-            for topic, kind in pilot.commands.items()
+        self._outlets = {
+            topic: (
+                self.create_publisher(class_of(kind), topic, qos.COMMAND),
+                make_encoder(Outlet(topic, kind, 'command', frame if kind == Kind.WRENCH else '')),
+            ) for topic, kind in pilot.commands.items()
         }
         self._clients_by_service: dict[str, Any] = {
             service: self.create_client(
@@ -167,21 +171,10 @@ class PilotNode(Node):
             return
         self._steered = motion
         for topic, command in commands.items():
-            publisher, message = self._publishers_by_topic[topic], self._message(command)
+            publisher, encode = self._outlets[topic]
+            message = encode(self._step_ns, payload_of(command))
             self._sent.append((publisher, message))
             publisher.publish(message)
-
-    def _message(self, command: Command) -> Any:
-        if not isinstance(command, Mapping):
-            return wrench_to_msg(self._step_ns, self._frame, np.asarray(command, float))
-        row = joint_row(command)
-        message = JointState(name=list(row.names))
-        set_stamp(message.header.stamp, self._step_ns)
-        for key in ('position', 'velocity', 'effort'):
-            values = getattr(row, key)
-            if values is not None:
-                setattr(message, key, doubles(values))
-        return message
 
     def _has_called(self) -> bool:
         """Call the services of the step when it is time; return whether all have responded."""

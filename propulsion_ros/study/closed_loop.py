@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from propulsion_ros.demos.pilot import Command, Controller, joint_row
+from propulsion_ros.demos.pilot import Command, Controller, payload_of
 from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.node_config import in_file
 from propulsion_ros.graph.simulation import BODY
@@ -131,7 +129,7 @@ class ClosedLoop:
             self._send(topic, stamp_ns, command)
 
     def _send(self, topic: str, stamp_ns: int, command: Command) -> None:
-        payload = joint_row(command) if isinstance(command, Mapping) else np.asarray(command, float)
+        payload = payload_of(command)
         if topic not in self._outlets:
             kind = Kind.JOINTS if isinstance(payload, JointRow) else Kind.WRENCH
             outlet = Outlet(f'/{topic}', kind, 'command', self._frame)
