@@ -19,12 +19,14 @@ class Controller(RocketPilot):
     def __init__(self, seed, **guidance):
         super().__init__(RocketGuidance(**guidance))
         self._top = (math.nan, -math.inf)
+        self._decided = math.nan
 
-    @property
-    def _decided(self):
-        """When flight_state decided on the apogee [s]; NaN before."""
-        decided = (time for time, phase in self.recording.phases if phase == 'recovery')
-        return next(decided, math.nan)
+    def take(self, topic, message):
+        """Receive what `topics` names, and note when flight_state decided on the apogee."""
+        super().take(topic, message)
+        if self._phase == 'recovery' and math.isnan(self._decided):
+            stamp = message.header.stamp
+            self._decided = stamp.sec + stamp.nanosec * 1e-9
 
     def steer(self, time, motion):
         """Return thrust and gimbal angles; None ends the flight."""
