@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pilot of the quadrotor's demo as a controller of a study: it takes off, and hovers."""
+"""The guidance of the quadrotor's demo as a controller of a study: it takes off, and hovers."""
 from __future__ import annotations
 
-from propulsion_ros.demos.quadrotor_guidance import QuadrotorGuidance, QuadrotorTarget
+from propulsion_ros.demos.quadrotor import QuadrotorGuidance, QuadrotorTarget
 
 
 class Controller:

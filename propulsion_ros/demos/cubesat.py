@@ -2,23 +2,22 @@
 """The cubesat: it loses its tumbling by pulses of cold gas, points, and turns to a new attitude."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from scipy.spatial.transform import Rotation
-from sensor_msgs.msg import JointState
 
-from propulsion_ros.demos.demo import Demo, Row, Summary, number, page_of
-from propulsion_ros.demos.freeflyer import momenta
-from propulsion_ros.demos.pilot import Pilot, Recording, efforts, marks_of, target_at
+from propulsion_ros.demos.demo import Demo, Row, Summary, number, time_until
+from propulsion_ros.demos.freeflyer import mass_numbers, momenta, motion_numbers
+from propulsion_ros.demos.pilot import Command, Pilot, Recording, efforts, marks_of, target_at
 from propulsion_ros.drawing.figure import PUBLISHED, Page, Panel, Trace
-from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench
-from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import wrench_to_msg
+from propulsion_ros.loops.decoders import msg_to_wrench
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.settings.quantity import BoolArray, FloatArray
+from propulsion_ros.settings.quantity import FloatArray
 
 
 @dataclass(frozen=True)
@@ -80,6 +79,7 @@ def momentum_bit(max_thrust: float, min_on_time: float, arms: FloatArray) -> Flo
     return np.asarray(2.0 * max_thrust * min_on_time * np.asarray(arms))
 
 
+_COMMAND = 'jets_allocator/wrench_command'
 _THRUST, _ON_TIME, _SPECIFIC_IMPULSE = 0.05, 0.01, 70.0
 _PERIOD = 0.01
 """Step of the vehicle and its actuators [s]."""
@@ -107,45 +107,32 @@ _WITHIN = np.radians(1.0)
 
 
 class CubesatPilot(Pilot):
-    """Sends jets_allocator the torque that takes the momentum away."""
+    """Commands the torque that takes the momentum away to jets_allocator."""
 
+    commands: ClassVar = {_COMMAND: Kind.WRENCH}
     end = _END
 
     def __init__(self) -> None:
         super().__init__()
         self._guidance = CubesatGuidance()
-        self._command = self.create_publisher(
-            WrenchStamped, 'jets_allocator/wrench_command', qos.COMMAND
-        )
-        self.receive(InertiaStamped, 'vehicle/inertia', self._on_inertia)
-        self.record(WrenchStamped, 'jets/wrench', 'true', lambda m: msg_to_wrench(m).tolist())
-        self.record(JointState, 'jets/state', 'thrust', efforts(_JETS))
+        self.record(Kind.INERTIA, 'vehicle/inertia', 'mass', mass_numbers)
+        self.record(Kind.WRENCH, 'jets/wrench', 'true', lambda m: msg_to_wrench(m).tolist())
+        self.record(Kind.JOINTS, 'jets/state', 'thrust', efforts(_JETS))
 
-    def steer(self, motion: Motion) -> None:
-        """Send the torque."""
-        self.recording.add(
-            'motion', self.now, *motion.quaternion.tolist(), *motion.velocity.tolist(),
-            *motion.angular_velocity.tolist(),
-        )
-        name, target = target_at(_PLAN, self.now)
+    def steer(self, time: float, motion: Motion) -> Mapping[str, Command]:
+        """Return the torque."""
+        self.recording.add('motion', time, *motion_numbers(motion))
+        name, target = target_at(_PLAN, time)
         is_asleep = name == 'tumble'
         torque = np.zeros(3) if is_asleep else self._guidance.torque(target, motion)
-        self.recording.add('demand', self.now, *torque.tolist())
-        self.send(self._command, wrench_to_msg(0, 'base_link', np.array([0.0] * 3 + [*torque])))
+        self.recording.add('demand', time, *torque.tolist())
+        return {_COMMAND: [0.0, 0.0, 0.0, *torque]}
 
-    @property
-    def status(self) -> str:
-        """What is being done, and how fast it turns."""
-        rows = self.recording.rows.get('motion')
-        if not rows:
-            return ''
-        rate = np.degrees(rows[-1][-3:])
-        name, _ = target_at(_PLAN, self.now)
+    def status(self, time: float, motion: Motion) -> str:
+        """Return what is being done, and how fast it turns."""
+        rate = np.degrees(motion.angular_velocity)
+        name, _ = target_at(_PLAN, time)
         return f'turns by {rate[0]:+6.2f} {rate[1]:+6.2f} {rate[2]:+6.2f} deg/s  {name:<8}'
-
-    def _on_inertia(self, stamp: float, message: InertiaStamped) -> None:
-        mass, com, inertia = msg_to_inertia(message)
-        self.recording.add('mass', stamp, mass, *com.tolist(), *inertia.ravel().tolist())
 
 
 def _momentum(rows: FloatArray) -> FloatArray:
@@ -156,14 +143,6 @@ def _momentum(rows: FloatArray) -> FloatArray:
 def _error(rows: FloatArray, rpy: tuple[float, float, float]) -> FloatArray:
     """Return the error of attitude at rows of the motion [rad], (n, 3)."""
     return attitude_error(rpy, rows[:, 1:5]) if len(rows) else np.zeros((0, 3))
-
-
-def _since(rows: FloatArray, is_in: BoolArray) -> float:
-    """Return after which time of its rows something holds for good [s], NaN where it does not."""
-    out = np.flatnonzero(~is_in)
-    if not len(rows) or (len(out) and out[-1] == len(rows) - 1):
-        return np.nan
-    return float(rows[out[-1] + 1 if len(out) else 0, 0] - rows[0, 0])
 
 
 def _summarise(recording: Recording) -> Summary:
@@ -179,7 +158,7 @@ def _summarise(recording: Recording) -> Summary:
     full = float(mass[:2][-1])
     numbers: dict[str, object] = {
         'start_momentum': float(np.linalg.norm(_momentum(recording.series('motion')[:1]))),
-        'detumble_time': _since(detumble, np.all(left <= _BIT, axis=1)),
+        'detumble_time': time_until(detumble, np.all(left <= _BIT, axis=1)),
         'momentum_left': tuple(left[-1].tolist()) if len(left) else (np.nan,) * 3,
         'momentum_bit': tuple(_BIT.tolist()),
         'impulse': float(_PERIOD * thrust.sum()),
@@ -191,7 +170,7 @@ def _summarise(recording: Recording) -> Summary:
         error = np.linalg.norm(_error(rows, target or (0.0, 0.0, 0.0)), axis=1)
         begin = ends[list(_PLAN).index(name)] - _SETTLED
         late = error[rows[:, 0] > begin] if len(rows) else error
-        numbers[f'{name}_time'] = _since(rows, error <= _WITHIN)
+        numbers[f'{name}_time'] = time_until(rows, error <= _WITHIN)
         numbers[f'{name}_error'] = float(late.max()) if len(late) else np.nan
     return numbers
 
@@ -234,8 +213,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
     ])
     mass = recording.series('mass')
     used = 1e3 * (mass[:2, 1][-1] - mass[1:, 1])
-    return page_of(
-        'A cubesat turns by short pulses of cold gas', recording, (
+    return recording.page(
+        'A cubesat turns by short pulses of cold gas', (
             Panel('How fast it turns', (
                 Trace('about any axis', PUBLISHED, motion[:, 0], rate),
             ), scale='turning rate [deg/s]'),
@@ -252,8 +231,5 @@ def _page(summary: Summary, recording: Recording) -> Page:
     )
 
 
-CUBESAT = Demo(
-    make_pilot=CubesatPilot, summarise=_summarise, table=_table, page=_page,
-    wait_for=('jets_allocator/wrench_command',),
-)
+DEMO = Demo(CubesatPilot, _summarise, _table, _page)
 """It loses its tumbling, points, and turns."""

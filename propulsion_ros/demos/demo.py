@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from propulsion_ros.demos.pilot import Pilot, Recording
-from propulsion_ros.drawing.figure import Mark, Page, Panel, Span
-from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.drawing.figure import Page
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 Row = tuple[str, str, str]
 """Name, value with its unit, and a note."""
@@ -28,32 +29,19 @@ class Demo:
     """
 
     make_pilot: Callable[[], Pilot]
-    """Makes the node that flies, once rclpy is initialised."""
+    """Makes what flies it once."""
     summarise: Callable[[Recording], Summary]
     """``summarise(recording)`` returns the numbers of a flight."""
     table: Callable[[Summary, Recording], list[Row]]
     """``table(summary, recording)`` returns these numbers as rows of text."""
     page: Callable[[Summary, Recording], Page]
     """``page(summary, recording)`` returns what the picture shows of them."""
-    wait_for: tuple[str, ...] = ()
-    """Commands of the pilot that each step waits for."""
 
 
-def page_of(
-    title: str,
-    recording: Recording,
-    panels: Iterable[Panel],
-    *,
-    begin: float = 0.0,
-    above: tuple[Panel, ...] = (),
-    phases: Iterable[Span] = (),
-    marks: Iterable[Mark] = (),
-) -> Page:
-    """Return the page of a flight from a time on [s] to its end; the rest is that of a `Page`."""
-    end = max(float(recording.series('motion')[-1, 0]), begin + 1e-3)
-    return Page(
-        title, 'time [s]', begin, end, above, tuple(panels), tuple(phases), tuple(marks)
-    )
+def demo_of(vehicle: str) -> Demo:
+    """Return the demo of one of `vehicles.VEHICLES`."""
+    demo: Demo = import_module(f'propulsion_ros.demos.{vehicle}').DEMO
+    return demo
 
 
 def moment(name: str, stamp: float, note: str = '') -> Row:
@@ -116,8 +104,20 @@ def step_response(rows: FloatArray, start: float, target: float) -> StepResponse
     if not len(rows):
         return StepResponse(size, np.nan, np.nan, np.nan)
     progress = (rows[:, 1] - start) / size
-    outside = np.flatnonzero(np.abs(progress - 1.0) > BAND)
-    first = int(outside[-1]) + 1 if len(outside) else 0
-    settled = float(rows[first, 0] - rows[0, 0]) if first < len(rows) else np.nan
+    settling_time = time_until(rows, np.abs(progress - 1.0) <= BAND)
     overshoot = max(float(progress.max()) - 1.0, 0.0)
-    return StepResponse(size, settled, overshoot, float(rows[-1, 1] - target))
+    return StepResponse(size, settling_time, overshoot, float(rows[-1, 1] - target))
+
+
+def time_until(rows: FloatArray, is_in: BoolArray) -> float:
+    """Return after which time of its rows something holds for good [s], NaN where it does not.
+
+    Parameters
+    ----------
+    rows : FloatArray
+        Times [s] and more, (n, k).
+    is_in : BoolArray
+        Whether it holds, (n,).
+    """
+    first = int(np.append(-1, np.flatnonzero(~is_in))[-1]) + 1
+    return float(rows[first, 0] - rows[0, 0]) if first < len(rows) else np.nan

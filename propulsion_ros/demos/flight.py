@@ -2,13 +2,15 @@
 """Start the nodes of a vehicle, fly it with its pilot, and stop them."""
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import rclpy
@@ -18,13 +20,16 @@ from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
 from propulsion_ros.demos.demo import Demo
-from propulsion_ros.demos.domain_lock import held_domain
-from propulsion_ros.demos.pilot import LAST_TOPIC, ODOMETRY, Pilot, Recording
+from propulsion_ros.demos.pilot import Recording
+from propulsion_ros.demos.pilot_node import LAST_TOPIC, ODOMETRY, PilotNode
+from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.wiring import vehicle_graph
 from propulsion_ros.messages import qos
 from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.replay.recorder import Recorder
+from propulsion_ros.settings.errors import ConfigError, one_line
+from propulsion_ros.settings.files import descriptor_to_lock
 
 _STEP_LIMIT = 90.0
 """Wall time for the start of the nodes, and for each step [s]; a flight may take its time."""
@@ -32,6 +37,8 @@ _STOP_LIMIT = 60.0
 _PROGRESS_PERIOD = 0.25
 _LAST_LOOKS, _LAST_LOOK = 10, 0.05
 """How often, and for how long each [s], it is looked whether anything more is recorded."""
+_LONGEST_NAME = 200
+"""Of another flight, as it is read [bytes]."""
 _CLEAR = '\033[K'
 """Clears the rest of a line on a terminal."""
 
@@ -76,21 +83,22 @@ def fly(
     StoppedError
         After SIGINT or SIGTERM, with the other nodes stopped too.
     """
-    options = ['--vehicle', vehicle, *(f'--wait-for={topic}' for topic in demo.wait_for)]
-    graph = vehicle_graph(vehicle)
+    pilot, graph = demo.make_pilot(), vehicle_graph(vehicle)
+    options = ['--vehicle', vehicle, *(f'--wait-for={topic}' for topic in pilot.commands)]
+    (frame,) = [spec.parameters['base_link'] for spec in graph.nodes if spec.name == BODY]
     print(f'Starting {", ".join(spec.name for spec in graph.nodes)} ...', flush=True)
     with (
         held_domain(vehicle), interrupts() as stopped,
         stack(options, configs, 'warn') as process, joined() as executor,
     ):
-        pilot = demo.make_pilot()
-        pilot.until = until
-        executor.add_node(pilot)
+        node = PilotNode(pilot, frame=frame)
+        node.until = min(node.until, until)
+        executor.add_node(node)
         with recorder(write, executor, graph.robot_description) as settle:
-            settle(demo.wait_for, _STEP_LIMIT, lambda: _check(process, stopped))
+            settle([*pilot.commands], _STEP_LIMIT, lambda: _check(process, stopped))
             # Before this no step is made, so nothing is missed.
-            pilot.announce()
-            _spin(pilot, executor, process, stopped)
+            node.announce()
+            _spin(node, executor, process, stopped)
             # Else the vehicle waits for a reply while the last messages are taken.
             stop(process)
         return pilot.recording
@@ -229,7 +237,7 @@ def stack(
 
 
 def _spin(
-    pilot: Pilot, executor: Executor, process: subprocess.Popen[bytes], stopped: Sequence[int]
+    pilot: PilotNode, executor: Executor, process: subprocess.Popen[bytes], stopped: Sequence[int]
 ) -> None:
     begun = shown = stepped = time.monotonic()
     steps = 0
@@ -253,6 +261,55 @@ def _spin(
     print(f'{start}{_progress(pilot, time.monotonic() - begun)}{end}', flush=True)
 
 
-def _progress(pilot: Pilot, wall: float) -> str:
+def _progress(pilot: PilotNode, wall: float) -> str:
     rate = pilot.now / wall if wall > 0.0 else 0.0
     return f'  T {pilot.now:6.1f} s  {pilot.status} {rate:4.1f} x real time '
+
+
+@contextmanager
+def held_domain(name: str) -> Iterator[None]:
+    """Hold the ROS domain of the environment until the end of the context, or of this process.
+
+    Where no file can be locked nothing is held; the vehicle looks for another one by itself.
+
+    Parameters
+    ----------
+    name : str
+        Of the flight, for the error of another one.
+
+    Raises
+    ------
+    RuntimeError
+        Where another flight of the same user holds it, with the names of both.
+    """
+    domain = os.environ.get('ROS_DOMAIN_ID') or '0'
+    descriptor = _opened_lock(domain)
+    if descriptor is None:
+        yield
+        return
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            other = os.pread(descriptor, _LONGEST_NAME, 0).decode('utf-8', 'replace')
+            raise RuntimeError(one_line(
+                f'{name} would mix with {other or "another flight"} in ROS domain {domain}: wait '
+                'for its end, or set ROS_DOMAIN_ID to another number'
+            )) from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f'{name} (process {os.getpid()})'.encode()[:_LONGEST_NAME], 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _opened_lock(domain: str) -> int | None:
+    if not domain.isdecimal():
+        return None
+    path = Path(tempfile.gettempdir()) / f'propulsion_ros-{os.getuid()}-domain-{int(domain)}'
+    # In a folder of everyone a link may be somebody else's.
+    if path.is_symlink():
+        return None
+    with suppress(OSError, ConfigError):
+        return descriptor_to_lock(path)
+    return None

@@ -2,23 +2,30 @@
 """The free-flyer: wrenches that saturate in part, and the estimate of what is really applied."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from scipy.spatial.transform import Rotation
-from sensor_msgs.msg import JointState
 
-from propulsion_ros.demos.demo import Demo, Row, Summary, number, page_of
-from propulsion_ros.demos.pilot import Pilot, Recording, efforts
-from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Mark, Page, Panel, Span, Trace
+from propulsion_ros.demos.demo import Demo, Row, Summary, number
+from propulsion_ros.demos.pilot import Command, Pilot, Recording, efforts
+from propulsion_ros.drawing.figure import (
+    COMMAND,
+    PUBLISHED,
+    Mark,
+    Page,
+    Panel,
+    Trace,
+    spans_where,
+)
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench
-from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import wrench_to_msg
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.wrench import cross, move_wrench
-from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 
 @dataclass(frozen=True)
@@ -87,55 +94,49 @@ _PERIOD = 0.016
 """Step of the vehicle and its actuators [s]."""
 _UNMET = np.array([0.01] * 3 + [0.002] * 3)
 """A part of the demand that is missing beyond it is no servo count [N], [N m]."""
+_COMMAND = 'fam/wrench_command'
 _NOZZLES = tuple(f'nozzle_{i}' for i in range(1, 13))
 
 
 class FreeflyerPilot(Pilot):
-    """Sends fam the sequence."""
+    """Commands the sequence to fam."""
 
+    commands: ClassVar = {_COMMAND: Kind.WRENCH}
     end = _SEQUENCE.end
 
     def __init__(self) -> None:
         super().__init__()
-        self._command = self.create_publisher(
-            WrenchStamped, 'fam/wrench_command', qos.COMMAND
-        )
         self._com: FloatArray = np.zeros(3)
-        self.receive(InertiaStamped, 'vehicle/inertia', self._on_inertia)
-        self.record(WrenchStamped, 'propulsion_modules/wrench', 'true', self._about_com)
-        self.record(WrenchStamped, 'inverse_fam/wrench', 'estimate', self._about_com)
-        self.record(JointState, 'propulsion_modules/state', 'thrust', efforts(_NOZZLES))
+        self.receive(Kind.INERTIA, 'vehicle/inertia', self._on_inertia)
+        self.record(Kind.WRENCH, 'propulsion_modules/wrench', 'true', self._about_com)
+        self.record(Kind.WRENCH, 'inverse_fam/wrench', 'estimate', self._about_com)
+        self.record(Kind.JOINTS, 'propulsion_modules/state', 'thrust', efforts(_NOZZLES))
 
-    def steer(self, motion: Motion) -> None:
-        """Send the wrench."""
-        self.recording.add(
-            'motion', self.now, *motion.quaternion.tolist(), *motion.velocity.tolist(),
-            *motion.angular_velocity.tolist(),
-        )
-        wrench = _SEQUENCE.wrench(self.now)
-        self.recording.add('demand', self.now, *wrench.tolist())
-        self.send(self._command, wrench_to_msg(0, 'body', wrench))
+    def steer(self, time: float, motion: Motion) -> Mapping[str, Command]:
+        """Return the wrench."""
+        self.recording.add('motion', time, *motion_numbers(motion))
+        wrench = _SEQUENCE.wrench(time)
+        self.recording.add('demand', time, *wrench.tolist())
+        return {_COMMAND: wrench}
 
-    @property
-    def status(self) -> str:
-        """What is demanded."""
-        if self.now < _SEQUENCE.start:
+    def status(self, time: float, motion: Motion) -> str:
+        """Return what is demanded."""
+        if time < _SEQUENCE.start:
             return 'the impellers spin up'
-        wrench = _SEQUENCE.wrench(self.now)
         demand = ' '.join(
-            f'{name} {value:+.2f}' for name, value in zip(WRENCH_NAMES, wrench, strict=True)
-            if value
+            f'{name} {value:+.2f}'
+            for name, value in zip(WRENCH_NAMES, _SEQUENCE.wrench(time), strict=True) if value
         )
         return f'demands {demand or "nothing":<33}'
 
-    def _about_com(self, message: WrenchStamped) -> list[float]:
+    def _about_com(self, message: Any) -> list[float]:
         """Return a wrench about the centre of mass."""
         wrench: list[float] = move_wrench(msg_to_wrench(message), -self._com).tolist()
         return wrench
 
-    def _on_inertia(self, stamp: float, message: InertiaStamped) -> None:
-        mass, self._com, inertia = msg_to_inertia(message)
-        self.recording.add('mass', stamp, mass, *self._com.tolist(), *inertia.ravel().tolist())
+    def _on_inertia(self, stamp: float, message: Any) -> None:
+        _, self._com, _ = msg_to_inertia(message)
+        self.recording.add('mass', stamp, *mass_numbers(message))
 
 
 def _summarise(recording: Recording) -> Summary:
@@ -190,7 +191,6 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
 
 def _page(summary: Summary, recording: Recording) -> Page:
     demand, true, estimate = map(recording.series, ('demand', 'true', 'estimate'))
-    beyond = _spans(demand[:, 0], _is_unmet(demand, estimate))
     known = [
         ('given', PUBLISHED, true), ('estimated', PUBLISHED, estimate),
         ('demanded', COMMAND, demand),
@@ -203,8 +203,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
         for part, cut, unit in (('Force', slice(1, 4), 'N'), ('Torque', slice(4, 7), 'N m'))
     ]
     back = _BEYOND + _SEQUENCE.pulses[len(WITHIN_LIMITS)].duration
-    return page_of(
-        'A free-flyer pushes itself by twelve air nozzles', recording, (
+    return recording.page(
+        'A free-flyer pushes itself by twelve air nozzles', (
             *sizes,
             Panel('Each pulse reverses: nozzles swing, unseen by the estimate', tuple(
                 # Each holds for a step.
@@ -212,7 +212,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
                 for name, role, rows in known
             ), (back - 0.1, back + 0.4), 'force along x [N]'),
             Panel('Thrust of all twelve nozzles', (_nozzles(recording),), scale='thrust [N]'),
-        ), begin=_SEQUENCE.start - 1.0, phases=[Span(*span, '') for span in beyond],
+        ), begin=_SEQUENCE.start - 1.0,
+        phases=spans_where(_is_unmet(demand, estimate), demand[:, 0], ''),
         marks=[
             Mark(_SEQUENCE.start, 'within its power'),
             Mark(_BEYOND, 'too much'),
@@ -225,16 +226,9 @@ def _nozzles(recording: Recording) -> Trace:
     return Trace('all twelve', PUBLISHED, thrust[:, 0], thrust[:, 1:].sum(axis=1))
 
 
-def _is_unmet(demand: FloatArray, estimate: FloatArray) -> FloatArray:
+def _is_unmet(demand: FloatArray, estimate: FloatArray) -> BoolArray:
     """Return at which rows the estimate says that a part of the demand is missing, (n,)."""
     return np.asarray((np.abs(demand - estimate)[:, 1:] > _UNMET).any(axis=1))
-
-
-def _spans(time: FloatArray, is_in: FloatArray) -> list[tuple[float, float]]:
-    """Return the parts of the time [s] in which something holds."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], is_in, [False])).astype(int)))
-    ends = np.append(time, time[-1])
-    return [(float(time[i]), float(ends[j])) for i, j in edges.reshape(-1, 2)]
 
 
 def _off(error: float, cause: str) -> str:
@@ -242,6 +236,18 @@ def _off(error: float, cause: str) -> str:
         f'differs from the {cause} summed over time by {error:.0e} of it' if np.isfinite(error)
         else ''
     )
+
+
+def motion_numbers(motion: Motion) -> list[float]:
+    """Return a row of the series 'motion' of `momenta`."""
+    parts = motion.quaternion, motion.velocity, motion.angular_velocity
+    return [float(value) for part in parts for value in part]
+
+
+def mass_numbers(message: Any) -> list[float]:
+    """Return a row of the series 'mass' of `momenta`, from an InertiaStamped."""
+    mass, com, inertia = msg_to_inertia(message)
+    return [mass, *com.tolist(), *inertia.ravel().tolist()]
 
 
 def momenta(recording: Recording) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -290,8 +296,5 @@ def _largest(rows: FloatArray) -> tuple[float, ...]:
     return tuple(np.abs(rows[:, 1:]).max(axis=0).tolist())
 
 
-FREEFLYER = Demo(
-    make_pilot=FreeflyerPilot, summarise=_summarise, table=_table, page=_page,
-    wait_for=('fam/wrench_command',),
-)
+DEMO = Demo(FreeflyerPilot, _summarise, _table, _page)
 """A sequence of wrenches along each axis, then some that saturate."""

@@ -1,22 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pilot of a demo: a node that replies to every odometry, follows a plan, and records."""
+"""What steers a simulated body in lockstep, in the graph and in a study, and what it records."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from nav_msgs.msg import Odometry
-from rclpy.node import Node
-from sensor_msgs.msg import Imu
 
-from propulsion_ros.drawing.figure import PUBLISHED, Mark, Trace
-from propulsion_ros.loops.decoders import stamp_to_ns, vector
-from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import set_stamp
+from propulsion_ros.drawing.figure import PUBLISHED, Mark, Page, Panel, Span, Trace
+from propulsion_ros.loops.command_hold import FIELDS
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.loops.payloads import JointRow
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
+
+Command = Mapping[str, float] | Sequence[float] | np.ndarray[Any, np.dtype[np.float64]]
+"""A wrench, force [N] first, then torque [N m], or numbers by ``<name>.<field>``."""
+
+
+class Controller(Protocol):
+    """What steers: it replies to each step of the body."""
+
+    def steer(self, time: float, motion: Motion) -> Mapping[str, Command] | None:
+        """Return the commands of a step by topic; None ends the flight."""
+
+
+def payload_of(command: Command) -> FloatArray | JointRow:
+    """Return a command as an outlet takes it; raise `ConfigError` for a key that is no field."""
+    if not isinstance(command, Mapping):
+        return np.asarray(command, float)
+    names = list(dict.fromkeys(key.rpartition('.')[0] for key in command))
+    columns: dict[str, Any] = {}
+    for key, value in command.items():
+        name, _, field = key.rpartition('.')
+        if field not in FIELDS:
+            raise ConfigError(key, f'expected <name>.<field>, a field of {", ".join(FIELDS)}')
+        columns.setdefault(field, np.full(len(names), np.nan))[names.index(name)] = value
+    return JointRow(names=names, **columns)
 
 
 @dataclass
@@ -71,11 +93,91 @@ class Recording:
         rows = self.between(series, *span)
         return Trace(label, role, rows[:, 0], scale * rows[:, column])
 
-    def lines(self, series: str, names: Sequence[str], first: int = 1) -> tuple[Trace, ...]:
-        """Return successive columns of a series as lines with these names."""
-        return tuple(
-            self.line(name.replace('_', ' '), series, i) for i, name in enumerate(names, first)
+    def page(
+        self,
+        title: str,
+        panels: Iterable[Panel],
+        *,
+        begin: float = 0.0,
+        above: tuple[Panel, ...] = (),
+        phases: Iterable[Span] = (),
+        marks: Iterable[Mark] = (),
+    ) -> Page:
+        """Return the page of the flight from a time on [s] to its end; the rest as of a `Page`."""
+        end = max(float(self.rows['motion'][-1][0]), begin + 1e-3)
+        return Page(
+            title, 'time [s]', begin, end, above, tuple(panels), tuple(phases), tuple(marks)
         )
+
+
+class Received(NamedTuple):
+    """How a pilot receives a topic of stamped messages."""
+
+    kind: str
+    """Type of the messages; see `Kind`."""
+    take: Callable[[float, Any], None]
+    """``take(stamp [s], message)``."""
+    quality: str
+    """Name of a profile of `messages.qos`."""
+    each_step: bool
+    """Whether a message comes with each step, so that the next step waits for it."""
+
+
+class Pilot:
+    """A `Controller` that records; a subclass gives `steer`, and calls `receive` or `record`.
+
+    Attributes
+    ----------
+    recording : Recording
+        What was received and commanded.
+    topics : dict of str to Received
+        What is received, by topic.
+    """
+
+    commands: ClassVar[Mapping[str, str]] = {}
+    """Type of each topic that every step waits for."""
+    services: ClassVar[Sequence[str]] = ()
+    """Names of the services of `requests`."""
+    arrives_first: ClassVar[str] = ''
+    """Topic of which the message of a step is received before a request of that step is sent."""
+    end: float = np.inf
+    """Stamp of the first step without a reply [s]."""
+
+    def __init__(self) -> None:
+        self.recording = Recording()
+        self.topics: dict[str, Received] = {}
+
+    def receive(
+        self, kind: str, topic: str, take: Callable[[float, Any], None],
+        quality: str = 'LOCKSTEP', each_step: bool = True,
+    ) -> None:
+        """Receive a topic; see `Received`."""
+        self.topics[topic] = Received(kind, take, quality, each_step)
+
+    def record(
+        self, kind: str, topic: str, series: str, numbers: Callable[[Any], Iterable[float]]
+    ) -> None:
+        """Record ``numbers(message)`` of each step of a topic as rows of a series."""
+        self.receive(
+            kind, topic,
+            lambda stamp, message: self.recording.add(series, stamp, *numbers(message)),
+        )
+
+    def take(self, topic: str, message: Any) -> None:
+        """Take a message of `topics`."""
+        self.topics[topic].take(stamp_to_ns(message.header.stamp) * 1e-9, message)
+
+    def requests(self, time: float) -> Mapping[str, Mapping[str, Any]]:
+        """Return the services to call at a step, before its reply; each with parameters to set."""
+        return {}
+
+    def steer(self, time: float, motion: Motion) -> Mapping[str, Command] | None:
+        """Return the commands of a step by topic; None ends the flight."""
+        raise NotImplementedError
+
+    def status(self, time: float, motion: Motion) -> str:
+        """Return how the flight goes, in a few words."""
+        return ''
 
 
 class _Timed(Protocol):
@@ -100,7 +202,7 @@ def marks_of(plan: Mapping[str, TargetT]) -> list[Mark]:
 def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
     """Return the turns about x, then y, then z of the world [rad] of a matrix (3, 3).
 
-    By numpy, whose last bit differs from that of math, so that flights stay as they were.
+    Recordings need numpy's last bit, which differs from that of math.
     """
     r = rotation
     return (
@@ -115,10 +217,6 @@ def wrapped(angle: float) -> float:
     return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 
-ODOMETRY, LAST_TOPIC = 'vehicle/odometry', 'vehicle/imu'
-"""Where a body publishes its motion, and what is subscribed to when all else is."""
-
-
 def efforts(names: Sequence[str]) -> Callable[[Any], Iterable[float]]:
     """Return what takes the efforts of some names from a JointState [N]."""
     def take(message: Any) -> Iterable[float]:
@@ -131,167 +229,3 @@ def efforts(names: Sequence[str]) -> Callable[[Any], Iterable[float]]:
 def mass(message: Any) -> Iterable[float]:
     """Return the mass of an InertiaStamped [kg]."""
     return [message.inertia.m]
-
-
-class Pilot(Node):
-    """Replies to every odometry with commands of the same stamp, in lockstep with the vehicle.
-
-    Commands for a step are sent once everything recorded of the step before was received, so
-    that a recording is the same in every run. A subclass opens its topics, and gives `steer`,
-    `status` and `is_done`.
-
-    Parameters
-    ----------
-    **kwargs
-        For rclpy's node.
-
-    Attributes
-    ----------
-    recording : Recording
-        What was received and sent.
-    now : float
-        Stamp of the newest odometry [s].
-    steps : int
-        How many steps of the vehicle were received.
-    until : float
-        Stamp at which the flight ends in any case [s].
-    failure : str
-        Why the flight cannot go on, '' while it can.
-    has_ended : bool
-        Whether no step is answered any more.
-    """
-
-    end = np.inf
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__('pilot', **kwargs)
-        self.recording = Recording()
-        self.now, self.steps = 0.0, 0
-        self.until = np.inf
-        self.failure = ''
-        self.has_ended = False
-        self._newest_ns: dict[str, int] = {}
-        self._step_ns = self._previous_ns = -1
-        self._motion: Motion | None = None
-        self._awaits_response = False
-        self._sent: list[tuple[Any, Any]] = []
-        self.create_subscription(Odometry, ODOMETRY, self._on_odometry, qos.LOCKSTEP)
-
-    # What a subclass gives.
-
-    def steer(self, motion: Motion) -> None:
-        """Send the commands of the step at `now`."""
-        raise NotImplementedError
-
-    def prepare(self) -> None:
-        """Do what must be done before the reply to the step at `now`; it may `call`."""
-
-    @property
-    def status(self) -> str:
-        """How the flight goes, in a few words."""
-        raise NotImplementedError
-
-    @property
-    def is_done(self) -> bool:
-        """Whether all has been shown: the plan has ended."""
-        return self.now >= self.end
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether the step at `now` may get its reply."""
-        return True
-
-    # What a subclass calls.
-
-    def receive(
-        self,
-        kind: Any,
-        topic: str,
-        callback: Callable[[float, Any], None],
-        profile: Any = qos.LOCKSTEP,
-        each_step: bool = True,
-    ) -> None:
-        """Subscribe to a topic of stamped messages with ``callback(stamp [s], message)``.
-
-        With ``each_step`` a message comes with each step, so that the next one waits for it.
-        """
-        def received(message: Any) -> None:
-            stamp_ns = stamp_to_ns(message.header.stamp)
-            if each_step:
-                # The vehicle repeats a step without a reply, and some nodes repeat theirs.
-                if stamp_ns <= self._newest_ns[topic]:
-                    return
-                self._newest_ns[topic] = stamp_ns
-            callback(stamp_ns * 1e-9, message)
-            self._steer_if_ready()
-
-        if each_step:
-            self._newest_ns[topic] = -1
-        self.create_subscription(kind, topic, received, profile)
-
-    def record(
-        self, kind: Any, topic: str, series: str, numbers: Callable[[Any], Iterable[float]]
-    ) -> None:
-        """Record ``numbers(message)`` of each step of a topic as rows of a series."""
-        self.receive(
-            kind, topic,
-            lambda stamp, message: self.recording.add(series, stamp, *numbers(message)),
-        )
-
-    def send(self, publisher: Any, message: Any) -> None:
-        """Publish a command of the step at `now`."""
-        set_stamp(message.header.stamp, self._step_ns)
-        self._sent.append((publisher, message))
-        publisher.publish(message)
-
-    def call(self, client: Any, request: Any, refusal: Callable[[Any], str]) -> None:
-        """Call a service; no step gets a reply before its response.
-
-        ``refusal(response)`` returns why the request was refused, or ''.
-        """
-        def responded(future: Any) -> None:
-            self._awaits_response = False
-            reason = refusal(future.result())
-            if reason:
-                self.failure = f'{client.srv_name} refused: {reason}'
-            self._steer_if_ready()
-
-        self._awaits_response = True
-        client.call_async(request).add_done_callback(responded)
-
-    # Steps.
-
-    def announce(self) -> None:
-        """Let the vehicle know that all topics are open; it waits for this one."""
-        self.create_subscription(Imu, LAST_TOPIC, lambda message: None, qos.LOCKSTEP)
-
-    def _on_odometry(self, message: Odometry) -> None:
-        stamp_ns = stamp_to_ns(message.header.stamp)
-        if stamp_ns <= self._step_ns:
-            for publisher, sent in self._sent:
-                publisher.publish(sent)
-            return
-        self._previous_ns, self._step_ns = self._step_ns, stamp_ns
-        self._sent = []
-        pose, twist = message.pose.pose, message.twist.twist
-        q = pose.orientation
-        self._motion = Motion(
-            vector(pose.position), np.array([q.x, q.y, q.z, q.w]),
-            vector(twist.linear), vector(twist.angular),
-        )
-        self.now = stamp_ns * 1e-9
-        self.steps += 1
-        self.prepare()
-        self._steer_if_ready()
-
-    def _steer_if_ready(self) -> None:
-        motion = self._motion
-        if motion is None or self._awaits_response or self.failure or not self.is_ready:
-            return
-        if any(newest_ns < self._previous_ns for newest_ns in self._newest_ns.values()):
-            return
-        self._motion = None
-        if self.now >= self.until or self.is_done:
-            self.has_ended = True
-        else:
-            self.steer(motion)

@@ -2,9 +2,11 @@
 """The quadrotor: it takes off, hovers, and follows steps of position, height and heading."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from sensor_msgs.msg import JointState
 
 from propulsion_ros.demos.demo import (
     Demo,
@@ -12,11 +14,11 @@ from propulsion_ros.demos.demo import (
     StepResponse,
     Summary,
     number,
-    page_of,
     settled,
     step_response,
 )
 from propulsion_ros.demos.pilot import (
+    Command,
     Pilot,
     Recording,
     efforts,
@@ -25,15 +27,83 @@ from propulsion_ros.demos.pilot import (
     roll_pitch_yaw,
     target_at,
 )
-from propulsion_ros.demos.quadrotor_guidance import QuadrotorGuidance, QuadrotorTarget
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Page, Panel, Trace
-from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import wrench_to_msg
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.common.wrench import cross
+from propulsion_ros.settings.quantity import FloatArray
+
+
+@dataclass(frozen=True)
+class QuadrotorTarget:
+    """Where to hover from a time on."""
+
+    time: float
+    """[s]."""
+    position: tuple[float, float, float]
+    """In the world [m]."""
+    heading: float = 0.0
+    """Heading of the x axis, from east to north [rad]."""
+
+
+@dataclass(frozen=True)
+class QuadrotorGuidance:
+    """Two loops, both proportional with damping: no integral, so an error left over is a fault."""
+
+    mass: float = 1.5
+    """[kg]."""
+    inertia: tuple[float, float, float] = (0.01502212, 0.01502212, 0.02809957)
+    """About the axes of the body [kg m^2]."""
+    bandwidth: float = 2.5
+    damping: float = 0.9
+    """Bandwidth [rad/s] and damping [1] of the position."""
+    max_acceleration: float = 4.0
+    """Largest one that is demanded along each axis of the world [m/s^2]."""
+    turn_bandwidth: tuple[float, float, float] = (11.0, 11.0, 4.0)
+    """Bandwidth of the attitude about each axis of the body [rad/s]."""
+    turn_damping: float = 0.8
+    """Damping of the attitude [1]."""
+    max_turn: float = 0.35
+    """Largest attitude error that is corrected at once, as the sine of an angle [1]."""
+
+    def wrench(self, target: QuadrotorTarget, motion: Motion) -> FloatArray:
+        """Return the wrench to command in the body's axes, force first, (6,).
+
+        Parameters
+        ----------
+        target : QuadrotorTarget
+            Where to be.
+        motion : Motion
+            Where the vehicle is.
+        """
+        error = np.asarray(target.position) - motion.position
+        acceleration = self.bandwidth**2 * error
+        acceleration -= 2.0 * self.damping * self.bandwidth * motion.velocity_world
+        limit = self.max_acceleration
+        lift = np.clip(acceleration, -limit, limit) + np.array([0.0, 0.0, STANDARD_GRAVITY])
+        # The rotors push along z alone: of the force that is wanted they give what lies there.
+        thrust = self.mass * max(float(lift @ motion.rotation[:, 2]), 0.0)
+        return np.array([0.0, 0.0, thrust, *self.torque(lift, target.heading, motion)])
+
+    def torque(self, lift: FloatArray, heading: float, motion: Motion) -> FloatArray:
+        """Return the torque [N m] that turns z along ``lift`` and x to a heading, (3,)."""
+        z = lift / np.linalg.norm(lift)
+        y = cross(z, np.array([np.cos(heading), np.sin(heading), 0.0]))
+        y /= np.linalg.norm(y)
+        wanted = np.column_stack((cross(y, z), y, z))
+        turn = motion.rotation.T @ wanted
+        skew = 0.5 * (turn - turn.T)
+        error = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
+        error = np.clip(error, -self.max_turn, self.max_turn)
+        bandwidth = np.asarray(self.turn_bandwidth)
+        spin = bandwidth**2 * error - 2.0 * self.turn_damping * bandwidth * motion.angular_velocity
+        return np.asarray(np.asarray(self.inertia) * spin)
+
 
 _LIMIT = 7.4
 """Largest thrust of a rotor [N]."""
+_COMMAND = 'rotors_allocator/wrench_command'
 _ROTORS = ('front_left', 'front_right', 'rear_left', 'rear_right')
 _PLAN = {
     'on the ground': QuadrotorTarget(0.0, (0.0, 0.0, 0.0)),
@@ -50,41 +120,33 @@ _TIME, _X, _Y, _Z, _ROLL, _PITCH, _YAW, _UP = range(8)
 
 
 class QuadrotorPilot(Pilot):
-    """Sends rotors_allocator the wrench of a cascaded controller."""
+    """Commands the wrench of a cascaded controller to rotors_allocator."""
 
+    commands: ClassVar = {_COMMAND: Kind.WRENCH}
     end = _END
 
     def __init__(self) -> None:
         super().__init__()
         self._guidance = QuadrotorGuidance()
-        self._command = self.create_publisher(
-            WrenchStamped, 'rotors_allocator/wrench_command', qos.COMMAND
-        )
-        self.record(InertiaStamped, 'vehicle/inertia', 'mass', mass)
-        self.record(JointState, 'rotors/state', 'thrust', efforts(_ROTORS))
+        self.record(Kind.INERTIA, 'vehicle/inertia', 'mass', mass)
+        self.record(Kind.JOINTS, 'rotors/state', 'thrust', efforts(_ROTORS))
 
-    def steer(self, motion: Motion) -> None:
-        """Send the wrench."""
+    def steer(self, time: float, motion: Motion) -> Mapping[str, Command]:
+        """Return the wrench."""
         self.recording.add(
-            'motion', self.now, *motion.position.tolist(), *roll_pitch_yaw(motion.rotation),
+            'motion', time, *motion.position.tolist(), *roll_pitch_yaw(motion.rotation),
             float(motion.velocity_world[2]),
         )
-        name, target = target_at(_PLAN, self.now)
-        self.recording.add('target', self.now, *target.position, target.heading)
+        name, target = target_at(_PLAN, time)
+        self.recording.add('target', time, *target.position, target.heading)
         # On the ground the rotors idle.
         is_up = name != 'on the ground'
-        wrench = self._guidance.wrench(target, motion) if is_up else np.zeros(6)
-        self.send(self._command, wrench_to_msg(0, 'base_link', wrench))
+        return {_COMMAND: self._guidance.wrench(target, motion) if is_up else np.zeros(6)}
 
-    @property
-    def status(self) -> str:
-        """Place and what is being done."""
-        rows = self.recording.rows.get('motion')
-        if not rows:
-            return ''
-        _, x, y, z, *_ = rows[-1]
-        name, _ = target_at(_PLAN, self.now)
-        return f'x {x:+5.2f}  y {y:+5.2f}  z {z:+5.2f} m  {name:<13}'
+    def status(self, time: float, motion: Motion) -> str:
+        """Return the place and what is being done."""
+        x, y, z = motion.position
+        return f'x {x:+5.2f}  y {y:+5.2f}  z {z:+5.2f} m  {target_at(_PLAN, time)[0]:<13}'
 
 
 def _summarise(recording: Recording) -> Summary:
@@ -129,8 +191,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
     line, degrees = recording.line, 180.0 / np.pi
     thrust = recording.series('thrust')
     quarter = np.full(2, summary['weight'] / 4.0)
-    return page_of(
-        'A quadrotor takes off, and follows steps of its target', recording, (
+    return recording.page(
+        'A quadrotor takes off, and follows steps of its target', (
             *(
                 # Two targets of 2 m would lie one on the other.
                 Panel(name, tuple(
@@ -157,8 +219,5 @@ def _page(summary: Summary, recording: Recording) -> Page:
     )
 
 
-QUADROTOR = Demo(
-    make_pilot=QuadrotorPilot, summarise=_summarise, table=_table, page=_page,
-    wait_for=('rotors_allocator/wrench_command',),
-)
+DEMO = Demo(QuadrotorPilot, _summarise, _table, _page)
 """Take-off, hover, and three steps."""

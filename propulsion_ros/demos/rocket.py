@@ -4,26 +4,113 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import InertiaStamped, PointStamped
-from sensor_msgs.msg import JointState
-from std_srvs.srv import Trigger
 
-from propulsion_ros.demos.demo import Demo, Row, Summary, moment, number, page_of
-from propulsion_ros.demos.pilot import Pilot, Recording, efforts, mass
-from propulsion_ros.demos.rocket_guidance import RocketGuidance
+from propulsion_ros.demos.demo import Demo, Row, Summary, moment, number
+from propulsion_ros.demos.pilot import Command, Pilot, Recording, efforts, mass
 from propulsion_ros.drawing.figure import COMMAND, Mark, Page, Panel, Span
-from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import doubles
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.pictures.panels import apogee_panels, flight_panel
 from propulsion_ros.pictures.signals import Fit
 from propulsion_ros.settings.quantity import FloatArray
 
+
+@dataclass(frozen=True)
+class RocketGuidance:
+    """Holds a rocket's nose on a pitch programme, and stops its roll.
+
+    Two equal boosters stand beside each other on the y axis. Turned together they pitch and yaw;
+    turned apart about y they roll.
+    """
+
+    ignition_time: float = 2.0
+    """[s]."""
+    full_thrust: float = 2600.0
+    cruise_thrust: float = 1700.0
+    """Thrust of both boosters together, before and after ``throttle_time`` [N]."""
+    throttle_time: float = 3.5
+    """[s]."""
+    tilt: float = 0.1
+    """Lean of the nose towards east, reached ``tilt_time`` [s] after ignition [rad]."""
+    tilt_time: float = 0.6
+    """[s]."""
+    inertia: float = 40.0
+    roll_inertia: float = 0.21
+    """About a transverse axis and about the long one [kg m^2]."""
+    lever: float = 1.27
+    """From the gimbals to the centre of mass [m]."""
+    offset: float = 0.045
+    """From the long axis to each booster [m]."""
+    bandwidth: float = 5.0
+    damping: float = 0.8
+    """Bandwidth [rad/s] and damping [1] of the closed loop."""
+    roll_limit: float = 0.03
+    """Largest angle spent on roll [rad]."""
+
+    def thrust(self, time: float, propellant: float = np.inf, phase: str = '') -> float:
+        """Return the thrust to command of both boosters together [N].
+
+        Parameters
+        ----------
+        time : float
+            [s].
+        propellant : float
+            What the tank still has [kg]; without any, nothing is commanded any more.
+        phase : str
+            Of the flight software; in recovery nothing is commanded any more.
+        """
+        if time < self.ignition_time or propellant <= 0.0 or phase == 'recovery':
+            return 0.0
+        return self.full_thrust if time < self.throttle_time else self.cruise_thrust
+
+    def lean(self, time: float) -> float:
+        """Return the lean of the nose towards east to have at a time [rad]."""
+        return self.tilt * float(np.clip((time - self.ignition_time) / self.tilt_time, 0.0, 1.0))
+
+    def gimbals(
+        self,
+        time: float,
+        motion: Motion,
+        propellant: float = np.inf,
+        phase: str = '',
+    ) -> FloatArray:
+        """Return the angles of both axes of both gimbals [rad], a row for each, (2, 2).
+
+        They are 0 where no thrust is commanded, since nothing would turn.
+
+        Parameters
+        ----------
+        time : float
+            [s].
+        motion : Motion
+            Of base_link.
+        propellant, phase : float, str
+            As for `thrust`.
+        """
+        thrust = self.thrust(time, propellant, phase)
+        if not thrust:
+            return np.zeros((2, 2))
+        lean = self.lean(time)
+        nose_world = np.array([np.sin(lean), 0.0, np.cos(lean)])
+        nose = motion.rotation.T @ nose_world
+        error = cross(np.array([0.0, 0.0, 1.0]), nose)
+        spin = self.bandwidth**2 * error
+        spin -= 2.0 * self.damping * self.bandwidth * motion.angular_velocity
+        # A small angle a about x pushes the tail along -y: torque -lever * thrust * a about x.
+        together = -self.inertia * spin[:2] / (self.lever * thrust)
+        # An angle a about y pushes along x: the booster at +y then turns the body about -z.
+        roll = -self.roll_inertia * spin[2] / (self.offset * thrust)
+        apart = np.array([0.0, np.clip(roll, -self.roll_limit, self.roll_limit)])
+        return np.stack((together + apart, together - apart))
+
+
+_COMMAND, _LAUNCH = 'boosters/command', 'flight_state/launch'
 _BOOSTERS = ['booster_1', 'booster_2']
 _GIMBALS = [f'{booster}_gimbal_{axis}' for booster in _BOOSTERS for axis in 'xy']
 _ARMING = 0.5
@@ -35,113 +122,111 @@ AT_REST = 0.05
 
 
 class RocketPilot(Pilot):
-    """Arms flight_state, and flies the launch sequence."""
+    """Arms flight_state, and flies the launch sequence.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    guidance : RocketGuidance
+        The sequence and its gains.
+    """
+
+    commands: ClassVar = {_COMMAND: Kind.JOINTS}
+    services = (_LAUNCH,)
+    # By it flight_state has seen the very sample at which the flight is held.
+    arrives_first = 'flight_state/deployers'
+
+    def __init__(self, guidance: RocketGuidance = RocketGuidance()) -> None:
         super().__init__()
-        self._guidance = RocketGuidance()
-        self._climb: tuple[float, float] = (0.0, 0.0)
+        self._guidance = guidance
         self._propellant = np.inf
         self._last_event = ''
         self._is_armed = False
         self._landed = np.inf
-        self._command = self.create_publisher(JointState, 'boosters/command', qos.COMMAND)
-        self._arm: Any = self.create_client(Trigger, 'flight_state/launch')
-        self.record(InertiaStamped, 'vehicle/inertia', 'mass', mass)
-        self.receive(JointState, 'boosters/state', self._on_state)
-        self.receive(InertiaStamped, 'boosters/tanks/main_tank', self._on_tank)
-        for kind, topic, callback, profile in (
-            (JointState, 'flight_state/deployers', self._on_deployers, qos.LOCKSTEP),
-            (JointState, 'flight_state/fit', self._on_fit, qos.LOCKSTEP),
-            (PointStamped, 'flight_state/apogee', self._on_apogee, qos.LATCHED),
-            (DiagnosticArray, 'flight_state/flags', self._on_flags, qos.LATCHED),
-            (DiagnosticArray, 'flight_state/events', self._on_events, qos.LATCHED_HISTORY),
+        self.record(Kind.INERTIA, 'vehicle/inertia', 'mass', mass)
+        self.receive(Kind.JOINTS, 'boosters/state', self._on_state)
+        self.receive(Kind.INERTIA, 'boosters/tanks/main_tank', self._on_tank)
+        for kind, topic, take, quality in (
+            (Kind.JOINTS, self.arrives_first, lambda stamp, message: None, 'LOCKSTEP'),
+            (Kind.JOINTS, 'flight_state/fit', self._on_fit, 'LOCKSTEP'),
+            (Kind.POINT, 'flight_state/apogee', self._on_apogee, 'LATCHED'),
+            (Kind.STATUSES, 'flight_state/flags', self._on_flags, 'LATCHED'),
+            (Kind.STATUSES, 'flight_state/events', self._on_events, 'LATCHED_HISTORY'),
         ):
-            self.receive(kind, topic, callback, profile, each_step=False)
+            self.receive(kind, topic, take, quality, each_step=False)
 
-    def steer(self, motion: Motion) -> None:
-        """Send thrust and gimbal angles."""
-        up, speed = float(motion.velocity_world[2]), float(np.linalg.norm(motion.velocity))
-        self._climb = float(motion.position[2]), up
-        self.recording.add('motion', self.now, *self._climb, speed)
-        if self._main_fired and abs(up) < AT_REST:
-            self._landed = min(self._landed, self.now)
+    def requests(self, time: float) -> Mapping[str, Mapping[str, Any]]:
+        """Arm flight_state when it is time."""
+        if self._is_armed or time < _ARMING:
+            return {}
+        self._is_armed = True
+        return {_LAUNCH: {}}
+
+    def steer(self, time: float, motion: Motion) -> Mapping[str, Command] | None:
+        """Return thrust and gimbal angles; None a while after the landing."""
+        if time > self._landed + _AFTER_LANDING:
+            return None
+        up = float(motion.velocity_world[2])
+        self.recording.add(
+            'motion', time, float(motion.position[2]), up, float(np.linalg.norm(motion.velocity))
+        )
+        if self._last_event.startswith('main') and abs(up) < AT_REST:
+            self._landed = min(self._landed, time)
         fuel = self._propellant, self._phase
-        gimbals = self._guidance.gimbals(self.now, motion, *fuel)
-        total = self._guidance.thrust(self.now, *fuel)
+        gimbals = self._guidance.gimbals(time, motion, *fuel)
+        total = self._guidance.thrust(time, *fuel)
         # Of the nose, which stands upright on the ground.
         east, north, height = motion.rotation[:, 2].tolist()
         self.recording.add(
-            'lean', self.now, np.arctan2(east, height), np.arctan2(north, height),
-            self._guidance.lean(self.now) if total else np.nan,
+            'lean', time, np.arctan2(east, height), np.arctan2(north, height),
+            self._guidance.lean(time) if total else np.nan,
         )
-        self.recording.add('command', self.now, total, *gimbals.ravel().tolist())
-        thrust = total / len(_BOOSTERS)
-        command = JointState(name=[*_BOOSTERS, *_GIMBALS])
-        command.position = doubles([np.nan] * len(_BOOSTERS) + gimbals.ravel().tolist())
-        command.effort = doubles([thrust] * len(_BOOSTERS) + [np.nan] * len(_GIMBALS))
-        self.send(self._command, command)
+        self.recording.add('command', time, total, *gimbals.ravel().tolist())
+        return {_COMMAND: {
+            **{f'{name}.effort': total / len(_BOOSTERS) for name in _BOOSTERS},
+            **{
+                f'{name}.position': angle
+                for name, angle in zip(_GIMBALS, gimbals.ravel().tolist(), strict=True)
+            },
+        }}
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether flight_state is armed, once it is time."""
-        return self.now < _ARMING or self._is_armed
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the rocket has landed a while ago."""
-        return self.now > self._landed + _AFTER_LANDING
-
-    @property
-    def status(self) -> str:
-        """Height, vertical speed, phase and the last event."""
-        altitude, up = self._climb
-        return f'{altitude:7.1f} m  {up:+7.1f} m/s  {self._phase:<10} {self._last_event:<8}'
-
-    @property
-    def _main_fired(self) -> bool:
-        return self._last_event.startswith('main')
+    def status(self, time: float, motion: Motion) -> str:
+        """Return height, vertical speed, phase and the last event."""
+        return (
+            f'{motion.position[2]:7.1f} m  {motion.velocity_world[2]:+7.1f} m/s  '
+            f'{self._phase:<10} {self._last_event:<8}'
+        )
 
     @property
     def _phase(self) -> str:
         """The phase that flight_state published last, '' before the first."""
         return self.recording.phases[-1][1] if self.recording.phases else ''
 
-    def _on_deployers(self, stamp: float, message: JointState) -> None:
-        # By this message flight_state has seen the very sample at which the flight is held.
-        if stamp >= _ARMING and not self._is_armed:
-            self._is_armed = True
-            self.call(
-                self._arm, Trigger.Request(),
-                lambda response: '' if response.success else response.message,
-            )
-
-    def _on_state(self, stamp: float, message: JointState) -> None:
+    def _on_state(self, stamp: float, message: Any) -> None:
         position = dict(zip(message.name, message.position, strict=True))
         # Of each booster apart: their sum as a vector is less where they turn apart.
         self.recording.add('thrust', stamp, sum(efforts(_BOOSTERS)(message)))
         mean = np.reshape([position[joint] for joint in _GIMBALS], (-1, 2)).mean(axis=0)
         self.recording.add('gimbal', stamp, *mean.tolist())
 
-    def _on_tank(self, stamp: float, message: InertiaStamped) -> None:
+    def _on_tank(self, stamp: float, message: Any) -> None:
         self._propellant = message.inertia.m
         self.recording.add('propellant', stamp, self._propellant)
 
-    def _on_fit(self, stamp: float, message: JointState) -> None:
+    def _on_fit(self, stamp: float, message: Any) -> None:
         fit = dict(zip(message.name, message.position, strict=True))
         self.recording.add('fit', stamp, fit['altitude'], fit['velocity'], fit['acceleration'])
         self.recording.add('predicted', fit['apogee_time'], fit['apogee_altitude'], stamp)
 
-    def _on_apogee(self, stamp: float, message: PointStamped) -> None:
+    def _on_apogee(self, stamp: float, message: Any) -> None:
         self.recording.add('apogee', stamp, message.point.z)
 
-    def _on_flags(self, stamp: float, message: DiagnosticArray) -> None:
+    def _on_flags(self, stamp: float, message: Any) -> None:
         phase = message.status[0].message
         phases = self.recording.phases
         if not phases or phases[-1][1] != phase:
             phases.append((stamp, phase))
 
-    def _on_events(self, stamp: float, message: DiagnosticArray) -> None:
+    def _on_events(self, stamp: float, message: Any) -> None:
         for status in message.status:
             self.recording.marks.append((stamp, status.name))
             self._last_event = status.name
@@ -256,8 +341,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
     line = functools.partial(recording.line, span=span)
     end = float(recording.series('motion')[-1, 0])
     stamps = [*(max(stamp, 0.0) for stamp, _ in recording.phases), end]
-    return page_of(
-        'A rocket flies, finds its apogee, and lands on two parachutes', recording, (
+    return recording.page(
+        'A rocket flies, finds its apogee, and lands on two parachutes', (
             Panel('Thrust lags behind its command', (
                 line('thrust', 'thrust', scale=1e-3),
                 line('thrust', 'command', 1, COMMAND, scale=1e-3),
@@ -292,8 +377,5 @@ def _flight(summary: Summary, recording: Recording) -> tuple[Panel, ...]:
     return panel, *apogee_panels(panel, fits)
 
 
-ROCKET = Demo(
-    make_pilot=RocketPilot, summarise=_summarise, table=_table, page=_page,
-    wait_for=('boosters/command',),
-)
+DEMO = Demo(RocketPilot, _summarise, _table, _page)
 """A flight to its landing."""

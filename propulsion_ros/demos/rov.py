@@ -2,14 +2,11 @@
 """The underwater vehicle: depth, heading and speed by thrusters and fins, one of which fails."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter
-from sensor_msgs.msg import JointState
 
 from propulsion_ros.demos.demo import (
     Demo,
@@ -17,11 +14,12 @@ from propulsion_ros.demos.demo import (
     StepResponse,
     Summary,
     number,
-    page_of,
     settled,
     step_response,
+    time_until,
 )
 from propulsion_ros.demos.pilot import (
+    Command,
     Pilot,
     Recording,
     efforts,
@@ -31,8 +29,7 @@ from propulsion_ros.demos.pilot import (
     wrapped,
 )
 from propulsion_ros.drawing.figure import COMMAND, Mark, Page, Panel, Trace
-from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import doubles, wrench_to_msg
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -150,6 +147,7 @@ _PLAN = {
     'ahead': RovTarget(16.0, 7.0, np.pi / 2, 0.8),
     'rise': RovTarget(20.0, 6.0, np.pi / 2, 0.8),
 }
+_FAILURE = 'thrusters/set_parameters'
 _PERIOD = 0.01
 _REST = 15.0
 """The vehicle rests from here until it moves ahead [s]."""
@@ -166,59 +164,51 @@ _TIME, _Z, _PITCH, _YAW, _AHEAD = range(5)
 class RovPilot(Pilot):
     """Commands a wrench to thrusters_allocator and a deflection to the fins; fails a thruster."""
 
+    commands: ClassVar = {
+        'thrusters_allocator/wrench_command': Kind.WRENCH, 'fins/command': Kind.JOINTS,
+    }
+    services = (_FAILURE,)
     end = _END
 
     def __init__(self) -> None:
         super().__init__()
         self._guidance = RovGuidance()
         self._has_failed = False
-        self._command = self.create_publisher(
-            WrenchStamped, 'thrusters_allocator/wrench_command', qos.COMMAND
-        )
-        self._fins = self.create_publisher(JointState, 'fins/command', qos.COMMAND)
-        self._parameters: Any = self.create_client(SetParameters, 'thrusters/set_parameters')
-        self.record(WrenchStamped, 'thrusters/wrench', 'force', lambda m: [m.wrench.force.z])
-        self.record(JointState, 'fins/state', 'fin', lambda m: [m.position[0]])
-        self.receive(JointState, 'thrusters/state', self._on_thrusters)
+        self.record(Kind.WRENCH, 'thrusters/wrench', 'force', lambda m: [m.wrench.force.z])
+        self.record(Kind.JOINTS, 'fins/state', 'fin', lambda m: [m.position[0]])
+        self.receive(Kind.JOINTS, 'thrusters/state', self._on_thrusters)
 
-    def steer(self, motion: Motion) -> None:
-        """Send wrench and fin angle."""
+    def requests(self, time: float) -> Mapping[str, Mapping[str, Any]]:
+        """Make the thruster fail when it is time."""
+        if time < _FAULT - 1e-9 or self._has_failed:
+            return {}
+        self._has_failed = True
+        return {_FAILURE: {'switched_off': [_FAILS]}}
+
+    def steer(self, time: float, motion: Motion) -> Mapping[str, Command]:
+        """Return wrench and fin angle."""
         _, pitch, yaw = roll_pitch_yaw(motion.rotation)
         self.recording.add(
-            'motion', self.now, float(motion.position[2]), pitch, yaw, float(motion.velocity[0])
+            'motion', time, float(motion.position[2]), pitch, yaw, float(motion.velocity[0])
         )
-        self.recording.add('climb', self.now, float(motion.velocity_world[2]))
-        _, target = target_at(_PLAN, self.now)
-        self.recording.add('target', self.now, -target.depth, target.heading, target.speed)
+        self.recording.add('climb', time, float(motion.velocity_world[2]))
+        _, target = target_at(_PLAN, time)
+        self.recording.add('target', time, -target.depth, target.heading, target.speed)
         command = self._guidance.command(target, motion, _PERIOD)
-        fins = JointState(name=list(_FINS), position=doubles([command.fin] * len(_FINS)))
-        self.send(self._fins, fins)
-        self.send(self._command, wrench_to_msg(0, 'base_link', command.wrench))
+        return {
+            'fins/command': {f'{name}.position': command.fin for name in _FINS},
+            'thrusters_allocator/wrench_command': command.wrench,
+        }
 
-    def prepare(self) -> None:
-        """Make the thruster fail when it is time."""
-        if self.now < _FAULT - 1e-9 or self._has_failed:
-            return
-        self._has_failed = True
-        value = Parameter('switched_off', value=[_FAILS]).to_parameter_msg()
-        self.call(
-            self._parameters, SetParameters.Request(parameters=[value]),
-            lambda response: '' if response.results[0].successful else response.results[0].reason,
-        )
-
-    @property
-    def status(self) -> str:
-        """Depth, heading, speed, and the present part of the plan."""
-        rows = self.recording.rows.get('motion')
-        if not rows:
-            return ''
-        _, z, _, yaw, ahead = rows[-1]
+    def status(self, time: float, motion: Motion) -> str:
+        """Return depth, heading, speed, and the present part of the plan."""
+        _, _, yaw = roll_pitch_yaw(motion.rotation)
         return (
-            f'{-z:5.2f} m deep  {np.degrees(yaw):+6.1f} deg  {ahead:+5.2f} m/s  '
-            f'{target_at(_PLAN, self.now)[0]:<14}'
+            f'{-motion.position[2]:5.2f} m deep  {np.degrees(yaw):+6.1f} deg  '
+            f'{motion.velocity[0]:+5.2f} m/s  {target_at(_PLAN, time)[0]:<14}'
         )
 
-    def _on_thrusters(self, stamp: float, message: JointState) -> None:
+    def _on_thrusters(self, stamp: float, message: Any) -> None:
         self.recording.add('thrust', stamp, *efforts(_HORIZONTAL)(message))
         self.recording.add('vertical', stamp, *efforts(_VERTICAL)(message))
 
@@ -235,8 +225,6 @@ def _summarise(recording: Recording) -> Summary:
         recording.between('motion', *span) for span in ((20.0, _FAULT), (_FAULT, _END))
     )
     error = np.array([abs(wrapped(yaw - np.pi / 2)) for yaw in after[:, _YAW]])
-    wrong = np.flatnonzero(error > _RECOVERED)
-    first = int(wrong[-1]) + 1 if len(wrong) else 0
     return {
         'dive': step(3.0, 10.0, _Z, -5.0, -7.0),
         'turn': step(10.0, 16.0, _YAW, 0.0, np.pi / 2),
@@ -249,7 +237,7 @@ def _summarise(recording: Recording) -> Summary:
         'max_fin': float(np.abs(recording.series('fin')[:, 1]).max()),
         # Of the heading, and how long it takes until it stays within `_RECOVERED`.
         'fault_error': float(error.max()) if len(error) else np.nan,
-        'recovery_time': float(after[first, _TIME] - _FAULT) if first < len(after) else np.nan,
+        'recovery_time': time_until(after, error <= _RECOVERED),
     }
 
 
@@ -275,8 +263,8 @@ def _page(summary: Summary, recording: Recording) -> Page:
         Trace("pilot's limit", COMMAND, times, np.full(2, limit))
         for limit in (degrees * RovGains.max_fin, -degrees * RovGains.max_fin)
     )
-    return page_of(
-        'An underwater vehicle by eight thrusters and two fins', recording, (
+    return recording.page(
+        'An underwater vehicle by eight thrusters and two fins', (
             Panel('Depth: it dives, and rises while it moves ahead', (
                 line('height', 'motion', _Z), line('height', 'target', 1, COMMAND)
             ), scale='height [m]', dashed='target'),
@@ -299,8 +287,5 @@ def _page(summary: Summary, recording: Recording) -> Page:
     )
 
 
-ROV = Demo(
-    make_pilot=RovPilot, summarise=_summarise, table=_table, page=_page,
-    wait_for=('thrusters_allocator/wrench_command', 'fins/command'),
-)
+DEMO = Demo(RovPilot, _summarise, _table, _page)
 """A dive, a turn, a rise, and a thruster that fails."""

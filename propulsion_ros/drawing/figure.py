@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 PUBLISHED, COMMAND, RESIDUAL = 'published', 'command', 'residual'
 """Roles of series: what a node publishes, its commands, and what is missing of them."""
@@ -41,6 +41,27 @@ class Span(NamedTuple):
     name: str
 
 
+def spans_where(
+    is_in: BoolArray, time: FloatArray, name: str, end: float = np.inf
+) -> list[Span]:
+    """Return the parts of the time in which something holds, each up to the time after it.
+
+    Parameters
+    ----------
+    is_in : BoolArray
+        Whether it holds, (n,).
+    time : FloatArray
+        [s], (n,).
+    name : str
+        Of each part.
+    end : float
+        No part is longer than up to here [s].
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], is_in, [False])).astype(int)))
+    ends = np.append(time, time[-1:])
+    return [Span(float(time[i]), min(float(ends[j]), end), name) for i, j in edges.reshape(-1, 2)]
+
+
 class Mark(NamedTuple):
     """A named moment [s]."""
 
@@ -49,7 +70,7 @@ class Mark(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Style:
+class TraceStyle:
     """How the traces of a role look."""
 
     dash: str = '-'
@@ -66,14 +87,14 @@ class Style:
 
 
 STYLES = {
-    PUBLISHED: Style(),
-    COMMAND: Style('--', is_held=True),
-    RESIDUAL: Style(':'),
-    SAMPLED: Style('', '.', opacity=0.6),
-    FITTED: Style(':', size=0.9, colour=COLOURS['fit'], opacity=0.75),
-    DECIDING: Style(':', size=2.0, colour=COLOURS['fit'], opacity=0.75, is_above=True),
-    PREDICTED: Style('', '.', 4.0, COLOURS['fit']),
-    FOUND: Style('', 'o', 5.0, COLOURS['fit'], is_above=True),
+    PUBLISHED: TraceStyle(),
+    COMMAND: TraceStyle('--', is_held=True),
+    RESIDUAL: TraceStyle(':'),
+    SAMPLED: TraceStyle('', '.', opacity=0.6),
+    FITTED: TraceStyle(':', size=0.9, colour=COLOURS['fit'], opacity=0.75),
+    DECIDING: TraceStyle(':', size=2.0, colour=COLOURS['fit'], opacity=0.75, is_above=True),
+    PREDICTED: TraceStyle('', '.', 4.0, COLOURS['fit']),
+    FOUND: TraceStyle('', 'o', 5.0, COLOURS['fit'], is_above=True),
 }
 """By role."""
 

@@ -2,7 +2,6 @@
 """The page of what an input has: panels of its series, and the flight above them."""
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from propulsion_ros.drawing.figure import (
     Span,
     Trace,
     most_moved,
+    spans_where,
 )
 from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.pictures.signals import (
@@ -343,7 +343,7 @@ def _heading(
         # What turns as it pushes may make lift, which is no thrust.
         if any((c.source, c.name) in angles for c in channels):
             words = 'effort [N]'
-    if quantity == 'position' and _are_valves(present[c] for c in channels):
+    if quantity == 'position' and are_valves((value for _, value in present[c]) for c in channels):
         words = 'valve open'
     elif quantity == 'position' and all(
         c.role == COMMAND and 0.0 <= value <= 1.0 for c in channels for _, value in present[c]
@@ -355,9 +355,9 @@ def _heading(
     return f'{source}: {words}' if source else words
 
 
-def _are_valves(series: Iterable[Rows]) -> bool:
+def are_valves(series: Iterable[Iterable[float]]) -> bool:
     """Return whether positions are those of valves, each open or shut, and one of them both."""
-    values = [{value for _, value in rows} for rows in series]
+    values = [set(positions) for positions in series]
     return {0.0, 1.0} in values and all(each <= {0.0, 1.0} for each in values)
 
 
@@ -457,15 +457,10 @@ def _points(label: str, role: str, points: Sequence[tuple[float, float]]) -> Ite
         yield Trace(label, role, *np.transpose(points))
 
 
-def _health_spans(states: Sequence[tuple[float, str]], end: float) -> list[Span]:
-    """Return where the health of a detector, (time, word) a sample, kept it from deciding."""
-    spans = []
-    for name, words in _VETOES.items():
-        first = 0
-        for is_in, run in itertools.groupby(states, key=lambda state: state[1] in words):
-            count = len(list(run))
-            last = min(first + count, len(states) - 1)
-            if is_in:
-                spans.append(Span(states[first][0], min(states[last][0], end), name))
-            first += count
-    return spans
+def _health_spans(states: Sequence[Mark], end: float) -> list[Span]:
+    """Return where the health of a detector, one mark a sample, kept it from deciding."""
+    time, words = np.array([state.time for state in states]), [state.name for state in states]
+    return [
+        span for name, vetoes in _VETOES.items()
+        for span in spans_where(np.array([word in vetoes for word in words], bool), time, name, end)
+    ]

@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-
+from propulsion_ros.demos.pilot import Command, Controller, payload_of
 from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.node_config import in_file
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.wiring import REPLAYED, Graph, NodeSpec
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import msg_to_motion, stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import GivenParameters, Outlet
-from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, Emit, LoopHost
 from propulsion_ros.replay.plain import maker_of
-from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.yaml_file import ParameterFile
 
-Command = Mapping[str, float] | Sequence[float] | np.ndarray[Any, np.dtype[np.float64]]
-"""A wrench, force first, or numbers by ``<name>.<field>``."""
 _ODOMETRY = f'/{BODY}/odometry'
 _SETTLED_NS = 10_000_000_000
 """The body begins when the graph has been complete for less than this [ns]."""
-
-
-class Controller(Protocol):
-    """What steers: it replies to each step of the body."""
-
-    def steer(self, time: float, motion: Motion) -> Mapping[str, Command] | None:
-        """Return the commands of a step by topic; None ends the flight."""
 
 
 class FlightError(RuntimeError):
@@ -142,7 +129,7 @@ class ClosedLoop:
             self._send(topic, stamp_ns, command)
 
     def _send(self, topic: str, stamp_ns: int, command: Command) -> None:
-        payload = joint_row(command) if isinstance(command, Mapping) else np.asarray(command, float)
+        payload = payload_of(command)
         if topic not in self._outlets:
             kind = Kind.JOINTS if isinstance(payload, JointRow) else Kind.WRENCH
             outlet = Outlet(f'/{topic}', kind, 'command', self._frame)
@@ -192,15 +179,3 @@ class _Parameters(GivenParameters):
     def has_type(self, kind: str) -> bool:
         """Return whether a plain message of a type can be made."""
         return kind not in (Kind.TF, Kind.ACTUATORS, Kind.PX4_MOTORS, Kind.PX4_SERVOS, Kind.RC_OUT)
-
-
-def joint_row(numbers: Mapping[str, float]) -> JointRow:
-    """Return the command of numbers by ``<name>.<field>``; raise `ConfigError` for another key."""
-    names = list(dict.fromkeys(key.rpartition('.')[0] for key in numbers))
-    columns: dict[str, Any] = {}
-    for key, value in numbers.items():
-        name, _, field = key.rpartition('.')
-        if field not in FIELDS:
-            raise ConfigError(key, f'expected <name>.<field>, a field of {", ".join(FIELDS)}')
-        columns.setdefault(field, np.full(len(names), np.nan))[names.index(name)] = value
-    return JointRow(names=names, **columns)

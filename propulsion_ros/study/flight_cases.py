@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from propulsion_ros.demos.pilot import Controller
 from propulsion_ros.graph.simulation import Simulation
 from propulsion_ros.graph.wiring import Graph, robot_graph, vehicle_graph
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import read_text
-from propulsion_ros.study.closed_loop import ClosedLoop, Controller
+from propulsion_ros.study.closed_loop import ClosedLoop
 from propulsion_ros.study.kinds import CASE, CONTROLLER, ROBOT, params_in
 from propulsion_ros.study.overrides import write_merged
 from propulsion_ros.study.robot_cases import RobotCases

@@ -129,12 +129,14 @@ def run(options: argparse.Namespace) -> int:
     if not options.until > 0.0:  # nor NaN
         return fail('demo', f'--until {options.until:g} is not above 0 s')
     try:
-        from propulsion_ros.demos import DEMOS, flight
-        from propulsion_ros.demos.demo import text_of
+        from propulsion_ros.demos import flight
+        from propulsion_ros.demos.demo import demo_of, text_of
         from propulsion_ros.pictures.picture import draw
+
+        demo = demo_of(vehicle)
     except ImportError as error:
         return fail('demo', missing(error))
-    demo, begun = DEMOS[vehicle], time.monotonic()
+    begun = time.monotonic()
     try:
         make_folder(output)
         configs = [share_directory() / 'config' / f'{vehicle}_demo.yaml']

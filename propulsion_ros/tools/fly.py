@@ -99,10 +99,9 @@ def _graph_of(options: argparse.Namespace) -> Graph:
 
 def _fly(options: argparse.Namespace, graph: Graph) -> None:
     from propulsion_ros.demos import flight
-    from propulsion_ros.demos.domain_lock import held_domain
 
     with ExitStack() as stack:
-        stack.enter_context(held_domain(Path(options.robot).name))
+        stack.enter_context(flight.held_domain(Path(options.robot).name))
         stopped = stack.enter_context(flight.interrupts())
         write = stack.enter_context(BagWriter(options.record)).write if options.record else None
         nodes = stack.enter_context(flight.stack(
@@ -148,7 +147,7 @@ def _given_body(options: argparse.Namespace, shipped: str | Path | None = None) 
 
 def _watched(options: argparse.Namespace, graph: Graph) -> list[str]:
     """Return the parameters with which no step is made before all that is recorded is connected."""
-    from propulsion_ros.demos.pilot import LAST_TOPIC
+    from propulsion_ros.demos.pilot_node import LAST_TOPIC
     from propulsion_ros.replay.recorder import RECORDER
 
     own: dict[str, Any] = {}
@@ -205,15 +204,17 @@ def _observers(
         yield lambda: time.sleep(_POLL), lambda has_ended: None
         return
     from propulsion_ros.demos import flight
-    from propulsion_ros.demos.flight_log import FlightLog, flight_page
+    from propulsion_ros.demos.flight_log import FlightLog, motion_page
+    from propulsion_ros.demos.pilot_node import PilotNode
     from propulsion_ros.pictures.picture import draw
 
     with flight.joined() as executor:
-        log = FlightLog(_state_topics(graph), options.namespace)
-        executor.add_node(log)
-        prefix = f'{log.get_namespace().rstrip("/")}/'
+        log = FlightLog(_state_topics(graph))
+        node = PilotNode(log, 'flight_log', namespace=options.namespace)
+        executor.add_node(node)
+        prefix = f'{node.get_namespace().rstrip("/")}/'
         with flight.recorder(write, executor, graph.robot_description, prefix) as wait:
-            own = set(log.get_node_names()) | {spec.name for spec in graph.nodes}
+            own = set(node.get_node_names()) | {spec.name for spec in graph.nodes}
 
             def settle(has_ended: Callable[[], bool]) -> None:
                 def absent() -> str:
@@ -221,21 +222,21 @@ def _observers(
                         raise _EndError
                     if options.wait_for or not options.controller:
                         return ''
-                    has_joined = not set(log.get_node_names()) <= own
+                    has_joined = not set(node.get_node_names()) <= own
                     return '' if has_joined else f'a node of {printable(options.controller)}'
 
                 wait(options.wait_for, math.inf if options.wait_for else _START_LIMIT, absent)
                 # The first commands are of the first step.
-                while log.lacks(options.wait_for):
+                while node.lacks(options.wait_for):
                     absent()
                     executor.spin_once(timeout_sec=_POLL)
-                log.announce()
+                node.announce()
 
             yield lambda: executor.spin_once(timeout_sec=_POLL), settle
-            flight.drain(executor, lambda: log.received)
+            flight.drain(executor, lambda: node.received)
     if options.picture and log.recording.rows.get('motion'):
         title = Path(options.robot).name.partition('.')[0]
-        draw(flight_page(title, log.recording), options.picture)
+        draw(motion_page(title, log.recording), options.picture)
         print(f'picture: {printable(options.picture)}')
 
 

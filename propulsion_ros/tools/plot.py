@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
+from typing import Literal
 
 from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.pictures.panels import page_of
@@ -25,30 +26,14 @@ EXAMPLE = 'out.csv --commands in.csv --output plots.png'
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument(
-        'input', type=Path, metavar='INPUT',
-        help='a rosbag2 bag, a log of PX4 (.ulg), a CSV table as replay reads and writes it, or a '
-        'flight log as apogee reads it',
-    )
+    add_input(parser, 'draw')
     parser.add_argument(
         '--list', action='store_true', help='print what is in a bag or a log of PX4, and draw '
         'nothing'
     )
-    add_map(parser)
     parser.add_argument(
         '--output', type=Path, default=Path('plots.png'), metavar='FILE.png',
         help='picture to write (default: %(default)s)',
-    )
-    parser.add_argument(
-        '--title', help='title of the page (default: name of the input, and the apogee)'
-    )
-    parser.add_argument(
-        '--commands', type=Path, metavar='CSV',
-        help='command table from which replay made the input; drawn with it',
-    )
-    parser.add_argument(
-        '--namespace', default='', help='draw only topics of a bag in this namespace, for one '
-        'of several vehicles',
     )
     parser.add_argument(
         '--from', dest='begin', type=float, default=-math.inf, metavar='S',
@@ -61,6 +46,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--all', action='store_true', help='draw every actuator of every node; else nodes of the '
         'same actuators share a panel, of the one that moves most',
+    )
+
+
+def add_input(
+    parser: argparse.ArgumentParser, verb: str, nargs: Literal['?'] | None = None
+) -> None:
+    """Add the input that a command draws or shows (``verb``), and how it is read and entitled."""
+    parser.add_argument(
+        'input', type=Path, metavar='INPUT', nargs=nargs,
+        help='a rosbag2 bag, a log of PX4 (.ulg), a CSV table as replay reads and writes it, or a '
+        'flight log as apogee reads it',
+    )
+    add_map(parser)
+    parser.add_argument(
+        '--commands', type=Path, metavar='CSV',
+        help='command table from which replay made the input; drawn with it',
+    )
+    parser.add_argument(
+        '--namespace', default='', help=f'{verb} only topics of a bag in this namespace, for one '
+        'of several vehicles',
+    )
+    parser.add_argument(
+        '--title', help='title of the page (default: name of the input, and the apogee)'
     )
 
 

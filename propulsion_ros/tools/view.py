@@ -11,8 +11,8 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.names import domain_id
 from propulsion_ros.tools.lines import fail, note
-from propulsion_ros.tools.mapping import add_map, map_of
-from propulsion_ros.tools.plot import read_signals
+from propulsion_ros.tools.mapping import map_of
+from propulsion_ros.tools.plot import add_input, read_signals
 from propulsion_ros.view.page import data_of, html_of, require_libraries, write_page
 from propulsion_ros.view.robot import robot_in
 from propulsion_ros.view.server import LOOPBACK, Server, is_loopback
@@ -26,12 +26,7 @@ EXAMPLE = 'BAG --model rocket --html flight.html'
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument(
-        'input', type=Path, metavar='INPUT', nargs='?',
-        help='a rosbag2 bag, a log of PX4 (.ulg), a CSV table that replay wrote, or a flight log '
-        'as apogee reads it',
-    )
-    add_map(parser)
+    add_input(parser, 'show', '?')
     parser.add_argument(
         '--model', default='', metavar='ROBOT',
         help='robot description (.urdf, .xacro, package://NAME/FILE), or rocket, quadrotor, rov, '
@@ -46,14 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="parameter file of the robot's nodes, for limits and parachutes; may be repeated",
     )
     parser.add_argument(
-        '--commands', type=Path, metavar='CSV',
-        help='command table from which replay made the input; drawn with it',
-    )
-    parser.add_argument(
-        '--namespace', default='', help='show only topics of a bag in this namespace, for one of '
-        'several vehicles',
-    )
-    parser.add_argument(
         '--live', action='store_true', help='serve the page of the running graph in place of an '
         'INPUT, until Ctrl-C; its address is printed, with a token'
     )
@@ -64,7 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--port', type=int, default=0, help='of --live (default: any that is free)'
     )
-    parser.add_argument('--title', help='title of the page (default: name of the input)')
 
 
 def run(args: argparse.Namespace) -> int:

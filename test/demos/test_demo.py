@@ -7,7 +7,7 @@ import pytest
 
 from propulsion_ros.demos.demo import step_response
 from propulsion_ros.demos.pilot import target_at, wrapped
-from propulsion_ros.demos.quadrotor_guidance import QuadrotorTarget
+from propulsion_ros.demos.quadrotor import QuadrotorTarget
 
 TIME = np.linspace(0.0, 20.0, 200001)
 

@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from propulsion_ros.demos.domain_lock import held_domain
+from propulsion_ros.demos.flight import held_domain
 
 HOLD = """
 import sys
-from propulsion_ros.demos.domain_lock import held_domain
+from propulsion_ros.demos.flight import held_domain
 with held_domain(sys.argv[1]):
     print('held', flush=True)
     input()

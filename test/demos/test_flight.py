@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from parts import few_of
-from propulsion_ros.demos import DEMOS, flight
+from propulsion_ros.demos import flight
+from propulsion_ros.demos.demo import demo_of
 
 
 @pytest.mark.parametrize(('parameters', 'error', 'reason'), [
@@ -28,7 +29,7 @@ def test_flight_that_does_not_begin_says_why(tmp_path, monkeypatch, parameters, 
     config = tmp_path / 'demo.yaml'
     config.write_text(f'/**/vehicle:\n  ros__parameters:\n    {parameters}\n', encoding='utf-8')
     with pytest.raises(error) as caught:
-        flight.fly(DEMOS['quadrotor'], 'quadrotor', [config], 1.0)
+        flight.fly(demo_of('quadrotor'), 'quadrotor', [config], 1.0)
     assert str(caught.value) == reason
 
 

@@ -4,8 +4,9 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.demos.flight import joined
-from propulsion_ros.demos.flight_log import FlightLog, flight_page
+from propulsion_ros.demos.flight_log import FlightLog, motion_page
 from propulsion_ros.demos.pilot import Recording
+from propulsion_ros.demos.pilot_node import PilotNode
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED
 from propulsion_ros.messages import qos
 
@@ -13,7 +14,7 @@ from propulsion_ros.messages import qos
 def test_commands_are_recorded_once_their_publisher_was_found(graph):
     allocator = Node('rotors_allocator', context=graph.context)
     with joined():
-        log = FlightLog(['rotors/state', 'fins/state'])
+        log = PilotNode(FlightLog(['rotors/state', 'fins/state']))
         allocated, own = ['/rotors_allocator/wrench_command'], ['rotors/command']
         assert log.lacks(allocated)
         assert log.lacks(own)
@@ -37,13 +38,13 @@ def test_titles_have_the_quantity_and_its_unit():
         recording.add('boosters angle [rad]:gimbal', time, angle)
         recording.add('pressure:gas', time, 1e7)
         recording.add(f'{COMMAND}jets thrust [N]:left', time, 0.03)
-    titles = [panel.heading for panel in flight_page('robot', recording).panels]
+    titles = [panel.heading for panel in motion_page('robot', recording).panels]
     assert titles == [
         'position [m]', 'velocity in the world [m/s]', 'attitude [deg]',
         'jets thrust [N]', 'jets valve open', 'boosters angle [rad]', 'pressure [Pa]',
     ]
     # The command is drawn beside what it became, under the same name.
-    thrust = flight_page('robot', recording).panels[3]
+    thrust = motion_page('robot', recording).panels[3]
     assert [(line.label, line.role) for line in thrust.traces] == [
         ('left', PUBLISHED), ('left', COMMAND)
     ]

@@ -2,13 +2,17 @@
 """The pilot in lockstep: what it waits for, what it repeats, what it asks, and when it ends."""
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from propulsion_ros.demos.pilot import Pilot
+from propulsion_ros.demos.pilot_node import PilotNode
 from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 
@@ -18,27 +22,20 @@ STEP_NS = 10_000_000
 class Echo(Pilot):
     """Records its steps, hears a state of each, and asks at one of them."""
 
+    commands: ClassVar = {'command': Kind.JOINTS}
+    services = ('permission',)
     asks_at = -1.0
 
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.publisher = self.create_publisher(JointState, 'command', qos.COMMAND)
-        self.client = self.create_client(Trigger, 'permission')
-        self.receive(JointState, 'state', lambda stamp, message: self.recording.add('state', stamp))
+    def __init__(self):
+        super().__init__()
+        self.record(Kind.JOINTS, 'state', 'state', lambda message: [])
 
-    def prepare(self):
-        if self.now == self.asks_at:
-            self.call(self.client, Trigger.Request(), lambda answer: answer.message)
+    def requests(self, time):
+        return {'permission': {}} if time == self.asks_at else {}
 
-    def steer(self, motion):
-        self.recording.add('steps', self.now)
-        self.send(self.publisher, JointState())
-
-    @property
-    def status(self):
-        return 'echo'
-
-    is_done = False
+    def steer(self, time, motion):
+        self.recording.add('steps', time)
+        return {'command': {}}
 
 
 class Vehicle:
@@ -46,12 +43,14 @@ class Vehicle:
 
     def __init__(self, graph):
         self.graph = graph
-        self.pilot = Echo(context=graph.context)
-        graph.executor.add_node(self.pilot)
+        self.pilot = Echo()
+        self.node = PilotNode(self.pilot, context=graph.context)
+        graph.executor.add_node(self.node)
         self.commands = graph.listen(JointState, 'command', qos.COMMAND)
         self._odometry = graph.talk(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
         self._state = graph.talk(JointState, 'state', qos.LOCKSTEP)
-        graph.until(self.pilot.publisher.get_subscription_count, 'the listener')
+        (self.publisher,) = (each for each in self.node.publishers if each.topic_name == '/command')
+        graph.until(self.publisher.get_subscription_count, 'the listener')
 
     def step(self, tick):
         """Publish the odometry of a step; wait until the pilot has heard it, if it is new."""
@@ -59,7 +58,7 @@ class Vehicle:
         message.header.stamp = ns_to_stamp(tick * STEP_NS)
         message.pose.pose.orientation.w = 1.0
         self._odometry.publish(message)
-        self.graph.until(lambda: self.pilot.steps > tick, f'step {tick}')
+        self.graph.until(lambda: self.node.steps > tick, f'step {tick}')
 
     def state(self, tick):
         message = JointState()
@@ -80,7 +79,7 @@ class Vehicle:
 def vehicle(graph):
     vehicle = Vehicle(graph)
     yield vehicle
-    vehicle.pilot.destroy_node()
+    vehicle.node.destroy_node()
 
 
 def test_step_is_answered_once_the_one_before_has_been_heard(vehicle):
@@ -118,26 +117,35 @@ def test_step_waits_for_what_is_asked(vehicle, reason, steered):
 
     def answer(request, response):
         asked.append(vehicle.steered)
-        response.message = reason
+        response.success, response.message = not reason, reason
         return response
 
+    (client,) = vehicle.node.clients
     vehicle.graph.probe.create_service(Trigger, 'permission', answer)
-    vehicle.graph.until(pilot.client.service_is_ready, 'the service')
+    vehicle.graph.until(client.service_is_ready, 'the service')
     pilot.asks_at = STEP_NS * 1e-9
     vehicle.step(0)
     vehicle.state(0)
     vehicle.step(1)
-    vehicle.graph.until(lambda: pilot.failure or len(vehicle.steered) > 1, 'the answer')
+    vehicle.graph.until(lambda: vehicle.node.failure or len(vehicle.steered) > 1, 'the answer')
     assert asked == [[0]]
     assert vehicle.steered == steered
-    assert pilot.failure == (f'{pilot.client.srv_name} refused: {reason}' if reason else '')
+    assert vehicle.node.failure == (f'{client.srv_name} refused: {reason}' if reason else '')
 
 
-@pytest.mark.parametrize(('attribute', 'value'), [('until', 0.01), ('is_done', True)])
-def test_last_step_is_not_answered(vehicle, attribute, value):
+def end_by_time(vehicle):
+    vehicle.node.until = 0.01
+
+
+def end_by_pilot(vehicle):
+    vehicle.pilot.steer = lambda time, motion: None
+
+
+@pytest.mark.parametrize('end', [end_by_time, end_by_pilot])
+def test_last_step_is_not_answered(vehicle, end):
     vehicle.step(0)
     vehicle.state(0)
-    setattr(vehicle.pilot, attribute, value)
+    end(vehicle)
     vehicle.step(1)
-    vehicle.graph.until(lambda: vehicle.pilot.has_ended, 'the end')
+    vehicle.graph.until(lambda: vehicle.node.has_ended, 'the end')
     assert vehicle.steered == [0]

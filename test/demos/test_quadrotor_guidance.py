@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.demos.quadrotor_guidance import QuadrotorGuidance, QuadrotorTarget
+from propulsion_ros.demos.quadrotor import QuadrotorGuidance, QuadrotorTarget
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.motion import Motion

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propulsion_ros.demos.rocket_guidance import RocketGuidance
+from propulsion_ros.demos.rocket import RocketGuidance
 from propulsion_ros.models.common.motion import Motion
 
 GUIDANCE = RocketGuidance()

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from propulsion_ros.demos.pilot import payload_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.graph.simulation import Simulation
 from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.study.closed_loop import ClosedLoop, FlightError, joint_row
+from propulsion_ros.study.closed_loop import ClosedLoop, FlightError
 from propulsion_ros.study.signals import Signals, read_result
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -147,9 +148,9 @@ def test_a_robot_needs_no_controller(tmp_path):
 
 
 def test_a_command_is_numbers_by_name_and_field():
-    row = joint_row({'a.effort': 1.0, 'b.position': 2.0})
+    row = payload_of({'a.effort': 1.0, 'b.position': 2.0})
     assert list(row.names) == ['a', 'b']
     np.testing.assert_array_equal(row.effort, [1.0, np.nan])
     np.testing.assert_array_equal(row.position, [np.nan, 2.0])
     with pytest.raises(ConfigError, match='a field of position, velocity, effort'):
-        joint_row({'a.thrust': 1.0})
+        payload_of({'a.thrust': 1.0})
