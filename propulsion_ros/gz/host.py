@@ -19,8 +19,7 @@ from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.wiring import NodeSpec, actuator_nodes, pushing_blocks
 from propulsion_ros.gz.command_topics import CommandTopic, Listener, command_topics
 from propulsion_ros.gz.joint_drives import Group, held_joints
-from propulsion_ros.gz.link_forces import LinkForces, Mount
-from propulsion_ros.gz.seats import group_seats, shifts
+from propulsion_ros.gz.link_forces import LinkForces, Mount, group_seats, shifts
 from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of, placed_description
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.ports import Outlet, Port
