@@ -48,7 +48,7 @@ from propulsion_ros.identify.validation import (
     spread_by_parts,
     variants,
 )
-from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
+from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import opened_to_write, writing
 from propulsion_ros.settings.quantity import FloatArray

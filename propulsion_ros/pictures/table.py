@@ -23,7 +23,7 @@ from propulsion_ros.replay.csv_rows import (
     read_rows,
 )
 from propulsion_ros.replay.flight_log import fly, read_flight_log
-from propulsion_ros.replay.table_columns import BATTERY_PARTS
+from propulsion_ros.replay.table_writer import BATTERY_PARTS
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 

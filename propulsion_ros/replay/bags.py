@@ -33,8 +33,7 @@ from propulsion_ros.replay.bag_formats import (
 )
 from propulsion_ros.replay.cdr import MISSING, Wire, text_of
 from propulsion_ros.replay.ulog import SUFFIX as ULOG
-from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
-from propulsion_ros.replay.ulog_reader import UlogReader
+from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap, UlogReader
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import (
     ABSENT,

@@ -13,9 +13,8 @@ from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.progress import progress
 from propulsion_ros.replay.robot import Choice, Robot, print_warning
 from propulsion_ros.replay.sources import BagSource, TableSource
-from propulsion_ros.replay.table_columns import columns_of
-from propulsion_ros.replay.table_writer import TableWriter
-from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
+from propulsion_ros.replay.table_writer import TableWriter, columns_of
+from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 

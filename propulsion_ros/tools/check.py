@@ -278,7 +278,7 @@ def _rehearse(
     """
     if report.faults or not blocks or any(block.faulty for block in blocks):
         return
-    from propulsion_ros.tools.rehearsal import refusals
+    from propulsion_ros.study.closed_loop import refusals
 
     file = ParameterFile(path) if path else None
     quiet = {*report.silenced, *(name for b in blocks for name in b.values.get('silenced', ()))}

@@ -8,10 +8,10 @@ from pathlib import Path
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.replay.robot import Choice
 from propulsion_ros.replay.run import inputs_of, replay
+from propulsion_ros.replay.ulog_reader import add_map, map_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.tools.lines import fail, note
-from propulsion_ros.tools.mapping import add_map, map_of
 
 EXAMPLE = 'robot.yaml in.csv out.csv --model robot.urdf'
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.pictures.signals import Signals
+from propulsion_ros.replay.ulog_reader import add_map, map_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.names import domain_id
 from propulsion_ros.tools.lines import fail, note
-from propulsion_ros.tools.mapping import add_map, map_of
 from propulsion_ros.tools.plot import read_signals
 from propulsion_ros.view.page import data_of, html_of, require_libraries, write_page
 from propulsion_ros.view.robot import robot_in
