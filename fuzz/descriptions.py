@@ -20,7 +20,7 @@ from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.models.common.family import BodyState, Command, Family
 from propulsion_ros.urdf.link_tree import LinkTree
-from propulsion_ros.urdf.names_expr import TAG, expand
+from propulsion_ros.urdf.place import TAG, expand
 from propulsion_ros.urdf.reader import (
     FILENAME,
     actuators_from_urdf,

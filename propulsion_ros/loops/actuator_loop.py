@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from propulsion_ros.loops.centre_of_mass import CentreOfMass
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
-from propulsion_ros.loops.joint_angles import JointAngles
+from propulsion_ros.loops.measured import CentreOfMass, JointAngles
 from propulsion_ros.models.common.family import (
     AboutCom,
     BodyState,

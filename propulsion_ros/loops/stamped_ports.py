@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
-from propulsion_ros.loops.centre_of_mass import CentreOfMass
 from propulsion_ros.loops.decoders import checked_clock, checked_stamp, msg_to_com
+from propulsion_ros.loops.measured import CentreOfMass
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Host, Port, Request, Timer
 from propulsion_ros.loops.step_record import (

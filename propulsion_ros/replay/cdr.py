@@ -14,7 +14,7 @@ from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.command_reader import CommandRows
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.settings.quantity import BoolArray
 
 MISSING = f'the Python package rosbags reads and writes bags: {how_to_get("rosbags")}'

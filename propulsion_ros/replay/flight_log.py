@@ -21,7 +21,7 @@ from propulsion_ros.replay.csv_rows import KEPT_LIMIT, LATEST, read_number, read
 from propulsion_ros.rml.config import FlightConfig
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import TABLE_LIMIT, printable
-from propulsion_ros.timing.sample_time import SampleTime
+from propulsion_ros.timing.flight_clock import SampleTime
 
 _REQUIRED = ('time_s', 'altitude_m')
 _OPTIONAL = ('vz_mps', 'az_mps2')

@@ -17,7 +17,7 @@ import numpy as np
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
-from propulsion_ros.loops.estimate_ports import EstimatePorts
+from propulsion_ros.loops.estimate_loop import EstimatePorts
 from propulsion_ros.loops.ports import Loop
 from propulsion_ros.models.common.family import WRENCH_NAMES, battery_names
 from propulsion_ros.replay.command_table import STAMP

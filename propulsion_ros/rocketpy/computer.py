@@ -17,8 +17,7 @@ from propulsion_ros.graph.node_config import in_file
 from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.replay.cdr import SECOND
 from propulsion_ros.replay.plain import maker_of
-from propulsion_ros.rocketpy.sensor_fault import Reading, SensorFault
-from propulsion_ros.rocketpy.sensors import SOURCES, Source, found, message_of
+from propulsion_ros.rocketpy.sensors import SOURCES, Reading, SensorFault, Source, found, message_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile

@@ -16,7 +16,7 @@ from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_log
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'flight.csv --picture apogee.png'

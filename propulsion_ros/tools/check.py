@@ -37,7 +37,7 @@ from propulsion_ros.settings.flat import (
     suggestion,
     unknown_keys,
 )
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.tools.lines import fail

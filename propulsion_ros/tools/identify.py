@@ -17,7 +17,7 @@ from propulsion_ros.identify.session import Request, Result, Session, Span
 from propulsion_ros.replay.ulog_reader import add_map, map_of
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import printable, require_target
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'flight.csv --model rocket.urdf --measured odometry --fit body.drag_area'

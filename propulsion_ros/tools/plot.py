@@ -16,7 +16,7 @@ from propulsion_ros.replay.csv_rows import read_rows
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap, add_map, map_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'out.csv --commands in.csv --output plots.png'

@@ -46,8 +46,7 @@ def run(args: argparse.Namespace) -> int:
         import rclpy
         from rclpy.signals import SignalHandlerOptions
 
-        from propulsion_ros.nodes.deadline import deadline
-        from propulsion_ros.nodes.spin import make_executor
+        from propulsion_ros.nodes.spin import deadline, make_executor
         from propulsion_ros.replay.recorder import Recorder
     except ImportError as error:
         return fail('record', missing(error))

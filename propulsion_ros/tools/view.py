@@ -94,8 +94,7 @@ def _serve(args: argparse.Namespace) -> int:
         from rclpy.signals import SignalHandlerOptions
 
         from propulsion_ros.demos.flight import interrupts
-        from propulsion_ros.nodes.deadline import deadline
-        from propulsion_ros.nodes.spin import make_executor
+        from propulsion_ros.nodes.spin import deadline, make_executor
         from propulsion_ros.view.live import LiveView, scene_data
     except ImportError as error:
         return fail('view', missing(error))

@@ -18,9 +18,7 @@ from propulsion_ros.settings.flat import meant, nearest, parameters_of
 from propulsion_ros.settings.names import as_word
 from propulsion_ros.settings.quantity import Group, Quantity, names_field, spec_of
 from propulsion_ros.urdf.link_tree import TURNING, LinkTree
-from propulsion_ros.urdf.names_expr import TAG as NAMES_EXPR
-from propulsion_ros.urdf.names_expr import expand
-from propulsion_ros.urdf.place import Place, Placer
+from propulsion_ros.urdf.place import NAMES_EXPR, Place, Placer, expand
 from propulsion_ros.urdf.uuv_dialect import translated
 from propulsion_ros.urdf.xml import Tag, numbers, quoted
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.rocketpy import SensorFault
-from propulsion_ros.rocketpy.sensor_fault import KINDS, Spoiler
+from propulsion_ros.rocketpy.sensors import KINDS, Spoiler
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.study.draws import generator
 from propulsion_ros.study.ground.faults import FAULTS

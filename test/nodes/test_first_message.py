@@ -19,8 +19,8 @@ from propulsion_ros.loops.ports import OK, WARN
 from propulsion_ros.messages.graph_names import full_name
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
-from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from propulsion_ros.nodes.host_node import FirstMessage
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 
 

@@ -28,5 +28,7 @@ def test_no_apogee_is_premature_or_missed(first):
     flights = {
         seed: judge(rocketpy_flight(seed), ApogeeParams()) for seed in range(first, first + EACH)
     }
-    failed = {seed: found for seed, found in flights.items() if not found['speed'] < PREMATURE_SPEED}
+    failed = {
+        seed: found for seed, found in flights.items() if not found['speed'] < PREMATURE_SPEED
+    }
     assert not failed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from propulsion_ros.timing.held import Held
+from propulsion_ros.timing.dwell import Held
 
 _ALIVE_NS = 1_500_000_000  # a value that has not changed for longer is not believed
 
