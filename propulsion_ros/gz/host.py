@@ -34,7 +34,7 @@ from propulsion_ros.settings.errors import CommandError, SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
-from propulsion_ros.urdf.link_tree import LinkTree, Pose
+from propulsion_ros.urdf.link_tree import Pose, tree_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
@@ -102,7 +102,7 @@ class ActuatorHost:
         plugin = Element('plugin') if plugin is None else plugin
         robot = parse_urdf(description) if description else None
         text = placed_description(model, robot, plugin.findall('actuators'))
-        tree = LinkTree(parse_urdf(text))
+        tree = tree_of(text)
         specs = actuators_from_urdf(text, loop_params_of)
         nodes = {spec.name: spec for spec in actuator_nodes(text, specs, use_sim_time=False)}
         self.warnings = _strays(self._files, nodes)
@@ -139,7 +139,7 @@ class ActuatorHost:
             joint for group in self._groups for joint in group.joints
         ))
         if robot is not None:
-            self.warnings += shifts(LinkTree(robot), tree, groups)
+            self.warnings += shifts(tree_of(description), tree, groups)
         self.links = tuple(dict.fromkeys(
             link for group in self._groups for link in group.forces.links
         ))

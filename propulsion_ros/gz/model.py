@@ -2,6 +2,7 @@
 """The robot description that Gazebo gets, and what Gazebo would refuse of it without a name."""
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -104,7 +105,7 @@ def gazebo_robot(
     if route == 'system' and release is FORTRESS:
         raise ConfigError('route', "'system' needs Harmonic or later, Fortress takes 'bridge'")
     text = load_robot_description(located(model))
-    root = parse_urdf(text)
+    root = copy.deepcopy(parse_urdf(text))
     tree = LinkTree(root)
     groups = list(_groups(text, params_files, namespace))
     if not groups:

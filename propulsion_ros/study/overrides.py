@@ -2,6 +2,7 @@
 """What of a robot varies in a case: its parameter file and its description, by what they were."""
 from __future__ import annotations
 
+import copy
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -113,7 +114,7 @@ def with_mass(description: str, factor: float) -> str:
     """Return a robot description whose links weigh a factor of what they do, with their inertia."""
     if not factor > 0.0:
         raise ConfigError(MASS, f'expected a factor above 0, got {factor:g}')
-    root = parse_urdf(description)
+    root = copy.deepcopy(parse_urdf(description))
     for inertial in root.iter('inertial'):
         for element in inertial:
             if element.tag == 'mass':

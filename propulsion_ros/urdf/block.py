@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -281,9 +282,10 @@ class _Reader:
             self._finish(rows)
         stays = tuple(self._placer.stays())
         return ActuatorSpec(
-            block.name, self._family, self._placer.base_link, self._values, self._paths,
-            frozenset(self._geometry), (*self._notes, *self._placer.slides(), *stays), stays,
-            self._masses, frozenset(self._faulty),
+            block.name, self._family, self._placer.base_link, MappingProxyType(self._values),
+            MappingProxyType(self._paths), frozenset(self._geometry),
+            (*self._notes, *self._placer.slides(), *stays), stays,
+            MappingProxyType(self._masses), frozenset(self._faulty),
         )
 
     def _expanded(self, child: Tag) -> None:
