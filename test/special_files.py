@@ -26,7 +26,7 @@ GROUPS = {'kinds': (kinds, names, targets), 'texts': (contents,), 'bags': (bags,
 NEEDED = (
     *(f'propulsion_ros.tools.{name}' for name in ('check', 'apogee', 'replay', 'plot', 'demo',
                                                   'gazebo')),
-    'propulsion_ros.replay.run', 'propulsion_ros.nodes.flight_state_node',
+    'propulsion_ros.tools.replay', 'propulsion_ros.nodes.flight_state_node',
     'propulsion_ros.nodes.actuator_node', 'rosbags.rosbag2', 'rosbags.typesys',
 )
 """What is imported once, before the cases."""

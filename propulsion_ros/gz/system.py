@@ -16,7 +16,7 @@ from rclpy.logging import get_logger
 
 from propulsion_ros.graph.share import load_robot_description, located
 from propulsion_ros.gz.host import ActuatorHost
-from propulsion_ros.gz.reading import (
+from propulsion_ros.gz.simulated_model import (
     Rest,
     array_of,
     element_of,

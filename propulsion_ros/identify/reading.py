@@ -14,10 +14,10 @@ from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.pictures.signals import Pairs
 from propulsion_ros.replay.bags import BagReader, is_bag
-from propulsion_ros.replay.command_table import STAMP
-from propulsion_ros.replay.csv_rows import (
+from propulsion_ros.replay.command_table import (
     KEPT_LIMIT,
     LATEST,
+    STAMP,
     check_columns,
     read_number,
     read_rows,

@@ -25,8 +25,8 @@ from propulsion_ros.models.common.family import WRENCH_NAMES, Estimator
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
-from propulsion_ros.timing.agenda import NEVER, Agenda, Place
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
+from propulsion_ros.timing.stepping import NEVER, Agenda, Place
 
 SPEED, DEMAND = 'speed', 'demand'
 _LEAD_NS = 100_000_000

@@ -11,7 +11,7 @@ from propulsion_ros.loops.ports import Host
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
-from propulsion_ros.timing.agenda import FOREVER, NEVER, Place
+from propulsion_ros.timing.stepping import FOREVER, NEVER, Place
 
 _BEYOND = 0.1
 """How far beyond its limits a joint may be pushed, as by play and soft stops [rad]."""

@@ -22,8 +22,8 @@ from propulsion_ros.loops.step_record import (
 )
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.timing.agenda import FOREVER, Agenda, Place
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
+from propulsion_ros.timing.stepping import FOREVER, Agenda, Place
 
 _BEGINNING_NS = 10_000_000  # so much older than it is may a command be taken for, no more
 _OTHER_TIME_NS = 10**15

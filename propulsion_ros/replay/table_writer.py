@@ -20,8 +20,7 @@ from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.estimate_loop import EstimatePorts
 from propulsion_ros.loops.ports import Loop
 from propulsion_ros.models.common.family import WRENCH_NAMES, battery_names
-from propulsion_ros.replay.command_table import STAMP
-from propulsion_ros.replay.csv_rows import stamp_text
+from propulsion_ros.replay.command_table import STAMP, stamp_text
 from propulsion_ros.replay.plain import TickRows
 from propulsion_ros.replay.robot import Published
 from propulsion_ros.settings.files import replacing

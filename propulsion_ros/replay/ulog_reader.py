@@ -27,8 +27,7 @@ from propulsion_ros.loops.payloads import (
 )
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.models.common.rotation import matrix_of, product
-from propulsion_ros.replay.cdr import Wire
-from propulsion_ros.replay.plain import maker_of
+from propulsion_ros.replay.plain import Wire, maker_of
 from propulsion_ros.replay.ulog import SUFFIX, Dataset, Log, read_log
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable

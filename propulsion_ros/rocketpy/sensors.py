@@ -17,8 +17,7 @@ from propulsion_ros.models.common.atmosphere import (
     altitude_of_pressure,
     temperature_and_pressure,
 )
-from propulsion_ros.replay.cdr import SECOND
-from propulsion_ros.replay.plain import maker_of
+from propulsion_ros.replay.plain import SECOND, maker_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
