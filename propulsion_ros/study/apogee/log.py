@@ -2,7 +2,6 @@
 """A flight log as its samples arrive, with what is known of the flight."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -77,10 +76,6 @@ class Log:
     def until(self, end: float) -> Log:
         """Return the log with data that is good again at a time [s]."""
         return replace(self, back=max(self.back, end))
-
-
-Fault = Callable[[np.random.Generator, Log], Log]
-Faults = Mapping[str, Fault]
 
 
 def with_velocity(log: Log) -> Log:
