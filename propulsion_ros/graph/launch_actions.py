@@ -42,7 +42,7 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import read_text, require_absent, write_text
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.names import check_namespace, domain_id, is_name
-from propulsion_ros.settings.yaml_file import SIZE_LIMIT, ParameterFile
+from propulsion_ros.settings.yaml_file import ParameterFile
 
 _RECORDER_TIMEOUT = 60.0
 """How long a simulated body waits for its recorder [s]."""
@@ -574,6 +574,6 @@ def _record_qos(prefix: str) -> Path:
     if prefix == '/':
         return shipped
     path = Path(launch.logging.launch_config.log_dir) / 'record_qos.yaml'
-    text = read_text(shipped, SIZE_LIMIT)
+    text = read_text(shipped)
     write_text(path, re.sub('^/(?!clock:)', prefix, text, flags=re.MULTILINE))
     return path

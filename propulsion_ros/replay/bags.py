@@ -56,7 +56,6 @@ SUFFIXES = ('.mcap', '.db3')
 _READ_ALIKE = (*SUFFIXES, ULOG)
 """Of these and of logs of PX4, which are read as bags are."""
 _METADATA = 'metadata.yaml'
-_METADATA_LIMIT = 1024 * 1024
 _KEY = 'rosbag2_bagfile_information'
 _ANY_SIZE = 2**63
 _PART = 1024 * 1024
@@ -95,7 +94,7 @@ def checked(path: Path) -> Iterator[Path]:
 
 def _checked_folder(path: Path, copy: Path) -> Path:
     metadata = path / _METADATA
-    text, budget = read_text(metadata, _METADATA_LIMIT), YamlBudget(printable(metadata))
+    text, budget = read_text(metadata), YamlBudget(printable(metadata))
     budget.take(text)
     try:
         root = yaml.compose(text, FAST_LOADER)

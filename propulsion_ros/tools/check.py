@@ -91,11 +91,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one line for each fault, then what was asked for; return 1 where there is a fault."""
-    try:
-        args.files = [each if each.suffix else robot_files(str(each))[0] for each in args.files]
-        args.model = args.model and robot_files(str(args.model))[0]
-    except ConfigError as error:
-        return fail('check', error)
+    args.files = [each if each.suffix else robot_files(str(each))[0] for each in args.files]
+    args.model = args.model and robot_files(str(args.model))[0]
     reports = [check_file(path, args.model, args.silence, args.gazebo) for path in args.files]
     for report in reports:
         for warning in report.warnings:
@@ -112,16 +109,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace) -> int:
     """Print and draw what the robot can do; return the exit code."""
+    robot = _layout(args.files, args.model)
+    if args.show:
+        print('\n'.join(lines_of(robot)))
     try:
-        robot = _layout(args.files, args.model)
-        if args.show:
-            print('\n'.join(lines_of(robot)))
         if args.picture:
             from propulsion_ros.pictures.layout import draw_layout
 
             draw_layout(robot, f'actuators in {robot.base_link}', args.picture)
-    except ConfigError as error:
-        return fail('check', error)
     except ImportError as error:
         return fail('check', f'--picture needs matplotlib, {how_to_get("matplotlib")}: {error}')
     return 0

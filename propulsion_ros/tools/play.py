@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         rclpy.init(args=[])
         with BagReader(args.input) as bag:
             return _play(args, bag)
-    except (SourceError, LookupError) as error:
+    except LookupError as error:
         return fail('play', error)
     except RCLError as error:
         # Access control may forbid a topic, or this process have it of another type.

@@ -16,7 +16,7 @@ from propulsion_ros.replay.robot import Choice, Robot, print_warning
 from propulsion_ros.replay.sources import BagSource, TableSource
 from propulsion_ros.replay.table_writer import TableWriter, columns_of
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap, add_map, map_of
-from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.tools.lines import fail, note, progress
 
@@ -70,8 +70,6 @@ def run(args: argparse.Namespace) -> int:
             print(*inputs_of(choice, args.input, map_of(args)))
             return 0
         counts = replay(choice, args.input, args.output, args.keep_inputs, map_of(args))
-    except ConfigError as error:
-        return fail('replay', error)
     except OSError as error:
         reason = error.strerror or error
         return fail('replay', f'{printable(args.output)}: cannot be written: {reason}')

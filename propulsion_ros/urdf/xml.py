@@ -13,6 +13,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import DEEPEST
 from propulsion_ros.settings.hints import number_hint
 
 SIZE_LIMIT = 4 * 1024 * 1024
@@ -21,7 +22,6 @@ SIZE_LIMIT = 4 * 1024 * 1024
 ELEMENT_LIMIT = 250_000
 """Each takes half a kilobyte of memory, and as few as four characters."""
 
-DEPTH_LIMIT = 64
 _SHOWN = 80
 """Characters of a text that errors show."""
 
@@ -71,8 +71,8 @@ def parse_xml(name: str, content: str | bytes, most: int) -> Element:
     level, depth = [root], 0
     while level:
         depth += 1
-        if depth > DEPTH_LIMIT:
-            raise SourceError(name, f'elements are nested deeper than {DEPTH_LIMIT}')
+        if depth > DEEPEST:
+            raise SourceError(name, f'elements are nested deeper than {DEEPEST}')
         level = [child for element in level for child in element]
     return root
 

@@ -28,8 +28,6 @@ from propulsion_ros.study.study import Case, Study
 
 LISTS = ('reference.json', 'truth.json')
 """What a folder of logs has of them, the first that is there."""
-LARGEST = 1024 * 1024
-"""Bytes of such a list."""
 PREMATURE = 1.0
 """A decision so much before the true apogee is premature [s]."""
 LATE = 2.0
@@ -74,7 +72,7 @@ def references_of(folder: Path) -> dict[str, Reference]:
     path = next((folder / name for name in LISTS if kind_of(folder / name) != ABSENT),
                 folder / LISTS[0])
     try:
-        references = json.loads(read_text(path, LARGEST))
+        references = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
         raise SourceError(str(path), f'expected JSON: {error}') from error
     if not isinstance(references, dict) or not references:
