@@ -18,8 +18,8 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import read_text
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.yaml_file import settings_of
-from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
+from propulsion_ros.urdf.xml import Description
 
 
 def models_of(

@@ -22,8 +22,7 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.draws import generator, variable_of
-from propulsion_ros.study.ground.faults import FAULTS
-from propulsion_ros.study.ground.sensors import FIX, IMU, ODOMETRY, PRESSURE, Stream
+from propulsion_ros.study.ground.sensors import FAULTS, FIX, IMU, ODOMETRY, PRESSURE, Stream
 
 KINDS = tuple(
     kind for kind, fault in FAULTS.items() if fault.sources != (ODOMETRY,) and kind != 'interleaved'

@@ -11,11 +11,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.graph_options import SETTINGS, add_simulation_options, checked_graph
 from propulsion_ros.graph.share import robot_files
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import Graph
+from propulsion_ros.graph.wiring import SETTINGS, Graph, add_simulation_options, checked_graph
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.files import check_file, printable, require_target

@@ -21,7 +21,7 @@ from propulsion_ros.study.apogee.cases import (
     verdict,
 )
 from propulsion_ros.study.apogee.faults import FAULTS
-from propulsion_ros.study.apogee.log import Log
+from propulsion_ros.study.apogee.flights import Log
 from propulsion_ros.study.session import Session
 from propulsion_ros.study.study import read_study
 from propulsion_ros.study.table import rates

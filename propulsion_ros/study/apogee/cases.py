@@ -21,8 +21,7 @@ from propulsion_ros.settings.files import ABSENT, kind_of, read_text
 from propulsion_ros.settings.flat import build, parameters_of, suggestion
 from propulsion_ros.settings.json_node import JsonNode
 from propulsion_ros.study.apogee.faults import FAULTS
-from propulsion_ros.study.apogee.log import Log
-from propulsion_ros.study.apogee.simulated_flights import SimulatedFlight, simulate_flight
+from propulsion_ros.study.apogee.flights import Log, SimulatedFlight, simulate_flight
 from propulsion_ros.study.overrides import write_merged
 from propulsion_ros.study.study import Case, Study
 
