@@ -29,15 +29,8 @@ from launch.substitutions import ThisLaunchFile
 from launch_ros.actions import LifecycleNode, Node
 
 from propulsion_ros.graph.share import PACKAGE, share_directory
-from propulsion_ros.graph.simulation import BODY
-from propulsion_ros.graph.wiring import (
-    Graph,
-    NodeSpec,
-    Simulation,
-    check_settings,
-    robot_graph,
-    vehicle_graph,
-)
+from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation
+from propulsion_ros.graph.wiring import Graph, check_settings, robot_graph, vehicle_graph
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import read_text, require_absent, write_text
 from propulsion_ros.settings.flat import suggestion

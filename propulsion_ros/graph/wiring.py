@@ -38,11 +38,6 @@ REPLAYED: dict[str, dict[str, Any]] = {
 
 _ENGINES = '~/booster_command'
 _BODY_JOINTS = f'{BODY}/joint_states'
-
-__all__ = [
-    'Graph', 'NodeSpec', 'Simulation', 'actuator_nodes', 'check_settings', 'gazebo_graph',
-    'inputs_of', 'pushing_blocks', 'replayed', 'robot_graph', 'vehicle_graph', 'with_current',
-]
 SETTINGS = ('duration', 'real_time_factor', 'start_timeout')
 """Parameters of a simulated body that are options."""
 

@@ -16,7 +16,8 @@ from rclpy.signals import SignalHandlerOptions
 
 from propulsion_ros.graph.family_params import group_of, loop_params_of
 from propulsion_ros.graph.node_config import build_family
-from propulsion_ros.graph.wiring import NodeSpec, actuator_nodes, pushing_blocks
+from propulsion_ros.graph.simulation import NodeSpec
+from propulsion_ros.graph.wiring import actuator_nodes, pushing_blocks
 from propulsion_ros.gz.command_topics import CommandTopic, Listener, command_topics
 from propulsion_ros.gz.joint_drives import Group, held_joints
 from propulsion_ros.gz.link_forces import LinkForces, Mount, group_seats, shifts

@@ -12,15 +12,8 @@ from typing import Any, NamedTuple
 from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.family_params import loop_params_of, node_kind_of
 from propulsion_ros.graph.node_config import block_of, family_of, in_file
-from propulsion_ros.graph.simulation import BODY, Simulation
-from propulsion_ros.graph.wiring import (
-    NodeSpec,
-    inputs_of,
-    replayed,
-    robot_graph,
-    vehicle_graph,
-    with_current,
-)
+from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation, with_current
+from propulsion_ros.graph.wiring import inputs_of, replayed, robot_graph, vehicle_graph
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost

@@ -11,8 +11,8 @@ import numpy as np
 
 from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.node_config import in_file
-from propulsion_ros.graph.simulation import BODY, Simulation, simulated
-from propulsion_ros.graph.wiring import REPLAYED, Graph, NodeSpec, actuator_nodes, pushing_blocks
+from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation, simulated
+from propulsion_ros.graph.wiring import REPLAYED, Graph, actuator_nodes, pushing_blocks
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import msg_to_motion, stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow, Kind

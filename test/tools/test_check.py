@@ -7,7 +7,8 @@ import pytest
 
 from mistakes import TEXTS
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import NodeSpec, robot_graph
+from propulsion_ros.graph.simulation import NodeSpec
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.check import faults_of

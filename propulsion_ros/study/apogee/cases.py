@@ -2,10 +2,9 @@
 """Random flights, or flown logs with faults, before the apogee's detector as cases of a study."""
 from __future__ import annotations
 
-import json
 import math
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,18 +14,14 @@ from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.events.variables import Sample, bounded
-from propulsion_ros.replay.flight_log import fly_live, read_flight_log
+from propulsion_ros.replay.flight_log import fly_live
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import ABSENT, kind_of, read_text
 from propulsion_ros.settings.flat import build, parameters_of, suggestion
-from propulsion_ros.settings.json_node import JsonNode
 from propulsion_ros.study.apogee.faults import FAULTS
-from propulsion_ros.study.apogee.flights import Log, SimulatedFlight, simulate_flight
+from propulsion_ros.study.apogee.flights import Log, SimulatedFlight, read_logs, simulate_flight
 from propulsion_ros.study.overrides import write_merged
 from propulsion_ros.study.study import Case, Study
 
-LISTS = ('reference.json', 'truth.json')
-"""What a folder of logs has of them, the first that is there."""
 PREMATURE = 1.0
 """A decision so much before the true apogee is premature [s]."""
 LATE = 2.0
@@ -43,66 +38,6 @@ _UNITS = {
     'apogee_altitude': 'm', 'sigma': 'm',
 }
 """Of the results."""
-
-
-class Reference(NamedTuple):
-    """What is known of a flight."""
-
-    path: Path
-    """File of its log."""
-    time: float
-    """Time of the apogee [s]; NaN where the log ends before it."""
-    uncertainty: float
-    """[s], NaN where the list has none."""
-    grade: str
-    should_trigger: bool
-
-
-def references_of(folder: Path) -> dict[str, Reference]:
-    """Return what is known of each flight of a folder, by name.
-
-    Its logs are ``real/NAME.csv``, or ``NAME.csv`` where there is no such folder.
-
-    Raises
-    ------
-    SourceError
-        Where the list is missing or malformed.
-    """
-    path = next((folder / name for name in LISTS if kind_of(folder / name) != ABSENT),
-                folder / LISTS[0])
-    try:
-        references = json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise SourceError(str(path), f'expected JSON: {error}') from error
-    if not isinstance(references, dict) or not references:
-        raise SourceError(str(path), 'expected an object with a reference for each log')
-    logs = folder / 'real' if kind_of(folder / 'real') != ABSENT else folder
-    try:
-        return {
-            name: _reference(JsonNode(reference, name), logs / f'{name}.csv')
-            for name, reference in sorted(references.items())
-        }
-    except SourceError as error:
-        raise SourceError(f'{path}: {error.key}', error.problem) from error
-
-
-def _reference(node: JsonNode, path: Path) -> Reference:
-    time = math.nan if node['apogee_t'].value is None else node['apogee_t'].number()
-    should_trigger = node.get('should_trigger', not math.isnan(time)).flag()
-    if should_trigger and math.isnan(time):
-        raise node.error('should_trigger without an apogee_t')
-    return Reference(
-        path, time, node['t_uncert'].number() if node.has('t_uncert') else math.nan,
-        node.get('grade', 'true').text(), should_trigger,
-    )
-
-
-def read_logs(folder: Path) -> list[Log]:
-    """Return the flown logs of a folder that has references."""
-    return [
-        _log_of(name, read_flight_log(reference.path), reference)
-        for name, reference in references_of(folder).items()
-    ]
 
 
 def spoil(log: Log, fault: str, seed: int) -> Log:
@@ -141,16 +76,6 @@ def verdict(log: Log, decided: float) -> str:
     if decided - log.apogee < -PREMATURE - log.uncertainty:
         return 'premature'
     return 'late' if decided > max(log.apogee, log.back) + LATE else ''
-
-
-def _log_of(name: str, samples: Sequence[Sample], reference: Reference) -> Log:
-    time = np.array([sample.stamp_ns for sample in samples]) * 1e-9
-    return Log(
-        name, time, time, np.array([sample.altitude for sample in samples]),
-        np.array([sample.velocity for sample in samples]),
-        np.array([sample.acceleration for sample in samples]),
-        reference.time, 0.0 if math.isnan(reference.uncertainty) else reference.uncertainty,
-    )
 
 
 def _samples(log: Log) -> Iterator[tuple[int, Sample]]:

@@ -2,17 +2,28 @@
 """Flights before a detector: a log as its samples arrive, and seeded random flights."""
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density, speed_of_sound
+from propulsion_ros.replay.flight_log import read_flight_log
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import ABSENT, kind_of, read_text
+from propulsion_ros.settings.json_node import JsonNode
 from propulsion_ros.settings.quantity import FloatArray, IntArray
 
 Rows = NDArray[Any]
 """A mask of samples, or their indices."""
+LISTS = ('reference.json', 'truth.json')
+"""What a folder of logs has of them, the first that is there."""
 _SMOOTH = 1.0  # of the velocity that is made for a log without one, to either side [s]
 _STEEP = 15.0  # an altitude that lies this far from its running median is a dip [m]
 _STEP = 0.01  # [s]
@@ -108,6 +119,76 @@ def coast_begin(log: Log) -> float:
 def climb_speed(log: Log, time: float) -> float:
     """Return the speed of a free flight that is at its apogee at the end of the ascent [m/s]."""
     return STANDARD_GRAVITY * (log.end - time)
+
+
+class Reference(NamedTuple):
+    """What is known of a flight."""
+
+    path: Path
+    """File of its log."""
+    time: float
+    """Time of the apogee [s]; NaN where the log ends before it."""
+    uncertainty: float
+    """[s], NaN where the list has none."""
+    grade: str
+    should_trigger: bool
+
+
+def references_of(folder: Path) -> dict[str, Reference]:
+    """Return what is known of each flight of a folder, by name.
+
+    Its logs are ``real/NAME.csv``, or ``NAME.csv`` where there is no such folder.
+
+    Raises
+    ------
+    SourceError
+        Where the list is missing or malformed.
+    """
+    path = next((folder / name for name in LISTS if kind_of(folder / name) != ABSENT),
+                folder / LISTS[0])
+    try:
+        references = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise SourceError(str(path), f'expected JSON: {error}') from error
+    if not isinstance(references, dict) or not references:
+        raise SourceError(str(path), 'expected an object with a reference for each log')
+    logs = folder / 'real' if kind_of(folder / 'real') != ABSENT else folder
+    try:
+        return {
+            name: _reference(JsonNode(reference, name), logs / f'{name}.csv')
+            for name, reference in sorted(references.items())
+        }
+    except SourceError as error:
+        raise SourceError(f'{path}: {error.key}', error.problem) from error
+
+
+def _reference(node: JsonNode, path: Path) -> Reference:
+    time = math.nan if node['apogee_t'].value is None else node['apogee_t'].number()
+    should_trigger = node.get('should_trigger', not math.isnan(time)).flag()
+    if should_trigger and math.isnan(time):
+        raise node.error('should_trigger without an apogee_t')
+    return Reference(
+        path, time, node['t_uncert'].number() if node.has('t_uncert') else math.nan,
+        node.get('grade', 'true').text(), should_trigger,
+    )
+
+
+def read_logs(folder: Path) -> list[Log]:
+    """Return the flown logs of a folder that has references."""
+    return [
+        _log_of(name, read_flight_log(reference.path), reference)
+        for name, reference in references_of(folder).items()
+    ]
+
+
+def _log_of(name: str, samples: Sequence[Sample], reference: Reference) -> Log:
+    time = np.array([sample.stamp_ns for sample in samples]) * 1e-9
+    return Log(
+        name, time, time, np.array([sample.altitude for sample in samples]),
+        np.array([sample.velocity for sample in samples]),
+        np.array([sample.acceleration for sample in samples]),
+        reference.time, 0.0 if math.isnan(reference.uncertainty) else reference.uncertainty,
+    )
 
 
 @dataclass(frozen=True)
