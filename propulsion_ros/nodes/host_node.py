@@ -22,13 +22,13 @@ from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.loops.ports import OK, WARN, Health, Loop, Outlet, Port, Request, Timer
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.encoders import make_encoder
-from propulsion_ros.messages.graph_names import class_of, full_name, is_installed, type_name
 from propulsion_ros.messages.rclpy_private import overrides_of
 from propulsion_ros.messages.readers import READERS
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.parameters import LiveParameters
 from propulsion_ros.nodes.spin import run
 from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.names import class_of, full_name, is_installed, type_name
 
 _CLOCK = 'clock'
 _LEAD_NS = 500_000_000

@@ -8,12 +8,11 @@ import math
 import signal
 from pathlib import Path
 
-from propulsion_ros.messages.graph_names import is_installed
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
-from propulsion_ros.settings.names import domain_id
+from propulsion_ros.settings.names import domain_id, is_installed
 from propulsion_ros.tools.lines import fail, note, progress
 
 EXAMPLE = 'flight_bag --clock 100'
