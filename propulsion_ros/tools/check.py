@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -206,11 +206,6 @@ def _require_model(model: Path | None) -> None:
                 '--model', f'{printable(model)}: expected a robot description, whose name ends in '
                 f'{" or ".join(_ROBOTS)}; parameter files are FILEs'
             )
-
-
-def faults_of(path: Path, model: Path | None = None) -> Iterator[str]:
-    """Yield the faults of a file, one line each; see `check_file`."""
-    yield from check_file(path, model).faults
 
 
 def _flight(path: Path, model: Path | None, report: Report) -> None:

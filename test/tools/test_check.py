@@ -11,7 +11,7 @@ from propulsion_ros.graph.simulation import NodeSpec
 from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.tools import cli
-from propulsion_ros.tools.check import faults_of
+from propulsion_ros.tools.check import check_file
 
 SHARE = share_directory()
 SHIPPED = [
@@ -170,7 +170,7 @@ def require_the_same(graph, folder, capfd, spec, settings, said, model=None):
     """Compare what `check` finds with what the node itself says."""
     path = folder / 'a.yaml'
     path.write_text(f'{spec.name}:\n  ros__parameters: {{{settings}}}\n')
-    faults = list(faults_of(path, model))
+    faults = check_file(path, model).faults
     # As one starts it by hand: launch files would win over the file.
     given = {key: value for key, value in spec.parameters.items() if f'{key}:' not in settings}
     node = graph.add(
