@@ -40,10 +40,10 @@ ROS_REFUSALS = (
 
 _SKIPPED = 3
 """Steps without a reply in time that are no pause of the machine."""
-LIMIT = 5.0
+DEADLINE = 5.0
 """Wall time for the middleware to end [s]."""
 _LINE = (
-    f'the middleware did not end within {LIMIT:g} s, so this process ends without it; what it '
+    f'the middleware did not end within {DEADLINE:g} s, so this process ends without it; what it '
     'leaves in /dev/shm is removed by: fastdds shm clean'
 ).encode()
 _CLOCK_MONOTONIC, _SIGEV_THREAD = 1, 2
@@ -187,7 +187,7 @@ def _hand_over(nodes: Sequence[PropulsionNode]) -> None:
 
 
 @contextmanager
-def deadline(code: int, limit: float = LIMIT) -> Iterator[None]:
+def deadline(code: int, limit: float = DEADLINE) -> Iterator[None]:
     """End the process with a code, after one line, where the context lasts longer than a limit.
 
     The middleware may hang as a process ends: Fast DDS did so once in some hundred exits.

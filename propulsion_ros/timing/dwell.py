@@ -7,9 +7,6 @@ from typing import Any
 
 from propulsion_ros.timing.stamps import StampJudge, StampLimits
 
-_STAMPS = StampLimits(behind_ns=0, agreeing=1)
-"""The caller has judged the time: every step back is a jump."""
-
 
 class Dwell:
     """Time for which a condition has held.
@@ -118,6 +115,10 @@ class Held:
     def is_alive(self, now_ns: int) -> bool:
         """Return whether there is a value that has changed within the limit."""
         return self.since_ns is not None and now_ns - self.since_ns <= self._limit_ns
+
+
+_STAMPS = StampLimits(behind_ns=0, agreeing=1)
+"""The caller has judged the time: every step back is a jump."""
 
 
 class OnTimes:

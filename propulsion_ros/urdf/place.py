@@ -17,8 +17,11 @@ from propulsion_ros.urdf.link_tree import Joint, LinkTree, Pose
 from propulsion_ros.urdf.xml import Tag, numbers
 
 NAMES_EXPR = 'names_expr'
+"""Tag of an expression that selects joints."""
 LENGTH_LIMIT = 200
+"""Characters of an expression."""
 STEP_LIMIT = 10_000_000
+"""Ways that the matcher may have to try for all names together."""
 _FEW = 5
 """Joints that an error lists."""
 
