@@ -235,10 +235,8 @@ def _replayed(spec: NodeSpec) -> NodeSpec:
 
 def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:
     description = read_description(model)
-    try:
+    with description.located():
         blocks = actuators_from_urdf(description.text, loop_params_of)
-    except ConfigError as error:
-        raise SourceError(description.place_of(error), str(error)) from error
     if not blocks:
         raise SourceError(
             str(model), f'no <plugin filename="{FILENAME}">, nor one of UUV\'s, in any <gazebo>'

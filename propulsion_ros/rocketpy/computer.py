@@ -16,14 +16,13 @@ import numpy as np
 
 from propulsion_ros.flight.readiness import REQUIRED
 from propulsion_ros.graph.executables import LOOPS
-from propulsion_ros.graph.node_config import in_file
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.loops.payloads import Kind, OdometryRow
 from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.replay.plain import SECOND, Wire, maker_of
 from propulsion_ros.rocketpy.sensors import SOURCES, Reading, SensorFault, Source, found, message_of
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.errors import SourceError, naming
 from propulsion_ros.settings.files import write_text
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
@@ -226,7 +225,7 @@ class _Flight:
         self._sources: list[Source] = []
         self._is_armed = False
         self._host = _Host(self._take)
-        with in_file(computer.file, computer.node):
+        with naming(f'{computer.file}: {computer.node}'):
             given = {**ParameterFile(computer.file).of(computer.node), **computer.given}
             checks = given.get('required_checks', REQUIRED)
             given.update(_ABSENT, required_checks=[each for each in checks if each != 'record'])

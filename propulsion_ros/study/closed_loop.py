@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from propulsion_ros.graph.executables import LOOPS
-from propulsion_ros.graph.node_config import in_file
 from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation, simulated
 from propulsion_ros.graph.wiring import REPLAYED, Graph, actuator_nodes, pushing_blocks
 from propulsion_ros.loops.command_hold import FIELDS
@@ -20,7 +19,7 @@ from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, Emit, LoopHost
 from propulsion_ros.replay.plain import maker_of
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.errors import ConfigError, naming
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.block import ActuatorSpec
 
@@ -91,7 +90,7 @@ class ClosedLoop:
             self._bus.subscribe(_ODOMETRY, Kind.ODOMETRY, steer)
 
     def _run(self, spec: NodeSpec, files: Sequence[Path]) -> _Host:
-        with in_file(files[-1] if files else Path(spec.name), spec.name):
+        with naming(f'{files[-1] if files else spec.name}: {spec.name}'):
             return running(spec, files, self._bus, self.lines.append)
 
     def fly(self) -> None:

@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from xml.etree.ElementTree import Element, ParseError
@@ -260,6 +261,14 @@ class Description:
             line = _LINE.search(error.problem)
             return f'{self.name}:{line[1]}' if line and not self.expanded else self.name
         return self.name if found is None else f'{found[0]}:{found[1]}'
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Let an error name the file and the line that it is about; see `place_of`."""
+        try:
+            yield
+        except ConfigError as error:
+            raise SourceError(self.place_of(error), str(error)) from error
 
     @cached_property
     def _root(self) -> Element | None:
