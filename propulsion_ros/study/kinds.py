@@ -75,7 +75,7 @@ def files_of(study: Study) -> dict[str, bytes]:
         found[params_name(i)] = read_bytes(_near(folder, name), _LARGEST)
     if params.controller:
         found[CONTROLLER] = read_bytes(_near(folder, params.controller), _LARGEST)
-    if params.input and params.kind == 'apogee':
+    if params.input and KINDS[params.kind].takes_logs:
         found |= _flown_logs(_near(folder, params.input))
     elif params.input:
         path = _near(folder, params.input)
