@@ -13,7 +13,7 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY as G
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.draws import LOG, Range, Rng
-from propulsion_ros.study.ground.motion import STEP, Motion
+from propulsion_ros.study.ground.motion import STEP, Motion, wandering
 
 SITE = (47.0, 11.0, 120.0)
 """Latitude and longitude [deg], and altitude [m] of the pad."""
@@ -123,12 +123,7 @@ def measure(motion: Motion, rng: Rng, kit: Mapping[str, Any]) -> dict[str, Strea
         _digits(force, IMU_RANGE), _digits(rate, _GYRO_RANGE),
     ], axis=1))
     time = times(kit['fix_rate'])
-    stay = math.exp(-1.0 / (kit['fix_rate'] * _FIX_ALIKE))
-    from scipy.signal import lfilter
-
-    noise = rng.normal(0.0, kit['fix_error'] * math.sqrt(1.0 - stay * stay), len(time))
-    noise[:1] = rng.normal(0.0, kit['fix_error'])
-    slow = np.asarray(lfilter([1.0], [1.0, -stay], noise))
+    slow = wandering(rng, kit['fix_error'], 1.0 / (kit['fix_rate'] * _FIX_ALIKE), len(time))
     height = np.interp(time, motion.time, motion.height) + slow + rng.normal(0.0, 0.2, len(time))
     found[FIX] = stream(time, height[:, None])
     return found
