@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from rosbags.interfaces import Nodetype
 
-from propulsion_ros.replay import cdr
+from propulsion_ros.replay import plain
 
 
-class Wire(cdr.Wire):
+class Wire(plain.Wire):
     """Writes messages of rclpy as well as those that it reads."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.models.common.family import BodyState, Command, Family
 from propulsion_ros.urdf.link_tree import LinkTree
-from propulsion_ros.urdf.names_expr import TAG, expand
+from propulsion_ros.urdf.place import NAMES_EXPR, expand
 from propulsion_ros.urdf.reader import (
     FILENAME,
     actuators_from_urdf,
@@ -127,7 +127,7 @@ def _tree() -> LinkTree:
 
 
 def _names_expr(data: bytes) -> None:
-    selector = Tag(TAG, text_of(data), 'gazebo/plugin/thruster')
+    selector = Tag(NAMES_EXPR, text_of(data), 'gazebo/plugin/thruster')
     rows = expand(Tag('thruster', '', 'gazebo/plugin/thruster', children=(selector,)), _tree())
     require(all(row.name for row in rows), 'an actuator has no name')
 

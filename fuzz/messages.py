@@ -19,13 +19,13 @@ from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.loops.decoders import checked_wrench, msg_to_com, msg_to_current, msg_to_motion
-from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.messages.readers import READERS, SHORTEST, MessageReader
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.replay.host import CLOCK_TOPIC
 from propulsion_ros.replay.plain import clock_message
 from propulsion_ros.settings.errors import CommandError, SourceError
+from propulsion_ros.settings.names import class_of
 from propulsion_ros.settings.quantity import FloatArray
 
 _S = 1_000_000_000

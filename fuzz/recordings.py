@@ -11,9 +11,9 @@ from benchmarks.wire import Wire
 from fuzz.binary_formats import DB3, MCAP, ULOG
 from fuzz.target import REPOSITORY, Target, require, scratch, shipped, written
 from fuzz.text_formats import YAML
-from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.names import class_of
 
 _MOST = 1000
 """Messages that are read of one bag: a small file can claim, and have, a great many."""

@@ -29,7 +29,7 @@ from propulsion_ros.rml.config import BLOCKS, FlightConfig, read_flight_config
 from propulsion_ros.settings.errors import CommandError, SourceError
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.study.study import MOST_CASES, read_study
-from propulsion_ros.tools.check import faults_of
+from propulsion_ros.tools.check import check_file
 
 
 def _parameters(data: bytes) -> None:
@@ -52,7 +52,7 @@ def _parameters(data: bytes) -> None:
         pattern = f'/{name.strip("/")}'
         require(_same(ours.pop(pattern, {}), given), f'{pattern}: ROS reads {given}')
     require(not any(ours.values()), f'ROS does not read {ours}')
-    for fault in faults_of(path):
+    for fault in check_file(path).faults:
         raise SourceError('fault', fault)
     for name, space in file.nodes_and_namespaces:
         values = file.of(name, space)

@@ -2,7 +2,7 @@
 """Actuator physics and flight logic for robots that push against something."""
 from __future__ import annotations
 
-from propulsion_ros.settings.late import late
+from propulsion_ros.settings.imports import late
 
 # Of its name type checkers know what it means, and no import is needed.
 TYPE_CHECKING = False

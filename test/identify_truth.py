@@ -13,7 +13,7 @@ from propulsion_ros.identify.candidates import Candidates, Ticks
 from propulsion_ros.identify.fit import Fit, fitted
 from propulsion_ros.identify.free import free_parameters
 from propulsion_ros.identify.problem import Problem, Setup
-from propulsion_ros.identify.recording import FLOW, STATE, WRENCH, Recording, Series
+from propulsion_ros.identify.reading import FLOW, STATE, WRENCH, Recording, Series
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.registry import FAMILIES

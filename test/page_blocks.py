@@ -24,7 +24,7 @@ from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.rml.config import read_flight_config
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.study.study import read_study
-from propulsion_ros.tools.check import faults_of
+from propulsion_ros.tools.check import check_file
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
 LANGUAGES = ('', 'csv', 'diff', 'json', 'jsonc', 'python', 'sh', 'text', 'xml', 'yaml')
@@ -108,7 +108,7 @@ def _check_yaml(text):
         path.write_text(text, encoding='utf-8')
         models = [None, *(share_directory() / 'urdf' / f'{name}.urdf.xacro' for name in VEHICLES)]
         # A page that speaks of one robot need not repeat what its description says.
-        found = [list(faults_of(path, model)) for model in models]
+        found = [check_file(path, model).faults for model in models]
     if all(found):
         said = [fault.removeprefix(f'{path}: ') for faults in found for fault in faults]
         raise PageError(min(said, key=lambda fault: 'is required' in fault))

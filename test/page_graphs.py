@@ -12,8 +12,8 @@ import yaml
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 
-from propulsion_ros.messages.graph_names import type_name
 from propulsion_ros.nodes.stack import make_node
+from propulsion_ros.settings.names import type_name
 from propulsion_ros.tools.demo import reserved_domain
 from ros_graph import close
 

@@ -12,7 +12,7 @@ from markdown_pages import REPOSITORY
 from page_graphs import PageError, message_class
 from page_launch import launch_arguments
 from page_shell import PLACEHOLDER, files_exist, inside
-from propulsion_ros.graph import graph_options
+from propulsion_ros.graph import wiring
 from propulsion_ros.nodes import stack
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
@@ -97,7 +97,7 @@ class Ros2:
                 rclpy.init(args=[name, *ros], context=context, domain_id=domain)
                 if name == 'stack':
                     _check_stack_options(own)
-                    graph_options.checked_graph(own, [])
+                    wiring.checked_graph(own, [])
                     return
                 try:
                     nodes.append(stack.EXECUTABLES[name](context=context))
@@ -211,7 +211,7 @@ def _positional(words, with_value):
 def _check_stack_options(words):
     parser = argparse.ArgumentParser(exit_on_error=False)
     parser.add_argument('--executor', choices=('events', 'single'))
-    graph_options.add_graph_options(parser)
+    wiring.add_graph_options(parser)
     try:
         with contextlib.redirect_stderr(io.StringIO()):
             parser.parse_args(words)

@@ -15,9 +15,8 @@ from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.bags import BagWriter, Recorded
-from propulsion_ros.replay.cdr import Wire
 from propulsion_ros.replay.host import Bus, LoopHost
-from propulsion_ros.replay.plain import maker_of
+from propulsion_ros.replay.plain import Wire, maker_of
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.yaml_file import settings_of
 

@@ -26,7 +26,7 @@ GROUPS = {'kinds': (kinds, names, targets), 'texts': (contents,), 'bags': (bags,
 NEEDED = (
     *(f'propulsion_ros.tools.{name}' for name in ('check', 'apogee', 'replay', 'plot', 'demo',
                                                   'gazebo')),
-    'propulsion_ros.replay.run', 'propulsion_ros.nodes.flight_state_node',
+    'propulsion_ros.tools.replay', 'propulsion_ros.nodes.flight_state_node',
     'propulsion_ros.nodes.actuator_node', 'rosbags.rosbag2', 'rosbags.typesys',
 )
 """What is imported once, before the cases."""
@@ -46,7 +46,7 @@ def run(case, path):
 
         try:
             if kind == 'references':
-                from propulsion_ros.study.apogee.flown_logs import references_of
+                from propulsion_ros.study.apogee.flights import references_of
 
                 os.symlink(path, 'reference.json')
                 references_of(Path())

@@ -98,7 +98,7 @@ SEEDS = [
     pytest.param('gz_dialect.py', "'propeller_diameter': 'prop", "'diameter': 'prop",
                  'description boat_of_gz_sim.urdf, block thrusters propeller_diameter',
                  id='tag of gz-sim'),
-    pytest.param('table_columns.py', "'ixx'", "'xx'", 'column of replay nitrogen.ixx', id='column'),
+    pytest.param('table_writer.py', "'ixx'", "'xx'", 'column of replay nitrogen.ixx', id='column'),
     pytest.param('rotors/integrators.py', "if integrator == 'isaaclab_rk4'", 'if not integrator',
                  'number rotors integrator isaaclab_rk4', id='number of an original'),
     pytest.param('tools/cli.py', "'play': .*", '', 'command play', id='command'),

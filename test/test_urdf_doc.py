@@ -104,6 +104,6 @@ def test_constants_are_those_of_the_tables(title, kind, here, constants):
 
 
 def test_limits_are_those_of_the_table():
-    assert f'{urdf_xml.SIZE_LIMIT // 2**20} Mi characters, {urdf_xml.DEPTH_LIMIT} el' in PAGE
+    assert f'{urdf_xml.SIZE_LIMIT // 2**20} Mi characters, {urdf_xml.DEEPEST} el' in PAGE
     assert f'joints in a row | {link_tree.CHAIN_LIMIT} |' in PAGE
     assert f'{description.BLOCK_LIMIT}, {plugin_block.ROW_LIMIT} |' in PAGE

@@ -21,8 +21,8 @@ from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.encoders import make_encoder
-from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.settings.names import class_of
 
 ODOMETRY, LAST_TOPIC = 'vehicle/odometry', 'vehicle/imu'
 """Where a body publishes its motion, and what is subscribed to when all else is."""

@@ -5,7 +5,7 @@ Time is an argument. It imports `models.common`, `timing` and `settings`.
 """
 from __future__ import annotations
 
-from propulsion_ros.settings.late import late
+from propulsion_ros.settings.imports import late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

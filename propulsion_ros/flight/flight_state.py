@@ -39,9 +39,8 @@ from propulsion_ros.flight.resumption import RecordedFlight, Resumption
 from propulsion_ros.flight.safing import AskedTwice, all_disarmed, why_aloft
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.timing.dwell import Dwell
+from propulsion_ros.timing.dwell import Dwell, Held
 from propulsion_ros.timing.flight_clock import Stamp
-from propulsion_ros.timing.held import Held
 
 _OVERRIDES_NS = 60_000_000_000  # for how long an override counts more than the sensors [ns]
 

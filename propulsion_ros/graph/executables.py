@@ -23,14 +23,13 @@ from propulsion_ros.graph.node_config import Setting, allocator_of, block_named,
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import ADAPTERS, ActuatorPorts
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
-from propulsion_ros.loops.estimate_loop import EstimateParams
-from propulsion_ros.loops.estimate_ports import EstimatePorts
+from propulsion_ros.loops.estimate_loop import EstimateParams, EstimatePorts
 from propulsion_ros.loops.ports import Host, Loop, Parameters
 from propulsion_ros.models.common.facts import ESTIMATES
 from propulsion_ros.models.common.family import Estimator
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf

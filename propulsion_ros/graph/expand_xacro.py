@@ -18,8 +18,8 @@ from typing import Any
 
 from propulsion_ros.settings.errors import SourceError, one_line
 from propulsion_ros.settings.files import printable, read_text
-from propulsion_ros.settings.optional_packages import how_to_get
-from propulsion_ros.urdf.description import Place, lines_of
+from propulsion_ros.settings.imports import how_to_get
+from propulsion_ros.urdf.xml import Place, lines_of
 
 _MARK = 'propulsion_ros_place'
 _TAKING = ('check_attrs', 'reqd_attrs', 'handle_macro_call')

@@ -29,20 +29,13 @@ from launch.substitutions import ThisLaunchFile
 from launch_ros.actions import LifecycleNode, Node
 
 from propulsion_ros.graph.share import PACKAGE, share_directory
-from propulsion_ros.graph.simulation import BODY
-from propulsion_ros.graph.wiring import (
-    Graph,
-    NodeSpec,
-    Simulation,
-    check_settings,
-    robot_graph,
-    vehicle_graph,
-)
+from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation
+from propulsion_ros.graph.wiring import Graph, check_settings, robot_graph, vehicle_graph
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import read_text, require_absent, write_text
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.names import check_namespace, domain_id, is_name
-from propulsion_ros.settings.yaml_file import SIZE_LIMIT, ParameterFile
+from propulsion_ros.settings.yaml_file import ParameterFile
 
 _RECORDER_TIMEOUT = 60.0
 """How long a simulated body waits for its recorder [s]."""
@@ -574,6 +567,6 @@ def _record_qos(prefix: str) -> Path:
     if prefix == '/':
         return shipped
     path = Path(launch.logging.launch_config.log_dir) / 'record_qos.yaml'
-    text = read_text(shipped, SIZE_LIMIT)
+    text = read_text(shipped)
     write_text(path, re.sub('^/(?!clock:)', prefix, text, flags=re.MULTILINE))
     return path

@@ -18,8 +18,8 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import read_text
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.yaml_file import settings_of
-from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
+from propulsion_ros.urdf.xml import Description
 
 
 def models_of(
@@ -41,10 +41,8 @@ def vehicles_of(
     description, files = _files_of(robot, parameters)
     models = _families_of(description, files, (count,))
     pushing = {name: model for name, model in models.items() if model.facts.pushes}
-    try:
+    with description.located():
         _, dry = mass_from_urdf(description.text)
-    except ConfigError as error:
-        raise SourceError(description.place_of(error), str(error)) from error
     try:
         body = build(BodyParams, settings_of(files, BODY), 'body.')
         return Vehicles(pushing, body, dry, count)
@@ -64,12 +62,10 @@ def _families_of(
     description: Description, files: Sequence[str | Path], batch: tuple[int, ...]
 ) -> Mapping[str, Family]:
     models: dict[str, Family] = {}
-    try:
+    with description.located():
         for spec in actuators_from_urdf(description.text, loop_params_of):
             given = settings_of(files, spec.name)
             models[spec.name], _ = build_family(spec.family, given, spec, batch)
-    except ConfigError as error:
-        raise SourceError(description.place_of(error), str(error)) from error
     if not models:
         raise SourceError(description.name, 'has no plugin block of actuators')
     return models

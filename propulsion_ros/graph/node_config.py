@@ -2,10 +2,8 @@
 """What a node runs, with or without ROS: one family, configured by parameters and a block."""
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.family_params import (
@@ -24,7 +22,7 @@ from propulsion_ros.models.common.family import Allocatable, Family, Idling, is_
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.models.steering.steered import made_family
 from propulsion_ros.models.steering.vectored import Vectoring
-from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, SourceError
+from propulsion_ros.settings.errors import FIRST, ConfigError, Faults
 from propulsion_ros.settings.flat import (
     Parameter,
     all_faults,
@@ -177,17 +175,6 @@ def allocator_of(
     return family, Allocator(
         family.allocation_matrix, lower, upper, own.method, own.weights, least
     )
-
-
-@contextmanager
-def in_file(config: Path, node: str) -> Iterator[None]:
-    """Let an error of a node name the file and the node."""
-    try:
-        yield
-    except SourceError:
-        raise
-    except ConfigError as error:
-        raise SourceError(f'{config}: {node}', str(error)) from error
 
 
 def block_of(

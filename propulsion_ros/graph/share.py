@@ -15,8 +15,7 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import ABSENT, check_file, kind_of, printable, read_text
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.urdf.description import Description
-from propulsion_ros.urdf.xml import SIZE_LIMIT
+from propulsion_ros.urdf.xml import SIZE_LIMIT, Description
 
 PACKAGE = 'propulsion_ros'
 _ADDRESS, _MODEL = 'package://', 'model://'

@@ -15,7 +15,7 @@ from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.facts import STEPS
 from propulsion_ros.models.registry import REGISTRY
-from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.errors import ConfigError, SourceError, naming
 from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, suggestion
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.timing.stepping import divides
@@ -155,12 +155,8 @@ def _steps(block: ActuatorSpec) -> bool:
 def _group(block: ActuatorSpec, simulation: Simulation) -> _Group:
     """Return a group as its node would make it, or raise `ConfigError`."""
     given = simulation.of(block.name)
-    try:
+    with naming(block.name):
         family, timing = build_family(block.family, given, block)
-    except SourceError:
-        raise
-    except ConfigError as error:
-        raise SourceError(block.name, str(error)) from error
     return _Group(block, given, timing, bool(family.uses_body))
 
 

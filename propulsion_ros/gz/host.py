@@ -16,11 +16,11 @@ from rclpy.signals import SignalHandlerOptions
 
 from propulsion_ros.graph.family_params import group_of, loop_params_of
 from propulsion_ros.graph.node_config import build_family
-from propulsion_ros.graph.wiring import NodeSpec, actuator_nodes, pushing_blocks
+from propulsion_ros.graph.simulation import NodeSpec
+from propulsion_ros.graph.wiring import actuator_nodes, pushing_blocks
 from propulsion_ros.gz.command_topics import CommandTopic, Listener, command_topics
 from propulsion_ros.gz.joint_drives import Group, held_joints
-from propulsion_ros.gz.link_forces import LinkForces, Mount
-from propulsion_ros.gz.seats import group_seats, shifts
+from propulsion_ros.gz.link_forces import LinkForces, Mount, group_seats, shifts
 from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of, placed_description
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.ports import Outlet, Port
@@ -35,7 +35,7 @@ from propulsion_ros.settings.errors import CommandError, SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
-from propulsion_ros.urdf.link_tree import LinkTree, Pose
+from propulsion_ros.urdf.link_tree import Pose, tree_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
@@ -103,7 +103,7 @@ class ActuatorHost:
         plugin = Element('plugin') if plugin is None else plugin
         robot = parse_urdf(description) if description else None
         text = placed_description(model, robot, plugin.findall('actuators'))
-        tree = LinkTree(parse_urdf(text))
+        tree = tree_of(text)
         specs = actuators_from_urdf(text, loop_params_of)
         nodes = {spec.name: spec for spec in actuator_nodes(text, specs, use_sim_time=False)}
         self.warnings = _strays(self._files, nodes)
@@ -140,7 +140,7 @@ class ActuatorHost:
             joint for group in self._groups for joint in group.joints
         ))
         if robot is not None:
-            self.warnings += shifts(LinkTree(robot), tree, groups)
+            self.warnings += shifts(tree_of(description), tree, groups)
         self.links = tuple(dict.fromkeys(
             link for group in self._groups for link in group.forces.links
         ))

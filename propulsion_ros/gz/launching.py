@@ -29,9 +29,9 @@ from propulsion_ros.graph.launch_actions import (
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import gazebo_graph
-from propulsion_ros.gz.body_effects import read_body
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, Release, bridge_yaml
 from propulsion_ros.gz.model import GazeboRobot, gazebo_robot
+from propulsion_ros.gz.sdf_elements import read_body
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import write_text

@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what actuators do in base_link to forces at the links of a simulated model."""
+"""From what actuators do in base_link to forces at the links that carry them in a model."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from propulsion_ros.gz.joint_drives import Group
+from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of, distances
 from propulsion_ros.models.common.family import Family, Output
 from propulsion_ros.models.common.motion import MatrixMotion
 from propulsion_ros.models.common.wrench import cross, product
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.urdf.link_tree import IDENTITY, Pose
+from propulsion_ros.urdf.link_tree import IDENTITY, LinkTree, Pose
+
+_FAR, _TURNED = 1e-3, math.radians(0.1)
+"""From where on a place differs from that of the description [m], [rad]."""
 
 
 @dataclass(frozen=True)
@@ -161,3 +167,51 @@ def _moved(pose: Pose) -> FloatArray:
     moved[:3, :3] = moved[3:, 3:] = turn
     moved[3:, :3] = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ turn
     return moved
+
+
+def group_seats(
+    model: SimulatedModel, tree: LinkTree, group: Group, held: Collection[str]
+) -> list[Seat]:
+    """Return where each actuator of a group acts, as `carrier_of` finds it."""
+    base_link, seats = group.spec.base_link, []
+    for frame, axis in zip(group.family.actuator_frames, group.output.axes, strict=True):
+        if frame:
+            pose = tree.pose(frame, base_link)
+            own = pose.rotation.T @ axis
+            seats.append(Seat(Mount(*carrier_of(model, tree, frame, held, own)), pose))
+        else:
+            seats.append(Seat(Mount(*carrier_of(model, tree, base_link, held)), IDENTITY))
+    return seats
+
+
+def shifts(described: LinkTree, tree: LinkTree, groups: Sequence[Group]) -> Iterator[str]:
+    """Yield a line, where any, of the actuator that is farthest from where it was described.
+
+    Parameters
+    ----------
+    described, tree : LinkTree
+        The description as it was given, and placed as in the model.
+    groups : sequence of Group
+        The actuators.
+    """
+    found = []
+    for group in groups:
+        base, family = group.spec.base_link, group.family
+        for name, frame in zip(family.actuator_names, family.actuator_frames, strict=True):
+            if frame:
+                before, now = described.pose(frame, base), tree.pose(frame, base)
+                far, angle = distances(before, now)
+                found.append((max(far / _FAR, angle / _TURNED), name, before, now, angle))
+    beyond = [each for each in found if each[0] > 1.0]
+    if beyond:
+        _, name, before, now, angle = max(beyond, key=lambda each: each[0])
+        further = f', and {len(beyond) - 1} more' if len(beyond) > 1 else ''
+        yield (
+            f'{name!r} is at {_shown(now.position)} m in the world and at '
+            f'{_shown(before.position)} m in the robot description, turned by '
+            f'{math.degrees(angle):.3g} degrees{further}; the place in the world is used'
+        )
+
+
+def _shown(position: FloatArray) -> str:
+    return '(' + ', '.join(f'{value:.4g}' for value in position.tolist()) + ')'

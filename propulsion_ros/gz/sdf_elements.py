@@ -1,13 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements of SDF in a robot description: gz-sim's systems."""
+"""Elements of SDF in a robot description: gz-sim's systems, and effects on the simulated body."""
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
+import numpy as np
+
 from propulsion_ros.graph.share import located
+from propulsion_ros.models.body.rigid_body import Air, BodyParams
+from propulsion_ros.models.common.atmosphere import density
+from propulsion_ros.settings.flat import build
+from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.urdf.link_tree import LinkTree, origin_of
+from propulsion_ros.urdf.xml import numbers
+
+_GROUP = 'body.'
 
 
 def plugin(library: str, name: str, **tags: Any) -> Element:
@@ -59,3 +72,130 @@ def insert(root: Element, element: Element, link: str = '') -> None:
     """Add an element of SDF to the model of a description, or to one of its links."""
     attributes = {'reference': link} if link else {}
     SubElement(root, 'gazebo', attributes).append(element)
+
+
+def read_body(params_files: Sequence[str | Path], namespace: str = '') -> BodyParams:
+    """Return the simulated body of parameter files, as node ``vehicle`` would have it.
+
+    Raises `ConfigError` for everything that is wrong.
+    """
+    values = settings_of(params_files, 'vehicle', namespace)
+    return build(BodyParams, {
+        key.removeprefix(_GROUP): value for key, value in values.items() if key.startswith(_GROUP)
+    })
+
+
+def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) -> list[str]:
+    """Add drag and collision shapes to a description; return what is left out, a line each.
+
+    Parameters
+    ----------
+    root : Element
+        The description, which is changed.
+    tree : LinkTree
+        Its links.
+    base_link : str
+        Frame of the settings.
+    params : BodyParams
+        The settings.
+    """
+    _add_shapes(root, base_link, params)
+    notes = ['no launch rail: body.rail_length'] if params.rail_length else []
+    if params.hulls.names:
+        notes.append('no buoyancy of body.hulls, and drag as under water')
+    if not (params.drag_area.any() or params.angular_drag.any()):
+        return notes
+    if base_link != tree.root:
+        return [*notes, f'no drag: base_link {base_link!r} is not the root link {tree.root!r}']
+    if params.drag_over_mach:
+        notes.append('drag as at rest, at any speed: body.drag_over_mach')
+    coefficients = drag_coefficients(params)
+    system = plugin('hydrodynamics', 'Hydrodynamics', link_name=base_link)
+    for tag, value in coefficients.items():
+        SubElement(system, tag).text = repr(value)
+    insert(root, system)
+    return notes
+
+
+def drag_coefficients(params: BodyParams) -> dict[str, float]:
+    """Return quadratic damping as gz-sim's Hydrodynamics takes it, but for zeros.
+
+    The name of a coefficient is that of the force or torque (x y z k m n), the velocity that it
+    opposes, 'abs', and the same velocity (U V W P Q R). Each axis has its own speed there, while
+    the simulated body's drag has the whole speed; they agree for motion along an axis.
+    """
+    rho = params.fluid_density or float(
+        density(params.site_altitude, params.temperature_offset)
+    )
+    areas = Air(0.0, params.drag_over_mach).factor(0.0) * params.drag_area
+    found: dict[str, float] = {}
+    for axis, velocity, area, spin, drag in zip(
+        np.eye(3), 'UVW', areas, 'PQR', params.angular_drag, strict=True
+    ):
+        force = -0.5 * rho * area * axis
+        torque: FloatArray = np.cross(params.centre_of_pressure, force)
+        wrench = np.concatenate((force, torque))
+        for letter, value in zip('xyzkmn', wrench.tolist(), strict=True):
+            if value:
+                found[f'{letter}{velocity}abs{velocity}'] = value
+        if drag:
+            letter = 'kmn'['PQR'.index(spin)]
+            found[f'{letter}{spin}abs{spin}'] = -rho * float(drag)
+    return found
+
+
+def clearance(root: Element, tree: LinkTree, base_link: str) -> float:
+    """Return how far base_link is above the lowest point of the collision shapes [m].
+
+    At least 0; meshes, whose size no description has, count as points.
+    """
+    lowest = 0.0
+    for link in root.findall('link'):
+        for shape in link.findall('collision'):
+            origin = origin_of(shape, 'robot/link/collision')
+            place = tree.pose(link.get('name', ''), base_link) @ origin
+            lowest = min(lowest, float(place.position[2]) - _reach(shape, place.rotation[2]))
+    return -lowest
+
+
+def _reach(shape: Element, down: FloatArray) -> float:
+    """Return how far a shape reaches from its middle along a direction, in its axes [m]."""
+    found = shape.find('geometry')
+    for solid in () if found is None else found:
+        path = f'robot/link/collision/geometry/{solid.tag}'
+        if solid.tag == 'box':
+            size = numbers(solid.get('size', ''), f'{path}/@size', 3)
+            return 0.5 * float(np.abs(down) @ np.array(size))
+        if solid.tag in ('cylinder', 'sphere'):
+            radius = numbers(solid.get('radius', ''), f'{path}/@radius', 1)[0]
+            if solid.tag == 'sphere':
+                return radius
+            length = numbers(solid.get('length', ''), f'{path}/@length', 1)[0]
+            return radius * math.hypot(*down[:2].tolist()) + 0.5 * length * abs(float(down[2]))
+    return 0.0
+
+
+def _add_shapes(root: Element, base_link: str, params: BodyParams) -> None:
+    """Give a robot without any collision shape some: its visual ones, or what it displaces.
+
+    gz-sim's buoyancy is that of the volume of the collision shapes.
+    """
+    if root.find('link/collision') is not None:
+        return
+    if params.displaced_volume:
+        link = root.find(f"link[@name='{base_link}']")
+        if link is None:
+            return
+        collision = SubElement(link, 'collision')
+        SubElement(collision, 'origin', xyz=' '.join(
+            map(repr, params.centre_of_buoyancy.tolist())
+        ))
+        edge = repr(params.displaced_volume ** (1.0 / 3.0))
+        SubElement(SubElement(collision, 'geometry'), 'box', size=f'{edge} {edge} {edge}')
+        return
+    for link in root.findall('link'):
+        for visual in link.findall('visual'):
+            collision = SubElement(link, 'collision')
+            collision.extend(copy.deepcopy(
+                [child for child in visual if child.tag in ('origin', 'geometry')]
+            ))

@@ -16,13 +16,14 @@ from rclpy.logging import get_logger
 
 from propulsion_ros.graph.share import load_robot_description, located
 from propulsion_ros.gz.host import ActuatorHost
-from propulsion_ros.gz.missing import Rest, silent_sensors
-from propulsion_ros.gz.reading import (
+from propulsion_ros.gz.simulated_model import (
+    Rest,
     array_of,
     element_of,
     place_of,
     pose_of,
     read_model,
+    silent_sensors,
 )
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import suggestion

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from propulsion_ros.identify.fit import Fit, whiteness
-from propulsion_ros.identify.recording import Recording
+from propulsion_ros.identify.reading import Recording
 from propulsion_ros.settings.quantity import FloatArray
 
 _LOW_SHARE = 0.6

@@ -10,7 +10,7 @@ import numpy as np
 
 from propulsion_ros.identify.free import BODY, Free, numbers
 from propulsion_ros.identify.problem import Channel, Problem, Setup
-from propulsion_ros.identify.recording import ALTITUDE, CLIMB, Recording, Series
+from propulsion_ros.identify.reading import ALTITUDE, CLIMB, Recording, Series
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.settings.errors import SourceError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from propulsion_ros.drawing.figure import PUBLISHED, Page, Panel, Trace
-from propulsion_ros.identify.recording import STATE, WRENCH
+from propulsion_ros.identify.reading import STATE, WRENCH
 from propulsion_ros.pictures.signals import with_unit
 from propulsion_ros.settings.quantity import FloatArray
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from propulsion_ros.identify.recording import IMU, Recording, Series
+from propulsion_ros.identify.reading import IMU, Recording, Series
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray

@@ -13,7 +13,7 @@ import numpy as np
 
 from propulsion_ros.identify.candidates import Candidates, Response, Ticks
 from propulsion_ros.identify.free import BODY, DELAY, Free
-from propulsion_ros.identify.recording import FLOW, STATE, WRENCH, Recording, Series
+from propulsion_ros.identify.reading import FLOW, STATE, WRENCH, Recording, Series
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.settings.errors import ConfigError, SourceError

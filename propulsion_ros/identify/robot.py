@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_of
-from propulsion_ros.graph.node_config import Setting, block_named, in_file, read_setting
+from propulsion_ros.graph.node_config import Setting, block_named, read_setting
 from propulsion_ros.graph.share import read_description
 from propulsion_ros.identify.free import BODY
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.steering.steered import STEERING, steering_of
 from propulsion_ros.models.steering.steering import SteeringParams
-from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.errors import ConfigError, SourceError, naming
 from propulsion_ros.settings.flat import Parameter, build, parameters_of, refuse_unknown
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.settings.yaml_file import ParameterFile
@@ -136,11 +136,9 @@ def read_robot(
         params, columns = settings_of_fit(file.of(NODE) if file else {})
     except ConfigError as error:
         raise SourceError(f'{params_file}: {NODE}', str(error)) from error
-    try:
+    with description.located():
         blocks = actuators_from_urdf(description.text, loop_params_of)
         _, body = mass_from_urdf(description.text)
-    except ConfigError as error:
-        raise SourceError(description.place_of(error), str(error)) from error
     if params.mass:
         body = MassProperties(
             params.mass, body.com, body.inertia * (params.mass / body.mass if body.mass else 1.0)
@@ -156,7 +154,7 @@ def read_robot(
     if group:
         block = block_named(blocks, group)
         given = GivenParameters(group, file.of(group) if file else {})
-        with in_file(params_file or model, group):
+        with naming(f'{params_file or model}: {group}'):
             _, setting = read_setting(given, ActuatorNodeParams, lambda own: block)
             setting.build_family()
     vehicle = file.of('vehicle') if file else {}

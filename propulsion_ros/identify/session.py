@@ -39,8 +39,7 @@ from propulsion_ros.identify.free import (
 )
 from propulsion_ros.identify.prepare import prepared
 from propulsion_ros.identify.problem import Problem, Setup, rms
-from propulsion_ros.identify.reading import Names, read_recording
-from propulsion_ros.identify.recording import STATE, Recording
+from propulsion_ros.identify.reading import STATE, Names, Recording, read_recording
 from propulsion_ros.identify.robot import Robot
 from propulsion_ros.identify.validation import (
     cross_validated,
@@ -48,7 +47,7 @@ from propulsion_ros.identify.validation import (
     spread_by_parts,
     variants,
 )
-from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
+from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import opened_to_write, writing
 from propulsion_ros.settings.quantity import FloatArray

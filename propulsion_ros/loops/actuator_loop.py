@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from propulsion_ros.loops.centre_of_mass import CentreOfMass
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
-from propulsion_ros.loops.joint_angles import JointAngles
+from propulsion_ros.loops.measured import CentreOfMass, JointAngles
 from propulsion_ros.models.common.family import (
     AboutCom,
     BodyState,
@@ -27,8 +26,15 @@ from propulsion_ros.models.common.motion import MatrixMotion, Motion
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray, quantity, validate
-from propulsion_ros.timing.agenda import NEVER, Agenda, Place
-from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks, ticks_per
+from propulsion_ros.timing.stepping import (
+    NEVER,
+    Agenda,
+    FixedStepRunner,
+    Grid,
+    Place,
+    Ticks,
+    ticks_per,
+)
 
 _SHORTEST = 3
 _LONGEST = 1e6

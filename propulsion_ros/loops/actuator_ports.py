@@ -26,7 +26,7 @@ from propulsion_ros.loops.autopilot import Autopilot, AutopilotParams
 from propulsion_ros.loops.command_hold import CommandLoss
 from propulsion_ros.loops.command_reader import CommandReader, CommandRows, NamedCommand
 from propulsion_ros.loops.decoders import LATEST_NS, WrenchReader, msg_to_current, msg_to_motion
-from propulsion_ros.loops.joint_angles import JointReader
+from propulsion_ros.loops.measured import JointReader
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Port, Request
 from propulsion_ros.loops.stamped_ports import OTHER_CLOCK, StampedPorts

@@ -9,7 +9,7 @@ import numpy as np
 
 from propulsion_ros.loops.actuator_loop import LoopParams, actuators_off
 from propulsion_ros.loops.decoders import checked_stamp, checked_wrench, msg_to_parts
-from propulsion_ros.loops.joint_angles import JointReader
+from propulsion_ros.loops.measured import JointReader
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.models.common.allocation import Allocation, Allocator

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
-from propulsion_ros.loops.centre_of_mass import CentreOfMass
 from propulsion_ros.loops.decoders import checked_clock, checked_stamp, msg_to_com
+from propulsion_ros.loops.measured import CentreOfMass
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Host, Port, Request, Timer
 from propulsion_ros.loops.step_record import (
@@ -22,8 +22,8 @@ from propulsion_ros.loops.step_record import (
 )
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.timing.agenda import FOREVER, Agenda, Place
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
+from propulsion_ros.timing.stepping import FOREVER, Agenda, Place
 
 _BEGINNING_NS = 10_000_000  # so much older than it is may a command be taken for, no more
 _OTHER_TIME_NS = 10**15

@@ -13,8 +13,8 @@ from propulsion_ros.loops.decoders import checked_stamp, stamp_to_ns
 from propulsion_ros.loops.payloads import Kind, StatusRow
 from propulsion_ros.loops.ports import Host, Outlet, Port
 from propulsion_ros.settings.errors import CommandError
-from propulsion_ros.timing.agenda import Place
 from propulsion_ros.timing.stamped_inputs import QUEUE_LIMIT
+from propulsion_ros.timing.stepping import Place
 
 BEGIN, END, SET, RESET, ENABLE, DISABLE = 'begin', 'end', 'set', 'reset', 'enable', 'disable'
 NAMES = (BEGIN, END, SET, RESET, ENABLE, DISABLE)

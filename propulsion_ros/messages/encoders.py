@@ -24,19 +24,17 @@ from propulsion_ros.loops.payloads import (
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
 from propulsion_ros.messages.fields import (
     ODOMETRY_NUMBERS,
-    doubles,
-    inertia_numbers,
-    ns_to_stamp,
-    odometry_to_transform,
-    set_stamp,
-)
-from propulsion_ros.messages.slots import (
     Slots,
+    doubles,
     imu_slots,
+    inertia_numbers,
     inertia_slots,
     joint_state_slots,
+    ns_to_stamp,
     odometry_slots,
+    odometry_to_transform,
     pressure_slots,
+    set_stamp,
     wrench_slots,
 )
 from propulsion_ros.settings.quantity import FloatArray

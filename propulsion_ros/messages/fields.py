@@ -1,22 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers into the fields of messages; pure functions, no node."""
+"""Numbers into the fields of messages, and into bytes in which only stamp and numbers change.
+
+rclpy takes and gives bytes as well as messages. Between them lies the largest part of what a small
+message costs, most of it for names that are the same each time.
+"""
 from __future__ import annotations
 
+import struct
 from array import array
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Inertia, TransformStamped, Wrench, WrenchStamped
+from geometry_msgs.msg import Inertia, InertiaStamped, TransformStamped, Wrench, WrenchStamped
 from nav_msgs.msg import Odometry
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import FluidPressure, Imu, JointState
 
+from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import OdometryRow
 from propulsion_ros.settings.quantity import FloatArray
 
 _SECOND = 1_000_000_000
 ODOMETRY_NUMBERS, INERTIA_NUMBERS = 85, 10
 """How many numbers odometry, and an inertia, have beside their stamp."""
+_STAMP = struct.Struct('=iI')
+_MARK_NS = 0x5A3C_69A5 * _SECOND + 0x2D4B_78E1
+_COUNT = 4
+"""Size of the count of a sequence."""
 
 
 def ns_to_stamp(stamp_ns: int) -> Time:
@@ -85,3 +97,151 @@ def odometry_to_transform(stamp_ns: int, frame: str, row: OdometryRow) -> Transf
     shift.x, shift.y, shift.z = map(float, row.position)
     turn.x, turn.y, turn.z, turn.w = map(float, row.quaternion)
     return transform
+
+
+def _marks(count: int) -> FloatArray:
+    """Return numbers that nothing else in a message looks like."""
+    return np.linspace(-3.7e-113, -9.1e-113, count)
+
+
+class Slots:
+    """Serialised messages that differ in their stamp and some numbers.
+
+    Where these lie is found by serialising a message with marks in their place, so nothing of
+    the format is assumed but that numbers look as they do in memory.
+
+    Parameters
+    ----------
+    message : stamped message
+        What stays.
+    marked : sequence of FloatArray
+        The marks that were written into it, each into fields that follow one another.
+    behind : int
+        Bytes of the message behind the last of them; what else comes there is padding.
+
+    Attributes
+    ----------
+    parts : tuple of slice
+        Where each of them lies in the bytes.
+    """
+
+    def __init__(self, message: Any, marked: Sequence[FloatArray], behind: int = 0) -> None:
+        set_stamp(message.header.stamp, _MARK_NS)
+        data = bytes(serialize_message(message))
+        self._message, self._marked = message, [values.tobytes() for values in marked]
+        self._stamp_at = data.index(_STAMP.pack(*divmod(_MARK_NS, _SECOND)))
+        starts = [data.index(values) for values in self._marked]
+        self.parts = tuple(
+            slice(start, start + len(values))
+            for start, values in zip(starts, self._marked, strict=True)
+        )
+        if self.parts:
+            data = data[:self.parts[-1].stop + behind]
+        self._buffer = bytearray(data)
+        self._numbers = [
+            np.frombuffer(self._buffer, float, values.size, start)
+            for values, start in zip(marked, starts, strict=True)
+        ]
+        ends = (0, self._stamp_at + _STAMP.size, *(part.stop for part in self.parts))
+        begins = (self._stamp_at, *starts, len(data))
+        self._between = [slice(*pair) for pair in zip(ends, begins, strict=True)]
+        self._known: list[bytes] = []
+
+    def fill(self, stamp_ns: int, values: Sequence[FloatArray | Sequence[float]]) -> bytes:
+        """Return the message with a stamp and the numbers in place of the marks."""
+        _STAMP.pack_into(self._buffer, self._stamp_at, *divmod(stamp_ns, _SECOND))
+        for numbers, value in zip(self._numbers, values, strict=True):
+            numbers[:] = value
+        return bytes(self._buffer)
+
+    def fit(self, data: bytes) -> bool:
+        """Return whether bytes differ in stamp and numbers only from those that `try_on` took."""
+        return (
+            len(data) >= len(self._buffer)
+            and [data[part] for part in self._between] == self._known
+        )
+
+    def try_on(self, data: bytes) -> bool:
+        """Return whether bytes of anyone are such a message, so that `fit` will know the next."""
+        if self.fit(data):
+            return True
+        # The encoding comes before the stamp.
+        head = self._between[0]
+        if len(data) < len(self._buffer) or data[head] != self._buffer[head]:
+            return False
+        # Padding may hold anything, so the proof is that marks are read as such.
+        probe = bytearray(data)
+        _STAMP.pack_into(probe, self._stamp_at, *divmod(_MARK_NS, _SECOND))
+        for part, values in zip(self.parts, self._marked, strict=True):
+            probe[part] = values
+        try:
+            read = deserialize_message(bytes(probe), type(self._message))
+        except RuntimeError:
+            return False
+        if read != self._message:
+            return False
+        self._known = [data[part] for part in self._between]
+        return True
+
+    def stamp(self, data: bytes) -> tuple[int, int]:
+        """Return seconds and nanoseconds of the stamp of bytes that fit."""
+        sec, nanosec = _STAMP.unpack_from(data, self._stamp_at)
+        return sec, nanosec
+
+
+def joint_state_slots(frame: str, names: tuple[str, ...], counts: tuple[int, ...]) -> Slots:
+    """Return where the numbers of joint states lie, by how many there are in each field."""
+    message, marked = JointState(name=list(names)), np.split(_marks(sum(counts)), np.cumsum(counts))
+    message.header.frame_id = frame
+    for field, values in zip(FIELDS, marked, strict=False):
+        setattr(message, field, doubles(values))
+    # Behind the last numbers are the counts of the fields that have none.
+    given = [i for i, count in enumerate(counts) if count]
+    behind = _COUNT * (len(FIELDS) - 1 - given[-1]) if given else 0
+    return Slots(message, [marked[i] for i in given], behind)
+
+
+def wrench_slots(frame: str) -> Slots:
+    """Return where the numbers of wrenches in one frame lie."""
+    message, marked = WrenchStamped(), _marks(6)
+    message.header.frame_id = frame
+    set_wrench(message.wrench, marked)
+    return Slots(message, [marked])
+
+
+def inertia_slots(frame: str) -> Slots:
+    """Return where the numbers of inertias in one frame lie."""
+    message, marked = InertiaStamped(), _marks(INERTIA_NUMBERS)
+    message.header.frame_id = frame
+    set_inertia(message.inertia, marked.tolist())
+    return Slots(message, [marked])
+
+
+def imu_slots(frame: str) -> Slots:
+    """Return where rate and specific force lie in messages of an IMU without an orientation."""
+    message, marked = Imu(), np.split(_marks(6), 2)
+    message.header.frame_id = frame
+    # Which means that there is no orientation.
+    message.orientation_covariance[0] = -1.0
+    for vector, values in zip(
+        (message.angular_velocity, message.linear_acceleration), marked, strict=True
+    ):
+        vector.x, vector.y, vector.z = values.tolist()
+    return Slots(message, marked, message.linear_acceleration_covariance.nbytes)
+
+
+def pressure_slots(frame: str) -> Slots:
+    """Return where pressure and variance lie."""
+    marked = _marks(2)
+    pressure, variance = marked.tolist()
+    message = FluidPressure(fluid_pressure=pressure, variance=variance)
+    message.header.frame_id = frame
+    return Slots(message, [marked])
+
+
+def odometry_slots(frame: str, child_frame: str) -> Slots:
+    """Return where the numbers of odometry of one frame in another lie."""
+    message, marked = Odometry(child_frame_id=child_frame), _marks(ODOMETRY_NUMBERS)
+    message.header.frame_id = frame
+    set_odometry(message, marked)
+    return Slots(message, [marked])

@@ -15,12 +15,14 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.loops.command_hold import FIELDS
-from propulsion_ros.messages.fields import set_inertia, set_odometry, set_wrench
-from propulsion_ros.messages.slots import (
+from propulsion_ros.messages.fields import (
     Slots,
     inertia_slots,
     joint_state_slots,
     odometry_slots,
+    set_inertia,
+    set_odometry,
+    set_wrench,
     wrench_slots,
 )
 from propulsion_ros.settings.errors import CommandError

@@ -5,7 +5,7 @@ A family has a room, `common` holds what families share, `registry` lists the fa
 """
 from __future__ import annotations
 
-from propulsion_ros.settings.late import late
+from propulsion_ros.settings.imports import late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

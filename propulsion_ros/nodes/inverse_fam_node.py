@@ -2,7 +2,7 @@
 """The wrench that Astrobee's propulsion modules apply, from their commands."""
 from __future__ import annotations
 
-from propulsion_ros.loops.estimate_ports import EstimatePorts
+from propulsion_ros.loops.estimate_loop import EstimatePorts
 from propulsion_ros.nodes.host_node import HostNode
 
 

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run nodes in one process until a signal, and leave cleanly."""
+"""Run nodes in one process until a signal, and leave cleanly, within a deadline."""
 from __future__ import annotations
 
 import argparse
+import ctypes
 import itertools
 import signal
+import struct
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,6 @@ from rclpy.utilities import remove_ros_args
 
 from propulsion_ros.messages.rclpy_private import RCLError, UnknownROSArgsError, reason_of
 from propulsion_ros.nodes.base import PropulsionNode
-from propulsion_ros.nodes.deadline import deadline
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import check_file
 from propulsion_ros.settings.names import domain_id
@@ -31,7 +33,6 @@ _WAKE = 0.2
 _HAND_OVER = 0.5
 """How long the end waits until subscribers have what was published last [s]."""
 
-
 ROS_REFUSALS = (
     RCLError, UnknownROSArgsError, InvalidParameterTypeException, InvalidNamespaceException,
 )
@@ -39,6 +40,15 @@ ROS_REFUSALS = (
 
 _SKIPPED = 3
 """Steps without a reply in time that are no pause of the machine."""
+DEADLINE = 5.0
+"""Wall time for the middleware to end [s]."""
+_LINE = (
+    f'the middleware did not end within {DEADLINE:g} s, so this process ends without it; what it '
+    'leaves in /dev/shm is removed by: fastdds shm clean'
+).encode()
+_CLOCK_MONOTONIC, _SIGEV_THREAD = 1, 2
+_AFTER_LINE = 0.2
+"""From the line to the end [s]."""
 
 
 def values_of(option: str, argv: Sequence[str]) -> list[str]:
@@ -174,3 +184,39 @@ def _hand_over(nodes: Sequence[PropulsionNode]) -> None:
     for node in nodes:
         for publisher in node.publishers:
             publisher.wait_for_all_acked(Duration(seconds=max(end - time.monotonic(), 0.0)))
+
+
+@contextmanager
+def deadline(code: int, limit: float = DEADLINE) -> Iterator[None]:
+    """End the process with a code, after one line, where the context lasts longer than a limit.
+
+    The middleware may hang as a process ends: Fast DDS did so once in some hundred exits.
+
+    The timers are those of C: a thread of Python waits for ever where the middleware hangs, since
+    rclpy keeps the lock of the interpreter then. Where C has none there is no deadline.
+    """
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, 'timer_create'):
+        yield
+        return
+    line = ctypes.c_char_p(_LINE)
+    timers = (
+        _timer(libc, libc.warnx, ctypes.cast(line, ctypes.c_void_p).value, limit),
+        _timer(libc, libc._exit, code, limit + _AFTER_LINE),
+    )
+    try:
+        yield
+    finally:
+        for timer in filter(None, timers):
+            libc.timer_delete(timer)
+
+
+def _timer(libc: ctypes.CDLL, function: Any, value: int | None, delay: float) -> ctypes.c_void_p:
+    """Return what calls a function of C once, with a value, after some seconds; 0 for nothing."""
+    timer, address = ctypes.c_void_p(), ctypes.cast(function, ctypes.c_void_p).value
+    event = struct.pack('PiiPP32x', value, 0, _SIGEV_THREAD, address, 0)
+    seconds, part = divmod(delay, 1.0)
+    times = struct.pack('4l', 0, 0, int(seconds), int(part * 1e9))
+    if libc.timer_create(_CLOCK_MONOTONIC, event, ctypes.byref(timer)) == 0:
+        libc.timer_settime(timer, 0, times, None)
+    return timer

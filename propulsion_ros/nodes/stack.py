@@ -13,8 +13,8 @@ from typing import Any
 
 from rclpy.parameter import Parameter
 
-from propulsion_ros.graph.graph_options import add_graph_options, checked_graph
-from propulsion_ros.graph.wiring import NodeSpec
+from propulsion_ros.graph.simulation import NodeSpec
+from propulsion_ros.graph.wiring import add_graph_options, checked_graph
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.base import PropulsionNode

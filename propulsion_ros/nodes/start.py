@@ -38,7 +38,7 @@ def missing(error: ImportError) -> str:
     """Return which package is missing and how to get it, in one line; raise what is our fault."""
     from importlib.util import find_spec
 
-    from propulsion_ros.settings.optional_packages import how_to_get
+    from propulsion_ros.settings.imports import how_to_get
 
     package = (error.name or 'rclpy').split('.')[0]
     if package == _OWN:

@@ -12,8 +12,8 @@ from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.pictures.signals import OF_TANKS, Channel, Fit, Placed, Signals
 from propulsion_ros.replay.bags import BagReader, Recorded
-from propulsion_ros.replay.table_columns import BATTERY_PARTS
-from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
+from propulsion_ros.replay.table_writer import BATTERY_PARTS
+from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 

@@ -14,16 +14,16 @@ from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.pictures.signals import OF_TANKS, Channel, Fit, FlightSignals, Signals
-from propulsion_ros.replay.command_table import STAMP
-from propulsion_ros.replay.csv_rows import (
+from propulsion_ros.replay.command_table import (
     KEPT_LIMIT,
     LATEST,
+    STAMP,
     check_columns,
     read_number,
     read_rows,
 )
 from propulsion_ros.replay.flight_log import fly, read_flight_log
-from propulsion_ros.replay.table_columns import BATTERY_PARTS
+from propulsion_ros.replay.table_writer import BATTERY_PARTS
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 

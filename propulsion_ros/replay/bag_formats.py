@@ -8,7 +8,7 @@ import sqlite3
 import struct
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -68,20 +68,14 @@ def check_mcap(path: Path, budget: YamlBudget) -> None:
     SourceError
         Naming the file.
     """
-    with opened(path, _ANY_SIZE) as file:
+    with opened(path, _ANY_SIZE) as file, _named(path, ValueError, struct.error):
         end = file.seek(0, os.SEEK_END) - _FOOTER_SIZE
         file.seek(max(end, 0))
         footer = file.read(_FOOTER_SIZE)
         if end < _HEADER_AT or not footer.startswith(_FOOTER):
             # The library reports that.
             return
-        index = int.from_bytes(footer[9:17], 'little')
-        try:
-            _check_records(file, index, end, budget)
-        except (ValueError, struct.error) as error:
-            if isinstance(error, SourceError):
-                raise
-            raise SourceError(printable(path), f'is not a readable bag: {error}') from error
+        _check_records(file, int.from_bytes(footer[9:17], 'little'), end, budget)
 
 
 def check_sqlite(path: Path, budget: YamlBudget) -> None:
@@ -102,19 +96,29 @@ def check_sqlite(path: Path, budget: YamlBudget) -> None:
     name = printable(path)
     if _ADDRESS.search(str(path)):
         raise SourceError(name, 'cannot be read: sqlite takes ?, # and % in a path for others')
+    address = f'file:{path}?mode=ro&immutable=1'
+    with (
+        _named(path, ValueError, sqlite3.Error),
+        closing(sqlite3.connect(address, uri=True)) as database,
+    ):
+        _check_tables(database)
+        if 'offered_qos_profiles' in _columns(database, 'topics'):
+            for qos, in database.execute('SELECT offered_qos_profiles FROM topics'):
+                budget.take(qos if isinstance(qos, str) else '')
+        if 'encoding' in _columns(database, 'message_definitions'):
+            for topic, kind in database.execute(_UNDEFINED):
+                raise SourceError(name, f'has no definition of {kind}, the type of {topic}')
+
+
+@contextmanager
+def _named(path: Path, *kinds: type[Exception]) -> Iterator[None]:
+    """Raise `SourceError` naming a file in place of errors of some kinds."""
     try:
-        with closing(sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True)) as database:
-            _check_tables(database)
-            if 'offered_qos_profiles' in _columns(database, 'topics'):
-                for qos, in database.execute('SELECT offered_qos_profiles FROM topics'):
-                    budget.take(qos if isinstance(qos, str) else '')
-            if 'encoding' in _columns(database, 'message_definitions'):
-                for topic, kind in database.execute(_UNDEFINED):
-                    raise SourceError(name, f'has no definition of {kind}, the type of {topic}')
-    except (sqlite3.Error, UnicodeError, ValueError) as error:
-        if isinstance(error, SourceError):
-            raise
-        raise SourceError(name, f'is not a readable bag: {error}') from error
+        yield
+    except SourceError:
+        raise
+    except kinds as error:
+        raise SourceError(printable(path), f'is not a readable bag: {error}') from error
 
 
 def check_chunks(name: str, storages: Iterable[Any]) -> None:

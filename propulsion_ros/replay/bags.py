@@ -31,10 +31,9 @@ from propulsion_ros.replay.bag_formats import (
     unpack,
     zstd,
 )
-from propulsion_ros.replay.cdr import MISSING, Wire, text_of
+from propulsion_ros.replay.plain import MISSING, Wire, text_of
 from propulsion_ros.replay.ulog import SUFFIX as ULOG
-from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
-from propulsion_ros.replay.ulog_reader import UlogReader
+from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap, UlogReader
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import (
     ABSENT,
@@ -57,7 +56,6 @@ SUFFIXES = ('.mcap', '.db3')
 _READ_ALIKE = (*SUFFIXES, ULOG)
 """Of these and of logs of PX4, which are read as bags are."""
 _METADATA = 'metadata.yaml'
-_METADATA_LIMIT = 1024 * 1024
 _KEY = 'rosbag2_bagfile_information'
 _ANY_SIZE = 2**63
 _PART = 1024 * 1024
@@ -96,7 +94,7 @@ def checked(path: Path) -> Iterator[Path]:
 
 def _checked_folder(path: Path, copy: Path) -> Path:
     metadata = path / _METADATA
-    text, budget = read_text(metadata, _METADATA_LIMIT), YamlBudget(printable(metadata))
+    text, budget = read_text(metadata), YamlBudget(printable(metadata))
     budget.take(text)
     try:
         root = yaml.compose(text, FAST_LOADER)

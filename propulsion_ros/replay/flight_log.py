@@ -17,11 +17,11 @@ from propulsion_ros.loops.flight.setup import make_flight_state, read_config
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.rotation import rotate
 from propulsion_ros.replay.bags import BagReader, is_bag
-from propulsion_ros.replay.csv_rows import KEPT_LIMIT, LATEST, read_number, read_rows
+from propulsion_ros.replay.command_table import KEPT_LIMIT, LATEST, read_number, read_rows
 from propulsion_ros.rml.config import FlightConfig
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import TABLE_LIMIT, printable
-from propulsion_ros.timing.sample_time import SampleTime
+from propulsion_ros.timing.flight_clock import SampleTime
 
 _REQUIRED = ('time_s', 'altitude_m')
 _OPTIONAL = ('vz_mps', 'az_mps2')

@@ -6,7 +6,6 @@ Loops publish payloads, and take plain objects with the fields of messages; see
 """
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -15,9 +14,9 @@ from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.ports import OK, Complaints, Loop, Outlet, Port
 from propulsion_ros.replay.plain import Maker, maker_of
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.names import as_word
 
 CLOCK_TOPIC = '/clock'
-_TOKEN = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 
 Emit = Callable[[str, str, Any], None]
 """``emit(topic, type, message)`` receives what is published."""
@@ -262,7 +261,7 @@ def _prefix(namespace: str, name: str) -> str:
     """Return the full name of a node, checked as ROS checks it."""
     tokens = [token for token in namespace.split('/') if token]
     for what, token in (*(('namespace', token) for token in tokens), ('node name', name)):
-        if not _TOKEN.fullmatch(token):
+        if as_word(token) != token:
             raise SourceError(
                 what, f'expected letters, digits and _, no digit first, got {token!r}'
             )

@@ -14,8 +14,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.messages.fields import ns_to_stamp
-from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.replay.bags import Recorded
+from propulsion_ros.settings.names import class_of
 
 _DEPTH = 10_000
 _LOOK = 0.05  # how often the graph is looked at [s]

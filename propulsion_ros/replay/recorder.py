@@ -18,9 +18,9 @@ from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.graph_names import class_of, full_name
 from propulsion_ros.messages.rclpy_private import RCLError, reason_of
 from propulsion_ros.replay.bags import Recorded
+from propulsion_ros.settings.names import class_of, full_name
 
 RECORDER = 'recorder'
 """Name of the node."""

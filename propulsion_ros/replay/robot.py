@@ -11,20 +11,13 @@ from typing import Any, NamedTuple
 
 from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.family_params import loop_params_of, node_kind_of
-from propulsion_ros.graph.node_config import block_of, family_of, in_file
-from propulsion_ros.graph.simulation import BODY, Simulation
-from propulsion_ros.graph.wiring import (
-    NodeSpec,
-    inputs_of,
-    replayed,
-    robot_graph,
-    vehicle_graph,
-    with_current,
-)
+from propulsion_ros.graph.node_config import block_of, family_of
+from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation, with_current
+from propulsion_ros.graph.wiring import inputs_of, replayed, robot_graph, vehicle_graph
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.errors import SourceError, naming
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import Parameter, suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
@@ -135,7 +128,7 @@ class Robot:
             bool(values.get('use_sim_time')), self._warn,
         )
         parameters = _Parameters(spec.name, values, choice.namespace, self._inputs)
-        with in_file(choice.config, spec.name):
+        with naming(f'{choice.config}: {spec.name}'):
             host.run(LOOPS[spec.executable](parameters, host))
         return host
 
@@ -297,7 +290,7 @@ def _of_file(
     parameters: dict[str, dict[str, Any]] = {}
     for name in given.nodes:
         if name not in known:
-            with in_file(config, name):
+            with naming(f'{config}: {name}'):
                 block = block_of(given.of(name), blocks, name)
                 families[name] = family = family_of(given.of(name), block, name)
                 described = {'robot_description': description} if block else {}

@@ -6,7 +6,7 @@ import csv
 import heapq
 import math
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -14,20 +14,66 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
-from propulsion_ros.replay.command_table import STAMP
-from propulsion_ros.replay.csv_rows import stamp_text
+from propulsion_ros.loops.estimate_loop import EstimatePorts
+from propulsion_ros.loops.ports import Loop
+from propulsion_ros.models.common.family import WRENCH_NAMES, battery_names
+from propulsion_ros.replay.command_table import STAMP, stamp_text
 from propulsion_ros.replay.plain import TickRows
 from propulsion_ros.replay.robot import Published
-from propulsion_ros.replay.table_columns import BATTERY_PARTS, TANK_PARTS, wrench_columns
 from propulsion_ros.settings.files import replacing
 from propulsion_ros.settings.quantity import FloatArray
 
+TANK_PARTS = ('mass', 'ixx', 'iyy', 'izz')
+BATTERY_PARTS = ('voltage', 'current', 'percentage')
 _OPEN_NS = 1_000_000_000
 """A row so far behind the newest stamp gets nothing more, where its nodes are not known."""
 _MOST_OPEN = 10_000
 """Rows that wait for a node; more are written without it, so that memory stays bounded."""
+
+
+def wrench_columns(name: str) -> list[str]:
+    """Return the columns of a wrench."""
+    return [f'{name}.{part}' for part in WRENCH_NAMES]
+
+
+def columns_of(loop: Loop) -> list[str]:
+    """Return the columns of a loop, name by name; [] where a table has none of it."""
+    if isinstance(loop, ActuatorPorts):
+        return [*_of_state(loop), *wrench_columns('wrench'), *_of_tanks(loop), *_of_batteries(loop)]
+    if isinstance(loop, EstimatePorts):
+        return [*_of_estimate(loop)]
+    return []
+
+
+def _of_state(loop: ActuatorPorts) -> Iterator[str]:
+    """Yield a column for each number of the state."""
+    states = {field: getattr(loop.core.example, field) for field in FIELDS}
+    for i, name in enumerate(loop.family.state_names):
+        for field, values in states.items():
+            if values is not None and not np.isnan(values[i]):
+                yield f'{name}.{field}'
+
+
+def _of_tanks(loop: ActuatorPorts) -> Iterator[str]:
+    for tank in loop.family.tank_names:
+        yield from (f'{tank}.{part}' for part in TANK_PARTS)
+
+
+def _of_batteries(loop: ActuatorPorts) -> Iterator[str]:
+    for battery in battery_names(loop.family):
+        yield from (f'{battery}.{part}' for part in BATTERY_PARTS)
+
+
+def _of_estimate(loop: EstimatePorts) -> Iterator[str]:
+    nozzles = loop.family.actuator_names
+    yield from (f'{name}.position' for name in nozzles)
+    yield from (f'{name}.effort' for name in nozzles)
+    yield from (f'{name}.velocity' for name in loop.family.command_names[len(nozzles):])
+    for kind in ('wrench', 'residual', 'wrench_std'):
+        yield from wrench_columns(kind)
 
 
 class TableWriter:

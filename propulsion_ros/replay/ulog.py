@@ -17,7 +17,7 @@ import numpy as np
 from propulsion_ros.loops.decoders import LATEST_NS
 from propulsion_ros.settings.errors import SourceError, one_line
 from propulsion_ros.settings.files import opened, printable
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.settings.quantity import FloatArray, IntArray
 
 SUFFIX = '.ulg'

@@ -5,20 +5,18 @@ Nothing here but `SpecificForce` imports RocketPy, whose objects are taken as th
 """
 from __future__ import annotations
 
-from propulsion_ros.settings.late import late
+from propulsion_ros.settings.imports import late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from propulsion_ros.rocketpy.computer import FlightComputer
-    from propulsion_ros.rocketpy.recordings import write_bag, write_logs
-    from propulsion_ros.rocketpy.sensor_fault import SensorFault
+    from propulsion_ros.rocketpy.computer import FlightComputer, write_bag, write_logs
+    from propulsion_ros.rocketpy.sensors import SensorFault
     from propulsion_ros.rocketpy.specific_force import SpecificForce
 
 __all__ = ['FlightComputer', 'SensorFault', 'SpecificForce', 'write_bag', 'write_logs']
 
 __getattr__ = late(__name__, {
-    'computer': 'FlightComputer',
-    'recordings': 'write_bag write_logs',
-    'sensor_fault': 'SensorFault',
+    'computer': 'FlightComputer write_bag write_logs',
+    'sensors': 'SensorFault',
     'specific_force': 'SpecificForce',
 })

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flight computer of a node behind the parachute triggers of RocketPy."""
+"""The flight computer of a node behind the parachute triggers of RocketPy; flights as files."""
 from __future__ import annotations
 
+import csv
 import functools
+import io
+import json
 import operator
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -13,14 +16,16 @@ import numpy as np
 
 from propulsion_ros.flight.readiness import REQUIRED
 from propulsion_ros.graph.executables import LOOPS
-from propulsion_ros.graph.node_config import in_file
+from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.loops.payloads import Kind, OdometryRow
 from propulsion_ros.loops.ports import GivenParameters, Outlet
-from propulsion_ros.replay.cdr import SECOND
-from propulsion_ros.replay.plain import maker_of
-from propulsion_ros.rocketpy.sensor_fault import Reading, SensorFault
-from propulsion_ros.rocketpy.sensors import SOURCES, Source, found, message_of
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.replay.bags import BagWriter, Recorded
+from propulsion_ros.replay.plain import SECOND, Wire, maker_of
+from propulsion_ros.rocketpy.sensors import SOURCES, Reading, SensorFault, Source, found, message_of
+from propulsion_ros.settings.errors import SourceError, naming
+from propulsion_ros.settings.files import write_text
 from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.study.bench_host import BenchHost
 
@@ -35,6 +40,7 @@ _DEPLOYERS = '~/deployers'
 _LAUNCH_NS = 1_000_000_000  # before the flight, that it is armed [ns]
 Trigger = Callable[[float, float, Any, Sequence[Any]], bool]
 """``trigger(p, h, y, sensors)``, as `rocketpy.Rocket.add_parachute` takes it."""
+_ODOMETRY = Outlet(f'/{BODY}/odometry', Kind.ODOMETRY, 'state', 'map')
 
 
 class Happened(NamedTuple):
@@ -219,7 +225,7 @@ class _Flight:
         self._sources: list[Source] = []
         self._is_armed = False
         self._host = _Host(self._take)
-        with in_file(computer.file, computer.node):
+        with naming(f'{computer.file}: {computer.node}'):
             given = {**ParameterFile(computer.file).of(computer.node), **computer.given}
             checks = given.get('required_checks', REQUIRED)
             given.update(_ABSENT, required_checks=[each for each in checks if each != 'record'])
@@ -323,3 +329,91 @@ class _Flight:
         elif outlet.topic == '~/requests':
             message = maker_of(outlet)(outlet, stamp_ns, payload)
             self._keep('requests', outlet.kind, self._host.steady, message)
+
+
+def write_bag(path: str | Path, computer: FlightComputer, flight: Any = None) -> None:
+    """Write a new bag with all that a computer got in its last flight, for `replay`.
+
+    Parameters
+    ----------
+    path : str or Path
+        Of the bag.
+    computer : FlightComputer
+        After the flight.
+    flight : rocketpy.Flight, optional
+        Whose true motion is written too, for `view`.
+
+    Raises
+    ------
+    SourceError
+        Where it has flown nothing, or the bag cannot be written.
+    """
+    if not computer.received:
+        raise SourceError(str(path), 'expected a flight computer that has flown')
+    wire = Wire()
+    rows = [
+        (each.arrival_ns, each.topic, each.kind, each.message) for each in computer.received
+    ]
+    if flight is not None:
+        rows += _motion(flight, computer.begin_ns)
+        rows.sort(key=lambda row: row[0])
+    with BagWriter(Path(path)) as writer:
+        for stamp_ns, topic, kind, message in rows:
+            writer.write(Recorded(topic, kind, stamp_ns, wire.serialise(message, kind)))
+
+
+def write_logs(
+    folder: str | Path, flights: Mapping[str, Any], rate: float = 50.0
+) -> None:
+    """Write ``NAME.csv`` of each flight as `apogee` and `view` read it, and the list of `study`.
+
+    Parameters
+    ----------
+    folder : str or Path
+        That is there.
+    flights : mapping of rocketpy.Flight
+        By name. Their true motion is written, up to the highest point and 10 s beyond it.
+    rate : float
+        Rows a second.
+    """
+    known: dict[str, Any] = {}
+    for name, flight in flights.items():
+        text, apogee = io.StringIO(), float(flight.apogee_time)
+        writer = csv.writer(text, lineterminator='\n')
+        writer.writerow(('time_s', 'altitude_m', 'vz_mps', 'az_mps2'))
+        end = min(apogee + 10.0, float(flight.t_final))
+        time = np.arange(0.0, end, 1.0 / rate)
+        columns = [time, *(_at(each, time) for each in (flight.z, flight.vz, flight.az))]
+        columns[1] = columns[1] - flight.env.elevation
+        writer.writerows(np.round(np.array(columns).T, 6).tolist())
+        write_text(Path(folder) / f'{name}.csv', text.getvalue())
+        known[name] = {'apogee_t': apogee}
+    write_text(Path(folder) / 'truth.json', json.dumps(known, indent=1))
+
+
+def _motion(flight: Any, begin_ns: int) -> Iterator[tuple[int, str, str, Any]]:
+    """Yield the true motion 50 times a second, in the axes of the body."""
+    time = np.arange(float(flight.t_initial), float(flight.t_final), 0.02)
+    x, y, z, *turn, w1, w2, w3 = (
+        _at(getattr(flight, name), time)
+        for name in ('x', 'y', 'z', 'e1', 'e2', 'e3', 'e0', 'w1', 'w2', 'w3')
+    )
+    unit = np.array(turn).T
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    velocity = np.stack([_at(getattr(flight, name), time) for name in ('vx', 'vy', 'vz')], axis=1)
+    # In the axes of the body, as an Odometry has it.
+    from scipy.spatial.transform import Rotation
+
+    velocity = Rotation.from_quat(unit).inv().apply(velocity)
+    make = maker_of(_ODOMETRY)
+    for i, each in enumerate(time.tolist()):
+        stamp_ns = begin_ns + round(each * SECOND)
+        row = OdometryRow(
+            'base_link', (x[i], y[i], z[i] - flight.env.elevation), unit[i], velocity[i],
+            (w1[i], w2[i], w3[i]),
+        )
+        yield stamp_ns, _ODOMETRY.topic, _ODOMETRY.kind, make(_ODOMETRY, stamp_ns, row)
+
+
+def _at(source: Any, time: FloatArray) -> FloatArray:
+    return np.array(source.get_value(time.tolist()), dtype=float)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sensors of RocketPy as the sources of a flight computer: which, their readings, messages."""
+"""Sensors of RocketPy as the sources of a flight computer: their readings, faults, messages."""
 from __future__ import annotations
 
 import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import SimpleNamespace as Plain
 from typing import Any, NamedTuple
 
@@ -16,16 +17,122 @@ from propulsion_ros.models.common.atmosphere import (
     altitude_of_pressure,
     temperature_and_pressure,
 )
-from propulsion_ros.replay.cdr import SECOND
-from propulsion_ros.replay.plain import maker_of
-from propulsion_ros.rocketpy.sensor_fault import Reading, SensorFault, Spoiler
+from propulsion_ros.replay.plain import SECOND, maker_of
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.study.ground.sensors import FIX, IMU, PRESSURE
+from propulsion_ros.study.draws import generator, variable_of
+from propulsion_ros.study.ground.sensors import FAULTS, FIX, IMU, ODOMETRY, PRESSURE, Stream
 
+KINDS = tuple(
+    kind for kind, fault in FAULTS.items() if fault.sources != (ODOMETRY,) and kind != 'interleaved'
+)
+"""Names of the faults; two publishers on one topic are none of a sensor."""
 _DATA = operator.attrgetter('measured_data')
 _DEGREE = 111_320.0  # of latitude [m], for faults alone
 _UNKNOWN, _KNOWN_DIAGONAL = 0, 2  # types of covariance of a NavSatFix
+
+
+@dataclass(frozen=True)
+class SensorFault:
+    """What goes wrong with one sensor.
+
+    Raises
+    ------
+    SourceError
+        For an unknown kind, or a value that it does not have.
+    """
+
+    kind: str
+    """Name of the fault, one of `KINDS`."""
+    at: float
+    """When it begins, in the time of the flight [s]."""
+    values: Mapping[str, float] = field(default_factory=dict)
+    """Of what the kind draws, such as ``{'length': 2.0}``; the rest is drawn."""
+    seed: int = 0
+    """Of what is drawn, and of its noise."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise SourceError(
+                'fault', f'unknown {self.kind!r}{suggestion(self.kind, KINDS)}; '
+                f'known: {", ".join(KINDS)}'
+            )
+        known = FAULTS[self.kind].vary
+        for name in self.values:
+            if name not in known:
+                raise SourceError(
+                    f'fault {self.kind!r}', f'no value {name!r}{suggestion(name, known)}; '
+                    f'it has {", ".join(known) or "none"}'
+                )
+
+    def require(self, source: str) -> None:
+        """Raise `SourceError` where a source cannot have it."""
+        sources = FAULTS[self.kind].sources
+        if source not in sources:
+            raise SourceError(
+                f'fault {self.kind!r}', f'expected one of {", ".join(sources)}, got {source}'
+            )
+
+
+class Reading(NamedTuple):
+    """One reading of a source."""
+
+    arrival: float
+    stamp: float
+    """When it comes and when it was measured, in the time of the flight [s]."""
+    values: tuple[float, ...]
+
+
+class Spoiler:
+    """Has a fault in readings, of which it knows none that has not been made yet.
+
+    Parameters
+    ----------
+    fault : SensorFault
+        The fault.
+    """
+
+    def __init__(self, fault: SensorFault) -> None:
+        self._fault, self._spoil = fault, FAULTS[fault.kind].spoil
+        self._rng = generator(fault.seed, 0, fault.kind)
+        self._drawn = {
+            name: variable_of(name, given).draw(fault.seed, 0)
+            for name, given in FAULTS[fault.kind].vary.items()
+        } | dict(fault.values)
+        self._begin: float | None = None
+        self._before: Stream | None = None
+        self._seen = -np.inf
+        self._waiting: list[Reading] = []
+
+    def pass_on(self, time: FloatArray, values: FloatArray) -> list[Reading]:
+        """Return what comes by the last of some times (n,) [s] of values (n, k)."""
+        if self._begin is None:
+            self._begin = float(time[0])
+        # Faults count from when the sensor is switched on.
+        time, at = time - self._begin, self._fault.at - self._begin
+        stream = Stream(time, time, values)
+        if self._before is not None:
+            # What a sensor that hangs goes on to show.
+            stream = Stream(*(
+                np.concatenate([getattr(self._before, name), getattr(stream, name)])
+                for name in ('stamp', 'arrival', 'values')
+            ))
+        spoilt = self._spoil(self._rng, stream, at, self._drawn)
+        fresh = spoilt.kept(spoilt.arrival > self._seen)
+        rows = [*self._waiting, *(
+            Reading(*row[:2], tuple(row[2])) for row in zip(
+                fresh.arrival.tolist(), fresh.stamp.tolist(), fresh.values.tolist(), strict=True
+            )
+        )]
+        self._seen = now = float(time[-1])
+        if np.any(early := stream.arrival < at):
+            self._before = stream.kept(np.flatnonzero(early)[-1:])
+        self._waiting = [row for row in rows if row.arrival > now]
+        return [
+            Reading(row.arrival + self._begin, row.stamp + self._begin, row.values)
+            for row in rows if row.arrival <= now
+        ]
 
 
 class SourceKind(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 
 try:
     from rocketpy import Accelerometer

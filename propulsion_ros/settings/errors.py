@@ -48,6 +48,17 @@ class SourceError(ConfigError):
         return one_line(f'{self.key}: {self.problem}')
 
 
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Let an error that names no source name a place, such as a file and a node of it."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except ConfigError as error:
+        raise SourceError(place, str(error)) from error
+
+
 class CommandError(ValueError):
     """A command message that is refused as a whole."""
 

@@ -21,6 +21,10 @@ from typing import Any, BinaryIO, TextIO
 from propulsion_ros.settings.errors import SourceError, one_line
 
 FILE, FOLDER, ABSENT, UNKNOWN = 'a file', 'a folder', 'absent', 'unknown'
+TEXT_LIMIT = 1024 * 1024
+"""Bytes of a file that is kept as a whole, for a reader that states no limit of its own."""
+DEEPEST = 64
+"""How deep what a document has may be nested, whatever its language."""
 LONGEST_LINE = 1024 * 1024
 """Characters of one line, or one row, of a table."""
 TABLE_LIMIT = 4 * 1024**3
@@ -117,13 +121,13 @@ def unpacked(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
             yield io.BufferedReader(_Limited(archive, min(limit, most), printable(path), why))
 
 
-def read_bytes(path: str | Path, limit: int) -> bytes:
+def read_bytes(path: str | Path, limit: int = TEXT_LIMIT) -> bytes:
     """Return the bytes of a file; limit and errors are those of `opened`."""
     with opened(path, limit) as file:
         return file.read()
 
 
-def read_text(path: str | Path, limit: int, errors: str = 'strict') -> str:
+def read_text(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict') -> str:
     r"""Return the UTF-8 text of a file, without a byte order mark, with ``\n`` for line ends.
 
     Parameters

@@ -15,10 +15,10 @@ from typing import Any
 import yaml
 
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import DEEPEST
 
 FAST_LOADER: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 """The first has the parser that ROS has, and takes a fourth of the time."""
-_DEEPEST = 64
 
 _KIND = 'tag:yaml.org,2002:'
 _UNTAGGED = '!untagged'
@@ -61,7 +61,7 @@ def events_of(text: str) -> Iterator[yaml.Event]:
         for event in yaml.parse(text, FAST_LOADER):
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > _DEEPEST:
+            if depth > DEEPEST:
                 raise SourceError('document', _TOO_DEEP)
             yield event
     except yaml.YAMLError as error:

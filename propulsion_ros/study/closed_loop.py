@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from propulsion_ros.demos.pilot import Command, Controller, payload_of
 from propulsion_ros.graph.executables import LOOPS
-from propulsion_ros.graph.node_config import in_file
-from propulsion_ros.graph.simulation import BODY
-from propulsion_ros.graph.wiring import REPLAYED, Graph, NodeSpec
+from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation, simulated
+from propulsion_ros.graph.wiring import REPLAYED, Graph, actuator_nodes, pushing_blocks
 from propulsion_ros.loops.decoders import msg_to_motion, stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, Emit, LoopHost
 from propulsion_ros.replay.plain import maker_of
-from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.settings.errors import ConfigError, naming
+from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.urdf.block import ActuatorSpec
 
 _ODOMETRY = f'/{BODY}/odometry'
 _SETTLED_NS = 10_000_000_000
 """The body begins when the graph has been complete for less than this [ns]."""
+_DEPLOYERS = 'deployers'
 
 
 class FlightError(RuntimeError):
@@ -76,7 +78,7 @@ class ClosedLoop:
             self._bus.subscribe(_ODOMETRY, Kind.ODOMETRY, steer)
 
     def _run(self, spec: NodeSpec, files: Sequence[Path]) -> _Host:
-        with in_file(files[-1] if files else Path(spec.name), spec.name):
+        with naming(f'{files[-1] if files else spec.name}: {spec.name}'):
             return running(spec, files, self._bus, self.lines.append)
 
     def fly(self) -> None:
@@ -142,10 +144,7 @@ def running(
     spec: NodeSpec, files: Sequence[Path], bus: Bus, warn: Callable[[str], None]
 ) -> _Host:
     """Make the loop of a node and start it, as the node does; raise `ConfigError` as it does."""
-    given: dict[str, Any] = {}
-    for path in files:
-        given.update(ParameterFile(path).of(spec.name))
-    given.update(spec.parameters)
+    given = {**settings_of(files, spec.name), **spec.parameters}
     if spec.executable == 'flight_state_node':
         own = REPLAYED[spec.executable]
         given.update({key: value for key, value in own.items() if key != 'replay'})
@@ -179,3 +178,33 @@ class _Parameters(GivenParameters):
     def has_type(self, kind: str) -> bool:
         """Return whether a plain message of a type can be made."""
         return kind not in (Kind.TF, Kind.ACTUATORS, Kind.PX4_MOTORS, Kind.PX4_SERVOS, Kind.RC_OUT)
+
+
+def refusals(
+    text: str, blocks: Sequence[ActuatorSpec], files: Sequence[Path]
+) -> Iterator[tuple[str, ConfigError]]:
+    """Yield what the nodes of a robot refuse at their start, `BODY` among them, with their names.
+
+    Parameters
+    ----------
+    text : str
+        URDF.
+    blocks : sequence of ActuatorSpec
+        Its plugin blocks, without faults.
+    files : sequence of Path
+        Parameter files, of which the later ones win.
+    """
+    nodes = actuator_nodes(text, list(blocks), True, True)
+    if pushing_blocks(blocks):
+        simulation = Simulation(params_files=tuple(files))
+        try:
+            nodes = simulated(nodes, blocks, text, simulation, _DEPLOYERS)
+        except ConfigError as error:
+            yield BODY, error
+    bus, places = Bus(lambda *message: None), {block.name: block.locate for block in blocks}
+    for spec in nodes:
+        try:
+            running(spec, files, bus, lambda line: None)
+        except ConfigError as error:
+            locate = places.get(spec.name)
+            yield spec.name, locate(error, settings_of(files, spec.name)) if locate else error

@@ -105,7 +105,7 @@ def _check(place: str, variable: Variable) -> None:
     if kind in _PAIRS:
         words, _ = _PAIRS[kind]
         numbers = given if isinstance(given, list) and len(given) == 2 else [None]
-        if not all(map(_is_number, numbers)) or not _is_pair(kind, *numbers):
+        if not all(map(is_number, numbers)) or not _is_pair(kind, *numbers):
             raise SourceError(place, f'expected {words}, got {given!r}')
     elif kind in (GRID, 'choice'):
         if not isinstance(given, list) or not given:
@@ -117,7 +117,8 @@ def _check(place: str, variable: Variable) -> None:
         _check_scipy(place, kind, given)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -140,7 +141,7 @@ def _check_scipy(place: str, kind: str, given: Any) -> None:
             f'{", ".join(known)}, or a name of scipy.stats'
         )
     arguments = 'loc, scale and the shapes of scipy.stats by name'
-    if not isinstance(given, Mapping) or not all(map(_is_number, given.values())):
+    if not isinstance(given, Mapping) or not all(map(is_number, given.values())):
         raise SourceError(place, f'expected {arguments}, got {given!r}')
     try:
         middle = float(found(**given).ppf(0.5))

@@ -14,8 +14,7 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import read_text
 from propulsion_ros.study.closed_loop import ClosedLoop
 from propulsion_ros.study.kinds import CASE, CONTROLLER, ROBOT, params_in
-from propulsion_ros.study.overrides import write_merged
-from propulsion_ros.study.robot_cases import RobotCases
+from propulsion_ros.study.overrides import RobotCases, write_merged
 from propulsion_ros.study.signals import Signals, check_topics
 from propulsion_ros.study.study import Case, Study, StudyParams
 from propulsion_ros.urdf.xml import SIZE_LIMIT

@@ -75,7 +75,7 @@ def files_of(study: Study) -> dict[str, bytes]:
         found[params_name(i)] = read_bytes(_near(folder, name), _LARGEST)
     if params.controller:
         found[CONTROLLER] = read_bytes(_near(folder, params.controller), _LARGEST)
-    if params.input and params.kind == 'apogee':
+    if params.input and KINDS[params.kind].takes_logs:
         found |= _flown_logs(_near(folder, params.input))
     elif params.input:
         path = _near(folder, params.input)
@@ -87,12 +87,12 @@ def files_of(study: Study) -> dict[str, bytes]:
 
 def _flown_logs(folder: Path) -> dict[str, bytes]:
     """Return the list of a folder of flown logs, and these, all beside it."""
-    from propulsion_ros.study.apogee.flown_logs import LARGEST, LISTS, references_of
+    from propulsion_ros.study.apogee.flights import LISTS, references_of
 
     paths = [reference.path for reference in references_of(folder).values()]
     listed = next(folder / name for name in LISTS if kind_of(folder / name) == FILE)
     return {
-        LISTS[0]: read_bytes(listed, LARGEST),
+        LISTS[0]: read_bytes(listed),
         **{path.name: read_bytes(path, _LARGEST) for path in paths},
     }
 

@@ -26,7 +26,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.study.study import Row
 
 

@@ -1,22 +1,153 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study from its file to its tables."""
+"""A study from its file to its tables, and the rows that are done: a study goes on from them."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
-from propulsion_ros.settings.files import make_folder
-from propulsion_ros.study.journal import Journal
+from propulsion_ros import __version__
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import (
+    TABLE_LIMIT,
+    descriptor_to_lock,
+    make_folder,
+    opened,
+    printable,
+    writing,
+)
 from propulsion_ros.study.kinds import OpenStudy, StudyWork, files_of, named_in
 from propulsion_ros.study.pool import Cluster, Pool, run
 from propulsion_ros.study.study import KINDS, Row, Study
 from propulsion_ros.study.table import numbers_of, rates, write_rows
 
+_SYNC = 5.0
+"""How long rows may be in memory alone [s]: a loss of power loses those."""
 RESULTS, QUANTILES, JOURNAL, PICTURE = 'results.csv', 'quantiles.csv', 'journal.jsonl', 'study.png'
 RATES = 'rates.csv'
+
+
+class Journal:
+    """A file of rows that only grows; it ends before the first line that is torn.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it is made where it is absent.
+    key : str
+        Of the study.
+    again : bool
+        Begin anew, whatever is there.
+
+    Attributes
+    ----------
+    rows : dict
+        Rows by number.
+
+    Raises
+    ------
+    SourceError
+        Where it is of another study or another version of the package, or another process has it.
+    """
+
+    def __init__(self, path: Path, key: str, again: bool = False) -> None:
+        self._path, self._head = path, {'study': key, 'version': __version__}
+        self._synced = time.monotonic()
+        self.rows: dict[int, Row] = {}
+        with writing(path):
+            self._descriptor = descriptor_to_lock(path)
+        try:
+            self._begin(again)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def _begin(self, again: bool) -> None:
+        """Read what is there, and put the place to write behind it."""
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SourceError(printable(self._path), 'another study writes it now') from None
+        whole = 0 if again else self._read()
+        os.ftruncate(self._descriptor, whole)
+        os.lseek(self._descriptor, whole, os.SEEK_SET)
+        if not whole:
+            self._write([self._head])
+
+    def _read(self) -> int:
+        """Read all whole lines and return how many bytes they are."""
+        whole = 0
+        with opened(self._path, TABLE_LIMIT) as file:
+            for line in file:
+                # After a loss of power zeros may be where a line was.
+                if not line.endswith(b'\n') or b'\0' in line:
+                    break
+                entry = self._entry(line, is_head=not whole)
+                if not whole:
+                    self._check(entry)
+                else:
+                    self.rows[entry['case']] = entry
+                whole += len(line)
+        return whole
+
+    def _entry(self, line: bytes, is_head: bool) -> dict[str, Any]:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            entry = None
+        if not isinstance(entry, dict) or ('study' if is_head else 'case') not in entry:
+            raise SourceError(
+                printable(self._path), f'expected rows of a study, got {line[:40]!r}; remove it'
+            )
+        return entry
+
+    def _check(self, head: dict[str, Any]) -> None:
+        if head != self._head:
+            is_other = head.get('study') != self._head['study']
+            version = f'propulsion_ros {printable(str(head.get("version")))}'
+            what = 'another study' if is_other else version
+            raise SourceError(
+                printable(self._path), f'has rows of {what}: give another --output, or '
+                '--again to begin anew'
+            )
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add rows; they are in the file when this returns, and on the disk 5 s later."""
+        rows = list(rows)
+        self.rows.update((row['case'], row) for row in rows)
+        self._write(rows)
+        if time.monotonic() - self._synced > _SYNC:
+            self._sync()
+
+    def _sync(self) -> None:
+        with writing(self._path):
+            os.fsync(self._descriptor)
+        self._synced = time.monotonic()
+
+    def _write(self, entries: Iterable[Any]) -> None:
+        text = ''.join(json.dumps(entry) + '\n' for entry in entries).encode()
+        with writing(self._path):
+            while text:
+                text = text[os.write(self._descriptor, text):]
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._sync()
+        finally:
+            os.close(self._descriptor)
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,8 @@ class Kind:
     """What it has beside the keys of all."""
     required: tuple[tuple[str, ...], ...] = ()
     """Keys of which one must be given, of each tuple."""
+    takes_logs: bool = False
+    """Whether its input is a folder of flown logs; else it is a table."""
     rates_by: tuple[str, ...] = ()
     """Columns by whose values cases beyond their limits are counted."""
 
@@ -51,7 +53,7 @@ KINDS: Mapping[str, Kind] = {
         required=(('params', 'vehicle'), ('input',), ('results',)),
     ),
     'apogee': Kind(
-        cases=('apogee.cases', 'ApogeeCases'), keys=frozenset({'input'}),
+        cases=('apogee.cases', 'ApogeeCases'), keys=frozenset({'input'}), takes_logs=True,
         rates_by=('fault', 'apogee.method'),
     ),
     'ground': Kind(

@@ -13,6 +13,7 @@ import numpy as np
 
 from propulsion_ros.settings.files import replacing, writing
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.study.draws import is_number
 from propulsion_ros.study.study import Row, Study
 
 OWN = ('case', 'seed', 'error')
@@ -83,7 +84,7 @@ def numbers_of(study: Study, rows: Sequence[Row]) -> list[Column]:
 
 def column_of(name: str, rows: Iterable[Row]) -> Column | None:
     """Return the numbers of a column, None where it has none."""
-    found = [(row['case'], row[name]) for row in rows if _is_number(row.get(name))]
+    found = [(row['case'], row[name]) for row in rows if is_number(row.get(name))]
     if not found:
         return None
     cases, values = np.array(found, dtype=float).T
@@ -108,10 +109,6 @@ def rates(study: Study, rows: Iterable[Row], by: Sequence[str]) -> list[dict[str
         group['cases'], group['failed'] = len(flown), len(groups[key]) - len(flown)
         found.append({**group, **{name: beyond.count(name) for name in study.limits}})
     return found
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

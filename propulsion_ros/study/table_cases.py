@@ -21,8 +21,7 @@ from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.study.draws import generator
 from propulsion_ros.study.kinds import CASE, ROBOT, input_name, params_in
-from propulsion_ros.study.overrides import write_merged
-from propulsion_ros.study.robot_cases import RobotCases
+from propulsion_ros.study.overrides import RobotCases, write_merged
 from propulsion_ros.study.signals import Signals, check_topics
 from propulsion_ros.study.study import Case, Study
 from propulsion_ros.urdf.xml import SIZE_LIMIT

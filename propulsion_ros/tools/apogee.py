@@ -14,9 +14,8 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_log
-from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'flight.csv --picture apogee.png'
@@ -46,15 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the apogee of a log as one JSON object; return the exit code."""
+    if args.picture is not None:
+        require_target(args.picture)
+    params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
+    result, doubt = _search(args.log, params)
     try:
         if args.picture is not None:
-            require_target(args.picture)
-        params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
-        result, doubt = _search(args.log, params)
-        if args.picture is not None:
             _draw(args.log, params, args.picture)
-    except ConfigError as error:
-        return fail('apogee', error)
     except ImportError as error:
         return fail('apogee', f"--picture needs matplotlib, {how_to_get('matplotlib')}: {error}")
     if doubt:

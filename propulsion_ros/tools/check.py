@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,16 +37,16 @@ from propulsion_ros.settings.flat import (
     suggestion,
     unknown_keys,
 )
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.tools.lines import fail
 from propulsion_ros.urdf.block import ActuatorSpec
-from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.reader import (
     actuators_from_urdf,
     mass_from_urdf,
 )
+from propulsion_ros.urdf.xml import Description
 
 EXAMPLE = 'robot.yaml --model robot.urdf'
 _ROBOTS, _PARAMETERS = ('.urdf', '.xacro'), ('.yaml', '.yml')
@@ -91,11 +91,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one line for each fault, then what was asked for; return 1 where there is a fault."""
-    try:
-        args.files = [each if each.suffix else robot_files(str(each))[0] for each in args.files]
-        args.model = args.model and robot_files(str(args.model))[0]
-    except ConfigError as error:
-        return fail('check', error)
+    args.files = [each if each.suffix else robot_files(str(each))[0] for each in args.files]
+    args.model = args.model and robot_files(str(args.model))[0]
     reports = [check_file(path, args.model, args.silence, args.gazebo) for path in args.files]
     for report in reports:
         for warning in report.warnings:
@@ -112,16 +109,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace) -> int:
     """Print and draw what the robot can do; return the exit code."""
+    robot = _layout(args.files, args.model)
+    if args.show:
+        print('\n'.join(lines_of(robot)))
     try:
-        robot = _layout(args.files, args.model)
-        if args.show:
-            print('\n'.join(lines_of(robot)))
         if args.picture:
             from propulsion_ros.pictures.layout import draw_layout
 
             draw_layout(robot, f'actuators in {robot.base_link}', args.picture)
-    except ConfigError as error:
-        return fail('check', error)
     except ImportError as error:
         return fail('check', f'--picture needs matplotlib, {how_to_get("matplotlib")}: {error}')
     return 0
@@ -213,11 +208,6 @@ def _require_model(model: Path | None) -> None:
             )
 
 
-def faults_of(path: Path, model: Path | None = None) -> Iterator[str]:
-    """Yield the faults of a file, one line each; see `check_file`."""
-    yield from check_file(path, model).faults
-
-
 def _flight(path: Path, model: Path | None, report: Report) -> None:
     # Nothing is known of the sensors, so that they may give anything.
     for doubt in _check_flight_config(path, 'safe', 'sensors'):
@@ -278,7 +268,7 @@ def _rehearse(
     """
     if report.faults or not blocks or any(block.faulty for block in blocks):
         return
-    from propulsion_ros.tools.rehearsal import refusals
+    from propulsion_ros.study.closed_loop import refusals
 
     file = ParameterFile(path) if path else None
     quiet = {*report.silenced, *(name for b in blocks for name in b.values.get('silenced', ()))}

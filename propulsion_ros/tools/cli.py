@@ -40,7 +40,8 @@ _OPTION = re.compile(r'(?<!\w)--?[a-z][a-z-]*')
 def module_of(command: str) -> ModuleType:
     """Return a module with what a command has.
 
-    `EXAMPLE`, the words after the command; `add_arguments(parser)`; `run(options) -> exit code`.
+    `EXAMPLE`, the words after the command; `add_arguments(parser)`; `run(options) -> exit code`,
+    which raises `ConfigError` for what is wrong.
     """
     return import_module(f'propulsion_ros.tools.{command.replace("-", "_")}')
 
@@ -62,8 +63,13 @@ def main(args: Sequence[str] | None = None) -> int:
         if unknown:
             _refuse(options.parser, unknown)
         run = module_of(options.command).run
-        with _quiet_imports(named, code) if is_served else nullcontext():
-            code = int(run(options))
+        from propulsion_ros.settings.errors import ConfigError
+
+        try:
+            with _quiet_imports(named, code) if is_served else nullcontext():
+                code = int(run(options))
+        except ConfigError as error:
+            return fail(options.command, error)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # Nothing reads the rest, as of a pipe into head.

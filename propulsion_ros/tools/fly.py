@@ -11,14 +11,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.graph_options import SETTINGS, add_simulation_options, checked_graph
 from propulsion_ros.graph.share import robot_files
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import Graph
+from propulsion_ros.graph.wiring import SETTINGS, Graph, add_simulation_options, checked_graph
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
-from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import check_file, printable, require_target
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.tools.lines import fail, note
@@ -77,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     """Run body, actuators and controller until the body stops; 0 where nothing has failed."""
     try:
         _fly(options, _graph_of(options))
-    except (ConfigError, RuntimeError, TimeoutError, _ControllerError) as error:
+    except (RuntimeError, TimeoutError, _ControllerError) as error:
         return fail('fly', error)
     except ImportError as error:
         return fail('fly', missing(error))

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, bridge_yaml
 from propulsion_ros.gz.model import ROUTES, gazebo_robot
-from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import make_folder, printable, write_text, writing
-from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.lines import note
 
 EXAMPLE = 'robot.urdf --output model'
 
@@ -47,21 +46,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the files; return the exit code."""
     release = FORTRESS if args.fortress else GZ
-    try:
-        robot = gazebo_robot(
-            args.model, args.route, args.params_file, args.namespace, release, args.name
-        )
-        make_folder(args.output)
-        for name, text in (
-            ('gazebo.urdf', robot.description),
-            ('bridge.yaml', bridge_yaml(robot.topics, release)),
-            ('clock_bridge.yaml', bridge_yaml([CLOCK], release)),
-        ):
-            with writing(args.output / name):
-                write_text(args.output / name, text)
-            print(printable(args.output / name))
-    except ConfigError as error:
-        return fail('gazebo', error)
+    robot = gazebo_robot(
+        args.model, args.route, args.params_file, args.namespace, release, args.name
+    )
+    make_folder(args.output)
+    for name, text in (
+        ('gazebo.urdf', robot.description),
+        ('bridge.yaml', bridge_yaml(robot.topics, release)),
+        ('clock_bridge.yaml', bridge_yaml([CLOCK], release)),
+    ):
+        with writing(args.output / name):
+            write_text(args.output / name, text)
+        print(printable(args.output / name))
     for each in robot.notes:
         note('gazebo', each)
     return 0

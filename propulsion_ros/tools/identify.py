@@ -14,11 +14,11 @@ from propulsion_ros.identify.page import draw_fit
 from propulsion_ros.identify.problem import MEASURED
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Result, Session, Span
-from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.replay.ulog_reader import add_map, map_of
+from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable, require_target
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.tools.lines import fail, note
-from propulsion_ros.tools.mapping import add_map, map_of
 
 EXAMPLE = 'flight.csv --model rocket.urdf --measured odometry --fit body.drag_area'
 _WEAK = 0.3
@@ -96,12 +96,10 @@ def run(args: argparse.Namespace) -> int:
             session.write(args.output, result)
         if args.picture is not None:
             draw_fit(result, args.picture)
-    except ConfigError as error:
-        _progress('')
-        return fail('identify', error)
     except ImportError as error:
         return fail('identify', f"--picture needs matplotlib, {how_to_get('matplotlib')}: {error}")
-    _progress('')
+    finally:
+        _progress('')
     for line in (*_table(result), *result.report['warnings']):
         note('identify', line)
     print(json.dumps(result.report, allow_nan=False, indent=1))

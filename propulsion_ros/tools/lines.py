@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of a command on standard error."""
+"""Lines of a command on standard error, and the one that shows how far a long run is."""
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+_EVERY = 0.2
+"""How often the line is drawn anew [s]."""
+_WIDTH = 30
 
 
 def note(command: str, text: object) -> None:
@@ -14,3 +21,23 @@ def fail(command: str, text: object) -> int:
     """Print why a command fails; return its exit code."""
     note(command, text)
     return 1
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Yield ``at(done)``, which draws a bar on standard error where that is a terminal."""
+    is_shown, drawn = sys.stderr.isatty() and total > 0, 0.0
+
+    def at(done: int) -> None:
+        nonlocal drawn
+        if is_shown and (now := time.monotonic()) - drawn > _EVERY:
+            drawn, share = now, done / total
+            filled = round(_WIDTH * min(share, 1.0))
+            bar = '#' * filled + '-' * (_WIDTH - filled)
+            print(f'\r{what} [{bar}] {share:4.0%}', end='', file=sys.stderr, flush=True)
+
+    try:
+        yield at
+    finally:
+        if drawn:
+            print('\r\033[K', end='', file=sys.stderr, flush=True)

@@ -8,14 +8,12 @@ import math
 import signal
 from pathlib import Path
 
-from propulsion_ros.messages.graph_names import is_installed
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagReader
-from propulsion_ros.replay.progress import progress
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
-from propulsion_ros.settings.names import domain_id
-from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.settings.names import domain_id, is_installed
+from propulsion_ros.tools.lines import fail, note, progress
 
 EXAMPLE = 'flight_bag --clock 100'
 
@@ -57,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         rclpy.init(args=[])
         with BagReader(args.input) as bag:
             return _play(args, bag)
-    except (SourceError, LookupError) as error:
+    except LookupError as error:
         return fail('play', error)
     except RCLError as error:
         # Access control may forbid a topic, or this process have it of another type.

@@ -12,14 +12,12 @@ from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.pictures.signals import Signals
 from propulsion_ros.pictures.table import join_commands, signals_of_log, signals_of_table
 from propulsion_ros.replay.bags import BagReader, is_bag
-from propulsion_ros.replay.command_table import STAMP
-from propulsion_ros.replay.csv_rows import read_rows
-from propulsion_ros.replay.ulog_actuators import UNMAPPED, UlogMap
+from propulsion_ros.replay.command_table import STAMP, read_rows
+from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap, add_map, map_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.tools.lines import fail, note
-from propulsion_ros.tools.mapping import add_map, map_of
 
 EXAMPLE = 'out.csv --commands in.csv --output plots.png'
 

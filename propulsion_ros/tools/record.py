@@ -12,7 +12,6 @@ from pathlib import Path
 
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
-from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.names import domain_id
 from propulsion_ros.tools.lines import fail, note
@@ -46,8 +45,7 @@ def run(args: argparse.Namespace) -> int:
         import rclpy
         from rclpy.signals import SignalHandlerOptions
 
-        from propulsion_ros.nodes.deadline import deadline
-        from propulsion_ros.nodes.spin import make_executor
+        from propulsion_ros.nodes.spin import deadline, make_executor
         from propulsion_ros.replay.recorder import Recorder
     except ImportError as error:
         return fail('record', missing(error))
@@ -76,8 +74,6 @@ def run(args: argparse.Namespace) -> int:
         with deadline(code):
             recorder.destroy_node()
         return code
-    except SourceError as error:
-        return fail('record', error)
     finally:
         rclpy.try_shutdown()
 

@@ -12,14 +12,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from propulsion_ros.replay.progress import progress
-from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import make_folder, printable
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.study.session import PICTURE, RESULTS, Session, Where
 from propulsion_ros.study.study import Row, Study, find_study, read_study
 from propulsion_ros.study.table import numbers_of
-from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.lines import note, progress
 
 EXAMPLE = 'apogee --cases 200 --jobs 2'
 _NAMED = 5
@@ -79,8 +78,6 @@ def run(args: argparse.Namespace) -> int:
         rows = _fly_all(session, args, folder)
         if not args.no_picture:
             _draw(session, rows, folder / PICTURE)
-    except ConfigError as error:
-        return fail('study', error)
     except _StoppedError as stopped:
         number, line = stopped.args
         note('study', line)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from propulsion_ros.nodes.start import missing
 from propulsion_ros.pictures.signals import Signals
+from propulsion_ros.replay.ulog_reader import map_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.names import domain_id
 from propulsion_ros.tools.lines import fail, note
-from propulsion_ros.tools.mapping import map_of
 from propulsion_ros.tools.plot import add_input, read_signals
 from propulsion_ros.view.page import data_of, html_of, require_libraries, write_page
 from propulsion_ros.view.robot import robot_in
@@ -80,8 +80,7 @@ def _serve(args: argparse.Namespace) -> int:
         from rclpy.signals import SignalHandlerOptions
 
         from propulsion_ros.demos.flight import interrupts
-        from propulsion_ros.nodes.deadline import deadline
-        from propulsion_ros.nodes.spin import make_executor
+        from propulsion_ros.nodes.spin import deadline, make_executor
         from propulsion_ros.view.live import LiveView, scene_data
     except ImportError as error:
         return fail('view', missing(error))

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,7 @@ from propulsion_ros.settings.flat import meant, nearest, parameters_of
 from propulsion_ros.settings.names import as_word
 from propulsion_ros.settings.quantity import Group, Quantity, names_field, spec_of
 from propulsion_ros.urdf.link_tree import TURNING, LinkTree
-from propulsion_ros.urdf.names_expr import TAG as NAMES_EXPR
-from propulsion_ros.urdf.names_expr import expand
-from propulsion_ros.urdf.place import Place, Placer
+from propulsion_ros.urdf.place import NAMES_EXPR, Place, Placer, expand
 from propulsion_ros.urdf.uuv_dialect import translated
 from propulsion_ros.urdf.xml import Tag, numbers, quoted
 
@@ -283,9 +282,10 @@ class _Reader:
             self._finish(rows)
         stays = tuple(self._placer.stays())
         return ActuatorSpec(
-            block.name, self._family, self._placer.base_link, self._values, self._paths,
-            frozenset(self._geometry), (*self._notes, *self._placer.slides(), *stays), stays,
-            self._masses, frozenset(self._faulty),
+            block.name, self._family, self._placer.base_link, MappingProxyType(self._values),
+            MappingProxyType(self._paths), frozenset(self._geometry),
+            (*self._notes, *self._placer.slides(), *stays), stays,
+            MappingProxyType(self._masses), frozenset(self._faulty),
         )
 
     def _expanded(self, child: Tag) -> None:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where an actuator of a plugin block is in the link tree, and what follows from its joint."""
+"""Which joints a row of a plugin block stands for, where they are, and what follows from them."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +15,23 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import Quantity
 from propulsion_ros.urdf.link_tree import Joint, LinkTree, Pose
 from propulsion_ros.urdf.xml import Tag, numbers
+
+NAMES_EXPR = 'names_expr'
+"""Tag of an expression that selects joints."""
+LENGTH_LIMIT = 200
+"""Characters of an expression."""
+STEP_LIMIT = 10_000_000
+"""Ways that the matcher may have to try for all names together."""
+_FEW = 5
+"""Joints that an error lists."""
+
+_TOKENS = re.compile(
+    r'(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<repeat>[*+]|\{[^}]*\})[?+]?'
+    r'|(?P<maybe>\?)[?+]?|(?P<special>\(\?(?!:))|(?P<end>\))|(?P<bar>\|)|(?P<other>.)',
+    re.DOTALL,
+)
+_NESTED = re.compile(r'\[|--|&&|~~|\|\|')
+"""What Python reserves inside a class for sets of sets."""
 
 
 @dataclass(frozen=True)
@@ -211,3 +230,78 @@ def _joint_count(roles: Mapping[str, Quantity]) -> int:
         (int(spec.shape[1]) for spec in roles.values() if spec.geometry.startswith('joint')),
         default=0,
     )
+
+
+def expand(row: Tag, tree: LinkTree) -> list[Tag]:
+    r"""Return one row for each joint that the row selects, the row itself where it selects none.
+
+        <thruster><names_expr>thruster_\d+_joint</names_expr> ... </thruster>
+
+    stands for one thruster at each joint whose whole name fits, in the order of the description;
+    the other tags serve all of them. An actuator is named after its joint. Namespaces of joints
+    (all up to the last ``/``) neither need to fit nor become part of the name.
+
+    Python's matcher takes exponential time for some expressions, so only those are taken whose cost
+    has a bound: a repetition may follow a character, a class or a dot, but not a group.
+
+    Raises `SourceError` naming the path, where the expression is wrong, could take too long or fits
+    no joint, or the row also has a name, a joint or a link.
+    """
+    selector = row.one(NAMES_EXPR)
+    if selector is None:
+        return [row]
+    if row.name:
+        raise SourceError(row.path, f'expected no name attribute beside <{NAMES_EXPR}>')
+    others = tuple(child for child in row.children if child is not selector)
+    for child in others:
+        if child.key in ('joint', 'link'):
+            raise SourceError(child.path, f'expected no <{child.key}> beside <{NAMES_EXPR}>')
+    return [
+        dataclasses.replace(
+            row, name=_bare(joint), children=(Tag('joint', joint, selector.path), *others)
+        )
+        for joint in _matching(selector.text, tree.joints, selector.path)
+    ]
+
+
+def _matching(expression: str, joints: Iterable[str], path: str) -> list[str]:
+    """Return the joints whose names without namespace fit, in their order."""
+    names = [(joint, _bare(joint)) for joint in joints]
+    _check(expression, [bare for _, bare in names], path)
+    try:
+        pattern = re.compile(expression)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise SourceError(path, f'expected a regular expression: {error}') from None
+    found = [joint for joint, bare in names if pattern.fullmatch(bare)]
+    if not found:
+        few = ', '.join([bare for _, bare in names[:_FEW]]) + ', ...' * (len(names) > _FEW)
+        raise SourceError(path, f'{expression!r} fits no joint; joints: {few or "none"}')
+    return found
+
+
+def _bare(joint: str) -> str:
+    return joint.rpartition('/')[2]
+
+
+def _check(expression: str, names: Iterable[str], path: str) -> None:
+    """Raise `SourceError` for an expression whose cost is too high or has no bound."""
+    if len(expression) > LENGTH_LIMIT:
+        raise SourceError(path, f'{len(expression)} characters, expected at most {LENGTH_LIMIT}')
+    repeats, choices, previous = 0, 0, ''
+    for token in _TOKENS.finditer(expression):
+        kind = token.lastgroup or ''
+        if kind == 'special':
+            raise SourceError(path, 'of the groups with (? only (?: is supported')
+        if token.group() == '[':
+            raise SourceError(path, f'[ without its ]: {expression!r}')
+        if kind == 'set' and _NESTED.search(token.group(), 1):
+            raise SourceError(path, f'a class inside a class is not supported: {token.group()!r}')
+        if kind in ('repeat', 'maybe') and previous == 'end':
+            raise SourceError(path, f'a group may not be repeated: {expression[:token.end()]!r}')
+        repeats += kind == 'repeat'
+        choices += kind in ('maybe', 'bar')
+        previous = kind
+    # Each repetition can end at any character, each choice doubles the ways to go on.
+    steps = 2**choices * sum((len(name) + 1) ** repeats for name in names)
+    if steps > STEP_LIMIT:
+        raise SourceError(path, f'{expression!r} could take too long, expected fewer repetitions')

@@ -36,7 +36,7 @@ def actuators_from_urdf(
     its family (or has a <family> tag). It has one child per actuator, named after the family's
     singular: ``<booster name="...">``. Inside, tags are parameter names; ``<joint>`` or ``<link>``
     place the actuator in the link tree. ``<names_expr>`` in place of name and joint makes one
-    child stand for several actuators, see `propulsion_ros.urdf.names_expr`.
+    child stand for several actuators, see `propulsion_ros.urdf.place.expand`.
 
     Plugins of the UUV simulator and of gz-sim become groups too, see
     `propulsion_ros.urdf.uuv_dialect` and `propulsion_ros.urdf.gz_dialect`; they come last.

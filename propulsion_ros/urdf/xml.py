@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robot descriptions as safe XML, blocks as trees of tags, and the paths that errors name."""
+"""Robot descriptions: safe XML, where its elements stand, blocks as trees of tags, XML paths."""
 from __future__ import annotations
 
+import functools
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import fromstring
+from defusedxml.ElementTree import DefusedXMLParser, fromstring
 
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.files import DEEPEST
 from propulsion_ros.settings.hints import number_hint
 
 SIZE_LIMIT = 4 * 1024 * 1024
@@ -20,14 +25,21 @@ SIZE_LIMIT = 4 * 1024 * 1024
 ELEMENT_LIMIT = 250_000
 """Each takes half a kilobyte of memory, and as few as four characters."""
 
-DEPTH_LIMIT = 64
 _SHOWN = 80
 """Characters of a text that errors show."""
+Place = tuple[str, int]
+"""Name of a file, and a line, from 1 on."""
+
+_STEP = re.compile(r'/?([\w.:-]+)(?:\[(\w+)=([^\]]*)\])?(?:\[(\d+)\])?')
+_ROOTS = ('robot', 'gazebo', 'plugin')
+_LINE = re.compile(r'line (\d+), column')
 
 
+@functools.lru_cache(maxsize=2)
 def parse_urdf(xml: str) -> Element:
-    """Return the root element of a robot description.
+    """Return the root element of a robot description, for all who read it: copy it to change it.
 
+    Each node of a process and each reader of a case has the same text, which is parsed once.
     Raises `SourceError` for text that is not XML, that has a DTD or entities, or that is too large
     or too deep.
     """
@@ -68,8 +80,8 @@ def parse_xml(name: str, content: str | bytes, most: int) -> Element:
     level, depth = [root], 0
     while level:
         depth += 1
-        if depth > DEPTH_LIMIT:
-            raise SourceError(name, f'elements are nested deeper than {DEPTH_LIMIT}')
+        if depth > DEEPEST:
+            raise SourceError(name, f'elements are nested deeper than {DEEPEST}')
         level = [child for element in level for child in element]
     return root
 
@@ -210,3 +222,131 @@ def _steps(elements: list[Element]) -> Iterable[str]:
             seen[element.tag] += 1
         repeated = not name and unnamed[element.tag] > 1
         yield f'{element.tag}[{seen[element.tag]}]' if repeated else path_step(element.tag, name)
+
+
+def lines_of(text: str) -> list[int]:
+    """Return the line of each element's start tag, in their order; [] for what is no XML."""
+    counter = _LineCounter()
+    parser = DefusedXMLParser(target=counter)
+    counter.parser = parser
+    try:
+        parser.feed(text)
+        parser.close()
+    except (ParseError, DefusedXmlException, ValueError, LookupError, RecursionError):
+        return []
+    return counter.lines
+
+
+@dataclass(frozen=True)
+class Description:
+    """A robot description."""
+
+    name: str
+    """Name of the file, as errors show it."""
+    text: str
+    """URDF, xacro already expanded."""
+    expanded: Sequence[Place | None] = ()
+    """Place of each element of an expanded xacro, in their order; None for one that an expression
+    made."""
+
+    def place_of(self, error: ConfigError | str) -> str:
+        """Return file and line that an error, or a text that begins with an XML path, is about.
+
+        The line of the nearest element around it, where it has none; the file alone, where nothing
+        is known.
+        """
+        key = error if isinstance(error, str) else error.key
+        found = self._found(key)
+        if found is None and not isinstance(error, str):
+            line = _LINE.search(error.problem)
+            return f'{self.name}:{line[1]}' if line and not self.expanded else self.name
+        return self.name if found is None else f'{found[0]}:{found[1]}'
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Let an error name the file and the line that it is about; see `place_of`."""
+        try:
+            yield
+        except ConfigError as error:
+            raise SourceError(self.place_of(error), str(error)) from error
+
+    @cached_property
+    def _root(self) -> Element | None:
+        try:
+            return parse_urdf(self.text)
+        except SourceError:
+            return None
+
+    @cached_property
+    def _place_by_id(self) -> dict[int, Place]:
+        """Return the place of each element, of the one around it where it has none."""
+        found: dict[int, Place] = {}
+        if self._root is None:
+            return found
+        given = iter(self.expanded or [(self.name, line) for line in lines_of(self.text)])
+        level: list[tuple[Element, Place | None]] = [(self._root, None)]
+        while level:
+            element, around = level.pop()
+            place = next(given, None) or around
+            if place:
+                found[id(element)] = place
+            level.extend((child, place) for child in reversed(element))
+        return found
+
+    def _found(self, path: str) -> Place | None:
+        """Return the place of the deepest element that fits the beginning of a path."""
+        if self._root is None or not path.startswith(_ROOTS):
+            return None
+        place, around = self._place_by_id.get(id(self._root)), [self._root]
+        for tag, _, value, number in _steps_in(path.removeprefix('robot')):
+            fitting = _fitting([child for parent in around for child in parent], tag, value)
+            # Of several alike the last is the one too many.
+            around = fitting[-1:] if tag != 'gazebo' else fitting
+            if number and int(number) <= len(fitting):
+                around = [fitting[int(number) - 1]]
+            if not around:
+                break
+            place = self._place_by_id.get(id(around[-1]), place)
+        return place
+
+
+class _LineCounter:
+    """Receives the events of a parser, and keeps the line of each start tag."""
+
+    parser: DefusedXMLParser
+
+    def __init__(self) -> None:
+        self.lines: list[int] = []
+
+    def start(self, tag: str, attributes: object) -> None:
+        self.lines.append(self.parser.parser.CurrentLineNumber)
+
+    def end(self, tag: str) -> None:
+        """Do nothing: only start tags count."""
+
+    def data(self, text: str) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def _steps_in(path: str) -> Iterator[tuple[str, ...]]:
+    at = 0
+    while found := _STEP.match(path, at):
+        yield tuple(group or '' for group in found.groups())
+        at = found.end()
+
+
+def _fitting(elements: Iterable[Element], tag: str, name: str) -> list[Element]:
+    """Return the elements that a step of an XML path may mean, without a name those without."""
+    alike = [element for element in elements if element.tag == tag]
+    if name:
+        named = [each for each in alike if name in each.attrib.values()]
+        return named or [each for each in alike if name in map(_shown, each.attrib.values())]
+    return [each for each in alike if not each.get('name')] or alike
+
+
+def _shown(name: str) -> str:
+    """Return a name as steps of XML paths have it."""
+    return path_step('', name)[len('[name='):-1]

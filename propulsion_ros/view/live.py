@@ -14,13 +14,13 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
 from propulsion_ros.loops.payloads import Kind
-from propulsion_ros.messages.graph_names import class_of
 from propulsion_ros.messages.rclpy_private import RCLError
 from propulsion_ros.pictures.bag import Sorter, readings_of
 from propulsion_ros.pictures.panels import page_of, span_of
 from propulsion_ros.pictures.signals import Signals
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.names import class_of
 from propulsion_ros.view.motion import (
     Frames,
     Scale,

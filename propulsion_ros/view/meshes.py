@@ -17,7 +17,7 @@ import numpy as np
 from propulsion_ros.graph.share import located
 from propulsion_ros.settings.errors import SourceError, one_line
 from propulsion_ros.settings.files import printable, read_bytes
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.xml import parse_xml
 

@@ -31,7 +31,7 @@ from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.pictures.signals import QUANTITIES, Signals
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_bytes, read_text, write_text, writing
-from propulsion_ros.settings.optional_packages import how_to_get
+from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.view.motion import (
     SHORTEST,
     arrows_of,

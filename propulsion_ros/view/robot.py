@@ -19,11 +19,10 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import settings_of
-from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.link_tree import IDENTITY, Joint, LinkTree, Pose
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.visuals import PLAIN, Visual, visuals_of
-from propulsion_ros.urdf.xml import parse_urdf
+from propulsion_ros.urdf.xml import Description, parse_urdf
 from propulsion_ros.view.meshes import TRIANGLE_LIMIT, Mesh, mesh_path, read_mesh
 from propulsion_ros.view.numbers import flat
 

@@ -6,8 +6,9 @@ import pytest
 import yaml
 
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.simulation import Simulation
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import Simulation, robot_graph, vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
 from propulsion_ros.settings.errors import ConfigError
 
 LINK = """<link name="{0}"/><joint name="{0}_joint" type="fixed">

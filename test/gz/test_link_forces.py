@@ -13,8 +13,7 @@ from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.graph.wiring import pushing_blocks
 from propulsion_ros.gz.joint_drives import Group, held_joints
-from propulsion_ros.gz.link_forces import LinkForces, Mount, Seat
-from propulsion_ros.gz.seats import group_seats
+from propulsion_ros.gz.link_forces import LinkForces, Mount, Seat, group_seats
 from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.wrench import move_wrench

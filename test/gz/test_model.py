@@ -15,10 +15,10 @@ from scipy.spatial.transform import Rotation
 
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.gz.body_effects import drag_coefficients
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, bridge_yaml
 from propulsion_ros.gz.joint_drives import _speed_limit
 from propulsion_ros.gz.model import gazebo_robot
+from propulsion_ros.gz.sdf_elements import drag_coefficients
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody

@@ -6,8 +6,7 @@ import pytest
 from defusedxml import ElementTree
 from gazebo_tool import needs_sdformat, sdf
 
-from propulsion_ros.gz.model import gazebo_robot
-from propulsion_ros.gz.refusals import refusals
+from propulsion_ros.gz.model import gazebo_robot, refusals
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
 

@@ -8,7 +8,7 @@ from gazebo_tool import needs_sdformat, sdf
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.gz.body_effects import read_body
+from propulsion_ros.gz.sdf_elements import read_body
 
 WORLDS = sorted((share_directory() / 'worlds').glob('*.sdf'))
 

@@ -16,8 +16,7 @@ from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.replay.bags import BagWriter, Recorded
-from propulsion_ros.replay.cdr import Wire
-from propulsion_ros.replay.plain import maker_of
+from propulsion_ros.replay.plain import Wire, maker_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
 

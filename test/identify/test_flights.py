@@ -11,7 +11,7 @@ import pytest
 from parts import few_of
 from propulsion_ros.identify.candidates import Candidates, Ticks
 from propulsion_ros.identify.prepare import prepared
-from propulsion_ros.identify.recording import Recording, Series
+from propulsion_ros.identify.reading import Recording, Series
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.models.rotors.rotors import Rotors

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from propulsion_ros.rocketpy import SensorFault
-from propulsion_ros.rocketpy.sensor_fault import KINDS, Spoiler
+from propulsion_ros.rocketpy.sensors import KINDS, Spoiler
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.study.draws import generator
-from propulsion_ros.study.ground.faults import FAULTS
-from propulsion_ros.study.ground.sensors import IMU, PRESSURE, Stream
+from propulsion_ros.study.ground.sensors import FAULTS, IMU, PRESSURE, Stream
 
 TIME = np.arange(0.0, 20.0, 0.05)
 RANDOM = ('spikes', 'noisy', 'blocked', 'shows a force', 'zeros after a force', 'zeros')

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rocketpy_fakes import Barometer, GnssReceiver, Gyroscope, SpecificForce
 
-from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.replay.plain import Wire
 from propulsion_ros.rocketpy import SensorFault
 from propulsion_ros.rocketpy.sensors import SOURCES, Source, message_of
 

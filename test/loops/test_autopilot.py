@@ -253,14 +253,14 @@ def test_a_missing_package_is_refused_with_its_name(adapter, text):
 @pytest.mark.parametrize('kind', REAL)
 def test_definitions_are_those_of_the_real_packages(kind):
     pytest.importorskip('rosbags')
-    from propulsion_ros.replay.cdr import Wire
+    from propulsion_ros.replay.plain import Wire
 
     assert Wire().types.hash_rihs01(kind) == REAL[kind]
 
 
 def test_bags_with_them_are_read(tmp_path):
     pytest.importorskip('rosbags')
-    from propulsion_ros.replay.cdr import Wire
+    from propulsion_ros.replay.plain import Wire
 
     wire = Wire()
     sent = motors(0.25, 0.5, flags=3, timestamp=2**40)

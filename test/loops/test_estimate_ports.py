@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from fake_host import MS, FakeHost, message, wrench_message
-from propulsion_ros.loops.estimate_loop import EstimateParams
-from propulsion_ros.loops.estimate_ports import COVARIANCE_NAMES, EstimatePorts
+from propulsion_ros.loops.estimate_loop import COVARIANCE_NAMES, EstimateParams, EstimatePorts
 from propulsion_ros.loops.ports import OK, WARN
 from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
 

@@ -9,7 +9,7 @@ from fake_host import MS, FakeHost, message
 from propulsion_ros.loops.step_record import BEGIN, SET, StepRecord, StepRequest
 from propulsion_ros.replay.plain import maker_of
 from propulsion_ros.settings.errors import CommandError
-from propulsion_ros.timing.agenda import Place
+from propulsion_ros.timing.stepping import Place
 
 
 class Record:

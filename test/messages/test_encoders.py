@@ -36,7 +36,7 @@ from propulsion_ros.messages.fields import (
     set_odometry,
     wrench_to_msg,
 )
-from propulsion_ros.messages.graph_names import type_name
+from propulsion_ros.settings.names import type_name
 
 FIELDS = ('position', 'velocity', 'effort')
 FLOATS = st.floats(width=64)

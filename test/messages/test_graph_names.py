@@ -5,7 +5,7 @@ import pytest
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from propulsion_ros.messages.graph_names import class_of, is_installed, type_name
+from propulsion_ros.settings.names import class_of, is_installed, type_name
 
 
 @pytest.mark.parametrize('kind', [String, Trigger])

@@ -11,7 +11,7 @@ from fake_packages import FakePackages
 from propulsion_ros.models import registry as families
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.tools.check import faults_of
+from propulsion_ros.tools.check import check_file
 from propulsion_ros.urdf import reader
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
@@ -159,7 +159,7 @@ def test_name_that_is_taken_is_one_line(install, tmp_path, packages, said):
     (tmp_path / 'a.yaml').write_text(
         'rotors:\n  ros__parameters: {names: [a], max_thrust: [5.0], motor_constant: [1e-5]}\n'
     )
-    assert list(faults_of(tmp_path / 'a.yaml')) == [
+    assert check_file(tmp_path / 'a.yaml').faults == [
         f"{tmp_path / 'a.yaml'}: parameter 'family': {said}"
     ]
     assert REGISTRY['rotors'] is FAMILIES['rotors']

@@ -12,7 +12,7 @@ import pytest
 # PyDLL keeps the lock of the interpreter, as rclpy does.
 HANG = 'import ctypes; hang = lambda *_: ctypes.PyDLL(None).pause()\n'
 DEADLINE = HANG + """
-from propulsion_ros.nodes.deadline import deadline
+from propulsion_ros.nodes.spin import deadline
 with deadline({code}, 0.2):
     {body}
 print('left')

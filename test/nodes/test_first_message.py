@@ -16,12 +16,12 @@ from std_msgs.msg import String
 from parts import few_of
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.ports import OK, WARN
-from propulsion_ros.messages.graph_names import full_name
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
-from propulsion_ros.nodes.first_message import FirstMessage
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from propulsion_ros.nodes.host_node import FirstMessage
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
+from propulsion_ros.settings.names import full_name
 
 
 class Waiting:

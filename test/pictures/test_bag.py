@@ -15,11 +15,11 @@ from std_msgs.msg import String
 
 from benchmarks.wire import Wire
 from propulsion_ros.drawing.figure import DECIDING, Mark, Span
-from propulsion_ros.messages.graph_names import type_name
 from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.names import type_name
 
 pytest.importorskip('rosbags')
 

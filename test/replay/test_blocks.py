@@ -16,13 +16,14 @@ from sensor_msgs.msg import JointState
 from parts import few_of
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
-from propulsion_ros.messages.graph_names import type_name
-from propulsion_ros.replay import blocks, run
+from propulsion_ros.replay import blocks
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.replay.blocks import played
-from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.replay.plain import Wire
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.names import type_name
 from propulsion_ros.tools import cli
+from propulsion_ros.tools import replay as command
 
 pytest.importorskip('rosbags')
 
@@ -141,7 +142,7 @@ def replay(tmp_path, monkeypatch, capsys):
                     taken.append(run.count) or results(self, run, *rest)
                 ))
             else:
-                patch.setattr(run, 'block_loops', lambda robot, is_timed: {})
+                patch.setattr(command, 'block_loops', lambda robot, is_timed: {})
             folder = tmp_path / str(in_blocks)
             folder.mkdir(exist_ok=True)
             target = folder / name

@@ -19,9 +19,9 @@ from std_msgs.msg import String
 from benchmarks.wire import Wire
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
-from propulsion_ros.messages.graph_names import type_name
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded
+from propulsion_ros.settings.names import type_name
 from propulsion_ros.tools import cli
 
 pytest.importorskip('rosbags')

@@ -14,9 +14,9 @@ from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.replay.bags import BagReader
-from propulsion_ros.replay.cdr import Wire
+from propulsion_ros.replay.plain import Wire
 from propulsion_ros.replay.robot import Choice
-from propulsion_ros.replay.run import replay
+from propulsion_ros.tools.replay import replay
 
 pytest.importorskip('rosbags')
 

@@ -29,7 +29,7 @@ from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.rotation import matrix_of
 from propulsion_ros.replay.bags import BagReader, BagWriter
 from propulsion_ros.replay.flight_log import read_flight_log
-from propulsion_ros.replay.ulog_actuators import UNMAPPED, Target, read_map
+from propulsion_ros.replay.ulog_reader import UNMAPPED, Target, read_map
 from propulsion_ros.settings.errors import ConfigError, SourceError
 
 BOOT = BOOT_US * 1e-6

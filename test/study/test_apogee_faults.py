@@ -12,16 +12,9 @@ import pytest
 
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.study.apogee.cases import judge_log
+from propulsion_ros.study.apogee.cases import decision, judge_log, spoil, verdict
 from propulsion_ros.study.apogee.faults import FAULTS
-from propulsion_ros.study.apogee.flown_logs import (
-    decision,
-    read_logs,
-    references_of,
-    spoil,
-    verdict,
-)
-from propulsion_ros.study.apogee.log import Log
+from propulsion_ros.study.apogee.flights import Log, read_logs, references_of
 from propulsion_ros.study.session import Session
 from propulsion_ros.study.study import read_study
 from propulsion_ros.study.table import rates

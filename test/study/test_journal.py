@@ -8,8 +8,8 @@ import os
 import pytest
 
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.study import journal as journal_module
-from propulsion_ros.study.journal import Journal
+from propulsion_ros.study import session as journal_module
+from propulsion_ros.study.session import Journal
 
 ROWS = [{'case': 0, 'x': 0.1 + 0.2, 'error': ''}, {'case': 2, 'x': math.inf, 'error': 'a, "b"'}]
 

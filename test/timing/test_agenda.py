@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from propulsion_ros.timing.agenda import Agenda, Place
+from propulsion_ros.timing.stepping import Agenda, Place
 
 
 @pytest.mark.parametrize(('place', 'before', 'after'), [

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from propulsion_ros.timing.held import Held
+from propulsion_ros.timing.dwell import Held
 
 MS = 1_000_000
 

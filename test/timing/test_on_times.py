@@ -4,7 +4,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propulsion_ros.timing.on_times import OnTimes
+from propulsion_ros.timing.dwell import OnTimes
 
 
 def test_each_is_on_for_its_own_time():

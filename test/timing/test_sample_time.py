@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from propulsion_ros.timing.sample_time import SampleTime
+from propulsion_ros.timing.flight_clock import SampleTime
 
 S = 1_000_000_000
 

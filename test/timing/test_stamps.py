@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from propulsion_ros.flight.estimation.estimator import _STAMPS as ESTIMATOR
 from propulsion_ros.loops.visualizer_loop import _STAMPS as PACE
-from propulsion_ros.timing.on_times import _STAMPS as ON_TIMES
+from propulsion_ros.timing.dwell import _STAMPS as ON_TIMES
 from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 MS = 1_000_000

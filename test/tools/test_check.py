@@ -7,10 +7,11 @@ import pytest
 
 from mistakes import TEXTS
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import NodeSpec, robot_graph
+from propulsion_ros.graph.simulation import NodeSpec
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.tools import cli
-from propulsion_ros.tools.check import faults_of
+from propulsion_ros.tools.check import check_file
 
 SHARE = share_directory()
 # Vehicles and their settings are checked with the rules of sense.
@@ -157,7 +158,7 @@ def require_the_same(graph, folder, capfd, spec, settings, said, model=None):
     """Compare what `check` finds with what the node itself says."""
     path = folder / 'a.yaml'
     path.write_text(f'{spec.name}:\n  ros__parameters: {{{settings}}}\n')
-    faults = list(faults_of(path, model))
+    faults = check_file(path, model).faults
     # As one starts it by hand: launch files would win over the file.
     given = {key: value for key, value in spec.parameters.items() if f'{key}:' not in settings}
     node = graph.add(

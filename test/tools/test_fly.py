@@ -15,7 +15,7 @@ from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import FluidPressure
 
-from propulsion_ros.graph.graph_options import checked_graph
+from propulsion_ros.graph.wiring import checked_graph
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
 from propulsion_ros.replay.bags import BagReader

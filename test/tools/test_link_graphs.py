@@ -11,8 +11,8 @@ from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.gz.model import gazebo_robot
 from propulsion_ros.settings.errors import MOST_FAULTS, ConfigError
 from propulsion_ros.tools.check import check_file
-from propulsion_ros.urdf.description import Description
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
+from propulsion_ros.urdf.xml import Description
 from propulsion_ros.view.robot import Robot, scene_of
 
 GRAPHS = amount('fuzz', 300, 2000)

@@ -23,11 +23,11 @@ from benchmarks.wire import Wire
 from parts import few_of
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
-from propulsion_ros.messages.graph_names import class_of, full_name, type_name
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded
 from propulsion_ros.replay.player import Player
 from propulsion_ros.replay.recorder import Recorder
+from propulsion_ros.settings.names import class_of, full_name, type_name
 from propulsion_ros.tools import cli
 from ros_graph import LIMIT, close
 

@@ -6,7 +6,7 @@ import pytest
 from rocketpy_flights import rocketpy_flight
 
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.study.apogee.cases import PREMATURE, judge
+from propulsion_ros.study.apogee.cases import PREMATURE_SPEED, judge
 
 FLIGHTS, EACH = 200, 10
 pytestmark = [
@@ -19,5 +19,7 @@ def test_no_apogee_is_premature_or_missed(first):
     flights = {
         seed: judge(rocketpy_flight(seed), ApogeeParams()) for seed in range(first, first + EACH)
     }
-    failed = {seed: found for seed, found in flights.items() if not found['speed'] < PREMATURE}
+    failed = {
+        seed: found for seed, found in flights.items() if not found['speed'] < PREMATURE_SPEED
+    }
     assert not failed

@@ -12,7 +12,7 @@ from propulsion_ros.models.fins.fins import FinsParams
 from propulsion_ros.models.thrusters.thrusters import ThrustersParams
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import build
-from propulsion_ros.urdf.names_expr import LENGTH_LIMIT
+from propulsion_ros.urdf.place import LENGTH_LIMIT
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
 JOINTS = ('rov/thruster_10_joint', 'rov/thruster_2_joint', 'rov/fin_1_joint', 'arm', 'ab_joint')

@@ -4,7 +4,8 @@ from __future__ import annotations
 import pytest
 
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.urdf.xml import DEPTH_LIMIT, SIZE_LIMIT, numbers, parse_urdf, path_step
+from propulsion_ros.settings.files import DEEPEST
+from propulsion_ros.urdf.xml import SIZE_LIMIT, numbers, parse_urdf, path_step
 
 LAUGHS = ''.join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10 if i else "ha"}">' for i in range(9))
 
@@ -29,10 +30,10 @@ LAUGHS = ''.join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10 if i else "ha"}">' for i i
     pytest.param('<robot>' + ' ' * SIZE_LIMIT + '</robot>',
                  f'robot: {SIZE_LIMIT + 15} characters, expected at most {SIZE_LIMIT}',
                  id='too large'),
-    pytest.param('<robot>' + '<a>' * DEPTH_LIMIT + '</a>' * DEPTH_LIMIT + '</robot>',
-                 f'robot: elements are nested deeper than {DEPTH_LIMIT}', id='too deep'),
+    pytest.param('<robot>' + '<a>' * DEEPEST + '</a>' * DEEPEST + '</robot>',
+                 f'robot: elements are nested deeper than {DEEPEST}', id='too deep'),
     pytest.param('<robot>' + '<a>' * 200_000 + '</a>' * 200_000 + '</robot>',
-                 f'robot: elements are nested deeper than {DEPTH_LIMIT}', id='abysmal'),
+                 f'robot: elements are nested deeper than {DEEPEST}', id='abysmal'),
 ])
 def test_document_is_refused_in_one_line(xml, message):
     with pytest.raises(SourceError) as error:
@@ -44,9 +45,9 @@ def test_document_is_refused_in_one_line(xml, message):
 def test_what_is_as_large_and_deep_as_allowed_is_read():
     filling = ' ' * (SIZE_LIMIT - len('<robot></robot>'))
     assert parse_urdf(f'<robot>{filling}</robot>').tag == 'robot'
-    levels = DEPTH_LIMIT - 1
+    levels = DEEPEST - 1
     assert len(list(parse_urdf('<robot>' + '<a>' * levels + '</a>' * levels + '</robot>').iter())) \
-        == DEPTH_LIMIT
+        == DEEPEST
 
 
 def test_numbers_are_finite():

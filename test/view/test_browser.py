@@ -23,7 +23,7 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.pictures.signals import Channel
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.demo import reserved_domain
-from propulsion_ros.urdf.description import Description
+from propulsion_ros.urdf.xml import Description
 from propulsion_ros.view.live import scene_data
 from propulsion_ros.view.page import LIBRARIES, data_of, html_of, write_page
 from propulsion_ros.view.robot import Robot, robot_of

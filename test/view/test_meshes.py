@@ -9,7 +9,7 @@ import pytest
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.urdf.description import Description
+from propulsion_ros.urdf.xml import Description
 from propulsion_ros.view import meshes
 from propulsion_ros.view.meshes import mesh_path, read_mesh
 from propulsion_ros.view.robot import Robot, scene_of

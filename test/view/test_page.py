@@ -17,7 +17,7 @@ from propulsion_ros.drawing.figure import Mark
 from propulsion_ros.pictures.signals import Channel, Fit, Placed, Signals
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools import cli
-from propulsion_ros.urdf.description import Description
+from propulsion_ros.urdf.xml import Description
 from propulsion_ros.view import page
 from propulsion_ros.view.motion import FRAMES
 from propulsion_ros.view.numbers import as_json, flat, thinned

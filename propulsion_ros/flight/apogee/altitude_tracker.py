@@ -15,7 +15,7 @@ from propulsion_ros.flight.apogee.parabola import (
     reweight,
 )
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.timing.held import Held
+from propulsion_ros.timing.dwell import Held
 
 
 class SampleWindow:

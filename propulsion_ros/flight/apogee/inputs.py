@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.timing.held import Held
+from propulsion_ros.timing.dwell import Held
 
 _FAR = 12.0  # difference to the altitude's speed that is a wrong input [m/s]
 _FINE = 1.5  # largest sigma of the altitude's speed that the bias is learnt from [m/s]

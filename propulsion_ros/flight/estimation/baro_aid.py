@@ -34,8 +34,7 @@ from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.timing.dwell import Dwell
-from propulsion_ros.timing.held import Held
+from propulsion_ros.timing.dwell import Dwell, Held
 
 _LONGEST_DIP = 3.0  # static ports near Mach 1 err for less than this [s]
 

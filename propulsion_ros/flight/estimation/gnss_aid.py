@@ -18,8 +18,7 @@ from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.estimation.tangent_plane import TangentPlane
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.timing.dwell import Dwell
-from propulsion_ros.timing.held import Held
+from propulsion_ros.timing.dwell import Dwell, Held
 
 _LARGEST_ALTITUDE = 1e6  # [m]
 _LOST_NS = 2_000_000_000  # refusals this long mean that the estimate is wrong

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from enum import Enum
 
-from propulsion_ros.timing.held import Held
+from propulsion_ros.timing.dwell import Held
 from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.timing.on_times import OnTimes
+from propulsion_ros.timing.dwell import OnTimes
 
 PERIOD_NS = 100_000_000
 """Between two publications of an effort that stays [ns]."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from propulsion_ros.flight.events.conditions import Condition
 from propulsion_ros.settings.errors import CommandError
-from propulsion_ros.timing.on_times import OnTimes
+from propulsion_ros.timing.dwell import OnTimes
 
 VENT_DELAY_NS = 1_000_000_000
 """From shutdown to the opening of the vents, as in the flown software [ns]."""

@@ -46,8 +46,7 @@ from propulsion_ros.loops.flight.side_inputs import (
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.rml.config import UNITS, FlightConfig, doubtful_events
 from propulsion_ros.settings.errors import CommandError
-from propulsion_ros.timing.flight_clock import Stamp
-from propulsion_ros.timing.sample_time import SampleTime
+from propulsion_ros.timing.flight_clock import SampleTime, Stamp
 
 _GRAPH_LOOK = 1.0
 """How often it is checked whether nodes still receive what is commanded [s]."""

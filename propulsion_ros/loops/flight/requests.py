@@ -16,7 +16,7 @@ from propulsion_ros.loops.flight.sensor_clocks import NEWEST_NS, OLDEST_NS, offs
 from propulsion_ros.loops.flight.side_inputs import REQUEST, SideInputs
 from propulsion_ros.loops.ports import Host, Port, Request
 from propulsion_ros.settings.errors import CommandError
-from propulsion_ros.timing.sample_time import SampleTime
+from propulsion_ros.timing.flight_clock import SampleTime
 
 LEAST_NS = 500_000_000
 """Between the two, at least: faster is a repetition by a program [ns]."""

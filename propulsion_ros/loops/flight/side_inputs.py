@@ -8,7 +8,7 @@ from typing import Any
 from propulsion_ros.flight.events.variables import NAN
 from propulsion_ros.loops.decoders import stamp_of
 from propulsion_ros.loops.ports import Host
-from propulsion_ros.timing.sample_time import SampleTime
+from propulsion_ros.timing.flight_clock import SampleTime
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 from propulsion_ros.timing.stamps import REANCHOR_NS, Arrival, StampJudge, StampLimits
 

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
+from propulsion_ros.flight.events.variables import Sample, bounded
+from propulsion_ros.replay.flight_log import fly_live
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import build, parameters_of, suggestion
 from propulsion_ros.study.apogee.faults import FAULTS
-from propulsion_ros.study.apogee.flown_logs import decision, read_logs, spoil, verdict
-from propulsion_ros.study.apogee.log import Log
-from propulsion_ros.study.apogee.simulated_flights import SimulatedFlight, simulate_flight
+from propulsion_ros.study.apogee.flights import Log, SimulatedFlight, read_logs, simulate_flight
 from propulsion_ros.study.overrides import write_merged
 from propulsion_ros.study.study import Case, Study
 
-PREMATURE = 5.0
+PREMATURE = 1.0
+"""A decision so much before the true apogee is premature [s]."""
+LATE = 2.0
+"""A decision so much after apogee, and after the data is good again, is late [s]."""
+PREMATURE_SPEED = 5.0
 """A detection at more than this true speed upward is premature [m/s]; a coast has it 0.5 s before
 its apogee. A time would not do: a stage that lights near an apogee makes another one later."""
 _FLIGHT, _DETECTOR = 'flight.seed', 'apogee'
@@ -31,6 +38,54 @@ _UNITS = {
     'apogee_altitude': 'm', 'sigma': 'm',
 }
 """Of the results."""
+
+
+def spoil(log: Log, fault: str, seed: int) -> Log:
+    """Return a log with a fault; the same for the same seed, whatever else is drawn."""
+    keys = (zlib.crc32(fault.encode()), zlib.crc32(log.name.encode()), seed)
+    return FAULTS[fault](np.random.default_rng(keys), log)
+
+
+class Decision(NamedTuple):
+    """When the flight logic decided apogee, by the clock of arrival [s], NaN for never, and why."""
+
+    time: float
+    estimate: ApogeeEstimate | None = None
+
+
+def decision(log: Log, apogee: ApogeeParams) -> Decision:
+    """Return what the flight logic decides.
+
+    Legacy receives what the original did: nothing where no sample comes, or one without altitude.
+    """
+    is_legacy = apogee.method == 'legacy'
+    samples = _samples(log.kept(np.isfinite(log.altitude)) if is_legacy else log)
+    arrivals = fly_live(samples, apogee, may_light=log.is_staged, lets_time_pass=not is_legacy)
+    for arrival_ns, report in arrivals:
+        if report.apogee is not None:
+            return Decision(arrival_ns * 1e-9, report.estimate)
+    return Decision(math.nan)
+
+
+def verdict(log: Log, decided: float) -> str:
+    """Return what a decision [s] is: 'missed', 'premature', 'late' or ''; 'none' if none is due."""
+    if math.isnan(log.apogee):
+        return 'none' if math.isnan(decided) else 'premature'
+    if math.isnan(decided):
+        return 'missed'
+    if decided - log.apogee < -PREMATURE - log.uncertainty:
+        return 'premature'
+    return 'late' if decided > max(log.apogee, log.back) + LATE else ''
+
+
+def _samples(log: Log) -> Iterator[tuple[int, Sample]]:
+    """Yield arrival [ns] and sample of every row."""
+    for arrival, stamp, altitude, velocity, acceleration in zip(
+        log.arrival.tolist(), log.stamp.tolist(), log.altitude.tolist(), log.velocity.tolist(),
+        log.acceleration.tolist(), strict=True,
+    ):
+        sample = Sample(round(stamp * 1e9), altitude, velocity, acceleration)
+        yield round(arrival * 1e9), bounded(sample)
 
 
 class ApogeeCases:

@@ -12,8 +12,8 @@ import numpy as np
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.study.draws import LOG, Range, generator, variable_of
-from propulsion_ros.study.ground.faults import FAULTS
 from propulsion_ros.study.ground.sensors import (
+    FAULTS,
     FIX,
     IMU,
     ODOMETRY,

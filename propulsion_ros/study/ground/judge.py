@@ -41,7 +41,6 @@ _COAST = 5.0  # upward speed below which nothing is premature [m/s]
 _TOUCH = 1.0  # a charge so shortly after the touchdown was late, and is none into what rests [s]
 _LOWEST = {'pressure': 150.0}  # apogees below which a drogue may be missed [m]
 _EPOCH = 1_700_000_000
-_LARGEST = 1_000_000  # configuration [bytes]
 _DROGUE, _MAIN = 'drogue parachute', 'main parachute'
 VERDICTS = ('fired_on_ground', 'lit_on_ground', 'twice', 'missed', 'premature', 'late')
 """Columns with how often something was wrong."""
@@ -162,7 +161,7 @@ def _config(stages: int) -> str:
     shipped = share_directory() / 'config' / 'rocket_flight.jsonc'
     if stages == 1:
         return str(shipped)
-    document = json5.loads(read_text(shipped, _LARGEST))
+    document = json5.loads(read_text(shipped))
     (ignition,) = [each for each in document['Events'] if each['name'] == 'ignition']
     sustainer = ignition['action'].pop()
     # Lit by time and height, as a team would: when the first stage is burnt out and went well.

@@ -253,16 +253,24 @@ def gusts(rng: Rng, time: FloatArray, mean: float, intensity: float, cp: float) 
     cp : float
         Pressure coefficient: 1 facing the wind, -1.2 abeam of a cylinder.
     """
-    from scipy.signal import lfilter
-
     step, constant = float(time[1] - time[0]), 23.0 / max(mean, 0.5)
-    stay = math.exp(-step / constant)
-    noise = rng.normal(0.0, intensity * mean * math.sqrt(1.0 - stay * stay), len(time))
-    noise[0] = rng.normal(0.0, intensity * mean)
-    speed = mean + lfilter([1.0], [1.0, -stay], noise)
+    speed = mean + wandering(rng, intensity * mean, step / constant, len(time))
     # Air of 1.2 kg/m^3 weighs as much at a metre as 1.2 G Pa.
     error = -cp * 0.5 * speed * np.abs(speed) / G
     return np.asarray(error - error[0])
+
+
+def wandering(rng: Rng, sigma: float, step: float, count: int) -> FloatArray:
+    """Return noise of a standard deviation that forgets itself (count,).
+
+    ``step`` is the time between two values over the time in which it forgets.
+    """
+    from scipy.signal import lfilter
+
+    stay = math.exp(-step)
+    noise = rng.normal(0.0, sigma * math.sqrt(1.0 - stay * stay), count)
+    noise[:1] = rng.normal(0.0, sigma)
+    return np.asarray(lfilter([1.0], [1.0, -stay], noise))
 
 
 def rattle(rng: Rng, time: FloatArray, size: float, share: float = 1.0) -> FloatArray:

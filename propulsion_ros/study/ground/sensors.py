@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What sensors make of a motion: streams of readings, and an odometry as a filter makes it."""
+"""What sensors make of a motion: streams of readings, an odometry, and the faults of each."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY as G
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.draws import LOG, Range, Rng
-from propulsion_ros.study.ground.motion import STEP, Motion
+from propulsion_ros.study.ground.motion import STEP, Motion, wandering
 
 SITE = (47.0, 11.0, 120.0)
 """Latitude and longitude [deg], and altitude [m] of the pad."""
@@ -47,6 +47,9 @@ IMU_RANGE = 16.0 * G
 _OFFSET = np.array([0.5, 0.5, 0.7])  # a direction
 _GYRO_RANGE = math.radians(2000.0)
 _FIX_ALIKE = 60.0  # [s]
+Drawn = Mapping[str, Any]
+_HEIGHTS = (PRESSURE, FIX, ODOMETRY)
+_ALL = (PRESSURE, IMU, FIX, ODOMETRY)
 
 
 @dataclass(frozen=True)
@@ -120,12 +123,7 @@ def measure(motion: Motion, rng: Rng, kit: Mapping[str, Any]) -> dict[str, Strea
         _digits(force, IMU_RANGE), _digits(rate, _GYRO_RANGE),
     ], axis=1))
     time = times(kit['fix_rate'])
-    stay = math.exp(-1.0 / (kit['fix_rate'] * _FIX_ALIKE))
-    from scipy.signal import lfilter
-
-    noise = rng.normal(0.0, kit['fix_error'] * math.sqrt(1.0 - stay * stay), len(time))
-    noise[:1] = rng.normal(0.0, kit['fix_error'])
-    slow = np.asarray(lfilter([1.0], [1.0, -stay], noise))
+    slow = wandering(rng, kit['fix_error'], 1.0 / (kit['fix_rate'] * _FIX_ALIKE), len(time))
     height = np.interp(time, motion.time, motion.height) + slow + rng.normal(0.0, 0.2, len(time))
     found[FIX] = stream(time, height[:, None])
     return found
@@ -172,3 +170,215 @@ def odometry_of(streams: Streams, motion: Motion, kit: Mapping[str, Any]) -> Str
         found.append((height, speed))
     every = max(round(kit['imu_rate'] / 50.0), 1)
     return Stream(imu.stamp, imu.arrival, np.array(found)).kept(slice(None, None, every))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One kind of fault.
+
+    Attributes
+    ----------
+    sources : tuple of str
+        That can have it.
+    spoil : callable
+        ``spoil(rng, stream, at, drawn)`` returns the stream with the fault, which begins at ``at``.
+    vary : mapping of Range
+        What is drawn.
+    """
+
+    sources: tuple[str, ...]
+    spoil: Callable[[Rng, Stream, float, Drawn], Stream]
+    vary: Mapping[str, Range]
+
+
+def _since(stream: Stream, at: float, length: float = math.inf) -> FloatArray:
+    """Return the time since the begin of a fault (n,) [s], NaN before it and after its end."""
+    since = stream.arrival - at
+    return np.where((since >= 0.0) & (since < length), since, np.nan)
+
+
+def _moved(stream: Stream, by: FloatArray) -> Stream:
+    """Return it with its height moved (n,) [m], where the amount is known."""
+    values = stream.values.copy()
+    values[:, 0] += np.nan_to_num(by)
+    return stream.with_values(values)
+
+
+def _step(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    return _moved(stream, np.where(np.isfinite(_since(stream, at)), drawn['size'], 0.0))
+
+
+def _ramp(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    since = stream.arrival - at
+    return _moved(stream, drawn['slope'] * np.clip(since, 0.0, drawn['length']))
+
+
+def _pulse(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    return _moved(stream, drawn['size'] + 0.0 * _since(stream, at, drawn['length']))
+
+
+def _oscillation(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    return _moved(stream, drawn['size'] * np.sin(
+        math.tau * _since(stream, at) / drawn['period']
+    ))
+
+
+def _settling(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    return _moved(stream, drawn['size'] * np.exp(-stream.arrival / drawn['period']))
+
+
+def _held(stream: Stream, rows: FloatArray, noise: FloatArray | float = 0.0) -> Stream:
+    """Return it with the value before the first of some rows in all of them."""
+    at = np.flatnonzero(rows)
+    if not len(at):
+        return stream
+    values = stream.values.copy()
+    values[rows] = stream.values[max(at[0] - 1, 0)] + noise
+    return stream.with_values(values)
+
+
+def _stuck(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    return _held(stream, np.isfinite(_since(stream, at, drawn['length'])))
+
+
+def _blocked(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    rows = np.isfinite(_since(stream, at, drawn['length']))
+    return _held(stream, rows, rng.normal(0.0, 0.1, (int(rows.sum()), 1)))
+
+
+def _silent(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    return stream.kept(~np.isfinite(_since(stream, at, drawn['length'])))
+
+
+def _patchy(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    since = stream.arrival - at - drawn['first']
+    lost = (stream.arrival >= at) & ((since < 0.0) | (
+        np.mod(since, drawn['on'] + drawn['off']) >= drawn['on']
+    ))
+    return stream.kept(~lost)
+
+
+def _noisy(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    rows = np.isfinite(_since(stream, at, drawn['length']))
+    values = stream.values.copy()
+    values[rows] += rng.normal(0.0, drawn['size'], values[rows].shape)
+    return stream.with_values(values)
+
+
+def _spikes(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    rows = np.isfinite(_since(stream, at)) & (rng.random(len(stream.stamp)) < drawn['share'])
+    values = stream.values.copy()
+    values[rows, 0] += rng.choice([-1.0, 1.0], int(rows.sum())) * drawn['size']
+    return stream.with_values(values)
+
+
+def _shows(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    """Return an inertial sensor that shows a force along body z, with its noise."""
+    rows = np.isfinite(_since(stream, at, drawn['length']))
+    values = stream.values.copy()
+    values[rows, 2] = drawn['force'] + rng.normal(0.0, 0.05, int(rows.sum()))
+    return stream.with_values(values)
+
+
+def _zeros_after(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    stream = _shows(rng, stream, at, drawn)
+    rows = stream.arrival >= at + drawn['length']
+    values = stream.values.copy()
+    values[rows] = rng.normal(0.0, 0.02, values[rows].shape)
+    return stream.with_values(values)
+
+
+def _swapped(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    values = stream.values.copy()
+    rows = stream.arrival >= at
+    values[rows, :3] = np.roll(values[rows, :3], int(drawn['turns']), axis=1) * drawn['sign']
+    return stream.with_values(values)
+
+
+def _late(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    """Return what queues for a while, and then comes all at once."""
+    end = at + drawn['length']
+    waits = (stream.arrival >= at) & (stream.arrival < end)
+    return Stream(stream.stamp, np.where(waits, end, stream.arrival), stream.values)
+
+
+def _clock(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    moved = np.where(stream.arrival >= at, drawn['size'], 0.0)
+    return Stream(stream.stamp + moved, stream.arrival, stream.values)
+
+
+def _brownout(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    """Return a sensor that is away, and settles when it comes back."""
+    back = at + drawn['length']
+    stream = stream.kept((stream.arrival < at) | (stream.arrival >= back))
+    since = stream.arrival - back
+    values = stream.values.copy()
+    rows = since >= 0.0
+    values[rows, 0] += drawn['size'] * np.exp(-since[rows] / 0.5)
+    return stream.with_values(values)
+
+
+def _interleaved(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    """Return the stream with that of another one between, which is stuck at the pad."""
+    step = float(np.median(np.diff(stream.stamp)))
+    other = Stream(
+        stream.stamp + 0.5 * step, stream.arrival + 0.5 * step,
+        np.tile(stream.values[:1], (len(stream.stamp), 1)),
+    )
+    rows = np.argsort(np.concatenate([stream.arrival, other.arrival]), kind='stable')
+    return Stream(*(
+        np.concatenate([getattr(stream, name), getattr(other, name)])[rows]
+        for name in ('stamp', 'arrival', 'values')
+    ))
+
+
+def _speed_stuck(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    values = stream.values.copy()
+    values[stream.arrival >= at, 1] = drawn['size']
+    return stream.with_values(values)
+
+
+def _drift(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
+    """Return an odometry whose height drifts while its own speed stays as it is."""
+    since = np.clip((stream.arrival - at) / drawn['length'], 0.0, 1.0)
+    return _moved(stream, drawn['size'] * since)
+
+
+def _fault(
+    sources: tuple[str, ...], spoil: Callable[[Rng, Stream, float, Drawn], Stream], **vary: Range
+) -> Fault:
+    return Fault(sources, spoil, vary)
+
+
+_INF = math.inf
+FAULTS: Mapping[str, Fault] = {
+    # A bit of a bus that flips, a cover that is taken off, a port that a hand covers.
+    'glitch': _fault(
+        _HEIGHTS, _pulse, size=[-3000.0, -300.0, -30.0, 30.0, 300.0, 3000.0],
+        length=(0.01, 0.5, LOG),
+    ),
+    'spikes': _fault(_HEIGHTS, _spikes, size=(20.0, 5000.0, LOG), share=(0.001, 0.1, LOG)),
+    'step': _fault(_HEIGHTS, _step, size=[-100.0, -30.0, 15.0, 30.0, 60.0, 200.0]),
+    'ramp': _fault(_HEIGHTS, _ramp, slope=(-20.0, 20.0), length=(3.0, 30.0)),
+    'oscillation': _fault(
+        _HEIGHTS, _oscillation, size=(2.0, 100.0, LOG), period=(0.5, 20.0, LOG)
+    ),
+    'settling': _fault(_HEIGHTS, _settling, size=(-50.0, 50.0), period=(2.0, 15.0, LOG)),
+    'pulse': _fault(_HEIGHTS, _pulse, size=(-200.0, 200.0), length=(0.5, 20.0, LOG)),
+    'noisy': _fault(_ALL, _noisy, size=(1.0, 20.0, LOG), length=(1.0, 300.0, LOG)),
+    'stuck': _fault(_ALL, _stuck, length=[1.0, 5.0, 30.0, _INF]),
+    'blocked': _fault((PRESSURE,), _blocked, length=[5.0, 30.0, _INF]),
+    'silent': _fault(_ALL, _silent, length=[0.3, 2.0, 10.0, _INF]),
+    'patchy': _fault(_ALL, _patchy, first=(0.0, 15.0), on=(0.2, 3.0), off=(0.5, 6.0)),
+    'late': _fault(_ALL, _late, length=(0.1, 3.0, LOG)),
+    'clock': _fault(_ALL, _clock, size=[-3600.0, -5.0, -0.3, 0.3, 1.0, 3600.0]),
+    'brown-out': _fault(_ALL, _brownout, length=(0.3, 3.0), size=(-30.0, 30.0)),
+    'interleaved': _fault((PRESSURE,), _interleaved),
+    'shows a force': _fault((IMU,), _shows, force=(-160.0, 157.0), length=(0.02, 2.0, LOG)),
+    'zeros after a force': _fault((IMU,), _zeros_after, force=(20.0, 157.0), length=(0.1, 1.0)),
+    'zeros': _fault((IMU,), _zeros_after, force=[9.81], length=[0.0]),
+    'swapped axes': _fault((IMU,), _swapped, turns=[0, 1, 2], sign=[-1.0, 1.0]),
+    'drift': _fault((ODOMETRY,), _drift, size=(-60.0, 60.0), length=(5.0, 300.0, LOG)),
+    'speed stuck': _fault((ODOMETRY,), _speed_stuck, size=[0.0, 5.0, 15.0, 40.0]),
+}
+"""Every kind of fault by name."""

@@ -10,8 +10,8 @@ import pytest
 from parts import amount, few_of
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 from propulsion_ros.replay.flight_log import read_flight_log
-from propulsion_ros.study.apogee.cases import PREMATURE, judge
-from propulsion_ros.study.apogee.simulated_flights import simulate_flight
+from propulsion_ros.study.apogee.cases import PREMATURE_SPEED, judge
+from propulsion_ros.study.apogee.flights import simulate_flight
 from propulsion_ros.tools.apogee import apogee_of_log
 
 EVERY = amount('rest', 3, 1)  # of the logs
@@ -157,7 +157,7 @@ def test_faults_that_misled_the_original(flights, golden, fault):
 def test_simulated_flights_have_no_premature_trigger_and_no_miss(seed):
     flight = simulate_flight(seed)
     found = judge(flight, ApogeeParams())
-    assert found['speed'] < PREMATURE
+    assert found['speed'] < PREMATURE_SPEED
     assert -0.5 < found['delay'] < (4.0 if flight.fault else 2.0)
 
 
@@ -170,5 +170,5 @@ def test_simulated_flights_have_no_premature_trigger_and_no_miss(seed):
 ])
 def test_flights_whose_velocity_or_newest_sample_shows_the_motion(seed):
     found = judge(simulate_flight(seed), ApogeeParams())
-    assert found['speed'] < PREMATURE
+    assert found['speed'] < PREMATURE_SPEED
     assert -0.5 < found['delay'] < 1.5

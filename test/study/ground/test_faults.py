@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.study.draws import variable_of
-from propulsion_ros.study.ground.faults import FAULTS
-from propulsion_ros.study.ground.sensors import Stream
+from propulsion_ros.study.ground.sensors import FAULTS, Stream
 
 AT = 5.0
 WIDTHS = {'pressure': 1, 'fix': 1, 'odometry': 2, 'imu': 6}

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How to get packages that only some commands need."""
+"""Imports that come late, and how to get packages that only some commands need."""
 from __future__ import annotations
 
 import re
-from importlib.metadata import PackageNotFoundError, requires
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
 
 _OWN = __name__.split('.')[0]
 _ROS_SUFFIXES = ('_msgs', '_srvs', '_interfaces')
@@ -36,6 +38,9 @@ def _names(module: str) -> tuple[str, str]:
 
 def _required(name: str) -> str:
     """Return a requirement with the versions that the metadata of this package have for it."""
+    # Every program imports this file; metadata takes as long as all the rest of it.
+    from importlib.metadata import PackageNotFoundError, requires
+
     try:
         lines = requires(_OWN) or ()
     except PackageNotFoundError:
@@ -44,3 +49,23 @@ def _required(name: str) -> str:
     matching = (line for line in found if re.fullmatch(rf'{re.escape(name)}[<>=!~, .\d]*', line))
     requirement = next(matching, name)
     return requirement if requirement.isidentifier() else f"'{requirement}'"
+
+
+def late(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package.
+
+    Parameters
+    ----------
+    package : str
+        Its name.
+    places : mapping of str to str
+        Names, separated by blanks, by the module in the package that has them.
+    """
+    place_of = {name: place for place, names in places.items() for name in names.split()}
+
+    def look_up(name: str) -> Any:
+        if name not in place_of:
+            raise AttributeError(f'module {package!r} has no attribute {name!r}')
+        return getattr(import_module(f'{package}.{place_of[name]}'), name)
+
+    return look_up

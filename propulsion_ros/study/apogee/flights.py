@@ -1,18 +1,194 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded random rocket flights and what an imperfect altimeter makes of them."""
+"""Flights before a detector: a log as its samples arrive, and seeded random flights."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density, speed_of_sound
+from propulsion_ros.replay.flight_log import read_flight_log
+from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import ABSENT, kind_of, read_text
+from propulsion_ros.settings.json_node import JsonNode
 from propulsion_ros.settings.quantity import FloatArray, IntArray
 
+Rows = NDArray[Any]
+"""A mask of samples, or their indices."""
+LISTS = ('reference.json', 'truth.json')
+"""What a folder of logs has of them, the first that is there."""
+_SMOOTH = 1.0  # of the velocity that is made for a log without one, to either side [s]
+_STEEP = 15.0  # an altitude that lies this far from its running median is a dip [m]
 _STEP = 0.01  # [s]
 _PAD_TIME = 3.0  # at rest before ignition [s]
 _AFTER_APOGEE = 8.0  # [s]
 _FAULTS = ('altitude frozen', 'altitude lost', 'velocity lost', 'velocity stuck', 'velocity offset')
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Samples in order of arrival; NaN is no value.
+
+    Attributes
+    ----------
+    name : str
+        Of the flight.
+    arrival, stamp : FloatArray
+        When each sample comes, and what its stamp says, shape (n,) [s].
+    altitude, velocity, acceleration : FloatArray
+        Shape (n,) [m], [m/s], [m/s^2].
+    apogee : float
+        By the clock of `arrival` [s]; NaN where the log ends before it.
+    uncertainty : float
+        Of `apogee` [s].
+    back : float
+        When the data is good again after a fault [s]; infinity for never.
+    is_staged : bool
+        Whether a stage may still light, as the configuration of the flight would tell.
+    """
+
+    name: str
+    arrival: FloatArray
+    stamp: FloatArray
+    altitude: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+    apogee: float
+    uncertainty: float = 0.0
+    back: float = -np.inf
+    is_staged: bool = False
+
+    @property
+    def end(self) -> float:
+        """Time of the apogee, or of the last sample where there is none [s]."""
+        return float(self.arrival[-1]) if np.isnan(self.apogee) else self.apogee
+
+    def kept(self, rows: Rows) -> Log:
+        """Return the log with some of its rows: a mask, or indices in order of arrival."""
+        arrays = {
+            field.name: getattr(self, field.name)[rows] for field in fields(self)
+            if isinstance(getattr(self, field.name), np.ndarray)
+        }
+        return replace(self, **arrays)
+
+    def between(self, begin: float, end: float) -> Rows:
+        """Return which samples arrive from begin to before end, shape (n,)."""
+        return (self.arrival >= begin) & (self.arrival < end)
+
+    def with_values(self, name: str, rows: Rows, values: FloatArray | float) -> Log:
+        """Return the log with other values of one column in some rows, as a mask."""
+        column = getattr(self, name).copy()
+        column[rows] = values
+        return replace(self, **{name: column})
+
+    def until(self, end: float) -> Log:
+        """Return the log with data that is good again at a time [s]."""
+        return replace(self, back=max(self.back, end))
+
+
+def with_velocity(log: Log) -> Log:
+    """Return the log with a velocity: its own, or the slope of its altitude without dips."""
+    if np.isfinite(log.velocity).any():
+        return log
+    grid = np.arange(log.arrival[0], log.arrival[-1], 0.1)
+    known = np.isfinite(log.altitude)
+    altitude = np.interp(grid, log.arrival[known], log.altitude[known])
+    width = 20
+    padded = np.pad(altitude, width, mode='edge')
+    middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * width + 1), axis=1)
+    altitude = np.where(np.abs(altitude - middle) > _STEEP, middle, altitude)
+    half = round(_SMOOTH / 0.2)
+    smooth = np.convolve(np.pad(altitude, half, mode='edge'), np.ones(2 * half + 1), 'valid')
+    speed = np.gradient(smooth / (2 * half + 1), 0.1)
+    return replace(log, velocity=np.interp(log.arrival, grid, speed))
+
+
+def coast_begin(log: Log) -> float:
+    """Return a time at which the flight surely coasts: two fifths of the way to apogee [s]."""
+    start = max(float(log.arrival[0]), 0.0)
+    return start + 0.4 * (log.end - start)
+
+
+def climb_speed(log: Log, time: float) -> float:
+    """Return the speed of a free flight that is at its apogee at the end of the ascent [m/s]."""
+    return STANDARD_GRAVITY * (log.end - time)
+
+
+class Reference(NamedTuple):
+    """What is known of a flight."""
+
+    path: Path
+    """File of its log."""
+    time: float
+    """Time of the apogee [s]; NaN where the log ends before it."""
+    uncertainty: float
+    """[s], NaN where the list has none."""
+    grade: str
+    should_trigger: bool
+
+
+def references_of(folder: Path) -> dict[str, Reference]:
+    """Return what is known of each flight of a folder, by name.
+
+    Its logs are ``real/NAME.csv``, or ``NAME.csv`` where there is no such folder.
+
+    Raises
+    ------
+    SourceError
+        Where the list is missing or malformed.
+    """
+    path = next((folder / name for name in LISTS if kind_of(folder / name) != ABSENT),
+                folder / LISTS[0])
+    try:
+        references = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise SourceError(str(path), f'expected JSON: {error}') from error
+    if not isinstance(references, dict) or not references:
+        raise SourceError(str(path), 'expected an object with a reference for each log')
+    logs = folder / 'real' if kind_of(folder / 'real') != ABSENT else folder
+    try:
+        return {
+            name: _reference(JsonNode(reference, name), logs / f'{name}.csv')
+            for name, reference in sorted(references.items())
+        }
+    except SourceError as error:
+        raise SourceError(f'{path}: {error.key}', error.problem) from error
+
+
+def _reference(node: JsonNode, path: Path) -> Reference:
+    time = math.nan if node['apogee_t'].value is None else node['apogee_t'].number()
+    should_trigger = node.get('should_trigger', not math.isnan(time)).flag()
+    if should_trigger and math.isnan(time):
+        raise node.error('should_trigger without an apogee_t')
+    return Reference(
+        path, time, node['t_uncert'].number() if node.has('t_uncert') else math.nan,
+        node.get('grade', 'true').text(), should_trigger,
+    )
+
+
+def read_logs(folder: Path) -> list[Log]:
+    """Return the flown logs of a folder that has references."""
+    return [
+        _log_of(name, read_flight_log(reference.path), reference)
+        for name, reference in references_of(folder).items()
+    ]
+
+
+def _log_of(name: str, samples: Sequence[Sample], reference: Reference) -> Log:
+    time = np.array([sample.stamp_ns for sample in samples]) * 1e-9
+    return Log(
+        name, time, time, np.array([sample.altitude for sample in samples]),
+        np.array([sample.velocity for sample in samples]),
+        np.array([sample.acceleration for sample in samples]),
+        reference.time, 0.0 if math.isnan(reference.uncertainty) else reference.uncertainty,
+    )
 
 
 @dataclass(frozen=True)
