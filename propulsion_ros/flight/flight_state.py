@@ -153,6 +153,11 @@ class FlightState:
         return self._is_legacy or (is_in_air and self.liftoff is not None)
 
     @property
+    def may_fire(self) -> bool:
+        """Whether a charge may act once it is due: nothing certainly holds the vehicle."""
+        return self.may_deploy and not self.is_supported
+
+    @property
     def objections(self) -> dict[str, str]:
         """Reasons against a launch, by check; none once launched or before a sample."""
         if self.phase.is_armed or self._sample is None:
@@ -328,12 +333,12 @@ class FlightState:
     @property
     def _permits(self) -> Permits:
         # What is due waits until the vehicle is seen to fall.
-        may_fall = not (self.is_supported or self.is_doubtful)
+        may_fall = not (self.is_supported or self.is_likely_supported)
         return Permits(
             self.may_deploy and not self._is_time_doubtful and may_fall, self._may_ignite,
             is_grounded=self.liftoff is None and not self._is_legacy,
             is_ascending=(
-                (self._is_ascending and not self.is_doubtful)
+                (self._is_ascending and not self.is_likely_supported)
                 or self._is_legacy or self.phase is not Phase.FLIGHT
             ),
         )
@@ -359,17 +364,17 @@ class FlightState:
         return self._motion.is_supported and not (self._is_legacy or self._is_overridden)
 
     @property
-    def is_doubtful(self) -> bool:
+    def is_likely_supported(self) -> bool:
         """Whether something likely holds the vehicle, so that nothing is fired yet."""
-        return self._motion.is_doubtful and not (self._is_legacy or self._is_overridden)
+        return self._motion.is_likely and not (self._is_legacy or self._is_overridden)
 
     @property
     def _is_overridden(self) -> bool:
         """Whether an override of the liftoff counts more than what the sensors show."""
         mark = self.liftoff
         if mark is None or mark.source != 'override':
-            return self._progress.is_debug
-        return self._clock.now_ns - mark.clock_ns < _OVERRIDES_NS or self._progress.is_debug
+            return False
+        return self._clock.now_ns - mark.clock_ns < _OVERRIDES_NS
 
     def _follow_motion(self, sample: Sample, *, is_silence: bool) -> None:
         """Have the belief follow what the sensors measured."""
@@ -404,7 +409,7 @@ class FlightState:
         """Follow the transitions that the sample makes, and the sub-phases."""
         now_ns = self._clock.now_ns
         found = self._departure
-        if found and self.liftoff is None and self._progress.does(Duty.DETECT_LIFTOFF):
+        if found and self._progress.does(Duty.DETECT_LIFTOFF):
             # Of what was armed in the air the backup timer would have run out at once.
             armed_ns = max(found.clock_ns, self._begun_ns)
             self._progress.liftoff = self._mark_of(found._replace(clock_ns=armed_ns), sample)
@@ -621,8 +626,8 @@ class FlightState:
             is_rearmed=self._is_rearmed,
             has_asked=has_asked,
             # An override lets charges fire, but takes nothing from a command that makes safe.
-            is_supported=self._motion.is_supported
-            and not (self._is_legacy or self._progress.is_debug),
+            is_supported=self._motion.is_supported and not self._is_legacy,
+            is_bench=self._progress.is_debug,
             aloft=self._aloft(has_asked=has_asked),
         )
         sample = self._sample

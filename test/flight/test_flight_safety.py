@@ -400,6 +400,30 @@ def test_override_of_apogee_on_the_bench_fires_nothing():
     assert vehicle.fly(0.0, at_rest).fired == []
 
 
+def test_debug_lifts_no_protection_of_the_flight_that_is_armed_from_it():
+    """Both charges fired when a barometer came back on the ground."""
+    motion = Motion()
+    vehicle = Vehicle(sensors=ALL, params={'max_ascent_time': 40.0}).fly(-8.0, at_rest)
+    assert vehicle.command('debug') == ''
+    assert vehicle.command('launch') == ''
+    vehicle.fly(motion.apogee - 1.0, motion)
+    assert vehicle.phases[-1] == 'flight'
+    # A landing that no apogee came before: everything rests, and the timer would fire.
+    vehicle.fly(motion.apogee + 60.0, at_rest)
+    assert vehicle.names == []
+
+
+def test_abort_of_a_bench_that_overrode_the_liftoff_disarms():
+    vehicle = Vehicle(params=TIMED).fly(-8.0, at_rest)
+    assert vehicle.command('debug') == ''
+    for _ in range(2):
+        vehicle.command('liftoff_override')
+    assert vehicle.fly(-1.0, at_rest).state.phase is Phase.FLIGHT
+    assert vehicle.command('abort') == ''
+    assert vehicle.state.phase is Phase.PREFLIGHT
+    assert vehicle.fly(5.0, at_rest).names == []
+
+
 def test_override_of_liftoff_counts_once_it_is_requested_twice_within_5_s():
     vehicle = armed(ALL, params=TIMED)
     again = (

@@ -9,14 +9,14 @@ from propulsion_ros.flight.belief.belief import Belief, Channel
 from propulsion_ros.flight.belief.readings import Vector
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
-CERTAIN, DOUBTFUL = 0.995, 0.5
+CERTAIN, LIKELY = 0.995, 0.5
 """Probabilities from which it is certain, and likely, that something holds the vehicle."""
 PUSH, CLIMB, FALL = 'acceleration', 'climb', 'fall'
 """Sources of a departure: a push that the accelerometer has felt, or else where it goes."""
 
 _LEFT = 1.0 - CERTAIN  # probability down to which it has left what held it
 _READINGS, _LASTS_NS = 2, 600_000_000  # readings in a row show that, without a push for so long
-_FELT, _UNFELT = (5.0, 5.0), (15.0, 10.0)
+_PUSHED, _UNPUSHED = (5.0, 5.0), (15.0, 10.0)
 # It is at least so far from where it was held [m], and so fast [m/s], where a push was felt or not:
 # wind on a port moves a height as well.
 _SETTLE_NS = 10_000_000_000  # for so long a barometer settles after its first reading
@@ -27,7 +27,7 @@ _GAINED = 10.0  # a push that adds up to less is over where it ends [m/s]
 _THROWN = 30.0  # what was pushed to such a speed has gone, whatever a height shows [m/s]
 _LONGEST = 0.5  # between two readings of a force that adds up [s]
 _STILL = 0.1 * STANDARD_GRAVITY  # within which of 1 g nothing is felt [m/s^2]
-_FELT_NS = 3_000_000_000  # before it seems to leave, it may have been felt
+_MOVED_NS = 3_000_000_000  # so long before it seems to leave a move of it was felt
 
 
 class Departure(NamedTuple):
@@ -70,7 +70,7 @@ class DepartureWatch:
         self._level, self._is_level_known, self._has_settled = 0.0, False, False
         self._forget_flight()
         self._forget_push()
-        self._moved_ns, self._felt_ns = -_FELT_NS, 0
+        self._moved_ns, self._read_ns = -_MOVED_NS, 0
 
     def _forget_flight(self) -> None:
         self.found: Departure | None = None
@@ -86,7 +86,7 @@ class DepartureWatch:
     def _end_push(self, now_ns: int) -> None:
         """Forget a push of what is certainly held: it rests again, or its accelerometer is off."""
         is_off = self._pushed_ns is not None and now_ns - self._pushed_ns > _PUSHES_NS
-        if is_off or now_ns - self._moved_ns > _FELT_NS:
+        if is_off or now_ns - self._moved_ns > _MOVED_NS:
             self._forget_push()
             self._is_off = is_off
 
@@ -97,7 +97,7 @@ class DepartureWatch:
             return
         if abs(size - STANDARD_GRAVITY) > _STILL:
             self._moved_ns = now_ns
-        seconds, self._felt_ns = (now_ns - self._felt_ns) * 1e-9, now_ns
+        seconds, self._read_ns = (now_ns - self._read_ns) * 1e-9, now_ns
         self._is_off = self._is_off and size > _WEIGHT[1]
         if self._is_off:
             return
@@ -111,7 +111,7 @@ class DepartureWatch:
             self._gained = max(self._gained, self._speed)
 
     def update(
-        self, now_ns: int, belief: Belief, held: float, height: float, *, is_felt: bool
+        self, now_ns: int, belief: Belief, held: float, height: float, *, has_force: bool
     ) -> None:
         """Follow the belief after it has taken readings.
 
@@ -125,13 +125,13 @@ class DepartureWatch:
             Its probability that something holds the vehicle.
         height : float
             Last reading of a height that lives [m], NaN where none does.
-        is_felt : bool
+        has_force : bool
             Whether the accelerometer lives.
         """
         has_height = math.isfinite(height)
         if has_height and not self._is_level_known:
             self._settle(now_ns, height)
-        if held >= DOUBTFUL:
+        if held >= LIKELY:
             self._forget_flight()
             if held >= CERTAIN:
                 self._end_push(now_ns)
@@ -140,13 +140,13 @@ class DepartureWatch:
         if self._left_ns is None:
             self._left_ns = now_ns
         if self.found is None:
-            self._look(now_ns, belief, held, height, self._left_ns, is_felt=is_felt)
+            self._look(now_ns, belief, held, height, self._left_ns, has_force=has_force)
         elif self.found.source == FALL and self._is_read(belief, height):
             self.fallen = max(self.fallen, self._level - belief.flight[0])
 
     def _is_read(self, belief: Belief, height: float) -> bool:
         """Return whether a height lives and is believed."""
-        return math.isfinite(height) and belief.believed(Channel.HEIGHT) >= DOUBTFUL
+        return math.isfinite(height) and belief.believed(Channel.HEIGHT) >= LIKELY
 
     def _settle(self, now_ns: int, height: float) -> None:
         """Take a height while the level is not known."""
@@ -165,26 +165,29 @@ class DepartureWatch:
 
     def _look(
         self, now_ns: int, belief: Belief, held: float, height: float, left_ns: int, *,
-        is_felt: bool,
+        has_force: bool,
     ) -> None:
         """Look whether what has likely left since a moment has gone, and has gone for long."""
-        pushed_ns = self._pushed_ns if is_felt else None
-        distance, slowest = _UNFELT if pushed_ns is None else _FELT
+        pushed_ns = self._pushed_ns if has_force else None
+        distance, slowest = _UNPUSHED if pushed_ns is None else _PUSHED
         is_thrown = pushed_ns is not None and self._gained > _THROWN
         flown, speed = belief.flight
         by_height = height - self._level
         # The belief runs on where a height stops; beside one that stays nothing is away.
         away = by_height if self._is_read(belief, height) else flown - self._level
-        is_away = abs(away) > distance and not abs(by_height) <= distance
+        is_level = math.isfinite(by_height) and abs(by_height) <= distance
+        is_away = abs(away) > distance and not is_level
         self._has_gone |= is_thrown or (is_away and away * speed > 0.0)
-        is_seen = held < _LEFT and (is_thrown or (is_away and abs(speed) > slowest))
+        # What pushes it up lifts it; what pushes it as it comes down is the ground.
+        is_fast = (abs(speed) if pushed_ns is None else speed) > slowest
+        is_seen = held < _LEFT and (is_thrown or (is_away and is_fast))
         self._readings = self._readings + 1 if is_seen else 0
         if self._readings == 1:
             self._seen_ns = now_ns
         has_lasted = pushed_ns is not None or now_ns - self._seen_ns >= _LASTS_NS
         if not (self._has_gone and has_lasted and self._readings >= _READINGS):
             return
-        if is_felt and self._denies(belief, left_ns):
+        if has_force and self._denies(belief, left_ns):
             return
         if pushed_ns is not None:
             self.found = Departure(min(pushed_ns, left_ns), PUSH)
@@ -194,5 +197,5 @@ class DepartureWatch:
 
     def _denies(self, belief: Belief, left_ns: int) -> bool:
         """Return whether an accelerometer that is believed felt nothing before it left."""
-        is_still = left_ns - self._moved_ns > _FELT_NS
-        return is_still and self._is_level_known and belief.believed(Channel.FORCE) >= DOUBTFUL
+        is_still = left_ns - self._moved_ns > _MOVED_NS
+        return is_still and self._is_level_known and belief.believed(Channel.FORCE) >= LIKELY

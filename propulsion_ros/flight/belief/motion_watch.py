@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from propulsion_ros.flight.belief.belief import ALIKE, Belief, Channel
-from propulsion_ros.flight.belief.departure import CERTAIN, DOUBTFUL, Departure, DepartureWatch
+from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, Departure, DepartureWatch
 from propulsion_ros.flight.belief.readings import Readings
 from propulsion_ros.timing.dwell import Dwell
 
@@ -15,10 +15,11 @@ _INTERVALS = 2.5  # within these bounds, so many of its own intervals
 _REPEATS_NS = (500_000_000, 10_000_000_000)  # for how long a channel may repeat itself: at least,
 # and at most, where half as long was usual on the pad
 _STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothing certain
-_DOUBT_NS = 30_000_000_000  # for so long after its last sign it is doubtful that it flies
+_STAYS_LIKELY_NS = 30_000_000_000  # for so long after its last sign it stays likely
 _HIGH, _LEVEL = 100.0, 1.0  # a level height so far up may be that of a blocked port [m], [m/s]
+_OFF_LEVEL = 5.0  # but not one that moves so far [m]
 _LANDS = 5.0  # the slowest descent from there [m/s]
-_LIKELY = 2.0  # where it was likely for so long [s]
+_LIKELY_TIME = 2.0  # where it was likely for so long [s]
 _WINDOW_NS = (40_000_000, 100_000_000, 100_000_000, 100_000_000)
 # Readings of height, speed, force and rate are put together for so long.
 _SCATTER_TIME = 1.0  # over which the noise of a channel is measured [s]
@@ -118,7 +119,7 @@ class MotionWatch:
     is_supported : bool
         Whether that has been certain for long enough, and the vehicle was not seen to fly since:
         silence withdraws nothing.
-    is_doubtful : bool
+    is_likely : bool
         Whether it is likely, or was until a height or a speed died at most 30 s ago.
     held : float
         Probability that something holds the vehicle, by whatever shows it.
@@ -131,7 +132,7 @@ class MotionWatch:
         self._belief = Belief()
         self._feeds = [_Feed(window_ns) for window_ns in _WINDOW_NS]
         self._channels = self._feeds[:len(Channel)]
-        self._certain, self._likely = Dwell(lasts), Dwell(_LIKELY)
+        self._certain, self._likely = Dwell(lasts), Dwell(_LIKELY_TIME)
         self._departure = DepartureWatch()
         self.reset()
 
@@ -153,12 +154,13 @@ class MotionWatch:
         self._certain.reset()
         self._likely.reset()
         self._clock_ns: int | None = None
-        self._doubtful_ns, self._was_likely = -_DOUBT_NS, held >= DOUBTFUL
+        self._likely_ns, self._was_likely = -_STAYS_LIKELY_NS, held >= LIKELY
         self._level_ns: int | None = None
+        self._level, self._has_moved = 0.0, False
         self._height = math.nan
         self.flown_ns: int | None = None
         self.probability, self.held = 0.0, self._belief.held
-        self.is_supported, self.is_doubtful, self.is_certain = is_supported, False, False
+        self.is_supported, self.is_likely, self.is_certain = is_supported, False, False
 
     def light(self) -> None:
         """Know that an engine is being lit by a command."""
@@ -207,7 +209,7 @@ class MotionWatch:
         ]
         since_ns = now_ns if self._clock_ns is None else self._clock_ns
         if self._clock_ns is None and self._was_likely:
-            self._doubtful_ns = now_ns
+            self._likely_ns = now_ns
         if self._clock_ns is None or any(due) or now_ns - since_ns > _LONGEST_NS:
             self._clock_ns = now_ns
             if now_ns > since_ns:
@@ -227,13 +229,19 @@ class MotionWatch:
 
     def _may_be_blocked(self, now_ns: int) -> bool:
         """Return whether it may still fall beside a level height: until it must have landed."""
-        height, flies = self._belief.height, self.held < DOUBTFUL
-        if flies or height < _HIGH or abs(self._belief.speed) > _LEVEL:
+        height, flies = self._belief.height, self.held < LIKELY
+        if flies or height < _HIGH:
             self._level_ns = None
             return False
+        is_level = abs(self._belief.speed) <= _LEVEL
         if self._level_ns is None:
-            self._level_ns = now_ns
-        return (now_ns - self._level_ns) * 1e-9 < height / _LANDS
+            if not is_level:
+                return False
+            self._level_ns, self._level, self._has_moved = now_ns, height, False
+        # What has moved from where it was level is no blocked port: someone carries it.
+        self._has_moved |= abs(height - self._level) > _OFF_LEVEL
+        may_fall = (now_ns - self._level_ns) * 1e-9 < height / _LANDS
+        return is_level and may_fall and not self._has_moved
 
     def _judge(self, now_ns: int, *, has_flown: bool) -> None:
         belief = self._belief
@@ -247,19 +255,19 @@ class MotionWatch:
         may_be_blocked = has_flown and self._may_be_blocked(now_ns)
         # A height that comes back, as after a landing, need not be believed yet.
         likely = held if live[Channel.HEIGHT] else self.probability
-        is_likely = likely >= DOUBTFUL and not may_be_blocked
+        is_likely = likely >= LIKELY and not may_be_blocked
         if self._likely.update(now_ns, is_likely):
-            self._doubtful_ns = now_ns
-        is_recent = now_ns - self._doubtful_ns < _DOUBT_NS
-        self.is_doubtful = is_likely or (is_recent and held >= DOUBTFUL)
+            self._likely_ns = now_ns
+        is_recent = now_ns - self._likely_ns < _STAYS_LIKELY_NS
+        self.is_likely = is_likely or (is_recent and held >= LIKELY)
         shown = belief.supported(height=fresh[Channel.HEIGHT], speed=fresh[Channel.SPEED])
         self.is_certain = shown >= CERTAIN
         has_lasted = self._certain.update(now_ns, self.is_certain and not may_be_blocked)
-        if held < DOUBTFUL:
-            self.is_supported, self._doubtful_ns = False, -_DOUBT_NS
+        if held < LIKELY:
+            self.is_supported, self._likely_ns = False, -_STAYS_LIKELY_NS
             if any(live):
                 self.flown_ns = now_ns
         elif has_lasted:
             self.is_supported = True
         height = self._height if live[Channel.HEIGHT] else math.nan
-        self._departure.update(now_ns, belief, held, height, is_felt=live[Channel.FORCE])
+        self._departure.update(now_ns, belief, held, height, has_force=live[Channel.FORCE])

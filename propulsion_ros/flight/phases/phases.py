@@ -26,7 +26,7 @@ class Phase(str, Enum):
     @property
     def is_armed(self) -> bool:
         """Whether events run and deployers and engines may be on."""
-        return self in (Phase.LAUNCH, Phase.FLIGHT, Phase.RECOVERY)
+        return Duty.ARM in DUTIES[self].entry
 
 
 class Subphase(str, Enum):
@@ -96,7 +96,7 @@ DUTIES: Mapping[Phase, Duties] = {
     ),
     Phase.RECOVERY: Duties(
         entry=(Duty.ARM, Duty.SHUT_ENGINES_DOWN, Duty.SOUND_BEACON),
-        update=(Duty.DETECT_LIFTOFF, Duty.WATCH_REST, Duty.RUN_EVENTS),
+        update=(Duty.WATCH_REST, Duty.RUN_EVENTS),
         exit=(Duty.SILENCE_BEACON,),
         tune='recovery',
     ),
@@ -125,6 +125,8 @@ class Facts:
         Whether the same was requested shortly before.
     is_supported : bool
         Whether something certainly holds the vehicle.
+    is_bench : bool
+        Whether the flight began in the phase debug.
     aloft : str
         Why it may still be in the air, '' where it is not.
     """
@@ -136,6 +138,7 @@ class Facts:
     objections: tuple[str, ...] = ()
     has_asked: bool = False
     is_supported: bool = False
+    is_bench: bool = False
     aloft: str = ''
 
 
@@ -166,7 +169,8 @@ ASKED_TWICE = _unless(
     '`flight.ask_again_time`', lambda facts: facts.has_asked,
 )
 IN_THE_AIR = _unless(
-    'something holds the vehicle: use `~/debug` on a bench', lambda facts: not facts.is_supported
+    'something holds the vehicle: use `~/debug` on a bench',
+    lambda facts: facts.is_bench or not facts.is_supported,
 )
 SAFE_TWICE = _unless(
     'it disarms, and every charge that is still due is given up: request it again within '

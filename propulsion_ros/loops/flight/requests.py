@@ -59,7 +59,9 @@ class Repetitions:
         """Forget every request."""
         self._chains: dict[tuple[str, Hashable], _Chain] = {}
 
-    def take(self, name: str, source: Hashable, now_ns: int) -> int | None:
+    def take(
+        self, name: str, source: Hashable, now_ns: int, *, may_repeat: bool = False
+    ) -> int | None:
         """Take a request and return when it is followed [ns]; None where it is not.
 
         Parameters
@@ -70,6 +72,8 @@ class Repetitions:
             What distinguishes one sender from another.
         now_ns : int
             On a steady clock [ns].
+        may_repeat : bool
+            Whether each but the first is followed at once, however often it comes.
 
         Raises
         ------
@@ -80,6 +84,9 @@ class Repetitions:
         if chain is None or self._is_over(chain, now_ns):
             self._begin(name, source, now_ns)
             return None
+        if may_repeat:
+            del self._chains[name, source]
+            return now_ns
         gap_ns, chain.last_ns = now_ns - chain.last_ns, now_ns
         chain.count += 1
         is_second = chain.count == 2 and gap_ns >= LEAST_NS
@@ -392,11 +399,15 @@ class FlightRequests:
                 self._followed(name, stamp_ns)
                 raise
             now_ns = self._host.steady_ns()
-            due_ns = self._repetitions.take(name, source, now_ns)
+            # Where no charge may act none is lost by it: people in a hurry may press it often.
+            may_repeat = name == SAFE and not self._state.may_fire
+            due_ns = self._repetitions.take(name, source, now_ns, may_repeat=may_repeat)
             if due_ns is None and not self._repetitions.is_stream(name, source):
                 raise
         if due_ns is None:
             raise CommandError(self._repeated(name))
+        if may_repeat:
+            return self._follow(name, is_second=True)
         return f"'{name}' is followed in {(due_ns - now_ns) * 1e-9:.2f} s unless requested again"
 
     def _repeated(self, name: str) -> str:

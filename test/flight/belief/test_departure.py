@@ -250,3 +250,20 @@ def test_wind_on_a_port_is_no_liftoff(seed, sensors):
     speed = np.gradient(np.convolve(height, np.ones(10) / 10.0, 'same'), 0.1)
     samples = zip(height.tolist(), speed.tolist(), [NAN] * len(time), strict=True)
     assert run(samples, 100_000_000, sensors=sensors) is None
+
+
+@pytest.mark.parametrize('height', [8.0, 10.0, 13.0], ids=lambda height: f'{height:g} m')
+def test_impact_after_a_short_fall_is_no_liftoff(height):
+    """The ground pushes what falls onto it, which a crane may have dropped."""
+    fall, speed = math.sqrt(2.0 * height / 9.81), math.sqrt(2.0 * height * 9.81)
+    falling = [
+        (-4.905 * t * t + wiggle(i), -9.81 * t + wiggle(i), -9.81 + wiggle(i))
+        for i in range(round(100 * fall)) for t in [0.01 * i]
+    ]
+    stop = [
+        (-height + wiggle(i), -speed * (1.0 - i / 5), speed / 0.05) for i in range(1, 6)
+    ]
+    rest = [(-height + wiggle(i), wiggle(i), wiggle(i)) for i in range(1000)]
+    for sensors in ((0, 1, 2), (0, 2)):
+        found = run(PAD + falling + stop + rest, sensors=sensors)
+        assert found is None or found[1].source == 'fall'

@@ -190,3 +190,32 @@ def test_no_refused_abort_takes_it_back():
     assert not computer.call('abort')[0]
     computer.feed(t + 0.6, t + 2.0)
     assert computer.flags['phase'] == 'preflight'
+
+
+@pytest.mark.parametrize('prepare', [
+    pytest.param(lambda computer: computer.command('launch'), id='launch'),
+    pytest.param(lambda computer: computer.command('debug'), id='debug'),
+])
+def test_on_the_ground_it_is_followed_however_often_and_fast_it_is_pressed(prepare):
+    """Who presses it in a hurry was taken for a program."""
+    computer = Computer()
+    computer.feed(0.0, 2.0)
+    prepare(computer)
+    replies = []
+    for i in range(4):
+        computer.feed(2.0 + 0.1 * i, 2.1 + 0.1 * i)
+        replies.append(computer.call('safe')[0])
+    assert replies[:2] == [False, True]
+    assert computer.flags['phase'] == 'preflight'
+
+
+def test_in_the_air_it_must_be_made_slowly():
+    computer = Computer()
+    computer.feed(0.0, 2.0)
+    to_flight(computer)
+    t = computer.loop.stamp_ns * 1e-9 + 0.02
+    for i in range(4):
+        computer.feed(t + 0.1 * i, t + 0.1 * (i + 1))
+        assert not computer.call('safe')[0]
+    computer.feed(t + 0.4, t + 3.0)
+    assert computer.flags['phase'] == 'flight'
