@@ -132,7 +132,7 @@ class MotionWatch:
         self._belief = Belief()
         self._feeds = [_Feed(window_ns) for window_ns in _WINDOW_NS]
         self._channels = self._feeds[:len(Channel)]
-        self._certain, self._likely = Dwell(lasts), Dwell(_LIKELY_TIME)
+        self._certain, self._likely, self._stands = Dwell(lasts), Dwell(_LIKELY_TIME), Dwell(lasts)
         self._departure = DepartureWatch()
         self.reset()
 
@@ -153,6 +153,7 @@ class MotionWatch:
             feed.reset()
         self._certain.reset()
         self._likely.reset()
+        self._stands.reset()
         self._clock_ns: int | None = None
         self._likely_ns, self._was_likely = -_STAYS_LIKELY_NS, held >= LIKELY
         self._level_ns: int | None = None
@@ -262,6 +263,9 @@ class MotionWatch:
         self.is_likely = is_likely or (is_recent and held >= LIKELY)
         shown = belief.supported(height=fresh[Channel.HEIGHT], speed=fresh[Channel.SPEED])
         self.is_certain = shown >= CERTAIN
+        if has_flown and self._stands.update(now_ns, self.is_certain):
+            # It has landed: from now on it may be carried, however short ago it was lit.
+            belief.douse()
         has_lasted = self._certain.update(now_ns, self.is_certain and not may_be_blocked)
         if held < LIKELY:
             self.is_supported, self._likely_ns = False, -_STAYS_LIKELY_NS

@@ -120,6 +120,20 @@ def test_what_is_carried_down_from_a_hill_is_likely_held_once_it_has_moved_by_5_
         assert watched.watch.is_likely, walked
 
 
+def test_what_has_landed_may_be_carried_within_a_minute_of_its_ignition():
+    """What was lit is not carried, but after a landing it is; the main fired in the hands."""
+    watched = Watched().stand()
+    watched.watch.light()
+    watched.read(2.0, lambda t: 20.0 * t * t)
+    watched.read(8.0, lambda t: 80.0 + 80.0 * t - 0.5 * G * t * t, flown=True)
+    watched.read(5.0, lambda t: 406.0 - 20.0 * t, flown=True)
+    watched.read(20.0, lambda t: 306.0, flown=True)
+    watched.read(4.0, lambda t: 306.0 - 3.0 * t, flown=True)
+    for walked in range(12, 60, 3):
+        watched.read(1.0, lambda t, walked=walked: 306.0 - walked - 3.0 * t, flown=True)
+        assert watched.watch.is_likely, walked
+
+
 def test_a_restart_keeps_what_was_certain_and_begins_in_doubt_in_the_air():
     watched = Watched()
     watched.watch.begin(in_air=True, is_supported=True)
