@@ -2,14 +2,13 @@
 """The picture of a flight log."""
 from __future__ import annotations
 
-import argparse
 import json
 import struct
 
 import numpy as np
 import pytest
 
-from propulsion_ros.tools import apogee
+from propulsion_ros.tools import cli
 
 pytest.importorskip('matplotlib')
 
@@ -30,9 +29,7 @@ def draw(tmp_path, capsys):
     def run(content, picture='flight.png'):
         log = tmp_path / 'log.csv'
         log.write_text(content)
-        parser = argparse.ArgumentParser()
-        apogee.add_arguments(parser)
-        code = apogee.run(parser.parse_args([str(log), '--picture', str(tmp_path / picture)]))
+        code = cli.main(['apogee', str(log), '--picture', str(tmp_path / picture)])
         printed = capsys.readouterr()
         return code, printed.out, printed.err, tmp_path / picture
     return run

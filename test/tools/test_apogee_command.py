@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import argparse
 import json
 
 import numpy as np
 import pytest
 
-from propulsion_ros.tools import apogee
+from propulsion_ros.tools import cli
 
 _KEYS = {'detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason'}
 
@@ -18,9 +17,7 @@ def command(tmp_path, capsys):
     def run(content: str | bytes, *options: str):
         log = tmp_path / 'log.csv'
         log.write_bytes(content.encode() if isinstance(content, str) else content)
-        parser = argparse.ArgumentParser()
-        apogee.add_arguments(parser)
-        code = apogee.run(parser.parse_args([str(log), *options]))
+        code = cli.main(['apogee', str(log), *options])
         printed = capsys.readouterr()
         return code, printed.out, printed.err
     return run
