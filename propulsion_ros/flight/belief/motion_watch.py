@@ -14,6 +14,9 @@ _LIVE_NS = (300_000_000, 2_000_000_000)  # after so long without a reading a cha
 _INTERVALS = 2.5  # within these bounds, so many of its own intervals
 _REPEATS_NS = (500_000_000, 10_000_000_000)  # for how long a channel may repeat itself: at least,
 # and at most, where half as long was usual on the pad
+_MOVES = (3.0, 3.0, 3.0, math.inf)  # a change of height [m], speed [m/s], force [m/s^2] by more
+# moves on until the next one: a value that repeats itself between such changes is only held,
+_HELD = 1.5  # for so many times the time between them
 _STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothing certain
 _STAYS_LIKELY_NS = 30_000_000_000  # for so long after its last sign it stays likely
 _HIGH, _LEVEL = 100.0, 1.0  # a level height so far up may be that of a blocked port [m], [m/s]
@@ -38,13 +41,13 @@ class _Mean(NamedTuple):
 class _Feed:
     """Puts the readings of one channel together, and knows whether it lives."""
 
-    def __init__(self, window_ns: int) -> None:
-        self._window_ns = window_ns
+    def __init__(self, window_ns: int, moves: float) -> None:
+        self._window_ns, self._moves = window_ns, moves
         self.reset()
 
     def reset(self) -> None:
         self._last: tuple[float, ...] = ()
-        self._usual_ns = self._interval_ns = 0
+        self._usual_ns = self._interval_ns = self._held_ns = 0
         self._variance = 0.0
         self._new_ns = self._read_ns = -_LIVE_NS[1]
         self._sum: list[tuple[float, ...]] = []
@@ -55,10 +58,15 @@ class _Feed:
         """Take a reading; return the mean of several where it is time."""
         if not all(map(math.isfinite, values)):
             return None
+        repeats_ns = now_ns - self._new_ns
         if values != self._last:
+            is_move = bool(self._last) and math.dist(values, self._last) > self._moves
+            self._held_ns = round(_HELD * repeats_ns) if is_move else 0
             self._last, self._new_ns = values, now_ns
+        elif repeats_ns < self._held_ns:
+            return None
         elif learns:
-            self._usual_ns = max(self._usual_ns, now_ns - self._new_ns)
+            self._usual_ns = max(self._usual_ns, repeats_ns)
         least_ns, most_ns = _REPEATS_NS
         longest_ns = min(max(least_ns, 2 * self._usual_ns), most_ns)
         if now_ns - self._new_ns > longest_ns:
@@ -130,7 +138,7 @@ class MotionWatch:
     def __init__(self, lasts: float, *, begins_anywhere: bool = False) -> None:
         self._begins_anywhere = begins_anywhere
         self._belief = Belief()
-        self._feeds = [_Feed(window_ns) for window_ns in _WINDOW_NS]
+        self._feeds = [_Feed(*each) for each in zip(_WINDOW_NS, _MOVES, strict=True)]
         self._channels = self._feeds[:len(Channel)]
         self._certain, self._likely, self._stands = Dwell(lasts), Dwell(_LIKELY_TIME), Dwell(lasts)
         self._departure = DepartureWatch()

@@ -134,6 +134,24 @@ def test_what_has_landed_may_be_carried_within_a_minute_of_its_ignition():
         assert watched.watch.is_likely, walked
 
 
+@pytest.mark.parametrize(('rate', 'latest'), [(1.0, 7.0), (2.0, 5.0), (5.0, 3.0)])
+def test_a_climb_is_found_by_a_height_whose_values_are_held(rate, latest):
+    """Each repeated value was a height that stays: no liftoff was found at all."""
+    watched, errors = Watched(), np.random.default_rng(3).normal(0.0, 0.4, 200)
+
+    def held(height, begin):
+        return lambda t: height(math.floor(t * rate) / rate) + errors[begin + int(t * rate)]
+
+    def climb(t):
+        coast = max(t - 2.0, 0.0)
+        return 20.0 * min(t, 2.0) ** 2 + 80.0 * coast - 0.5 * G * coast * coast
+
+    watched.read(20.0, held(lambda t: 0.0, 0), noise=0.0, learns=True)
+    watched.read(latest, held(climb, 100), noise=0.0)
+    assert watched.watch.departure is not None
+    assert watched.watch.departure.source == 'climb'
+
+
 def test_a_restart_keeps_what_was_certain_and_begins_in_doubt_in_the_air():
     watched = Watched()
     watched.watch.begin(in_air=True, is_supported=True)
