@@ -242,7 +242,7 @@ RULES = (
          n.of_rows(n.actuators, 'motor_constant', lambda a: a.speed * RPM),
          remedy='is the constant per (rad/s)^2, and the thrust in N?'),
     Rule('blades', 'makes {} of density x speed^2 x radius^4', (1e-5, 0.2), '', 'propellers have '
-         '0.01 to 0.06; the radius is half of the way to the next one where it is not given',
+         '0.01 to 0.06; the radius is half of the way to the next one, of a given one see load',
          n.of_rows(n.actuators, 'motor_constant', lambda a: a.blades),
          remedy='is the constant in N s^2/rad^2?'),
     Rule('backwards', 'pushes backwards without limit, {}', (-n.NO_LIMIT, _ENDLESS), 'N',
@@ -326,17 +326,17 @@ RULES = (
          'Marine Propellers and Propulsion, 2018)', n.of_rows(
              p.spinning, 'rotor_constant or input_values or thrust_coefficient or max_command',
              lambda s: s.tip_in_liquid), remedy='N, and speeds in rad/s?'),
-    Rule('merit', 'has a figure of merit of {}', (0.15, 1.0), '', 'the ideal one has 1, good '
-         'ones 0.8 and small ones 0.4 (Leishman 2006)', n.of_rows(
+    Rule('merit', 'has a figure of merit of {}', (0.15, 1.3), '', 'the ideal one has 1, in a '
+         'duct 1.41; good ones 0.8, small ones 0.4 (Leishman 2006)', n.of_rows(
              p.spinning, 'moment_constant or motor_constant', lambda s: s.merit
          ), remedy='is moment_constant in m, N m over N?'),
     Rule('merit', 'has, by the radius of a usual load, a figure of merit of {}', (0.2, 2.0), '',
          'as above, and an unknown radius', n.of_rows(
              p.spinning, 'moment_constant or motor_constant', lambda s: s.merit_by_load
          ), remedy='is moment_constant in m, N m over N?'),
-    Rule('load', 'has a thrust coefficient of {}', (0.002, 0.15), '', 'thrust over density, disk '
-         'and tip speed^2: helicopters 0.004 to 0.012, propellers 0.01 to 0.05, ducted ones 0.1 '
-         '(Leishman 2006; Carlton 2018)', n.of_rows(
+    Rule('load', 'has a thrust coefficient of {}', (0.002, 0.35), '', 'thrust over density, disk '
+         'and tip speed^2: helicopters 0.004 to 0.012, propellers 0.01 to 0.05, in nozzles 0.1 '
+         '(Leishman 2006; Carlton 2018), fans of model jets 0.3', n.of_rows(
              p.spinning, 'rotor_radius or propeller_diameter or thrust_coefficient',
              lambda s: s.load), remedy='metres, N, and speeds in rad/s?'),
     Rule('reach', 'makes {} at max_command', (0.2, 5.0), 'N', _USE, n.of_rows(
@@ -366,7 +366,7 @@ RULES = (
          remedy='rad/s?'),
     *(Rule('stall', f'has a {what} of {{}}', usual, '', source, n.of_rows(
         p.sections, keys, lambda s, key=key: getattr(s, key)  # type: ignore[misc]
-    ), remedy='coefficients are per rad, angles in rad') for what, key, usual, source, keys in (
+    ), remedy='per rad, and in rad; is a sign wrong?') for what, key, usual, source, keys in (
         ('lift coefficient at stall', 'lift', (0.15, 3.0), 'Hoerner, Fluid-Dynamic Lift, 1985',
          'two_lines.lift_slope or two_lines.stall_angle'),
         ('lift at stall over its drag', 'glide', (1.0, 60.0), 'the best gliders have 60',

@@ -17,6 +17,7 @@ import numpy as np
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
 from propulsion_ros.graph.robot_numbers import (
     LEAST,
+    LIQUID,
     NO_LIMIT,
     SETTLING,
     Number,
@@ -238,6 +239,9 @@ def fluids(robot: RobotLayout) -> Iterator[Number]:
             densities = np.atleast_1d(getattr(part, 'fluid_density', ()))
             named = (part.fin if key else part.names) if len(densities) else ()
             for i, each in enumerate(densities):
+                # What floats has sails and rudders in air too.
+                if body.hulls.names and 0.0 < float(each) < LIQUID:
+                    continue
                 # Other curves of thrusters have no density.
                 if key or getattr(part, 'conversion', named)[i] in _WITH_DENSITY:
                     yield Number(f'{key}fluid_density', float(each), f'{named[i]} ',

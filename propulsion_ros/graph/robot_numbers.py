@@ -152,7 +152,10 @@ def actuators(robot: RobotLayout, group: Group) -> Rows:
 
 
 def _blades(robot: RobotLayout, group: Group) -> FloatArray:
-    """Return thrust over density, speed squared and the fourth power of the largest radius."""
+    """Return thrust over density, speed squared and the fourth power of the largest radius.
+
+    NaN where the radius is given: `physical_numbers.spinning` judges that.
+    """
     params, places, axes = group.params, group.layout.position, group.layout.axis
     ways = places[:, None] - places
     across = ways - (ways * axes).sum(axis=2, keepdims=True) * axes
@@ -163,7 +166,7 @@ def _blades(robot: RobotLayout, group: Group) -> FloatArray:
     is_meant = len(places) > _FEW and is_spun(group)
     spaces = np.full(len(places), np.median(spaces.min(axis=1)) / 2.0 if is_meant else np.nan)
     given = np.asarray(getattr(params, 'rotor_radius', 0.0))
-    radii = np.where(given > 0.0, given, spaces)
+    radii = np.where(given > 0.0, np.nan, spaces)
     fluid = fluid_of(robot)
     constants = np.asarray(getattr(params, 'motor_constant', np.nan))
     return np.asarray(constants / np.maximum(fluid * radii**4, LEAST))

@@ -9,6 +9,7 @@ import pytest
 
 from mistakes import TEXTS
 from propulsion_ros.graph import physical_numbers as p
+from propulsion_ros.graph import robot_numbers as n
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.read_layout import sources_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
@@ -75,6 +76,23 @@ def test_start_is_held_against_the_draft_of_a_box(height):
     (number,) = p.starts(robot)
     draft = robot.body.mass / (1000.0 * 1.5 * 0.5)
     assert number.value == pytest.approx(abs(height - (0.1 - draft)), abs=1e-9)
+
+
+@pytest.mark.parametrize(('density', 'count'), [(1.225, 0), (1025.0, 1), (0.0, 1)], ids=str)
+def test_what_floats_may_have_a_sail(density, count):
+    body = {'body.fluid_density': 1000.0, 'body.hulls.names': ['hull'],
+            'body.hulls.size': [1.5, 0.5, 0.2], 'body.ground': False}
+    robot = layout_of('boat', {'vehicle': body}, changes=[
+        ('<lift_slope>', f'<fluid_density>{density}</fluid_density> <lift_slope>')])
+    assert len([each for each in p.fluids(robot) if each.who == 'rudder ']) == count
+
+
+def test_given_radius_is_judged_once():
+    changes = [('<direction>', '<rotor_radius>0.1</rotor_radius> <direction>')]
+    robot = layout_of('quadrotor', changes=changes)
+    group = robot.groups[0]
+    assert np.isnan(n.actuators(robot, group).blades).all()
+    assert np.isfinite(p.spinning(robot, group).load).all()
 
 
 @pytest.mark.parametrize('areas', [[0.5], [0.2, 3.0]], ids=['one', 'two'])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the apogee detector knows after one sample."""
+"""What an apogee detector is to the flight state, and what it knows after one sample."""
 from __future__ import annotations
 
 import math

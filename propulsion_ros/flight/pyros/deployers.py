@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deployers: what they are, for how long each pyro is on, and where each servo stands."""
+"""Deployers: what they are, which pyros are on, where servos stand, which circuits are closed."""
 from __future__ import annotations
 
 import math
@@ -15,7 +15,7 @@ from propulsion_ros.timing.dwell import OnTimes
 
 PERIOD_NS = 100_000_000
 """Between two publications of an effort that stays [ns]."""
-_LONGEST_AGE_NS = 2_000_000_000
+_LONGEST_AGE_NS = 2_000_000_000  # for so long a measured circuit counts [ns]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of a flight in a small file that survives the computer's restart."""
+"""The record of a flight: a small file that survives a restart, and its lock."""
 from __future__ import annotations
 
 import dataclasses

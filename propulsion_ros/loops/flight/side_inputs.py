@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a flight computer receives beside the samples, in the order of the stamps."""
+"""What a flight computer receives beside samples, by its stamps; the temperature of the air."""
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -108,6 +108,18 @@ def test_flight_that_waits_to_be_resumed_is_given_up_for_good(tmp_path):
         assert not computer.on('drogue')
 
 
+def test_flight_that_waits_to_be_resumed_is_not_given_up_by_a_program(tmp_path):
+    """It may be in the air, where a stream of requests cost every charge that was still due."""
+    path = tmp_path / 'flight.json'
+    interrupted(path, APOGEE + 3.0)
+    waiting = Computer(state_file=str(path))
+    for _ in range(4):
+        assert not waiting.call('safe')[0]
+    waiting.feed(APOGEE + 4.0, MAIN + 3.0)
+    assert waiting.flags['phase'] == 'recovery'
+    assert waiting.on('main')
+
+
 def test_engines_that_a_process_before_has_lit_are_commanded_off_though_no_sample_comes(tmp_path):
     config = str(Path(CONFIG).with_name('thanos_flight.jsonc'))
     path = tmp_path / 'flight.json'
