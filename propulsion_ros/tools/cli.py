@@ -69,7 +69,7 @@ def main(args: Sequence[str] | None = None) -> int:
             with _quiet_imports(named, code) if is_served else nullcontext():
                 code = int(run(options))
         except ConfigError as error:
-            return fail(options.command, error)
+            code = fail(options.command, error)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # Nothing reads the rest, as of a pipe into head.

@@ -12,7 +12,7 @@ from propulsion_ros.flight.events.variables import NAN, Sample, bounded
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import DUTIES, Duty
-from propulsion_ros.flight.pyros.deployers import Circuits
+from propulsion_ros.flight.pyros.actuators import Circuits
 from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.loops.flight.actuation import TICK, FlightActuation
 from propulsion_ros.loops.flight.estimation import FlightEstimation
