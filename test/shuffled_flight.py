@@ -146,7 +146,7 @@ class ShuffledFlight:
         self.bus, self.nodes = ShuffledBus(rng), {}
         for spec in graph.nodes:
             own = {
-                **settings_of([graph.params_file, given], spec.name), **spec.parameters,
+                **settings_of([graph.params_file, given], spec.name), **spec.settled([]).parameters,
             }
             if spec.executable == 'flight_state_node':
                 own.update({**REPLAYED[spec.executable], 'replay': False})

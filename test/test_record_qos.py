@@ -25,7 +25,7 @@ def classes_of(vehicle, simulation):
     """Return the classes of quality of service of each topic of a vehicle."""
     graph, classes = vehicle_graph(vehicle, simulation=simulation), defaultdict(set)
     for spec in graph.nodes:
-        given = {**settings_of([graph.params_file], spec.name), **spec.parameters}
+        given = {**settings_of([graph.params_file], spec.name), **spec.settled([]).parameters}
         host = LoopHost(
             spec.name, '', Bus(lambda *published: None), spec.remappings, True, lambda line: None
         )

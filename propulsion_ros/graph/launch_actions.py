@@ -398,7 +398,10 @@ def _node(
         executable=spec.executable,
         name=spec.name,
         namespace=given['namespace'],
-        parameters=[*files, {**wiring, **extra}, {'autostart': given['autostart'] == 'true'}],
+        parameters=[
+            *filter(None, [spec.defaults]), *files, {**wiring, **extra},
+            {'autostart': given['autostart'] == 'true'},
+        ],
         remappings=[*spec.remappings.items(), ('/clock', given['clock_topic'])],
         # Where the body stops, the launch ends.
         arguments=['--exit-at-end'] if spec.name == BODY else [],

@@ -37,6 +37,14 @@ class NodeSpec:
     respawn_delay: float | None = None
     """After which it is started anew when it has died [s]; None where it is not: an actuator's
     tank would be full again."""
+    defaults: dict[str, Any] = field(default_factory=dict)
+    """Parameters over which those of any file win, such as the events of a vehicle."""
+
+    def settled(self, files: Iterable[str | Path], namespace: str = '') -> NodeSpec:
+        """Return the node with its defaults as parameters, but for what files give it."""
+        given = settings_of(files, self.name, namespace or '/') if self.defaults else {}
+        defaults = {key: value for key, value in self.defaults.items() if key not in given}
+        return replace(self, parameters={**defaults, **self.parameters}, defaults={})
 
 
 BODY = 'vehicle'

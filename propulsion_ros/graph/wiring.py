@@ -350,7 +350,7 @@ def _flight_state(config: Path, engines: str, use_sim_time: bool) -> NodeSpec:
     return NodeSpec(
         'flight_state_node',
         'flight_state',
-        {'config_file': str(config), 'use_sim_time': use_sim_time},
+        {'use_sim_time': use_sim_time},
         {
             # Not ~/odometry: with raw sensors the node publishes its own estimate there.
             '~/pressure': f'{BODY}/pressure', '~/imu': f'{BODY}/imu',
@@ -358,6 +358,7 @@ def _flight_state(config: Path, engines: str, use_sim_time: bool) -> NodeSpec:
         },
         # Its record keeps the flight, and no other node deploys the parachutes.
         respawn_delay=0.3,
+        defaults={'config_file': str(config)},
     )
 
 
@@ -435,7 +436,8 @@ def checked_graph(words: Sequence[str], params_files: Sequence[str | Path]) -> G
     check_namespace(options.namespace)
     graph = _graph_of(options, params_files)
     check_settings(graph, params_files, options.namespace)
-    return graph
+    nodes = tuple(spec.settled(params_files, options.namespace) for spec in graph.nodes)
+    return replace(graph, nodes=nodes)
 
 
 def _graph_of(options: argparse.Namespace, params_files: Sequence[str | Path]) -> Graph:

@@ -62,7 +62,8 @@ def make_node(
         namespace=namespace,
         cli_args=['--ros-args', *arguments] if arguments else None,
         parameter_overrides=[
-            Parameter(key, value=value) for key, value in spec.parameters.items()
+            Parameter(key, value=value)
+            for key, value in spec.settled(params_files, namespace).parameters.items()
             if value is not None and value != []
         ],
         **kwargs,

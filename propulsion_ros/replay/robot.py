@@ -145,7 +145,7 @@ class Robot:
             fixed.pop('replay', None)
         for file in reversed(files):
             fixed = {**file.of(spec.name, namespace), **fixed}
-        return fixed
+        return {**spec.defaults, **fixed}
 
     @property
     def requests(self) -> list[str]:

@@ -144,7 +144,7 @@ def running(
     spec: NodeSpec, files: Sequence[Path], bus: Bus, warn: Callable[[str], None]
 ) -> _Host:
     """Make the loop of a node and start it, as the node does; raise `ConfigError` as it does."""
-    given = {**settings_of(files, spec.name), **spec.parameters}
+    given = {**settings_of(files, spec.name), **spec.settled(files).parameters}
     if spec.executable == 'flight_state_node':
         own = REPLAYED[spec.executable]
         given.update({key: value for key, value in own.items() if key != 'replay'})

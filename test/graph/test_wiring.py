@@ -6,8 +6,10 @@ import pytest
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import check_settings, inputs_of, vehicle_graph
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.graph.wiring import check_settings, checked_graph, inputs_of, vehicle_graph
+from propulsion_ros.replay.host import Bus
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.study.closed_loop import running
 from propulsion_ros.tools.cli import main
 
 SETTINGS = '{}:\n  ros__parameters:\n    command_timeout: 1.0\n'
@@ -103,3 +105,19 @@ def test_flight_computer_is_started_again_within_half_a_second_of_its_end(name):
 ])
 def test_inputs_come_from_the_only_commander(families, found):
     assert inputs_of('inverse_fam', families) == found
+
+
+@pytest.mark.parametrize('node', ['flight_state', '/**/flight_state', '/flight_state'])
+def test_events_of_an_own_file_are_flown_and_not_those_of_the_vehicle(tmp_path, node):
+    """It was ignored without a word."""
+    path = tmp_path / 'mine.yaml'
+    path.write_text(f'{node}:\n  ros__parameters:\n    config_file: nowhere.jsonc\n')
+    shipped = checked_graph(['--vehicle', 'rocket'], [])
+    (flown,) = [spec for spec in shipped.nodes if spec.name == 'flight_state']
+    assert flown.parameters['config_file'].endswith('rocket_flight.jsonc')
+    graph = checked_graph(['--vehicle', 'rocket'], [path])
+    (flown,) = [spec for spec in graph.nodes if spec.name == 'flight_state']
+    assert 'config_file' not in flown.parameters
+    spec = next(spec for spec in vehicle_graph('rocket').nodes if spec.name == 'flight_state')
+    with pytest.raises(ConfigError, match='nowhere.jsonc'):
+        running(spec, [path], Bus(lambda *message: None), lambda line: None)
