@@ -142,7 +142,8 @@ class DepartureWatch:
         if self.found is None:
             self._look(now_ns, belief, held, height, self._left_ns, has_force=has_force)
         elif self.found.source == FALL and self._is_read(belief, height):
-            self.fallen = max(self.fallen, self._level - belief.flight[0])
+            # One reading may be a glitch, and the belief may run on without the height.
+            self.fallen = max(self.fallen, self._level - max(height, belief.flight[0]))
 
     def _is_read(self, belief: Belief, height: float) -> bool:
         """Return whether a height lives and is believed."""

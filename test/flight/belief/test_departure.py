@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from flown_vehicle import wiggle
+from propulsion_ros.flight.belief.departure import DepartureWatch
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.belief.readings import Readings
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
@@ -267,3 +268,30 @@ def test_impact_after_a_short_fall_is_no_liftoff(height):
     for sensors in ((0, 1, 2), (0, 2)):
         found = run(PAD + falling + stop + rest, sensors=sensors)
         assert found is None or found[1].source == 'fall'
+
+
+class Believed:
+    """A belief in a height, which has run on to another one."""
+
+    flight = (-200.0, -30.0)
+    height = 0.0
+
+    def believed(self, channel):
+        return 1.0
+
+    def supported(self, *, height, speed):
+        return 0.0
+
+
+@pytest.mark.parametrize(('step', 'fallen'), [
+    pytest.param(1.0, 0.0, id='the height rises'), pytest.param(-1.0, 79.0, id='it falls too'),
+])
+def test_a_drop_is_as_deep_as_both_the_height_and_the_belief_show(step, fallen):
+    """A log that began in the coast was past its apogee where the belief ran on without it."""
+    watch = DepartureWatch()
+    watch.reset(in_air=True)
+    for i in range(80):
+        watch.feel(i * 100_000_000, (0.0, 0.0, 0.0))
+        watch.update(i * 100_000_000, Believed(), 0.001, 2000.0 + step * i, has_force=True)
+    assert watch.found.source == 'fall'
+    assert watch.fallen == fallen
