@@ -77,7 +77,10 @@ def variables() -> str:
             (
                 f'`{name}`', variable.unit,
                 'id of the event' if variable.is_event_id
-                else ', '.join(f'{i} {label.name}' for i, label in variable.labels.items())
+                else ', '.join(
+                    f'{i} {"minus the " if label.scale < 0.0 else ""}{label.name}'
+                    for i, label in variable.labels.items()
+                )
                 if variable.has_component else '',
             )
             for name, variable in VARIABLES.items()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.flight.events.conditions import LessThan
+from propulsion_ros.flight.events.conditions import LessThan, comparisons
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
@@ -178,7 +178,16 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         for engine in config.engines for limit in engine.limits
         if isinstance(limit, LessThan) and limit.variable == 'Tilt' and limit.threshold > math.pi
     ]
-    return short + tilted + [
+    endless = [
+        f"event '{event.name}' has the limit '{leaf}', which holds from the pad on up; in Position "
+        f'the altitude is negative: write MORETHAN {-leaf.threshold:g} for below '
+        f'{leaf.threshold:g} m'
+        for event in config.events if any(action.deploys for action in event.actions)
+        for leaf in comparisons(event.condition)
+        if isinstance(leaf, LessThan) and (leaf.variable, leaf.component) == ('Position', 2)
+        and leaf.threshold > 0.0
+    ]
+    return short + tilted + endless + [
         f"event '{event.name}' fires only below the pad, since its condition is '{event}'; in "
         'Position the altitude is negative, as -450 for 450 m above the pad'
         for event, _ in never_fires(config.events, source, deepest=0.0) if event.id not in certain

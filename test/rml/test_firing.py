@@ -162,6 +162,20 @@ def test_event_that_fires_only_below_the_pad_is_doubtful(condition, is_doubtful)
     assert all("'main' fires only below the pad, since its condition is" in d for d in doubts)
 
 
+@pytest.mark.parametrize(('condition', 'limit'), [
+    pytest.param(less('Position', 300, **DOWN), 300, id='sign and operator'),
+    pytest.param(all_of(APOGEE, less('Position', 450, **DOWN)), 450, id='after apogee'),
+    pytest.param(all_of(APOGEE, LOW), None, id='right'),
+    pytest.param(less('Position', -100, **DOWN), None, id='above 100 m'),
+])
+def test_limit_that_holds_at_any_altitude_is_doubtful(condition, limit):
+    """A main for below 300 m fired at the apogee."""
+    doubts = doubtful_events(read_flight_config(text_of(condition, name='main')), 'pressure')
+    found = [line for line in doubts if 'holds from the pad on up' in line]
+    assert len(found) == (limit is not None)
+    assert limit is None or f'write MORETHAN -{limit} for below {limit} m' in found[0]
+
+
 VALUES = [i / 2.0 for i in range(9)]
 
 

@@ -217,11 +217,17 @@ def _joined(word: str, operands: tuple[Condition, ...]) -> str:
     )
 
 
-def leaves(condition: Condition) -> Iterator[tuple[str, int]]:
-    """Yield the flight variable and component of each comparison in a condition."""
+def comparisons(condition: Condition) -> Iterator[_Leaf]:
+    """Yield each comparison in a condition."""
     parts = (*getattr(condition, 'operands', ()), getattr(condition, 'operand', None))
     for part in parts:
         if part is not None:
-            yield from leaves(part)
+            yield from comparisons(part)
     if isinstance(condition, _Leaf):
-        yield condition.variable, condition.component
+        yield condition
+
+
+def leaves(condition: Condition) -> Iterator[tuple[str, int]]:
+    """Yield the flight variable and component of each comparison in a condition."""
+    for leaf in comparisons(condition):
+        yield leaf.variable, leaf.component
