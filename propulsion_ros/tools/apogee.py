@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from propulsion_ros.flight.apogee.apogee_watch import DROP
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
+from propulsion_ros.flight.phases.mark import Mark
 from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_log
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.imports import how_to_get
@@ -89,8 +91,8 @@ def _search(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
     report, rise = None, _Rise()
     for report in fly(rise.measured(samples_of_log(path)), params):
         if report.apogee is not None and report.estimate is not None:
-            doubt = rise.doubt(params.minimum_height)
-            return _result(report.apogee.stamp_ns, report.estimate), doubt
+            doubt = rise.doubt(min(params.minimum_height, DROP))
+            return _result(report.apogee, report.estimate), doubt
     nothing = dict.fromkeys(
         ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
     )
@@ -159,13 +161,14 @@ def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:
     draw(flight_page(signals_of_flight(log.stem, samples, fly(samples, params))), picture)
 
 
-def _result(detected_ns: int, estimate: ApogeeEstimate) -> dict[str, Any]:
+def _result(decided: Mark, estimate: ApogeeEstimate) -> dict[str, Any]:
+    found = estimate.detected
     return {
-        'detected_time': _seconds(detected_ns),
-        'apogee_time': _seconds(estimate.apogee_ns),
-        'apogee_altitude': _known(estimate.apogee_altitude),
-        'sigma': _known(estimate.sigma),
-        'reason': estimate.reason,
+        'detected_time': _seconds(decided.stamp_ns),
+        'apogee_time': _seconds(estimate.apogee_ns) if found else None,
+        'apogee_altitude': _known(estimate.apogee_altitude) if found else None,
+        'sigma': _known(estimate.sigma) if found else None,
+        'reason': estimate.reason if found else decided.source,
     }
 
 

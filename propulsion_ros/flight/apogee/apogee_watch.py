@@ -18,10 +18,12 @@ from propulsion_ros.timing.dwell import Dwell
 _TIMER_DWELL = 0.05
 # Health of the detector under which its fit says nothing of the motion now.
 _UNFIT = ('filling', 'no altitude', 'gap', 'frozen', 'standstill', 'outliers', 'shock')
-_DROP = 50.0  # a drop that has fallen so far is past its apogee: no wind on a port does that [m]
 _TEMPERATURE_RANGE = (150.0, 350.0)  # what no thermometer in free air reads is no temperature [K]
 _ALTITUDE_RANGE = (-5e3, 1e5)  # [m]
 _LEVEL = 100.0  # over which the speed of sound changes by 0.12 % at most [m]
+
+DROP = 50.0
+"""A drop that has fallen so far is past its apogee [m]: no wind on a port does that."""
 
 
 class ApogeeWatch:
@@ -140,7 +142,7 @@ class ApogeeWatch:
             if _is_fall(liftoff) or ascent_ns >= self._least_ns:
                 return 'apogee'
             self._withdraw()
-        if fallen > _DROP:
+        if fallen > DROP:
             return FALL
         is_over = 0 < self._limit_ns <= ascent_ns
         return 'timer' if self._timer.update(now_ns, is_over) else ''
