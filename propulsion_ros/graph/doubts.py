@@ -336,7 +336,7 @@ RULES = (
          ), remedy='is moment_constant in m, N m over N?'),
     Rule('load', 'has a thrust coefficient of {}', (0.002, 0.35), '', 'thrust over density, disk '
          'and tip speed^2: helicopters 0.004 to 0.012, propellers 0.01 to 0.05, in nozzles 0.1 '
-         '(Leishman 2006; Carlton 2018), fans of model jets 0.3', n.of_rows(
+         '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', n.of_rows(
              p.spinning, 'rotor_radius or propeller_diameter or thrust_coefficient',
              lambda s: s.load), remedy='metres, N, and speeds in rad/s?'),
     Rule('reach', 'makes {} at max_command', (0.2, 5.0), 'N', _USE, n.of_rows(
