@@ -400,6 +400,16 @@ def test_override_of_apogee_on_the_bench_fires_nothing():
     assert vehicle.fly(0.0, at_rest).fired == []
 
 
+def test_launch_is_refused_while_the_vehicle_flies():
+    motion = Motion()
+    vehicle = Vehicle(sensors=ALL, required=('motion',)).fly(-1.0, at_rest).fly(3.0, motion)
+    reason = 'the vehicle flies, by its acceleration'
+    assert vehicle.state.objections['motion'] == reason
+    assert vehicle.command('launch') == f"'launch' is refused: {reason}"
+    vehicle.fly(30.0, at_rest)
+    assert vehicle.command('launch') == ''
+
+
 def test_debug_lifts_no_protection_of_the_flight_that_is_armed_from_it():
     """Both charges fired when a barometer came back on the ground."""
     motion = Motion()

@@ -99,6 +99,11 @@ def test_every_byte_counts():
             "format: 'propulsion_ros flight record 1' is of an older version and is not resumed",
             id='older version',
         ),
+        pytest.param(
+            lambda d: d.update(format='propulsion_ros flight record 2'),
+            "format: 'propulsion_ros flight record 2' is of an older version and is not resumed",
+            id='last version',
+        ),
         pytest.param(lambda d: d.update(format='x'), "format: unknown 'x'", id='format'),
         pytest.param(lambda d: d['flight'].update(config='other'), 'sha256: is not that of the'
                      ' flight: the file is damaged', id='changed'),
