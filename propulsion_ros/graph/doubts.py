@@ -12,6 +12,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -233,9 +234,8 @@ RULES = (
     Rule('unused', 'draws from {} batteries, where others have one', (1.0, _ENDLESS), '', _USE,
          n.of_rows(n.actuators, 'battery', lambda a: a.batteries), remedy='is it missing?'),
     *(Rule('opening_time', f'has a valve that {does} after {{}}', (0.0, 1.0), 's', 'valves in use',
-           n.of_rows(n.actuators, key, lambda a, key=key: (  # type: ignore[misc]
-               getattr(a, key)
-           ), lambda a: a.pulse), 'a pulse, or 1 s,', 'a pulse must be longer')
+           n.of_rows(n.actuators, key, attrgetter(key), lambda a: a.pulse),
+           'a pulse, or 1 s,', 'a pulse must be longer')
       for key, does in (('open_delay', 'opens'), ('close_delay', 'closes'))),
     Rule('rotor_speed', 'turns at {} to reach max_thrust', (30.0, 60_000.0), 'rpm',
          'large ship propellers to the fastest small motors',
@@ -365,7 +365,7 @@ RULES = (
     Rule('crossing', 'takes {} from end to end', (0.01, 60.0), 's', 'servos in use', p.crossings,
          remedy='rad/s?'),
     *(Rule('stall', f'has a {what} of {{}}', usual, '', source, n.of_rows(
-        p.sections, keys, lambda s, key=key: getattr(s, key)  # type: ignore[misc]
+        p.sections, keys, attrgetter(key)
     ), remedy='per rad, and in rad; is a sign wrong?') for what, key, usual, source, keys in (
         ('lift coefficient at stall', 'lift', (0.15, 3.0), 'Hoerner, Fluid-Dynamic Lift, 1985',
          'two_lines.lift_slope or two_lines.stall_angle'),

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from propulsion_ros.drawing.figure import spans_where
 from propulsion_ros.identify.reading import IMU, Recording, Series
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.quantity import BoolArray, FloatArray
+from propulsion_ros.settings.quantity import FloatArray
 
 _STOPPED = 0.6
 """All commands at their smallest for longer [s] are a vehicle on the ground; a cut in flight is
@@ -26,15 +27,6 @@ _CLIPPED, _MORE = 0.02, 3.0
 _SMALL, _BRIEF = 1e-3, 0.01
 _IN_G = 0.3, 3.0
 _OFF_G = 0.02
-
-
-def spans(chosen: BoolArray, time: FloatArray) -> list[tuple[float, float]]:
-    """Return where a condition holds without a break, from and to [s]."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], chosen, [False])).astype(int)))
-    return [
-        (float(time[begin]), float(time[min(end, len(time) - 1)]))
-        for begin, end in edges.reshape(-1, 2)
-    ]
 
 
 def prepared(
@@ -141,7 +133,7 @@ def _stops(recording: Recording) -> list[tuple[float, float, str]]:
     time, command = _held(recording)
     stopped = command <= _SMALL * max(float(command.max()), 1e-12)
     found = [
-        (begin - _BEFORE, end + _AFTER) for begin, end in spans(stopped, time)
+        (begin - _BEFORE, end + _AFTER) for begin, end, _ in spans_where(stopped, time, '')
         if end - begin > _STOPPED
     ]
     return [(*each, 'motors stopped, on the ground') for each in merged(found)]

@@ -15,7 +15,7 @@ from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import read_description, robot_files
 from propulsion_ros.models.common.rotation import quaternion_of
 from propulsion_ros.pictures.signals import Signals
-from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import settings_of
@@ -50,13 +50,13 @@ class Robot:
     @cached_property
     def tree(self) -> LinkTree:
         """Its links and joints."""
-        with self._located():
+        with self.description.located():
             return LinkTree(parse_urdf(self.description.text))
 
     @cached_property
     def blocks(self) -> Sequence[DrawnBlock]:
         """Its plugin blocks, [] for none."""
-        with self._located():
+        with self.description.located():
             specs = actuators_from_urdf(self.description.text, loop_params_of)
             return drawn_blocks(specs, self.settings_of) if specs else []
 
@@ -72,28 +72,11 @@ class Robot:
     @cached_property
     def visuals(self) -> Sequence[Visual]:
         """Its shapes, as many as are drawn."""
-        with self._located():
+        with self.description.located():
             found = list(visuals_of(parse_urdf(self.description.text)))
         if len(found) > _SHAPES:
             self.notes.append(f'{len(found)} shapes, the first {_SHAPES} are drawn')
         return found[:_SHAPES]
-
-    def _located(self) -> _Located:
-        return _Located(self.description)
-
-
-class _Located:
-    """Lets an error name the file and the line that it is about."""
-
-    def __init__(self, description: Description) -> None:
-        self._description = description
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, ConfigError):
-            raise SourceError(self._description.place_of(error), str(error)) from error
 
 
 def robot_of(model: str, params_files: Sequence[Path] = ()) -> Robot:
