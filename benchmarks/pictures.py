@@ -13,7 +13,7 @@ import numpy as np
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import Gimbals, GimbalsParams
+from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
 from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
 from propulsion_ros.models.common.atmosphere import density, speed_of_sound
 from propulsion_ros.models.common.family import BodyState, Command
@@ -411,7 +411,7 @@ def servo(axes: Any) -> None:
     steps = np.where((times > 0.02) & (times < 0.25), 0.2, 0.0)
 
     def angles(demand: np.ndarray, **values: float) -> list[float]:
-        model, found = Gimbals(GimbalsParams(booster=['b'], range=0.5, **values)), []
+        model, found = gimbals_of(GimbalsParams(booster=['b'], range=0.5, **values)), []
         for angle in demand:
             model.step(np.array([[angle, 0.0]]), 0.005)
             found.append(float(model.angles[0, 0]))
