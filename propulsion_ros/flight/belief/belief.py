@@ -31,11 +31,13 @@ _TAIL = 4.0  # degrees of freedom of a sound channel's errors (Student's t)
 _GLITCH = 0.01  # share of a sound channel's readings that are anything
 _NEAR = (5.0, 5.0, 6.0)  # a failed channel goes on so near its last values [m, m/s, m/s^2],
 _FAR = (1000.0, 100.0, 100.0)  # or reads anything in such a range,
-_LEVEL_TIME, _LEVEL_VARIANCE = 2.0, 2.5  # or stays, as a blocked port does [s], [m^2]
-_LEVEL_SHARE = 0.75  # or what rests would seem blocked
+_LEVEL_TIME, _LEVEL_VARIANCE = 2.0, 2.5  # or stays, as a blocked port does [s], [m^2],
+_LEVEL_SHARE = 0.75  # or what rests would seem blocked,
+_ZERO_VARIANCE = 0.1  # or shows zeros, as a dead accelerometer does [m^2/s^4];
+_ZERO_SHARES = (0.08, 0.4)  # in what moves, where a free fall looks the same, and in what rests
 _PORT = 1e-4  # error of a static port by the square of the speed [s^2/m]
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half
-_ASIDE = 8.0  # growth of the variance of a free speed: no force is all upright [m^2/s^3]
+_ASIDE = 8.0  # growth of the variance of a free speed: no force of 1 g is all upright [m^2/s^3]
 _AIR = 8400.0  # scale height of the air [m]
 _DRAG_SPEED = 600.0  # up to which drag grows with the square of the speed [m/s]
 _TERRAIN = 100.0  # landings are that near the height of the pad [m]
@@ -57,6 +59,11 @@ _PRIORS = {  # by mode
     True: (0.10, 0.05, 0.15, 0.35, 0.35),
 }
 _CHANNELS = len(Channel)
+
+
+def _normal(off: float, variance: float) -> float:
+    """Return the density of a normal distribution so far from its mean."""
+    return math.exp(-min(0.5 * off * off / variance, 300.0)) / math.sqrt(math.tau * variance)
 
 
 class _Switch:
@@ -129,7 +136,7 @@ class Belief:
     def _read_motions(self) -> None:
         rows = np.array([MOTIONS[Mode(mode)] for mode in self._mode])
         (self._speed, self._speed_spread, self._speed_time, self._push, self._push_spread,
-         self._push_time, self._widest, self._entry_speed, self._entry_push,
+         self._push_time, self._widest, self._entry_speed, self._entry_jump, self._entry_push,
          self._entry_spread) = rows.T
         self._is_entered_at_speed = self._entry_speed > 0.0
 
@@ -189,7 +196,8 @@ class Belief:
         modes = self._modes[self._lit_time > 0.0]
         leaving = modes.total + self._health.total + lands * self._lands.total
         if may_heal:
-            leaving += self._heals_height.total
+            heals = self._agrees()
+            leaving += heals * self._heals_height.total
         stays = np.exp(-leaving * dt)
         # Moments about a common height, or the squares would lose their digits.
         moments = np.empty((len(stays), 13))
@@ -204,7 +212,7 @@ class Belief:
         total = (stays * self._shares)[:, None] * moments + self._health.into @ leaves
         total += self._entered(modes.into @ leaves + self._lands.into @ (lands[:, None] * leaves))
         if may_heal:
-            total += self._healed(self._heals_height.into @ leaves, top)
+            total += self._healed(self._heals_height.into @ (heals[:, None] * leaves), top)
         weight = total[:, 0] + 1e-300
         mean = total[:, 1:4] / weight[:, None]
         self._covariance = (
@@ -226,12 +234,24 @@ class Belief:
         said = abs(float(self._track.state[0]))
         return np.where(self._is_sound[Channel.HEIGHT], own, np.maximum(own, said))
 
+    def _agrees(self) -> FloatArray:
+        """Return how well the speed of each hypothesis agrees with that of the height alone.
+
+        A height may come back elsewhere; a speed goes on. What is held has none to speak of.
+        """
+        off = self._state[:, 1] - self._track.state[1]
+        variance = self._covariance[:, 1, 1] + self._track.covariance[1, 1]
+        agrees = (1.0 + off**2 / (_TAIL * variance)) ** (-0.5 * (_TAIL + 1.0))
+        return np.where(self._is_held, 1.0, agrees)
+
     def _entered(self, moments: FloatArray) -> FloatArray:
         """Return the moments of what enters a mode: it has the acceleration of that mode."""
         weight, height = moments[:, 0], moments[:, 1]
         fixed, push = self._is_entered_at_speed, self._entry_push
         speed = np.where(fixed, 0.0, moments[:, 2])
-        speed_square = np.where(fixed, weight * self._entry_speed**2, moments[:, 8])
+        speed_square = np.where(
+            fixed, weight * self._entry_speed**2, moments[:, 8] + weight * self._entry_jump**2
+        )
         height_speed = np.where(fixed, 0.0, moments[:, 5])
         return np.stack((
             weight, height, speed, push * weight,
@@ -245,12 +265,14 @@ class Belief:
         weight, acceleration = moments[:, 0], moments[:, 3]
         height, speed = self._track.state[0] - top, self._track.state[1]
         spread, flies = self._track.covariance, ~self._is_held
-        mean_speed = np.where(flies, speed * weight, moments[:, 2])
-        height_speed = np.where(
-            flies, (height * speed + spread[0, 1]) * weight, height * mean_speed
-        )
-        speed_square = np.where(flies, (speed**2 + spread[1, 1]) * weight, moments[:, 8])
-        speed_push = np.where(flies, speed * acceleration, moments[:, 9])
+        known = moments[:, 2] / (weight + 1e-300)
+        variance = np.maximum(moments[:, 8] / (weight + 1e-300) - known**2, _FLOOR[1])
+        gain = np.where(flies, variance / (variance + spread[1, 1]), 0.0)
+        mean = known + gain * (speed - known)
+        mean_speed = mean * weight
+        height_speed = (height * mean + gain * spread[0, 1]) * weight
+        speed_square = (mean**2 + (1.0 - gain) * variance) * weight
+        speed_push = np.where(flies, mean * acceleration, moments[:, 9])
         return np.stack((
             weight, height * weight, mean_speed, acceleration,
             (height**2 + spread[0, 0]) * weight, height_speed, height * acceleration,
@@ -266,6 +288,10 @@ class Belief:
         drag = np.where(
             self._is_coast, _DRAG * speed * np.minimum(np.abs(speed), _DRAG_SPEED) * air, 0.0
         )
+        # A force that is felt to be small pushes nowhere.
+        is_felt = self._is_sound[Channel.FORCE] & (not math.isnan(self._recent[Channel.FORCE]))
+        force = np.minimum(np.abs(self._state[:, 2] + STANDARD_GRAVITY) / STANDARD_GRAVITY, 1.0)
+        aside = _ASIDE * np.where(is_felt, force**2, 1.0)
         keeps, lasts = np.exp(-dt / self._speed_time), np.exp(-dt / self._push_time)
         step = np.zeros((len(speed), 3, 3))
         step[:, 0, 0], step[:, 0, 1], step[:, 0, 2] = 1.0, dt, 0.5 * dt * dt
@@ -283,7 +309,7 @@ class Belief:
         self._covariance = step @ self._covariance @ step.transpose(0, 2, 1)
         spread = self._push_spread + _DRAG_SPREAD * np.abs(drag)
         self._covariance[:, 1, 1] += self._speed_spread**2 * (1.0 - keeps**2)
-        self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, _ASIDE * dt)
+        self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, aside * dt)
         variance = spread**2 + np.where(self._is_rest, shaken, 0.0)
         self._covariance[:, 2, 2] += variance * (1.0 - lasts**2)
 
@@ -330,9 +356,9 @@ class Belief:
             math.log(_GLITCH / far),
         )
         step = self._step(channel, value, weight)
-        failed = math.log(
+        failed = np.log(
             0.25 / near * math.exp(-min(step / near, 300.0)) + 0.25 / far
-            + (_LEVEL_SHARE * self._level(value, weight) if channel is Channel.HEIGHT else 0.0)
+            + self._stays(channel, value, weight)
         )
         is_sound = self._is_sound[channel]
         evidence = np.where(is_sound, sound, failed) - self._improbable(channel, is_sound)
@@ -369,14 +395,17 @@ class Belief:
             step = min(step, self._track.take(value, 1.0 / weight))
         return float(step)
 
-    def _level(self, height: float, weight: float) -> float:
-        """Return the likelihood of a height whose port is blocked [1/m]."""
-        off = 0.0 if math.isnan(self._level_height) else height - self._level_height
-        self._level_height = height - off * (1.0 - min(weight * ALIKE[0] / _LEVEL_TIME, 1.0))
+    def _stays(self, channel: Channel, value: float, weight: float) -> FloatArray | float:
+        """Return the likelihood of a reading of what is blocked or dead, and shows nothing new."""
+        if channel is Channel.FORCE:
+            dead = _normal(value, _ZERO_VARIANCE)
+            return np.where(self._is_rest, _ZERO_SHARES[1], _ZERO_SHARES[0]) * dead
+        if channel is Channel.SPEED:
+            return 0.0
+        off = 0.0 if math.isnan(self._level_height) else value - self._level_height
+        self._level_height = value - off * (1.0 - min(weight * ALIKE[channel] / _LEVEL_TIME, 1.0))
         # In full, not as a share: what is blocked stays blocked, and pays once for that.
-        return math.exp(-min(0.5 * off * off / _LEVEL_VARIANCE, 300.0)) / math.sqrt(
-            math.tau * _LEVEL_VARIANCE
-        )
+        return _LEVEL_SHARE * _normal(off, _LEVEL_VARIANCE)
 
     def _improbable(self, channel: Channel, is_sound: NDArray[np.bool_]) -> FloatArray:
         """Return by how much a hypothesis is less likely by where it has come to itself."""
@@ -385,8 +414,7 @@ class Belief:
         found = np.minimum(0.5 * fast**2 / (spread[:, 1, 1] + 1.0), 50.0)
         if channel is Channel.HEIGHT:
             deep = np.minimum((state[:, 0] + _BELOW) / np.sqrt(spread[:, 0, 0]), 0.0)
-            is_seen = is_sound & ~self._is_held
-            found = found + np.where(is_seen, np.minimum(0.5 * deep**2, 50.0), 0.0)
+            found = found + np.where(~self._is_held, np.minimum(0.5 * deep**2, 50.0), 0.0)
         return np.asarray(found)
 
     def read_spin(self, rate: float, seconds: float) -> None:

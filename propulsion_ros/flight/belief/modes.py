@@ -38,6 +38,8 @@ class Motion(NamedTuple):
         How far from its mean the speed may be [m/s].
     entry_speed : float
         Standard deviation of the speed where the mode begins [m/s]; 0 where the speed goes on.
+    entry_jump : float
+        How far a speed that goes on may jump there, between two readings [m/s].
     entry_acceleration, entry_spread : float
         Mean and standard deviation of the acceleration where the mode begins [m/s^2].
     """
@@ -50,24 +52,26 @@ class Motion(NamedTuple):
     acceleration_time: float
     widest: float
     entry_speed: float
+    entry_jump: float
     entry_acceleration: float
     entry_spread: float
 
 
 MOTIONS: Mapping[Mode, Motion] = {
     # What stands is shaken by hands and wind.
-    Mode.REST: Motion(0.0, 0.5, 1.0, 0.0, 1.5, 0.5, 3.0, 0.5, 0.0, 2.0),
+    Mode.REST: Motion(0.0, 0.5, 1.0, 0.0, 1.5, 0.5, 3.0, 0.5, 0.0, 0.0, 2.0),
     # From a hand to a lift of a tower or a helicopter.
-    Mode.CARRIED: Motion(0.0, 12.0, 20.0, 0.0, 1.5, 0.5, 16.0, 12.0, 0.0, 2.0),
+    Mode.CARRIED: Motion(0.0, 12.0, 20.0, 0.0, 1.5, 0.5, 16.0, 12.0, 0.0, 0.0, 2.0),
     # Motors of 0.5 to 15 g.
-    Mode.PUSHED: Motion(0.0, 0.0, FREE, 60.0, 50.0, 5.0, FREE, 0.0, 60.0, 60.0),
+    Mode.PUSHED: Motion(0.0, 0.0, FREE, 60.0, 50.0, 5.0, FREE, 0.0, 0.0, 60.0, 60.0),
     # Gravity, and the drag that `Belief` adds.
     Mode.COAST: Motion(
-        0.0, 0.0, FREE, -STANDARD_GRAVITY, 2.0, 0.5, FREE, 0.0, -2.0 * STANDARD_GRAVITY, 12.0
+        0.0, 0.0, FREE, -STANDARD_GRAVITY, 2.0, 0.5, FREE, 0.0, 0.0, -2.0 * STANDARD_GRAVITY,
+        12.0,
     ),
-    # It opens within seconds, and falls steadily then: as steadily as what is carried, so that
-    # only the speed, and how it began, tell the one from the other.
-    Mode.PARACHUTE: Motion(-20.0, 20.0, 125.0, 0.0, 1.5, 0.5, 18.0, 0.0, 0.0, 4.0),
+    # It opens with a jerk, and falls steadily then: as steadily as what is carried, so that only
+    # the speed, and how it began, tell the one from the other.
+    Mode.PARACHUTE: Motion(-20.0, 20.0, 125.0, 0.0, 1.5, 0.5, 18.0, 0.0, 10.0, 0.0, 4.0),
 }
 
 MEAN_TIMES: Mapping[tuple[Mode, Mode], float] = {

@@ -84,6 +84,42 @@ def test_a_blocked_port_in_a_fall_is_no_support():
     assert fall.index(True) / 20 == pytest.approx(top / 5.0 + 5.0, abs=5.0)
 
 
+@pytest.mark.parametrize('speed', [0.0, 9.0, -9.0, -4.0])
+@pytest.mark.parametrize(('push', 'lasts'), [
+    pytest.param(0.0, 0.0, id='zeros'), pytest.param(60.0, 0.5, id='a burst, then zeros'),
+    pytest.param(157.0, 0.2, id='16 g, then zeros'), pytest.param(157.0, 1.0, id='1 s, then zeros'),
+])
+def test_zeros_beside_a_height_without_a_fall_are_a_dead_accelerometer(speed, push, lasts):
+    """They were a free fall, whose height failed and healed again and again at its own speed."""
+    watched = Watched().stand()
+    watched.read(5.0, lambda t: speed * t, lambda t: G)
+    watched.read(lasts, lambda t: speed * (t + 5.0), lambda t: push + G)
+    held = []
+    for k in range(20):
+        begin = 5.0 + lasts + 0.5 * k
+        watched.read(0.5, lambda t: speed * (t + begin), lambda t: 0.0)  # noqa: B023
+        held.append(watched.watch.held)
+    assert min(held[6:]) > 0.9
+
+
+@pytest.mark.parametrize('speed', [10.0, 30.0, 100.0])
+@pytest.mark.parametrize('offset', [0.0, 0.3])
+def test_a_height_that_falls_freely_is_no_rest_beside_zeros(speed, offset):
+    """What coasts is not held, however well its accelerometer is calibrated."""
+    watched = Watched().stand()
+    burn = speed / 40.0
+    watched.read(burn, lambda t: 20.0 * t * t, lambda t: 40.0 + G)
+    begin = 20.0 * burn * burn
+    watched.read(1.0, lambda t: begin + speed * t - 0.5 * G * t * t, lambda t: offset)
+    held = []
+    for k in range(round(20 * (2.0 * speed / G - 1.0))):
+        now = 1.0 + 0.05 * k
+        height = begin + speed * now - 0.5 * G * now * now
+        watched.read(0.05, lambda t: height, lambda t: offset)  # noqa: B023
+        held.append(watched.watch.held)
+    assert max(held) < 0.5
+
+
 def test_a_port_that_blocks_late_counts_as_landed_no_sooner_than_it_can_have_landed():
     """It counted from the climb, so that a port that blocked after a long descent was a landing."""
     watched = Watched().stand()
