@@ -33,8 +33,8 @@ _NEAR = (5.0, 5.0, 6.0)  # a failed channel goes on so near its last values [m, 
 _FAR = (1000.0, 100.0, 100.0)  # or reads anything in such a range,
 _LEVEL_TIME, _LEVEL_VARIANCE = 2.0, 2.5  # or stays, as a blocked port does [s], [m^2],
 _LEVEL_SHARE = 0.75  # or what rests would seem blocked,
-_ZERO_VARIANCE = 0.1  # or shows zeros, as a dead accelerometer does [m^2/s^4];
-_ZERO_SHARES = (0.08, 0.4)  # in what moves, where a free fall looks the same, and in what rests
+_ZERO_VARIANCE = 0.03  # or shows zeros, as a dead accelerometer does [m^2/s^4];
+_ZERO_SHARES = (0.22, 0.045)  # beside a height that rests, or else, where a free fall is the same
 _PORT = 1e-4  # error of a static port by the square of the speed [s^2/m]
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half
 _ASIDE = 8.0  # growth of the variance of a free speed: no force of 1 g is all upright [m^2/s^3]
@@ -244,14 +244,18 @@ class Belief:
         agrees = (1.0 + off**2 / (_TAIL * variance)) ** (-0.5 * (_TAIL + 1.0))
         return np.where(self._is_held, 1.0, agrees)
 
+    def _is_felt(self) -> NDArray[np.bool_]:
+        """Return which hypotheses believe a force that is measured."""
+        return self._is_sound[Channel.FORCE] & (not math.isnan(self._recent[Channel.FORCE]))
+
     def _entered(self, moments: FloatArray) -> FloatArray:
         """Return the moments of what enters a mode: it has the acceleration of that mode."""
         weight, height = moments[:, 0], moments[:, 1]
         fixed, push = self._is_entered_at_speed, self._entry_push
         speed = np.where(fixed, 0.0, moments[:, 2])
-        speed_square = np.where(
-            fixed, weight * self._entry_speed**2, moments[:, 8] + weight * self._entry_jump**2
-        )
+        # Where no force is felt its speed is so uncertain that it need not jump.
+        jump = np.where(self._is_felt(), self._entry_jump, 0.0)
+        speed_square = np.where(fixed, weight * self._entry_speed**2, moments[:, 8] + weight * jump**2)
         height_speed = np.where(fixed, 0.0, moments[:, 5])
         return np.stack((
             weight, height, speed, push * weight,
@@ -289,9 +293,8 @@ class Belief:
             self._is_coast, _DRAG * speed * np.minimum(np.abs(speed), _DRAG_SPEED) * air, 0.0
         )
         # A force that is felt to be small pushes nowhere.
-        is_felt = self._is_sound[Channel.FORCE] & (not math.isnan(self._recent[Channel.FORCE]))
         force = np.minimum(np.abs(self._state[:, 2] + STANDARD_GRAVITY) / STANDARD_GRAVITY, 1.0)
-        aside = _ASIDE * np.where(is_felt, force**2, 1.0)
+        aside = _ASIDE * np.where(self._is_felt(), force**2, 1.0)
         keeps, lasts = np.exp(-dt / self._speed_time), np.exp(-dt / self._push_time)
         step = np.zeros((len(speed), 3, 3))
         step[:, 0, 0], step[:, 0, 1], step[:, 0, 2] = 1.0, dt, 0.5 * dt * dt
@@ -398,8 +401,10 @@ class Belief:
     def _stays(self, channel: Channel, value: float, weight: float) -> FloatArray | float:
         """Return the likelihood of a reading of what is blocked or dead, and shows nothing new."""
         if channel is Channel.FORCE:
-            dead = _normal(value, _ZERO_VARIANCE)
-            return np.where(self._is_rest, _ZERO_SHARES[1], _ZERO_SHARES[0]) * dead
+            # Without a height nothing contradicts a free fall.
+            rests = self._is_rest & self._is_sound[Channel.HEIGHT]
+            dead = np.where(rests, *_ZERO_SHARES) * _normal(value, _ZERO_VARIANCE)
+            return dead if self._track.is_proven else 0.0
         if channel is Channel.SPEED:
             return 0.0
         off = 0.0 if math.isnan(self._level_height) else value - self._level_height
