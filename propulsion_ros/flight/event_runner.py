@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from propulsion_ros.flight.events.conditions import leaves
 from propulsion_ros.flight.events.controllers import ControllerBank, ControlOutput, PidSpec
-from propulsion_ros.flight.events.event_inputs import EventInputs
+from propulsion_ros.flight.events.event_inputs import OF_ATTITUDE, EventInputs
 from propulsion_ros.flight.events.events import (
     Engine,
     EventEngine,
@@ -68,8 +69,11 @@ class EventRunner:
             LegacyEventEngine(events) if semantics == 'legacy' else EventEngine(events)
         )
         self._controllers = ControllerBank(controllers)
+        read = {variable for event in events for variable, _ in leaves(event.condition)}
+        read.update(controller.variable for controller in controllers)
         self._inputs = EventInputs(
-            nose, any(event.max_age_ns for event in events), max_ascent_time
+            nose, any(event.max_age_ns for event in events), max_ascent_time,
+            reads_attitude=not read.isdisjoint(OF_ATTITUDE),
         )
 
     def reset(self) -> None:

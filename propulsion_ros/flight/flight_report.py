@@ -2,7 +2,7 @@
 """What the flight state reports after each sample."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.events.controllers import ControlOutput
@@ -12,8 +12,7 @@ from propulsion_ros.flight.phases.phases import Phase, PhaseChange, Subphase
 from propulsion_ros.timing.flight_clock import Stamp
 
 
-@dataclass(frozen=True)
-class FlightReport:
+class FlightReport(NamedTuple):
     """What one sample changed, and how things stand after it.
 
     Attributes

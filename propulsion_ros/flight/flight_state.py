@@ -338,8 +338,8 @@ class FlightState:
             self.may_deploy and not self._is_time_doubtful and may_fall, self._may_ignite,
             is_grounded=self.liftoff is None and not self._is_legacy,
             is_ascending=(
-                (self._is_ascending and not self.is_likely_supported)
-                or self._is_legacy or self.phase is not Phase.FLIGHT
+                self._is_legacy or self.phase is not Phase.FLIGHT
+                or (not self.is_likely_supported and self._is_ascending)
             ),
         )
 
@@ -400,10 +400,14 @@ class FlightState:
         now_ns = self._clock.now_ns
         self._velocity.update(now_ns, velocity)
         self._climb.update(now_ns - self._skipped_ns, sample.altitude)
-        self._is_ascending = (
-            velocity > self._params.resume_velocity if self._velocity.is_alive(now_ns)
-            else self._climb.is_certain
-        )
+        self._live_velocity = velocity if self._velocity.is_alive(now_ns) else None
+
+    @property
+    def _is_ascending(self) -> bool:
+        """Whether the vehicle climbs, by a velocity that lives, or else by its altitude."""
+        if self._live_velocity is None:
+            return self._climb.is_certain
+        return self._live_velocity > self._params.resume_velocity
 
     def _observe(self, sample: Sample) -> None:
         """Follow the transitions that the sample makes, and the sub-phases."""
@@ -426,7 +430,9 @@ class FlightState:
     def _departure(self) -> Departure | None:
         """When the vehicle left what held it, on the flight clock; None where it has not."""
         found = self._motion.departure
-        return found and found._replace(clock_ns=found.clock_ns + self._skipped_ns)
+        if found is None or not self._skipped_ns:
+            return found
+        return found._replace(clock_ns=found.clock_ns + self._skipped_ns)
 
     def _mark_of(self, found: Departure, sample: Sample) -> Mark:
         """Return the moment at which a detected change began."""
@@ -511,7 +517,7 @@ class FlightState:
             self._climb, self._velocity, self._frozen, self._attitude, self._motion
         ):
             sensed.reset()
-        self._is_ascending = False
+        self._live_velocity = None
         self._skipped_ns: int = 0
 
     # The record of a flight, for a restart of the computer.

@@ -149,8 +149,15 @@ class OnTimes:
         """Turn all off."""
         self._is_on = [False] * len(self._is_on)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether all are off, by the latest time that was given."""
+        return not any(self._is_on)
+
     def left_ns(self, i: int, now_ns: int) -> int:
         """Return how long one stays on [ns], 0 where it is off."""
+        if self.is_idle:
+            return 0
         self._follow(now_ns)
         return self._until_ns[i] - now_ns if self._is_on[i] else 0
 

@@ -11,7 +11,13 @@ _LATE_NS = 499_999_999
 
 
 class Stamp(Enum):
-    """What a stamp is to a flight."""
+    """What a stamp is to a flight.
+
+    Attributes
+    ----------
+    is_accepted : bool
+        Whether the sample with this stamp is to be used.
+    """
 
     ACCEPTED = 'accepted'
     DUPLICATE = 'duplicate'
@@ -20,10 +26,8 @@ class Stamp(Enum):
     JUMPED = 'jumped'
     RESTARTED = 'restarted'
 
-    @property
-    def is_accepted(self) -> bool:
-        """Whether the sample with this stamp is to be used."""
-        return self in (Stamp.ACCEPTED, Stamp.JUMPED, Stamp.RESTARTED)
+    def __init__(self, word: str) -> None:
+        self.is_accepted = word in ('accepted', 'jumped', 'restarted')
 
 
 _MEANINGS = {

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import pytest
@@ -189,7 +188,7 @@ def test_whole_flight():
 
 def test_a_report_is_frozen():
     report = Flight().sample(0.0, 1.0)
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         report.phase = Phase.DEBUG
 
 

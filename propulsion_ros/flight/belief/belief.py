@@ -47,6 +47,7 @@ _SPINS = {True: (0.9, 0.2, 3.0), False: (0.3, 0.3, 3.0)}
 # Rates of turn of what is held or not: share of the slow ones, and both means [rad/s].
 _SPIN_ALIKE = 3.0  # [s]
 _LIMITS = np.array([2e5, 2e3, 500.0])  # beyond which no model rocket is [m, m/s, m/s^2]
+_SQUARES = _LIMITS**2
 _FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state
 _LEAST = 1e-30  # least probability, so that any belief can be withdrawn
 _LONGEST = 0.25  # step of time [s]
@@ -95,6 +96,7 @@ class Belief:
         self._failures = (~self._is_sound).sum(axis=0)
         # As numbers, since what is asked for at each sample is then a product.
         self._held, self._sound = self._is_held.astype(float), self._is_sound.astype(float)
+        self._coast, self._rest = self._is_coast.astype(float), self._is_rest.astype(float)
         height, speed = self._is_sound[Channel.HEIGHT], self._is_sound[Channel.SPEED]
         self._shown = {
             (by_height, by_speed):
@@ -139,6 +141,21 @@ class Belief:
          self._push_time, self._widest, self._entry_speed, self._entry_jump, self._entry_push,
          self._entry_spread) = rows.T
         self._is_entered_at_speed = self._entry_speed > 0.0
+        self._entry_square = self._entry_push**2 + self._entry_spread**2
+        self._dt = math.nan
+
+    def _read_steps(self, dt: float) -> None:
+        """Compute how each hypothesis moves on over a time [s]: most steps are as the last one."""
+        keeps, lasts = np.exp(-dt / self._speed_time), np.exp(-dt / self._push_time)
+        self._dt, self._step_by = dt, np.zeros((len(keeps), 3, 3))
+        step = self._step_by
+        step[:, 0, 0], step[:, 0, 1], step[:, 0, 2] = 1.0, dt, 0.5 * dt * dt
+        step[:, 1, 1], step[:, 1, 2], step[:, 2, 2] = keeps, dt * keeps, lasts
+        # Shaking takes what rests nowhere. Less than 1 g is a fall, as far as it is no shaking.
+        step[self._is_rest, :2, 2] = 0.0
+        self._drawn_speed, self._drawn_push = self._speed * (1.0 - keeps), 1.0 - lasts
+        self._speed_growth = self._speed_spread**2 * (1.0 - keeps**2)
+        self._push_growth = 1.0 - lasts**2
 
     def reset(self, *, in_air: bool = False, held: float = 0.0) -> None:
         """Begin anew: on the pad, or in the air, where it is held with a probability."""
@@ -190,7 +207,7 @@ class Belief:
         top = float(self._shares @ self._state[:, 0])
         # Where a height is that healed, its own readings must have shown.
         may_heal = self._track.is_proven
-        lands = np.exp(-np.minimum(self._apart(), 1500.0) / _TERRAIN)
+        lands = np.exp(np.minimum(self._apart(), 1500.0) / -_TERRAIN)
         if not may_heal:
             lands = np.where(self._state[:, 0] < -_BELOW, _DEEP, lands)
         modes = self._modes[self._lit_time > 0.0]
@@ -208,7 +225,7 @@ class Belief:
             self._covariance, state[:, :, None] * state[:, None, :],
             out=moments[:, 4:].reshape(-1, 3, 3),
         )
-        leaves = ((1.0 - stays) / np.maximum(leaving, 1e-12) * self._shares)[:, None] * moments
+        leaves = ((1.0 - stays) / leaving * self._shares)[:, None] * moments
         total = (stays * self._shares)[:, None] * moments + self._health.into @ leaves
         total += self._entered(modes.into @ leaves + self._lands.into @ (lands[:, None] * leaves))
         if may_heal:
@@ -246,7 +263,8 @@ class Belief:
 
     def _is_felt(self) -> NDArray[np.bool_]:
         """Return which hypotheses believe a force that is measured."""
-        return self._is_sound[Channel.FORCE] & (not math.isnan(self._recent[Channel.FORCE]))
+        is_measured = not math.isnan(self._recent[Channel.FORCE])
+        return self._is_sound[Channel.FORCE] if is_measured else np.zeros_like(self._is_held)
 
     def _entered(self, moments: FloatArray) -> FloatArray:
         """Return the moments of what enters a mode: it has the acceleration of that mode."""
@@ -255,14 +273,16 @@ class Belief:
         speed = np.where(fixed, 0.0, moments[:, 2])
         # Where no force is felt its speed is so uncertain that it need not jump.
         jump = np.where(self._is_felt(), self._entry_jump, 0.0)
-        speed_square = np.where(fixed, weight * self._entry_speed**2, moments[:, 8] + weight * jump**2)
+        square = np.where(fixed, self._entry_speed, jump) ** 2 * weight
+        speed_square = square + np.where(fixed, 0.0, moments[:, 8])
         height_speed = np.where(fixed, 0.0, moments[:, 5])
-        return np.stack((
+        entered: FloatArray = np.array((
             weight, height, speed, push * weight,
             moments[:, 4], height_speed, push * height,
             height_speed, speed_square, push * speed,
-            push * height, push * speed, weight * (push**2 + self._entry_spread**2),
-        ), axis=1)
+            push * height, push * speed, weight * self._entry_square,
+        )).T
+        return entered
 
     def _healed(self, moments: FloatArray, top: float) -> FloatArray:
         """Return the moments of what healed: height, and speed in the air, are the track's."""
@@ -277,50 +297,43 @@ class Belief:
         height_speed = (height * mean + gain * spread[0, 1]) * weight
         speed_square = (mean**2 + (1.0 - gain) * variance) * weight
         speed_push = np.where(flies, mean * acceleration, moments[:, 9])
-        return np.stack((
+        healed: FloatArray = np.array((
             weight, height * weight, mean_speed, acceleration,
             (height**2 + spread[0, 0]) * weight, height_speed, height * acceleration,
             height_speed, speed_square, speed_push,
             height * acceleration, speed_push, moments[:, 12],
-        ), axis=1)
+        )).T
+        return healed
 
     def _move(self, dt: float) -> None:
         """Let each hypothesis move on by itself (Ornstein-Uhlenbeck speed and acceleration)."""
-        np.clip(self._state, -_LIMITS, _LIMITS, out=self._state)
+        if dt != self._dt:
+            self._read_steps(dt)
+        np.minimum(np.maximum(self._state, -_LIMITS), _LIMITS, out=self._state)
         height, speed = self._state[:, 0], self._state[:, 1]
-        air = np.exp(-np.clip(height, 0.0, 1e5) / _AIR)
-        drag = np.where(
-            self._is_coast, _DRAG * speed * np.minimum(np.abs(speed), _DRAG_SPEED) * air, 0.0
-        )
+        air = np.exp(-np.minimum(np.maximum(height, 0.0), 1e5) / _AIR)
+        drag = _DRAG * speed * np.minimum(np.abs(speed), _DRAG_SPEED) * air * self._coast
         # A force that is felt to be small pushes nowhere.
         force = np.minimum(np.abs(self._state[:, 2] + STANDARD_GRAVITY) / STANDARD_GRAVITY, 1.0)
         aside = _ASIDE * np.where(self._is_felt(), force**2, 1.0)
-        keeps, lasts = np.exp(-dt / self._speed_time), np.exp(-dt / self._push_time)
-        step = np.zeros((len(speed), 3, 3))
-        step[:, 0, 0], step[:, 0, 1], step[:, 0, 2] = 1.0, dt, 0.5 * dt * dt
-        step[:, 1, 1], step[:, 1, 2], step[:, 2, 2] = keeps, dt * keeps, lasts
-        # Shaking takes what rests nowhere. Less than 1 g is a fall, as far as it is no shaking.
-        step[self._is_rest, :2, 2] = 0.0
-        shaken = _SHAKEN * self._scatter
-        falls = np.where(
-            self._is_rest, np.minimum(self._state[:, 2] + math.sqrt(shaken), 0.0), 0.0
-        )
+        step, shaken = self._step_by, _SHAKEN * self._scatter
+        falls = self._rest * np.minimum(self._state[:, 2] + math.sqrt(shaken), 0.0)
         self._state = (step @ self._state[:, :, None])[:, :, 0]
         self._state[:, 1] += falls * dt
-        self._state[:, 1] += self._speed * (1.0 - keeps)
-        self._state[:, 2] += (self._push - drag) * (1.0 - lasts)
+        self._state[:, 1] += self._drawn_speed
+        self._state[:, 2] += (self._push - drag) * self._drawn_push
         self._covariance = step @ self._covariance @ step.transpose(0, 2, 1)
         spread = self._push_spread + _DRAG_SPREAD * np.abs(drag)
-        self._covariance[:, 1, 1] += self._speed_spread**2 * (1.0 - keeps**2)
+        self._covariance[:, 1, 1] += self._speed_growth
         self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, aside * dt)
-        variance = spread**2 + np.where(self._is_rest, shaken, 0.0)
-        self._covariance[:, 2, 2] += variance * (1.0 - lasts**2)
+        variance = spread**2 + shaken * self._rest
+        self._covariance[:, 2, 2] += variance * self._push_growth
 
     def _bound(self) -> None:
         """Keep every deviation within what is possible; scaled, or it would be no covariance."""
         diagonal = self._covariance.reshape(-1, 9)[:, ::4]
-        scale = np.minimum(1.0, _LIMITS / np.sqrt(np.maximum(diagonal, _FLOOR)))
-        if scale.min() < 1.0:
+        if (diagonal > _SQUARES).any():
+            scale = np.minimum(1.0, _LIMITS / np.sqrt(np.maximum(diagonal, _FLOOR)))
             self._covariance *= scale[:, :, None] * scale[:, None, :]
             diagonal = self._covariance.reshape(-1, 9)[:, ::4]
         np.maximum(diagonal, _FLOOR, out=diagonal)
@@ -376,13 +389,15 @@ class Belief:
         self._covariance = self._covariance - gain[:, :, None] * self._covariance[:, index, None, :]
         self._bound()
 
-    def _model(self, channel: Channel, value: float) -> tuple[int, FloatArray, FloatArray | float]:
+    def _model(
+        self, channel: Channel, value: float
+    ) -> tuple[int, FloatArray | float, FloatArray | float]:
         """Return which number of the state is read, its reading, and the variance of that."""
         speed = self._state[:, 1]
         if channel is Channel.HEIGHT:
-            return 0, np.full(len(speed), value), 1.0 + (_PORT * speed**2) ** 2
+            return 0, value, 1.0 + (_PORT * speed**2) ** 2
         if channel is Channel.SPEED:
-            return 1, np.full(len(speed), value), (2.0 + 0.05 * np.abs(speed)) ** 2
+            return 1, value, (2.0 + 0.05 * np.abs(speed)) ** 2
         # Of a force the size is known alone. In a coast it is the drag, and has its direction.
         sign = np.where(self._is_coast & (self._state[:, 2] < -STANDARD_GRAVITY), -1.0, 1.0)
         return 2, sign * value - STANDARD_GRAVITY, (1.0 + 0.02 * value) ** 2

@@ -22,6 +22,8 @@ from propulsion_ros.settings.quantity import FloatArray
 
 _NED_FROM_ENU = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
 _FLU_FROM_FRD = np.diag([1.0, -1.0, -1.0])
+OF_ATTITUDE = ('RocketOrientation', 'BoardOrientation', 'Tilt')
+"""Flight variables that are read of an attitude."""
 
 
 class Attitude(NamedTuple):
@@ -123,15 +125,18 @@ class EventInputs:
         Whether any event allows for values of some age.
     max_ascent_time : float
         Time after liftoff at which apogee is assumed [s]; 0 for never.
+    reads_attitude : bool
+        Whether any event or controller reads a variable of `OF_ATTITUDE`; else all are unknown.
     """
 
     def __init__(
-        self, nose: Sequence[float], holds: bool, max_ascent_time: float = 0.0
+        self, nose: Sequence[float], holds: bool, max_ascent_time: float = 0.0, *,
+        reads_attitude: bool = True,
     ) -> None:
         self._attitude = AttitudeReader(nose)
         self._held = HeldValues()
         self._climb = ClimbHold(max_ascent_time)
-        self._holds = holds
+        self._holds, self._reads_attitude = holds, reads_attitude
 
     def reset(self) -> None:
         """Forget the values."""
@@ -176,7 +181,8 @@ class EventInputs:
             position = ned(sample.horizontal_position, sample.altitude)
             velocity = ned(sample.horizontal_velocity, sample.velocity)
             acceleration = ned(sample.horizontal_acceleration, sample.acceleration)
-            attitude = self._attitude.read(sample.rotation)
+            if self._reads_attitude:
+                attitude = self._attitude.read(sample.rotation)
         climb = self._climb.update(
             clock_ns, -velocity[2], marks[2], -position[2], liftoff_ns
         )
@@ -184,7 +190,8 @@ class EventInputs:
             clock_ns, position, velocity, acceleration,
             ignition_ns, liftoff_ns, apogee_ns, time_since_event,
             attitude.rocket, attitude.board, attitude.tilt,
-            dict(sample.circuits).get, words, permits._replace(climb=climb),
+            dict(sample.circuits).get, words,
+            permits if climb == permits.climb else permits._replace(climb=climb),
         )
         if self._holds:
             self._held.update(variables)

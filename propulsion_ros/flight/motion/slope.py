@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections import deque
 from collections.abc import Sequence
 
@@ -31,16 +32,18 @@ class Slope:
     def __init__(self, window: float) -> None:
         self._window_ns = round(window * 1e9)
         self._points: deque[Point] = deque()
+        self._line: tuple[float, float] | None = None
 
     def reset(self) -> None:
         """Forget the readings."""
         self._points.clear()
+        self._line = None
 
     def update(self, clock_ns: int, value: float) -> None:
         """Take a reading; one that is not finite is none."""
         if not math.isfinite(value):
             return
-        points = self._points
+        points, self._line = self._points, None
         points.append((clock_ns, value))
         while len(points) > _FEWEST and clock_ns - points[1][0] >= self._window_ns:
             points.popleft()
@@ -56,7 +59,7 @@ class Slope:
     @property
     def value(self) -> float:
         """Slope [1/s], NaN while the window is not full."""
-        return _line(self._points)[0] if self.is_full else math.nan
+        return self._fitted()[0] if self.is_full else math.nan
 
     def exceeds(self, limit: float) -> bool:
         """Return whether the slope, up or down, is certainly above a limit [1/s].
@@ -66,7 +69,7 @@ class Slope:
         """
         if not self.is_full:
             return False
-        slope, sigma = _line(self._points)
+        slope, sigma = self._fitted()
         if abs(slope) <= limit + _CERTAIN * sigma:
             return False
         return all(
@@ -84,27 +87,33 @@ class Slope:
             return 0
         return 1 if change > 0.0 else -1
 
+    def _fitted(self) -> tuple[float, float]:
+        """Return the slope and its sigma of the window, computed once for its readings."""
+        if self._line is None:
+            self._line = _line_of(self._points)
+        return self._line
+
     def _halves(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the slope and its sigma of either half of the window."""
         points = list(self._points)
         middle = len(points) // 2
-        return _line(points[:middle]), _line(points[middle:])
+        return _line_of(points[:middle]), _line_of(points[middle:])
 
 
-def _line(points: Sequence[Point] | deque[Point]) -> tuple[float, float]:
+def _line_of(points: Sequence[Point] | deque[Point]) -> tuple[float, float]:
     """Return the slope of the line through points and its sigma [1/s]."""
     n = len(points)
     begin_ns = points[0][0]
     times = [(clock_ns - begin_ns) * 1e-9 for clock_ns, _ in points]
     values = [value for _, value in points]
     time, mean = sum(times) / n, sum(values) / n
-    spread = sum((t - time) * (t - time) for t in times)
+    times = [t - time for t in times]
+    values = [v - mean for v in values]
+    spread = sum(map(operator.mul, times, times))
     if spread <= 0.0:
         return 0.0, math.inf
-    slope = sum((t - time) * (v - mean) for t, v in zip(times, values, strict=True)) / spread
-    residual = sum(
-        (v - mean - slope * (t - time)) ** 2 for t, v in zip(times, values, strict=True)
-    )
+    slope = sum(map(operator.mul, times, values)) / spread
+    residual = sum([(v - slope * t) ** 2 for t, v in zip(times, values, strict=True)])
     noise = max(residual / max(n - 2, 1), _LEAST_NOISE**2)
     return slope, math.sqrt(noise / spread)
 

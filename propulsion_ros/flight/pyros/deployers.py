@@ -150,6 +150,8 @@ class DeployerBank:
         They are at once after `fire` and `turn`, at 10 Hz while any deployer is on, and once at
         its end.
         """
+        if self._on.is_idle and not self._was_on:
+            return None
         efforts = self.efforts(stamp_ns)
         is_on = bool((efforts > 0.0).any())
         if not (is_on or self._was_on):

@@ -208,7 +208,8 @@ class FlightActuation:
             self._report_void(self._owed.take_all(), f'the phase is {phase.value}')
 
     def _finish(self, now_ns: int) -> None:
-        self._owed.finish([i for i, _ in self.actuators.deployers.pending(now_ns)])
+        if self._owed.on:
+            self._owed.finish([i for i, _ in self.actuators.deployers.pending(now_ns)])
 
     def plan(self, report: FlightReport) -> tuple[OwedPulse, ...]:
         """Take what is to be fired after a sample, to be recorded before `act` does so.
