@@ -252,26 +252,36 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
     """Yield the angle of the chord of each fin to what drives the robot [deg].
 
     That is what pushes one way, with most of it in one direction, and not upwards: fins of what
-    lands on its engine meet the flow from behind.
+    lands on its engine meet the flow from behind. Joints may turn it there.
     """
-    driving = [group for group in robot.groups if group.matrix.shape[1]]
-    pushes = [
-        np.nan_to_num(np.maximum(group.layout.highest, 0.0) - np.maximum(-group.layout.lowest, 0.0))
-        for group in driving
-    ]
-    total = sum((push @ group.layout.axis for push, group in zip(pushes, driving, strict=True)),
-                np.zeros(3))
-    size = float(np.linalg.norm(total))
-    if size <= 0.9 * sum(float(np.abs(push).sum()) for push in pushes) or not size:
-        return
-    if abs(total[2]) > 0.5 * size:
-        return
-    for group in robot.groups:
+    drives = [drive for share in (None, 0.0, 0.25, 0.5, 0.75, 1.0)
+              if (drive := _drive(robot, share)).any()]
+    for group in robot.groups if drives else ():
         chords = getattr(group.params, 'chord', np.zeros((0, 3)))
         for i, chord in enumerate(chords / np.linalg.norm(chords, axis=1, keepdims=True)):
-            angle = math.degrees(math.acos(float(np.clip(chord @ total / size, -1.0, 1.0))))
+            angle = math.degrees(math.acos(np.clip((drives @ chord).max(), -1.0, 1.0)))
             yield Number('chord', angle, f'the leading edge of {group.layout.names[i]} ', 1.0,
                          3 * i, group.name)
+
+
+def _drive(robot: RobotLayout, share: float | None) -> FloatArray:
+    """Return the direction that drives a robot, with joints at a share of their range, (3,).
+
+    None for the angles that they have; 0 where it goes several ways, or up.
+    """
+    forces = np.zeros((0, 3))
+    for group in robot.groups:
+        matrix, family = group.matrix, group.family
+        if share is not None and isinstance(family, SteeredFamily) and matrix.shape[1]:
+            low, high = np.clip(family.joint_limits, -math.pi, math.pi)
+            matrix = family.carried(matrix, low + share * (high - low))
+        high, low = (np.nan_to_num(end) for end in (group.layout.highest, group.layout.lowest))
+        push = np.maximum(high, 0.0) - np.maximum(-low, 0.0)
+        forces = np.vstack([forces, (push * matrix[:3]).T if matrix.shape[1] else forces[:0]])
+    total = forces.sum(axis=0)
+    size = float(np.linalg.norm(total))
+    is_one = size > 0.9 * float(np.linalg.norm(forces, axis=1).sum())
+    return total / size if is_one and size and abs(total[2]) <= 0.5 * size else np.zeros(3)
 
 
 # What is burnt.
@@ -396,16 +406,18 @@ def off_shapes(robot: RobotLayout) -> Iterator[Number]:
 def reaches(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the farthest actuator is from the centre of mass [m], over half of the body.
 
-    That is of its shapes, or twice the radius of gyration.
+    That is of the shapes of what has a mass, or twice the radius of gyration.
     """
-    shapes = np.vstack([np.zeros((0, 3)), *robot.corners.values()])
+    shapes = np.vstack([np.zeros((0, 3)), *(
+        corners for path, corners in robot.corners.items() if path in robot.links
+    )])
     half = float(np.linalg.norm(np.abs(shapes - robot.body.com).max(axis=0, initial=0.0)))
     half = max(half, 2.0 * radius_of_gyration(robot.body))
     for group in robot.groups if robot.body.mass and half else ():
         away = np.linalg.norm(group.layout.position - robot.body.com, axis=1)
         i = int(np.argmax(away))
-        yield Number('position', float(away[i]), f'{group.layout.names[i]} ', half, 3 * i,
-                     group.name)
+        yield Number('position or nozzles.position', float(away[i]), f'{group.layout.names[i]} ',
+                     half, 3 * i, group.name)
 
 
 def _shown(robot: RobotLayout) -> tuple[str, MassProperties, FloatArray]:

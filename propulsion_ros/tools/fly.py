@@ -97,6 +97,7 @@ def _graph_of(options: argparse.Namespace) -> Graph:
 
 def _fly(options: argparse.Namespace, graph: Graph) -> None:
     from propulsion_ros.demos import flight
+    from propulsion_ros.demos.child import ASKED
 
     with ExitStack() as stack:
         stack.enter_context(flight.held_domain(Path(options.robot).name))
@@ -124,6 +125,9 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
             settle(has_ended)
         while not has_ended():
             spin()
+        if controller and not stopped and nodes.poll() and controller.poll() is None:
+            # What does not reply may still be at work on it.
+            controller.send_signal(ASKED)
         # Before the last messages are taken: else there would be no last one.
         flight.stop(nodes)
         if stopped:
