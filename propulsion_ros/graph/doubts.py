@@ -213,7 +213,7 @@ RULES = (
     Rule('degrees', 'an angle of {}', (-4.0 * math.pi, 4.0 * math.pi), 'rad', 'two turns',
          n.angles),
     # Actuators.
-    Rule('short_lag', 'has a lag of {}', (1.0, _ENDLESS), 's', 'another unit', n.short_lags,
+    Rule('short_lag', 'has a lag of {}', (1.0, _ENDLESS), 's', '', n.short_lags,
          'the step'),
     Rule('impulse', 'burns {} at its largest thrust', (1.0 / 545.0, 1.0 / 60.0), 'kg/s', 'black '
          'powder has an impulse of 80 s, the best chemical engine fired 542 s (Arbit, Clapp and '
@@ -276,15 +276,15 @@ RULES = (
     Rule('upside_down', 'pushes against {} others', (0.0, 2.0), '', _SHAPE, n.opposed,
          remedy='is it upside down?'),
     Rule('same_place', 'is {} away', (1e-3, _ENDLESS), 'm', _SHAPE, n.distances,
-         remedy='is a joint, a link or an axis that of another one?'),
-    Rule('odd_one', 'is {}', (0.25, 4.0), '', _USE, n.odd_ones, 'that of most others',
-         'is that a slip?'),
-    Rule('odd_arm', 'is {} from the middle of the others', (0.0, 8.0), 'm', _SIZE, n.arms,
-         'the next longest arm', 'see <origin> of its joint'),
+         remedy='is a joint, link, axis or place that of another one, or a sign wrong?'),
+    Rule('odd_one', '{} times that', (0.25, 4.0), '', _USE, n.odd_ones,
+         remedy='is that a slip?'),
     Rule('one_sided', '{} that nothing takes away', (0.0, n.ONE_SIDED), 'N m',
-         'a body that only turns one way', n.torques_left, 'the largest torque'),
-    Rule('one_sided', 'a share of {} of the torque about z comes with thrust, roll or pitch', (0.0, 0.3),
-         '', _SHAPE, n.couplings),
+         'a body that only turns one way', n.torques_left, 'the largest torque',
+         'turn one <direction> or <axis> round; else what pushes across has too short an arm, see '
+         '<origin> of its joint, or too little thrust'),
+    Rule('one_sided', 'a share of {} of the torque about z comes with thrust, roll or pitch',
+         (0.0, 0.3), '', _SHAPE, n.couplings),
     # The body.
     Rule('triangle', 'moment of inertia of {}', (0.0, 1.25), 'kg m^2',
          'any body has 1; descriptions in use 1.21', n.of_links(

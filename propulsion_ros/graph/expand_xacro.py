@@ -124,7 +124,7 @@ class XacroPlaces:
 def places_from(line: str) -> list[Place | None]:
     """Return the places that `XacroPlaces.taken_from` wrote."""
     files, pairs = json.loads(line)
-    return [pair and tuple(f'{files[file]}:{line}' for file, line in zip(*[iter(pair)] * 2))
+    return [pair and tuple(f'{files[pair[i]]}:{pair[i + 1]}' for i in range(0, len(pair), 2))
             for pair in pairs]
 
 
@@ -157,7 +157,8 @@ MEMORY = 256 * 1024**2
 
 _DEEPEST = 32
 _HINTS = {
-    'is not defined when evaluating': '; define it by <xacro:property> or <xacro:arg>',
+    'is not defined when evaluating':
+        '; is it misspelt, or in no <xacro:property> or <xacro:arg>?',
     'Undefined parameters': '; give them as attributes of the call',
     'unbound prefix': '; declare it: <robot ... xmlns:xacro="http://www.ros.org/wiki/xacro">',
     'unknown macro name': '; define it by <xacro:macro>, or include its file',

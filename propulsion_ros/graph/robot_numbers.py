@@ -42,6 +42,8 @@ SETTLING, _SPINNING = 1e6, 1.0
 """Longer than any lag, and enough for rotors to draw what they draw [s]."""
 _ALONG = 0.99
 """Cosine of the angle between two directions that are one."""
+_LEAST_LAG = 2e-3
+"""Of actuators in use [s]."""
 _FEW = 3
 """Actuators that are alike make a kind, from which one more may differ."""
 _ROD = 30.0
@@ -49,8 +51,6 @@ _ROD = 30.0
 _COUPLED, _MANY = 0.3, 20
 """Share of a torque, and rotors of which pairs are not tried."""
 _NEIGHBOURS = 'neighbours turn against each other; see <direction> and places'
-_TOO_SHORT = ('turning one round does not help; what pushes across has too short an arm, see '
-              '<origin> of its joint, or too little thrust')
 ONE_SIDED = 0.03
 """Torque that stays over the largest one, from which on a body turns."""
 LIQUID = 100.0
@@ -150,7 +150,7 @@ def actuators(robot: RobotLayout, group: Group) -> Rows:
     made = 0.5 * STANDARD_GRAVITY * impulses * np.nan_to_num(layout.highest)  # Of a jet [W].
     ends = group.family.thrust_limits if isinstance(group.family, Allocatable) else np.zeros(2)
     return Rows(
-        layout.names, params, step=1.0 / group.timing.update_rate, speed=group.speeds,
+        layout.names, params, speed=group.speeds,
         rate=rates if len(rates) else np.nan, burns=burns, stored=stored,
         pulse=np.minimum(params.pulse_period, 1.0) if is_pulsed else 1.0,
         batteries=drawn if drawn.any() else np.nan, blades=_blades(robot, group),
@@ -310,8 +310,10 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
             differing = [k for k, value in enumerate(row) if value != usual[k]]
             if len(differing) == 1 and isinstance(usual[differing[0]], float):
                 (k,), key = differing, list(columns)[differing[0]]
-                who = f'{key} of {names[i]}, where others have {usual[k]:g}, '
-                found = Number(key, row[k], who, usual[k], i, group.name)
+                own, other = columns[key][i], columns[key][rows.index(usual)]
+                who = f'{key} of {names[i]} is {own:g}, where others have {other:g}: '
+                share = row[k] / max(usual[k], LEAST)
+                found = Number(key, share, who, 1.0, i, group.name)
                 yield found if key != 'mass' else dataclasses.replace(
                     found, key=f'{paths[i]}/mass', index=None, block=''
                 )
@@ -324,30 +326,18 @@ def _is_of_row(field: dataclasses.Field[Any]) -> bool:
     return spec.shape == ('n',) and spec.kind in (float, str) and not spec.geometry
 
 
-def arms(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the longest arm of some actuators from their middle [m], over the next longest."""
-    for group in robot.groups:
-        places = group.layout.position
-        if len(places) > _FEW:
-            lengths = np.linalg.norm(places - np.median(places, axis=0), axis=1)
-            *_, last, longest = np.argsort(lengths).tolist()
-            yield Number('position', lengths[longest], f'{group.layout.names[longest]} ',
-                         max(lengths[last], 1e-3), 3 * longest, group.name)
-
-
 def short_lags(robot: RobotLayout) -> Iterator[Number]:
     """Yield the lags of actuators [s], over the step; a lag that may well be is not the slip."""
     for group in robot.groups:
-        rate = group.timing.update_rate
+        rate, names = group.timing.update_rate, group.layout.names
         for key in ('time_constant', 'time_constant_up', 'time_constant_down'):
-            lags = np.broadcast_to(getattr(group.params, key, 0.0), len(group.layout.names))
-            for i, (name, lag) in enumerate(zip(group.layout.names, lags.tolist(), strict=True)):
-                is_usual = lag > 2e-3
-                yield Number(
-                    f'update_rate or {key}' if is_usual else key, lag or math.nan,
-                    f'{name} ', 1.0 / rate, None if is_usual else i, group.name,
-                    f'an update_rate above {1.0 / lag:.4g} Hz, or a lag of 0 for none' if is_usual
-                    else '0 for none, or seconds?',
+            lags = np.broadcast_to(getattr(group.params, key, np.nan), len(names))
+            for i, lag in enumerate(np.where(lags > 0.0, lags, np.nan).tolist()):
+                found = Number(key, lag, f'{names[i]} ', 1.0 / rate, i, group.name,
+                               '0 for none, or seconds?')
+                yield found if not lag > _LEAST_LAG else dataclasses.replace(
+                    found, key=f'update_rate or {key}', index=None,
+                    remedy=f'an update_rate above {1.0 / lag:.4g} Hz, or a lag of 0 for none',
                 )
 
 
@@ -441,12 +431,10 @@ def torques_left(robot: RobotLayout) -> Iterator[Number]:
         return
     who = f'what carries {robot.body.mass:.4g} kg turns it about z by '
     left = _torque_left(robot, robot.matrix, most)
-    flattest = 3 * int(np.argmin(np.abs(spun[0].layout.axis[:, 2])))
-    (key, i, block), remedy = ('position', flattest, spun[0].name), _TOO_SHORT
-    for place, matrix in _turned_round(robot) if left > ONE_SIDED * most[5] else ():
-        if remedy is _TOO_SHORT and _torque_left(robot, matrix, most) <= ONE_SIDED * most[5]:
-            (key, i, block), remedy = place, 'turn a <direction>, or an <axis>'
-    yield Number(key, left, who, most[5], i, block, remedy)
+    # The one that pushes most across, as a tail rotor does.
+    group = min(spun, key=lambda each: float(np.abs(each.layout.axis[:, 2]).min()))
+    i = int(np.argmin(np.abs(group.layout.axis[:, 2])))
+    yield Number('direction', left, who, most[5], i, group.name)
 
 
 def _torque_left(robot: RobotLayout, matrix: FloatArray, most: FloatArray) -> float:
@@ -464,23 +452,6 @@ def _torque_left(robot: RobotLayout, matrix: FloatArray, most: FloatArray) -> fl
         made = lsq_linear(first * shares, first[:, 0] * wanted, (lowest, highest + LEAST)).x
         left = matrix[5] @ made
     return abs(float(left))
-
-
-def _turned_round(robot: RobotLayout) -> Iterator[tuple[tuple[str, int, str], FloatArray]]:
-    """Yield the matrix with each rotor turned round, its sense or its axis, and where that is."""
-    column = 0
-    for group in robot.groups:
-        for i in range(group.matrix.shape[1]):
-            matrix, layout = robot.matrix.copy(), group.layout
-            arm = np.cross(layout.position[i] - robot.body.com, layout.axis[i])
-            matrix[3:, column] = 2.0 * arm - matrix[3:, column]
-            yield ('direction', i, group.name), matrix
-            # What lifts cannot be turned down.
-            if abs(layout.axis[i, 2]) < 0.5:
-                matrix = robot.matrix.copy()
-                matrix[:, column] = -matrix[:, column]
-                yield ('axis', 3 * i, group.name), matrix
-            column += 1
 
 
 def couplings(robot: RobotLayout) -> Iterator[Number]:
@@ -504,8 +475,9 @@ def couplings(robot: RobotLayout) -> Iterator[Number]:
             if ways:
                 i = ways[0][0]
                 which = ', or '.join(' and '.join(names[k] for k in way) for way in ways[:_FEW])
-                remedy = f'turn the <direction> of {which}' if len(ways[0]) == 1 else (
-                    f'exchange the <direction> or the places of {which}')
+                senses = [group.matrix[5, k] - arms[2, k] for k in ways[0]]
+                remedy = f'turn the <direction> of {which} round' + (
+                    ', or exchange their places' if min(senses) < 0.0 < max(senses) else '')
             yield Number('direction', share, 'of rotors that push up ', 1.0, i, group.name, remedy)
 
 

@@ -427,10 +427,13 @@ class _Reader:
         others = ' or '.join(repr(joint) for joint in hung if joint not in joints)
         for joint, path in zip(joints, paths, strict=True):
             if joint not in hung:
-                raise SourceError(path, (
-                    f'joint {joint!r} turns no actuator of this block, since none hangs on it; '
-                    + f'name {others}, or ' * bool(others) + "see <parent> of an actuator's joint"
-                ))
+                remedy = 'that is the <joint> of one: give it <link> alone, or name one before it'
+                if joint not in self._placer.actuated:
+                    remedy = 'none hangs on it: ' + f'name {others}, or ' * bool(others)
+                    remedy += "see <parent> of an actuator's joint"
+                raise SourceError(
+                    path, f'joint {joint!r} turns no actuator of this block; {remedy}'
+                )
         self._faulty.discard(key)
 
         def nearest(chain: list[str]) -> str:

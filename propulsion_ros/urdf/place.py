@@ -89,9 +89,10 @@ class Placer:
     """The robot."""
     base_link: str
     """Frame of all geometry."""
+    actuated: set[str] = field(default_factory=set)
+    """Joints that are those of actuators placed so far."""
     _slides: list[str] = field(default_factory=list)
     _own: set[str] = field(default_factory=set)
-    _actuated: set[str] = field(default_factory=set)
     _passed: dict[str, tuple[str, str, str]] = field(default_factory=dict)
 
     def place(self, row: Tag, roles: Mapping[str, Quantity]) -> Place:
@@ -121,7 +122,7 @@ class Placer:
             link, path = joints[-1].child, tags[-1].path
         else:
             row.one('joint')
-            self._actuated.update(joint.name for joint in joints)
+            self.actuated.update(joint.name for joint in joints)
             link, path = self._link(row, tags, joints)
         self._check_way(row, link, path, joints)
         self._slides.extend(
@@ -184,7 +185,7 @@ class Placer:
     def _remedy(self, joint: str, last: str) -> str:
         """Return what to do with a joint that moves an actuator, whose own joint is another."""
         parent = f'see <parent> of joint {last!r}'
-        if joint in self._actuated:
+        if joint in self.actuated:
             return f'that is the joint of another actuator, {parent}'
         own = f'write <joint>{joint}</joint> where it is its own' if joint == last else parent
         steers = f'<steering name="{joint}"> lets it move where that is meant, else '

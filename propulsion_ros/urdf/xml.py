@@ -260,7 +260,7 @@ class Description:
         if found is None and not isinstance(error, str):
             line = _LINE.search(error.problem)
             return f'{self.name}:{line[1]}' if line and not self.expanded else self.name
-        return self.name if found is None else ', called at '.join(found)
+        return self.name if found is None else ': called at '.join(found)
 
     @contextmanager
     def located(self) -> Iterator[None]:
