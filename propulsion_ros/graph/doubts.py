@@ -25,8 +25,6 @@ from propulsion_ros.settings.flat import Parameter
 from propulsion_ros.settings.hints import conversions
 
 _ENDLESS, _NEAR = math.inf, 20.0
-_QUARTER, _EXACT = 0.5 * math.pi, 1e-7
-"""Turn that expressions often add [rad]; error of a sum over it."""
 
 
 @dataclass(frozen=True)
@@ -142,19 +140,13 @@ def value_doubts(
 def _in_other_units(rule: Rule, number: float, unit: str) -> tuple[str, float] | tuple[()]:
     """Return what to write, in words and as a number, where another unit makes a size usual."""
     meant = [each for each in conversions(number, unit) if rule.fits(abs(each[1]))]
-    turns = [k for k in (1, 2, 3, 4, -1, -2, -3, -4) if _is_written(number - k * _QUARTER)]
-    if unit == 'rad' and turns and not _is_written(number):
-        given = number - turns[0] * _QUARTER
-        return f'if {given:.6g} of it is in degrees, write {math.radians(given):.6g}', math.nan
+    if unit == 'rad' and meant and float(f'{number:.5g}') != number:
+        # Nobody writes so many digits: an expression has added something.
+        return 'is a part of it in degrees?', math.nan
     # Units that are near each other cannot be told apart.
     near = [each for each in meant if max(a := abs(each[1] / meant[0][1]), 1.0 / a) < _NEAR]
     words = [in_unit('that', *each) for each in near[:3]]
     return (f'if {", or if ".join(words)}', meant[0][1]) if meant else ()
-
-
-def _is_written(number: float) -> bool:
-    """Whether it has few digits, as a person writes one and an expression seldom makes."""
-    return bool(abs(number - float(f'{number:.4g}')) <= _EXACT * abs(number))
 
 
 def in_unit(what: str, word: str, meant: float) -> str:

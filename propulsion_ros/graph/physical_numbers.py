@@ -254,8 +254,7 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
     That is what pushes one way, with most of it in one direction, and not upwards: fins of what
     lands on its engine meet the flow from behind. Joints may turn it there.
     """
-    drives = [drive for share in (None, 0.0, 0.25, 0.5, 0.75, 1.0)
-              if (drive := _drive(robot, share)).any()]
+    drives = [way for share in (0.0, 0.25, 0.5, 0.75, 1.0) if (way := _drive(robot, share)).any()]
     for group in robot.groups if drives else ():
         chords = getattr(group.params, 'chord', np.zeros((0, 3)))
         for i, chord in enumerate(chords / np.linalg.norm(chords, axis=1, keepdims=True)):
@@ -264,15 +263,15 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
                          3 * i, group.name)
 
 
-def _drive(robot: RobotLayout, share: float | None) -> FloatArray:
+def _drive(robot: RobotLayout, share: float) -> FloatArray:
     """Return the direction that drives a robot, with joints at a share of their range, (3,).
 
-    None for the angles that they have; 0 where it goes several ways, or up.
+    0 where it goes several ways, or up.
     """
     forces = np.zeros((0, 3))
     for group in robot.groups:
         matrix, family = group.matrix, group.family
-        if share is not None and isinstance(family, SteeredFamily) and matrix.shape[1]:
+        if isinstance(family, SteeredFamily) and matrix.shape[1]:
             low, high = np.clip(family.joint_limits, -math.pi, math.pi)
             matrix = family.carried(matrix, low + share * (high - low))
         high, low = (np.nan_to_num(end) for end in (group.layout.highest, group.layout.lowest))

@@ -429,29 +429,19 @@ def torques_left(robot: RobotLayout) -> Iterator[Number]:
         np.isfinite(most).all() and is_lifted and most[5] > LEAST
     ):
         return
-    who = f'what carries {robot.body.mass:.4g} kg turns it about z by '
-    left = _torque_left(robot, robot.matrix, most)
+    # Loaded late, since few robots need it.
+    from scipy.optimize import lsq_linear
+    lowest, highest = robot.limits
+    wanted = np.array([min(weight, 0.5 * lift) / most[2], 0.0])
+    # First of all they lift it.
+    first = np.array([1e3, 1.0])
+    shares = first[:, None] * robot.matrix[[2, 5]] / most[[2, 5], None]
+    made = lsq_linear(shares, first * wanted, (lowest, highest + LEAST)).x
     # The one that pushes most across, as a tail rotor does.
     group = min(spun, key=lambda each: float(np.abs(each.layout.axis[:, 2]).min()))
     i = int(np.argmin(np.abs(group.layout.axis[:, 2])))
-    yield Number('direction', left, who, most[5], i, group.name)
-
-
-def _torque_left(robot: RobotLayout, matrix: FloatArray, most: FloatArray) -> float:
-    """Return the least torque about z beside the weight that a matrix leaves [N m]."""
-    lowest, highest = robot.limits
-    weight, lift = robot.body.mass * robot.params.gravity, robot.extremes[1][2]
-    left = matrix[5] @ (lowest + (highest - lowest) * min(weight / lift, 0.5))
-    if abs(left) > LEAST * most[5]:
-        # Where all alike turn it: loaded late, since few robots need it.
-        from scipy.optimize import lsq_linear
-        shares = matrix[[2, 5]] / most[[2, 5], None]
-        wanted = np.array([min(weight, 0.5 * lift) / most[2], 0.0])
-        # First of all they lift it.
-        first = np.array([[1e3], [1.0]])
-        made = lsq_linear(first * shares, first[:, 0] * wanted, (lowest, highest + LEAST)).x
-        left = matrix[5] @ made
-    return abs(float(left))
+    who = f'what carries {robot.body.mass:.4g} kg turns it about z by '
+    yield Number('direction', abs(float(robot.matrix[5] @ made)), who, most[5], i, group.name)
 
 
 def couplings(robot: RobotLayout) -> Iterator[Number]:
