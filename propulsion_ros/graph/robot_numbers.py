@@ -50,7 +50,7 @@ _ROD = 30.0
 """How much farther the mass of a rod spreads along it than across, squared."""
 _COUPLED, _MANY = 0.3, 20
 """Share of a torque, and rotors of which pairs are not tried."""
-_NEIGHBOURS = 'neighbours turn against each other; see <direction> and places'
+_NO_PAIR = 'see <origin> of their joints, and each <direction>: neighbours turn against each other'
 ONE_SIDED = 0.03
 """Torque that stays over the largest one, from which on a body turns."""
 LIQUID = 100.0
@@ -456,7 +456,7 @@ def couplings(robot: RobotLayout) -> Iterator[Number]:
         ):
             arms = np.cross(group.layout.position, group.layout.axis).T
             share, rows = _coupled(group.matrix[:, up]), np.flatnonzero(up).tolist()
-            ways, i, remedy = list[Sequence[int]](), 0, _NEIGHBOURS
+            ways, i, remedy = list[Sequence[int]](), 0, _NO_PAIR
             for count in (1, 2) if share > _COUPLED and len(rows) < _MANY else ():
                 for way in itertools.combinations(rows, count) if not ways else ():
                     matrix = group.matrix.copy()
