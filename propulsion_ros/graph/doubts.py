@@ -336,12 +336,6 @@ RULES = (
          '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', n.of_rows(
              p.spinning, 'rotor_radius or propeller_diameter or thrust_coefficient',
              lambda s: s.load), remedy='metres, N, and speeds in rad/s?'),
-    Rule('reach', 'makes {} at max_command', (0.2, 5.0), 'N', _USE, n.of_rows(
-        p.ends, 'max_command or max_thrust', lambda e: e.forwards, lambda e: e.max_thrust
-    ), 'max_thrust', 'one of them limits nothing; are commands in rad/s, and thrusts in N?'),
-    Rule('reach', 'makes {} at min_command', (0.2, 5.0), 'N', _USE, n.of_rows(
-        p.ends, 'min_command or min_thrust', lambda e: e.backwards, lambda e: -e.min_thrust
-    ), 'min_thrust', 'one of them limits nothing; are commands in rad/s, and thrusts in N?'),
     Rule('reach', 'gets {} by its table', (0.4, 2.5), 'rad/s', _USE, n.of_rows(
         p.ends, 'input_values or max_command', lambda e: e.fastest, lambda e: e.asked
     ), 'what is asked for at most', 'are both in rad/s?'),

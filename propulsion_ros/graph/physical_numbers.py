@@ -19,7 +19,6 @@ from propulsion_ros.graph.robot_numbers import (
     LEAST,
     LIQUID,
     NO_LIMIT,
-    SETTLING,
     Number,
     Rows,
     fluid_of,
@@ -33,16 +32,12 @@ from propulsion_ros.graph.robot_numbers import (
 from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import density
-from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.rotation import matrix_of_rpy
-from propulsion_ros.models.steering.steered import SteeredFamily, without_joints
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.quantity import FloatArray
 
 _USUAL_AIR, _USUAL_WATER = 0.01, 0.035
 """Thrust over density, disk and the square of the tip speed, of rotors without a radius."""
-_LIMITS = ('min_command', 'max_command', 'min_thrust', 'max_thrust')
-_FREE = 1e12
-"""Limit of a thruster that has none [N]."""
 _STALL = 0.3
 """Angle of attack [rad]."""
 _WITH_DENSITY = ('propeller', 'four_quadrant')
@@ -98,28 +93,17 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
 def ends(robot: RobotLayout, group: Group) -> Rows:
     """Return the numbers of the ends of actuators that push both ways, (n,).
 
-    ``forwards`` and ``backwards`` are the thrusts that the ends of the command make without limits
-    of the thrust [N], ``forth`` and ``reverse`` those with them. Of a table ``fastest`` is the end
-    and ``asked`` the largest speed that is asked for [rad/s], ``disorder`` how many speeds of it do
-    not rise.
+    ``forth`` and ``reverse`` are their thrusts [N]. Of a table ``fastest`` is the end and ``asked``
+    the largest speed that is asked for [rad/s], ``disorder`` how many speeds of it do not rise.
     """
     layout, params = group.layout, group.params
     if not (is_spun(group) and group.matrix.shape[1]):
         return Rows((), None)
-    unknown = np.full(len(layout.names), np.nan)
-    found = dict.fromkeys(('forwards', 'backwards'), unknown)
-    is_by_speed = getattr(params, 'command_interface', '') == 'velocity'
-    if is_by_speed and _has(params, *_LIMITS, 'battery'):
-        free = dataclasses.replace(params, battery='', min_thrust=-_FREE, max_thrust=_FREE)
-        family = type(without_joints(group.family))(free)
-        for key, command in (('forwards', params.max_command), ('backwards', params.min_command)):
-            known = np.abs(command) < NO_LIMIT
-            thrust = _settled(family, np.where(known, command, 0.0))
-            found[key] = np.where(known & (np.abs(thrust) > 0.0), np.abs(thrust), np.nan)
+    found = dict[str, FloatArray]()
     tables = [
         params.table(i) if kind == 'linear_interp' else None
         for i, kind in enumerate(getattr(params, 'conversion', ()))
-        if _has(params, 'table', 'input_values', *_LIMITS, 'gain')
+        if _has(params, 'table', 'input_values', 'min_command', 'max_command', 'gain')
     ]
     if any(tables):
         rows = np.array([
@@ -130,25 +114,15 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         found['asked'] = np.abs(params.gain) * np.maximum(
             params.max_command, -params.min_command
         )
-    limits = {
-        key: np.where(np.abs(value) < NO_LIMIT, value, np.nan) for key in _LIMITS
-        if (value := getattr(params, key, None)) is not None
-    }
     return Rows(
         layout.names, params, reverse=np.maximum(-layout.lowest, 0.0),
-        forth=np.where(layout.highest > 0.0, layout.highest, np.nan), **{**found, **limits},
+        forth=np.where(layout.highest > 0.0, layout.highest, np.nan), **found,
     )
 
 
 def _disorder(text: str) -> int:
     speeds = np.array(text.replace(',', ' ').split(), dtype=float)
     return int(min((np.diff(way) <= 0.0).sum() for way in (speeds, speeds[::-1])))
-
-
-def _settled(family: Any, command: FloatArray) -> FloatArray:
-    output = family.step(Command(velocity=command), BodyState(), SETTLING, 0)
-    family.reset()
-    return np.asarray(output.thrusts)
 
 
 # What turns.
