@@ -12,9 +12,12 @@ import signal
 import sys
 import traceback
 from pathlib import Path
+from types import FrameType
 
 _DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG of Linux."""
+ASKED = signal.SIGUSR1
+"""Lets a program print where it is."""
 
 
 def main() -> None:
@@ -25,6 +28,8 @@ def main() -> None:
         if os.getppid() != int(parent):
             return
     is_module = words[0] == '-m'
+    if not is_module:
+        signal.signal(ASKED, lambda number, frame: _print_place(frame, words[0]))
     sys.argv = words[is_module:]
     try:
         if is_module:
@@ -43,14 +48,28 @@ def main() -> None:
 
 def _line_of(error: Exception, program: str) -> str:
     """Return what a program has raised, and where in its own files that came from."""
-    folder = str(Path(program).resolve().parent)
-    own = [
-        f'{Path(frame.filename).name}:{frame.lineno}'
-        for frame in traceback.extract_tb(error.__traceback__)
-        if os.path.realpath(frame.filename).startswith(folder) and frame.filename[0] != '<'
-        and 'site-packages' not in frame.filename and frame.filename != __file__
-    ]
     what = f'{type(error).__name__}: {error}'.rstrip(': ')
+    return _located(traceback.extract_tb(error.__traceback__), program, what)
+
+
+def _print_place(frame: FrameType | None, program: str) -> None:
+    """Print where a program is, unless it waits for messages."""
+    stack = traceback.extract_stack(frame)
+    own = [i for i, each in enumerate(stack) if _is_own(each, program)]
+    calls = [i for i, each in enumerate(stack) if '/rclpy/' in each.filename]
+    if own and (own[-1] == len(stack) - 1 or any(i < own[-1] for i in calls)):
+        print(_located(stack, program, 'has not returned from here'), file=sys.stderr, flush=True)
+
+
+def _is_own(frame: traceback.FrameSummary, program: str) -> bool:
+    folder = str(Path(program).resolve().parent)
+    return os.path.realpath(frame.filename).startswith(folder) and frame.filename[0] != '<' and (
+        'site-packages' not in frame.filename and frame.filename != __file__
+    )
+
+
+def _located(stack: traceback.StackSummary, program: str, what: str) -> str:
+    own = [f'{Path(each.filename).name}:{each.lineno}' for each in stack if _is_own(each, program)]
     text = ' '.join(f'{own[-1] if own else program}: {what}'.split())
     return text + (f', called from {", ".join(reversed(own[:-1]))}' if own[:-1] else '')
 

@@ -50,7 +50,7 @@ class Rule:
     @property
     def has_unit(self) -> bool:
         """Whether a number in another unit can be what is wrong."""
-        return self.source not in (_SHAPE, '')
+        return self.source not in (_SHAPE, '') and self.usual != (0.0, _ENDLESS)
 
     def words(self, of: float = 1.0) -> str:
         """Return the usual ranges in words."""
@@ -99,7 +99,7 @@ class Doubt:
         """What is wrong, what to write, and the name of the rule."""
         text = self.rule.doubt(self.number.value, self.number.of, self.number.who)
         more = f'{self.more} more like it' if self.more else ''
-        parts = filter(None, [text, self.remedy or self.rule.remedy, more])
+        parts = filter(None, [text, self.remedy or self.number.remedy or self.rule.remedy, more])
         return f'{"; ".join(parts)} ({self.rule.name})'
 
 
@@ -140,6 +140,9 @@ def value_doubts(
 def _in_other_units(rule: Rule, number: float, unit: str) -> tuple[str, float] | tuple[()]:
     """Return what to write, in words and as a number, where another unit makes a size usual."""
     meant = [each for each in conversions(number, unit) if rule.fits(abs(each[1]))]
+    if unit == 'rad' and meant and float(f'{number:.5g}') != number:
+        # Nobody writes so many digits: an expression has added something.
+        return 'is a part of it in degrees?', math.nan
     # Units that are near each other cannot be told apart.
     near = [each for each in meant if max(a := abs(each[1] / meant[0][1]), 1.0 / a) < _NEAR]
     words = [in_unit('that', *each) for each in near[:3]]
@@ -170,7 +173,7 @@ def robot_doubts(robot: RobotLayout, silenced: Collection[str] = ()) -> Iterator
                      if number.block in ('', group.name)]
             if rule.fits(number.value, number.of) or any(rule.name in each for each in quiet):
                 continue
-            is_alone = rule.unit and not (rule.of or rule.remedy)
+            is_alone = rule.unit and not (rule.of or rule.remedy or number.remedy)
             meant = is_alone and _in_other_units(rule, number.value, rule.unit)
             yield Doubt(rule, number, meant[0] if meant else '')
 
@@ -202,17 +205,14 @@ RULES = (
     Rule('degrees', 'an angle of {}', (-4.0 * math.pi, 4.0 * math.pi), 'rad', 'two turns',
          n.angles),
     # Actuators.
-    *(Rule('short_lag', 'has a lag of {}', (1.0, _ENDLESS), 's', 'another unit', n.of_rows(
-        n.actuators, key, lambda a, key=key: np.where(  # type: ignore[misc]
-            getattr(a, key) > 0.0, getattr(a, key), np.nan
-        ), lambda a: a.step
-    ), 'the step', '0 for none, or seconds?')
-        for key in ('time_constant', 'time_constant_up', 'time_constant_down')),
-    Rule('impulse', 'has a specific impulse of {}', (60.0, 545.0), 's', 'black powder has 80 s, '
-         'the best chemical engine fired 542 s (Arbit, Clapp and Nagai 1970)', n.of_rows(
-             n.actuators, 'max_fuel_rate or specific_impulse',
-             lambda a: a.max_thrust / (a.max_fuel_rate * STANDARD_GRAVITY),
-         ), remedy='kg/s, N and s?'),
+    Rule('short_lag', 'has a lag of {}', (1.0, _ENDLESS), 's', '', n.short_lags,
+         'the step'),
+    Rule('impulse', 'burns {} at its largest thrust', (1.0 / 545.0, 1.0 / 60.0), 'kg/s', 'black '
+         'powder has an impulse of 80 s, the best chemical engine fired 542 s (Arbit, Clapp and '
+         'Nagai 1970)', n.of_rows(n.actuators, 'max_fuel_rate or specific_impulse', attrgetter(
+             'max_fuel_rate'), lambda a: a.max_thrust / STANDARD_GRAVITY), 'thrust over g',
+         'that is a specific impulse of 60 to 545 s, and electric engines alone have more; kg/s, '
+         'N and s?'),
     Rule('impulse', 'makes a stream of {}', (0.0, 100.0), 'W', 'electric propulsion', n.of_rows(
              n.actuators, 'specific_impulse', lambda a: a.power, lambda a: a.robot,
          ), 'the mass', 'is it in m/s?'),
@@ -268,18 +268,15 @@ RULES = (
     Rule('upside_down', 'pushes against {} others', (0.0, 2.0), '', _SHAPE, n.opposed,
          remedy='is it upside down?'),
     Rule('same_place', 'is {} away', (1e-3, _ENDLESS), 'm', _SHAPE, n.distances,
-         remedy='is a joint or link named twice?'),
-    Rule('odd_one', 'is {}', (0.25, 4.0), '', _USE, n.odd_ones, 'that of most others',
-         'is that a slip?'),
-    Rule('odd_arm', 'is {} from the middle of the others', (0.0, 8.0), 'm', _SIZE, n.arms,
-         'the next longest arm', 'see <origin> of its joint'),
+         remedy='is a joint, link, axis or place that of another one, or a sign wrong?'),
+    Rule('odd_one', '{} times that', (0.25, 4.0), '', _USE, n.odd_ones,
+         remedy='is that a slip?'),
     Rule('one_sided', '{} that nothing takes away', (0.0, n.ONE_SIDED), 'N m',
-         'a body that only turns one way', n.torques_to_turn, 'the largest torque',
-         'turn a <direction>, or an <axis>'),
-    Rule('one_sided', '{} that nothing takes away', (0.0, n.ONE_SIDED), 'N m',
-         'a body that only turns one way', n.torques_without_arm, 'the largest torque',
-         'turning one round does not help; what pushes across has too short an arm, see '
+         'a body that only turns one way', n.torques_left, 'the largest torque',
+         'turn one <direction> or <axis> round; else what pushes across has too short an arm, see '
          '<origin> of its joint, or too little thrust'),
+    Rule('one_sided', 'a share of {} of the torque about z comes with thrust, roll or pitch',
+         (0.0, 0.3), '', _SHAPE, n.couplings),
     # The body.
     Rule('triangle', 'moment of inertia of {}', (0.0, 1.25), 'kg m^2',
          'any body has 1; descriptions in use 1.21', n.of_links(
@@ -293,7 +290,7 @@ RULES = (
     Rule('balance', 'push {} beside the centre of mass', (0.0, 0.15), 'm', _SHAPE, n.beside,
          'the reach of actuators', 'see <origin> of their joints, and of the <inertial>'),
     Rule('capsizes', 'is {} above the centre of mass', (0.0, _ENDLESS), 'm', 'what floats turns '
-         'over otherwise', n.float_heights, remedy='see <origin> of the <inertial>'),
+         'over otherwise', n.float_heights),
     Rule('centre', 'is {} away', (0.0, 4.0), 'm', _SIZE, n.centres,
          'the radius of gyration, or of the actuators', 'metres?'),
     Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.lengths, 'the size of the robot',
@@ -339,12 +336,6 @@ RULES = (
          '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', n.of_rows(
              p.spinning, 'rotor_radius or propeller_diameter or thrust_coefficient',
              lambda s: s.load), remedy='metres, N, and speeds in rad/s?'),
-    Rule('reach', 'makes {} at max_command', (0.2, 5.0), 'N', _USE, n.of_rows(
-        p.ends, 'max_command or max_thrust', lambda e: e.forwards, lambda e: e.max_thrust
-    ), 'max_thrust', 'one of them limits nothing; are commands in rad/s, and thrusts in N?'),
-    Rule('reach', 'makes {} at min_command', (0.2, 5.0), 'N', _USE, n.of_rows(
-        p.ends, 'min_command or min_thrust', lambda e: e.backwards, lambda e: -e.min_thrust
-    ), 'min_thrust', 'one of them limits nothing; are commands in rad/s, and thrusts in N?'),
     Rule('reach', 'gets {} by its table', (0.4, 2.5), 'rad/s', _USE, n.of_rows(
         p.ends, 'input_values or max_command', lambda e: e.fastest, lambda e: e.asked
     ), 'what is asked for at most', 'are both in rad/s?'),
@@ -377,8 +368,8 @@ RULES = (
     Rule('stall', 'has a lift over drag of {} at 0.3 rad', (1.0, 60.0), '', 'the best gliders '
          'have 60', n.of_rows(p.plates, 'quadratic.lift_constant or quadratic.drag_constant',
                               lambda s: s.glide), remedy='see both constants'),
-    Rule('heading', 'is {} from where the robot is pushed', (0.0, 135.0), 'deg', _SHAPE, p.headings,
-         remedy='turn <chord>, or the <axis> of what pushes'),
+    Rule('heading', 'is {} from where the robot is pushed', (0.0, 80.0), 'deg', _SHAPE, p.headings,
+         remedy='see <chord>, <span>, and the <axis> of what pushes'),
     Rule('fluid', 'is in {}', (0.8, 1.25), 'kg/m^3', 'one robot is in one fluid', p.fluids,
          'that of the robot', 'see body.fluid_density and fluid_density'),
     Rule('fin_area', 'has {}', (0.0, 4.0), 'm^2', _SIZE, n.of_rows(

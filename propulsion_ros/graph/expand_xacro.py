@@ -57,6 +57,7 @@ class XacroPlaces:
         for names, wrapped in ((_TAKING, self._without_mark), (_FAILING, self._following)):
             for name in names:
                 setattr(self._xacro, name, wrapped(getattr(self._xacro, name)))
+        self._xacro.handle_macro_call = self._with_caller(self._xacro.handle_macro_call)
         return self
 
     def __exit__(self, *failure: object) -> None:
@@ -86,6 +87,25 @@ class XacroPlaces:
 
         return call
 
+    def _with_caller(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Add to what a macro makes where it was called, at the outermost call."""
+        def call(element: Any, *args: Any) -> Any:
+            around, place = element.parentNode, _pair(element.getAttribute(_MARK))
+            if not (place and element.tagName.startswith('xacro:')):
+                return function(element, *args)
+            before = {id(node) for node in around.childNodes}
+            result = function(element, *args)
+            made = [node for node in around.childNodes
+                    if id(node) not in before and node.nodeType == node.ELEMENT_NODE]
+            for each in (each for node in made for each in _elements(node)):
+                own = (_pair(each.getAttribute(_MARK)) or place)[:2]
+                # What lies behind the call, in its file, was given to it.
+                if own[0] != place[0] or own[1] < place[1]:
+                    each.setAttribute(_MARK, ':'.join(map(str, (*own, *place[:2]))))
+            return result
+
+        return call
+
     def _following(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Keep where the innermost call fails."""
         def call(element: Any, *args: Any) -> Any:
@@ -94,7 +114,7 @@ class XacroPlaces:
             except Exception:
                 mark = element.getAttribute(_MARK) or self._seen.get(id(element), '')
                 if mark and not self.failed:
-                    number, line = _pair(mark) or (0, 0)
+                    number, line, *_ = _pair(mark) or (0, 0)
                     self.failed = f'{self._files[number]}:{line}'
                 raise
 
@@ -104,7 +124,8 @@ class XacroPlaces:
 def places_from(line: str) -> list[Place | None]:
     """Return the places that `XacroPlaces.taken_from` wrote."""
     files, pairs = json.loads(line)
-    return [None if pair is None else (files[pair[0]], pair[1]) for pair in pairs]
+    return [pair and tuple(f'{files[pair[i]]}:{pair[i + 1]}' for i in range(0, len(pair), 2))
+            for pair in pairs]
 
 
 def _elements(root: Any) -> Iterator[Any]:
@@ -123,10 +144,10 @@ def _take(element: Any) -> str:
     return mark
 
 
-def _pair(mark: str) -> tuple[int, int] | None:
-    """Return number of the file and line of a mark, None for none."""
-    number, _, line = mark.partition(':')
-    return (int(number), int(line)) if number.isdigit() and line.isdigit() else None
+def _pair(mark: str) -> list[int] | None:
+    """Return number of the file and line of a mark, and of its call, None for none."""
+    numbers = mark.split(':')
+    return [*map(int, numbers)] if mark and all(map(str.isdigit, numbers)) else None
 
 
 SECONDS = 3
@@ -136,7 +157,8 @@ MEMORY = 256 * 1024**2
 
 _DEEPEST = 32
 _HINTS = {
-    'is not defined when evaluating': '; define it by <xacro:property> or <xacro:arg>',
+    'is not defined when evaluating':
+        '; is it misspelt, or in no <xacro:property> or <xacro:arg>?',
     'Undefined parameters': '; give them as attributes of the call',
     'unbound prefix': '; declare it: <robot ... xmlns:xacro="http://www.ros.org/wiki/xacro">',
     'unknown macro name': '; define it by <xacro:macro>, or include its file',

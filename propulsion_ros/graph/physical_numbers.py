@@ -19,7 +19,6 @@ from propulsion_ros.graph.robot_numbers import (
     LEAST,
     LIQUID,
     NO_LIMIT,
-    SETTLING,
     Number,
     Rows,
     fluid_of,
@@ -33,16 +32,12 @@ from propulsion_ros.graph.robot_numbers import (
 from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import density
-from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.rotation import matrix_of_rpy
-from propulsion_ros.models.steering.steered import SteeredFamily, without_joints
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.quantity import FloatArray
 
 _USUAL_AIR, _USUAL_WATER = 0.01, 0.035
 """Thrust over density, disk and the square of the tip speed, of rotors without a radius."""
-_LIMITS = ('min_command', 'max_command', 'min_thrust', 'max_thrust')
-_FREE = 1e12
-"""Limit of a thruster that has none [N]."""
 _STALL = 0.3
 """Angle of attack [rad]."""
 _WITH_DENSITY = ('propeller', 'four_quadrant')
@@ -98,28 +93,17 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
 def ends(robot: RobotLayout, group: Group) -> Rows:
     """Return the numbers of the ends of actuators that push both ways, (n,).
 
-    ``forwards`` and ``backwards`` are the thrusts that the ends of the command make without limits
-    of the thrust [N], ``forth`` and ``reverse`` those with them. Of a table ``fastest`` is the end
-    and ``asked`` the largest speed that is asked for [rad/s], ``disorder`` how many speeds of it do
-    not rise.
+    ``forth`` and ``reverse`` are their thrusts [N]. Of a table ``fastest`` is the end and ``asked``
+    the largest speed that is asked for [rad/s], ``disorder`` how many speeds of it do not rise.
     """
     layout, params = group.layout, group.params
     if not (is_spun(group) and group.matrix.shape[1]):
         return Rows((), None)
-    unknown = np.full(len(layout.names), np.nan)
-    found = dict.fromkeys(('forwards', 'backwards'), unknown)
-    is_by_speed = getattr(params, 'command_interface', '') == 'velocity'
-    if is_by_speed and _has(params, *_LIMITS, 'battery'):
-        free = dataclasses.replace(params, battery='', min_thrust=-_FREE, max_thrust=_FREE)
-        family = type(without_joints(group.family))(free)
-        for key, command in (('forwards', params.max_command), ('backwards', params.min_command)):
-            known = np.abs(command) < NO_LIMIT
-            thrust = _settled(family, np.where(known, command, 0.0))
-            found[key] = np.where(known & (np.abs(thrust) > 0.0), np.abs(thrust), np.nan)
+    found = dict[str, FloatArray]()
     tables = [
         params.table(i) if kind == 'linear_interp' else None
         for i, kind in enumerate(getattr(params, 'conversion', ()))
-        if _has(params, 'table', 'input_values', *_LIMITS, 'gain')
+        if _has(params, 'table', 'input_values', 'min_command', 'max_command', 'gain')
     ]
     if any(tables):
         rows = np.array([
@@ -130,25 +114,15 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         found['asked'] = np.abs(params.gain) * np.maximum(
             params.max_command, -params.min_command
         )
-    limits = {
-        key: np.where(np.abs(value) < NO_LIMIT, value, np.nan) for key in _LIMITS
-        if (value := getattr(params, key, None)) is not None
-    }
     return Rows(
         layout.names, params, reverse=np.maximum(-layout.lowest, 0.0),
-        forth=np.where(layout.highest > 0.0, layout.highest, np.nan), **{**found, **limits},
+        forth=np.where(layout.highest > 0.0, layout.highest, np.nan), **found,
     )
 
 
 def _disorder(text: str) -> int:
     speeds = np.array(text.replace(',', ' ').split(), dtype=float)
     return int(min((np.diff(way) <= 0.0).sum() for way in (speeds, speeds[::-1])))
-
-
-def _settled(family: Any, command: FloatArray) -> FloatArray:
-    output = family.step(Command(velocity=command), BodyState(), SETTLING, 0)
-    family.reset()
-    return np.asarray(output.thrusts)
 
 
 # What turns.
@@ -252,26 +226,35 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
     """Yield the angle of the chord of each fin to what drives the robot [deg].
 
     That is what pushes one way, with most of it in one direction, and not upwards: fins of what
-    lands on its engine meet the flow from behind.
+    lands on its engine meet the flow from behind. Joints may turn it there.
     """
-    driving = [group for group in robot.groups if group.matrix.shape[1]]
-    pushes = [
-        np.nan_to_num(np.maximum(group.layout.highest, 0.0) - np.maximum(-group.layout.lowest, 0.0))
-        for group in driving
-    ]
-    total = sum((push @ group.layout.axis for push, group in zip(pushes, driving, strict=True)),
-                np.zeros(3))
-    size = float(np.linalg.norm(total))
-    if size <= 0.9 * sum(float(np.abs(push).sum()) for push in pushes) or not size:
-        return
-    if abs(total[2]) > 0.5 * size:
-        return
-    for group in robot.groups:
+    drives = [way for share in (0.0, 0.25, 0.5, 0.75, 1.0) if (way := _drive(robot, share)).any()]
+    for group in robot.groups if drives else ():
         chords = getattr(group.params, 'chord', np.zeros((0, 3)))
         for i, chord in enumerate(chords / np.linalg.norm(chords, axis=1, keepdims=True)):
-            angle = math.degrees(math.acos(float(np.clip(chord @ total / size, -1.0, 1.0))))
+            angle = math.degrees(math.acos(np.clip((drives @ chord).max(), -1.0, 1.0)))
             yield Number('chord', angle, f'the leading edge of {group.layout.names[i]} ', 1.0,
                          3 * i, group.name)
+
+
+def _drive(robot: RobotLayout, share: float) -> FloatArray:
+    """Return the direction that drives a robot, with joints at a share of their range, (3,).
+
+    0 where it goes several ways, or up.
+    """
+    forces = np.zeros((0, 3))
+    for group in robot.groups:
+        matrix, family = group.matrix, group.family
+        if isinstance(family, SteeredFamily) and matrix.shape[1]:
+            low, high = np.clip(family.joint_limits, -math.pi, math.pi)
+            matrix = family.carried(matrix, low + share * (high - low))
+        high, low = (np.nan_to_num(end) for end in (group.layout.highest, group.layout.lowest))
+        push = np.maximum(high, 0.0) - np.maximum(-low, 0.0)
+        forces = np.vstack([forces, (push * matrix[:3]).T if matrix.shape[1] else forces[:0]])
+    total = forces.sum(axis=0)
+    size = float(np.linalg.norm(total))
+    is_one = size > 0.9 * float(np.linalg.norm(forces, axis=1).sum())
+    return total / size if is_one and size and abs(total[2]) <= 0.5 * size else np.zeros(3)
 
 
 # What is burnt.
@@ -396,16 +379,18 @@ def off_shapes(robot: RobotLayout) -> Iterator[Number]:
 def reaches(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the farthest actuator is from the centre of mass [m], over half of the body.
 
-    That is of its shapes, or twice the radius of gyration.
+    That is of the shapes of what has a mass, or twice the radius of gyration.
     """
-    shapes = np.vstack([np.zeros((0, 3)), *robot.corners.values()])
+    shapes = np.vstack([np.zeros((0, 3)), *(
+        corners for path, corners in robot.corners.items() if path in robot.links
+    )])
     half = float(np.linalg.norm(np.abs(shapes - robot.body.com).max(axis=0, initial=0.0)))
     half = max(half, 2.0 * radius_of_gyration(robot.body))
     for group in robot.groups if robot.body.mass and half else ():
         away = np.linalg.norm(group.layout.position - robot.body.com, axis=1)
         i = int(np.argmax(away))
-        yield Number('position', float(away[i]), f'{group.layout.names[i]} ', half, 3 * i,
-                     group.name)
+        yield Number('position or nozzles.position', float(away[i]), f'{group.layout.names[i]} ',
+                     half, 3 * i, group.name)
 
 
 def _shown(robot: RobotLayout) -> tuple[str, MassProperties, FloatArray]:

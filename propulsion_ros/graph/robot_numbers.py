@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -41,10 +42,15 @@ SETTLING, _SPINNING = 1e6, 1.0
 """Longer than any lag, and enough for rotors to draw what they draw [s]."""
 _ALONG = 0.99
 """Cosine of the angle between two directions that are one."""
+_LEAST_LAG = 2e-3
+"""Of actuators in use [s]."""
 _FEW = 3
 """Actuators that are alike make a kind, from which one more may differ."""
 _ROD = 30.0
 """How much farther the mass of a rod spreads along it than across, squared."""
+_COUPLED, _MANY = 0.3, 20
+"""Share of a torque, and rotors of which pairs are not tried."""
+_NO_PAIR = 'see <origin> of their joints, and each <direction>: neighbours turn against each other'
 ONE_SIDED = 0.03
 """Torque that stays over the largest one, from which on a body turns."""
 LIQUID = 100.0
@@ -72,6 +78,8 @@ class Number:
     """Of its element."""
     block: str = ''
     """The block that it is of, '' for the robot."""
+    remedy: str = ''
+    """What to look at, in place of what its rule advises."""
 
 
 class Rows:
@@ -142,7 +150,7 @@ def actuators(robot: RobotLayout, group: Group) -> Rows:
     made = 0.5 * STANDARD_GRAVITY * impulses * np.nan_to_num(layout.highest)  # Of a jet [W].
     ends = group.family.thrust_limits if isinstance(group.family, Allocatable) else np.zeros(2)
     return Rows(
-        layout.names, params, step=1.0 / group.timing.update_rate, speed=group.speeds,
+        layout.names, params, speed=group.speeds,
         rate=rates if len(rates) else np.nan, burns=burns, stored=stored,
         pulse=np.minimum(params.pulse_period, 1.0) if is_pulsed else 1.0,
         batteries=drawn if drawn.any() else np.nan, blades=_blades(robot, group),
@@ -302,8 +310,10 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
             differing = [k for k, value in enumerate(row) if value != usual[k]]
             if len(differing) == 1 and isinstance(usual[differing[0]], float):
                 (k,), key = differing, list(columns)[differing[0]]
-                who = f'{key} of {names[i]}, where others have {usual[k]:g}, '
-                found = Number(key, row[k], who, usual[k], i, group.name)
+                own, other = columns[key][i], columns[key][rows.index(usual)]
+                who = f'{key} of {names[i]} is {own:g}, where others have {other:g}: '
+                share = row[k] / max(usual[k], LEAST)
+                found = Number(key, share, who, 1.0, i, group.name)
                 yield found if key != 'mass' else dataclasses.replace(
                     found, key=f'{paths[i]}/mass', index=None, block=''
                 )
@@ -316,15 +326,19 @@ def _is_of_row(field: dataclasses.Field[Any]) -> bool:
     return spec.shape == ('n',) and spec.kind in (float, str) and not spec.geometry
 
 
-def arms(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the longest arm of some actuators from their middle [m], over the next longest."""
+def short_lags(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the lags of actuators [s], over the step; a lag that may well be is not the slip."""
     for group in robot.groups:
-        places = group.layout.position
-        if len(places) > _FEW:
-            lengths = np.linalg.norm(places - np.median(places, axis=0), axis=1)
-            *_, last, longest = np.argsort(lengths).tolist()
-            yield Number('position', lengths[longest], f'{group.layout.names[longest]} ',
-                         max(lengths[last], 1e-3), 3 * longest, group.name)
+        rate, names = group.timing.update_rate, group.layout.names
+        for key in ('time_constant', 'time_constant_up', 'time_constant_down'):
+            lags = np.broadcast_to(getattr(group.params, key, np.nan), len(names))
+            for i, lag in enumerate(np.where(lags > 0.0, lags, np.nan).tolist()):
+                found = Number(key, lag, f'{names[i]} ', 1.0 / rate, i, group.name,
+                               '0 for none, or seconds?')
+                yield found if not lag > _LEAST_LAG else dataclasses.replace(
+                    found, key=f'update_rate or {key}', index=None,
+                    remedy=f'an update_rate above {1.0 / lag:.4g} Hz, or a lag of 0 for none',
+                )
 
 
 def opposed(robot: RobotLayout) -> Iterator[Number]:
@@ -411,68 +425,57 @@ def torques_left(robot: RobotLayout) -> Iterator[Number]:
     most, weight = np.maximum(*np.abs(robot.extremes)), robot.body.mass * robot.params.gravity
     lift, count = robot.extremes[1][2], sum(len(group.layout.names) for group in spun)
     is_lifted = 2.0 * lift > weight > 0.0
-    if count < 2 or _is_carried(robot) or robot.not_counted or not (
+    if not 2 <= count <= _FEW or _is_carried(robot) or robot.not_counted or not (
         np.isfinite(most).all() and is_lifted and most[5] > LEAST
     ):
         return
-    who = f'what carries {robot.body.mass:.4g} kg turns it about z by '
-    left = _torque_left(robot, robot.matrix, most)
-    place = 'direction', 0, spun[0].name
-    if left > ONE_SIDED * most[5] and count <= _FEW:
-        place = next((
-            place for place, matrix in _turned_round(robot)
-            if _torque_left(robot, matrix, most) <= ONE_SIDED * most[5]
-        ), ('position', _flattest(spun[0]), spun[0].name))
-    yield Number(place[0], left, who, most[5], place[1], place[2])
-
-
-def _torque_left(robot: RobotLayout, matrix: FloatArray, most: FloatArray) -> float:
-    """Return the least torque about z beside the weight that a matrix leaves [N m]."""
+    # Loaded late, since few robots need it.
+    from scipy.optimize import lsq_linear
     lowest, highest = robot.limits
-    weight, lift = robot.body.mass * robot.params.gravity, robot.extremes[1][2]
-    left = matrix[5] @ (lowest + (highest - lowest) * min(weight / lift, 0.5))
-    if abs(left) > LEAST * most[5]:
-        # Where all alike turn it: loaded late, since few robots need it.
-        from scipy.optimize import lsq_linear
-        shares = matrix[[2, 5]] / most[[2, 5], None]
-        wanted = np.array([min(weight, 0.5 * lift) / most[2], 0.0])
-        # First of all they lift it.
-        first = np.array([[1e3], [1.0]])
-        made = lsq_linear(first * shares, first[:, 0] * wanted, (lowest, highest + LEAST)).x
-        left = matrix[5] @ made
-    return abs(float(left))
+    wanted = np.array([min(weight, 0.5 * lift) / most[2], 0.0])
+    # First of all they lift it.
+    first = np.array([1e3, 1.0])
+    shares = first[:, None] * robot.matrix[[2, 5]] / most[[2, 5], None]
+    made = lsq_linear(shares, first * wanted, (lowest, highest + LEAST)).x
+    # The one that pushes most across, as a tail rotor does.
+    group = min(spun, key=lambda each: float(np.abs(each.layout.axis[:, 2]).min()))
+    i = int(np.argmin(np.abs(group.layout.axis[:, 2])))
+    who = f'what carries {robot.body.mass:.4g} kg turns it about z by '
+    yield Number('direction', abs(float(robot.matrix[5] @ made)), who, most[5], i, group.name)
 
 
-def _turned_round(robot: RobotLayout) -> Iterator[tuple[tuple[str, int, str], FloatArray]]:
-    """Yield the matrix with each rotor turned round, its sense or its axis, and where that is."""
-    column = 0
+def couplings(robot: RobotLayout) -> Iterator[Number]:
+    """Yield what share of the torque about z of many rotors comes with what else they make.
+
+    That is the part of its row of the matrix that lies along those of thrust, roll and pitch.
+    """
     for group in robot.groups:
-        for i in range(group.matrix.shape[1]):
-            matrix, layout = robot.matrix.copy(), group.layout
-            arm = np.cross(layout.position[i] - robot.body.com, layout.axis[i])
-            matrix[3:, column] = 2.0 * arm - matrix[3:, column]
-            yield ('direction', i, group.name), matrix
-            # What lifts cannot be turned down.
-            if abs(layout.axis[i, 2]) < 0.5:
-                matrix = robot.matrix.copy()
-                matrix[:, column] = -matrix[:, column]
-                yield ('axis', 3 * i, group.name), matrix
-            column += 1
+        names, up = group.layout.names, group.layout.axis[:, 2] > 0.9
+        if group.matrix.shape[1] and up.sum() > _FEW and is_in_air(group) and not getattr(
+            group.family, 'joint_names', ()
+        ):
+            arms = np.cross(group.layout.position, group.layout.axis).T
+            share, rows = _coupled(group.matrix[:, up]), np.flatnonzero(up).tolist()
+            ways, i, remedy = list[Sequence[int]](), 0, _NO_PAIR
+            for count in (1, 2) if share > _COUPLED and len(rows) < _MANY else ():
+                for way in itertools.combinations(rows, count) if not ways else ():
+                    matrix = group.matrix.copy()
+                    matrix[3:, way] = 2.0 * arms[:, way] - matrix[3:, way]
+                    ways += [way] if _coupled(matrix[:, up]) < 0.1 * _COUPLED else []
+            if ways:
+                i = ways[0][0]
+                which = ', or '.join(' and '.join(names[k] for k in way) for way in ways[:_FEW])
+                senses = [group.matrix[5, k] - arms[2, k] for k in ways[0]]
+                remedy = f'turn the <direction> of {which} round' + (
+                    ', or exchange their places' if min(senses) < 0.0 < max(senses) else '')
+            yield Number('direction', share, 'of rotors that push up ', 1.0, i, group.name, remedy)
 
 
-def _flattest(group: Group) -> int:
-    """Return the index in flat places of what pushes most across z."""
-    return 3 * int(np.argmin(np.abs(group.layout.axis[:, 2])))
-
-
-def torques_to_turn(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the torque that stays about z where turning one rotor round ends that."""
-    return (each for each in torques_left(robot) if each.key != 'position')
-
-
-def torques_without_arm(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the torque that stays about z where turning no rotor round ends that."""
-    return (each for each in torques_left(robot) if each.key == 'position')
+def _coupled(matrix: FloatArray) -> float:
+    others, torque = matrix[2:5].T, matrix[5]
+    size = float(np.linalg.norm(torque))
+    along = others @ np.linalg.lstsq(others, torque, rcond=None)[0]
+    return float(np.linalg.norm(along)) / size if size > LEAST else math.nan
 
 
 # The body, and its actuators against it.
@@ -559,9 +562,12 @@ def float_heights(robot: RobotLayout) -> Iterator[Number]:
     for number in lifted_in_liquid(robot):
         if number.value > 0.5 * number.of:
             height = float(robot.params.centre_of_buoyancy[2] - robot.body.com[2])
-            yield Number('body.centre_of_buoyancy', height, 'the centre of buoyancy ')
+            yield Number('body.centre_of_buoyancy', height, 'the centre of buoyancy ', index=2,
+                         remedy=f'write a z above {robot.body.com[2]:.4g}, or see <origin> of the '
+                         '<inertial>: is a sign wrong?')
     if robot.afloat:
-        yield Number('body.hulls.size', robot.afloat[1], 'the metacentre ')
+        yield Number('body.hulls.size', robot.afloat[1], 'the metacentre ',
+                     remedy='wider hulls, or a lower <origin> of the <inertial>')
 
 
 def lengths(robot: RobotLayout) -> Iterator[Number]:
@@ -675,21 +681,22 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
     strong enough to lift it pushes it down.
     """
     weight = robot.body.mass * robot.params.gravity
-    up = robot.extremes[1][2]
-    if 'hover' in robot.expects:
-        yield Number('robot', up, (
+    pushes = np.nan_to_num(robot.limits[1]) * robot.matrix[:3]
+    most = float(np.linalg.norm(pushes, axis=0).sum())
+    up = float(matrix_of_rpy(robot.params.start_rpy)[2] @ pushes.sum(axis=1))
+    # What pushes sideways takes the torque of what lifts, as a tail rotor does.
+    ahead = float(np.linalg.norm(pushes[[0, 2]], axis=0).sum())
+    is_lifter = up > max(_ALONG * ahead, 0.1 * most) and all(map(is_in_air, robot.groups))
+    is_expected, is_free = 'hover' in robot.expects, robot.body.mass and not _is_carried(robot)
+    if up < -_ALONG * most and most > weight and (is_expected or is_free):
+        yield Number('axis', up, 'its actuators alone ', weight, 0, robot.groups[0].name,
+                     'all push down; turn <axis>, or rpy in <origin> of their joints')
+    elif is_expected:
+        yield Number('robot', robot.extremes[1][2], (
             f'hover is expected, with a thrust to weight of {robot.thrust_to_weight:.3g}: all '
         ), weight)
-    elif robot.body.mass and not _is_carried(robot):
-        pushes = np.nan_to_num(robot.limits[1]) * robot.matrix[:3]
-        most = float(np.linalg.norm(pushes, axis=0).sum())
-        # What pushes sideways takes the torque of what lifts, as a tail rotor does.
-        ahead = float(np.linalg.norm(pushes[[0, 2]], axis=0).sum())
-        up = float(matrix_of_rpy(robot.params.start_rpy)[2] @ pushes.sum(axis=1))
-        is_lifter = up > max(_ALONG * ahead, 0.1 * most) and all(map(is_in_air, robot.groups))
-        if is_lifter or (up < -_ALONG * most and most > weight):
-            key = _MAKERS if up > 0.0 else 'axis'
-            yield Number(key, up, 'its actuators alone ', weight, 0, robot.groups[0].name)
+    elif is_free and is_lifter:
+        yield Number(_MAKERS, up, 'its actuators alone ', weight, 0, robot.groups[0].name)
 
 
 def made_alone(robot: RobotLayout) -> Iterator[Number]:
@@ -701,7 +708,8 @@ def made_alone(robot: RobotLayout) -> Iterator[Number]:
         or {*group.layout.angle_names}.difference(getattr(group.family, 'joint_names', ()))
         for group in robot.groups
     )
-    expected = [word for word in parts if word in robot.expects]
+    known = {'yaw'} if any(each.value > _COUPLED for each in couplings(robot)) else set()
+    expected = [word for word in parts if word in robot.expects - known]
     # What swims seldom pushes askew.
     words = expected or ['force_x', 'force_y'] * any(map(is_in_liquid, robot.groups))
     made = robot.made([AXES.index(parts[word]) for word in words])

@@ -251,7 +251,8 @@ def _blocks_of(description: Description) -> tuple[list[ActuatorSpec], FaultList]
         blocks = actuators_from_urdf(description.text, loop_params_of, faults=faults)
     for block in blocks:
         for note in block.notes:
-            faults.warn(note, '')
+            if note not in block.stays:
+                faults.warn(note, '')
     if not faults.errors:
         with faults.whole():
             mass_from_urdf(description.text, faults=faults)
@@ -293,6 +294,8 @@ def _warn_of_robot(
     """Warn of what makes no sense together, unless something is wrong."""
     if report.faults or not blocks:
         return
+    for note in (note for block in blocks for note in block.stays):
+        report.warn(description.place_of(note), note)
     sources = sources_of(description.text, blocks, file.of if file else lambda node: {})
     _warn_of_sources(sources, description.place_of, report, file)
 

@@ -29,6 +29,8 @@ _CONTROLLER_LIMIT = 60.0
 """Wall time until a controller publishes what is waited for [s]."""
 _END_LIMIT = 3.0
 """Wall time from the last step to the end of the nodes [s]."""
+_ASKED_LIMIT = 1.0
+"""Wall time for a controller to print where it is [s]."""
 _STOP_LIMIT = 10.0
 """Wall time for a controller to end by SIGTERM [s]."""
 
@@ -97,6 +99,7 @@ def _graph_of(options: argparse.Namespace) -> Graph:
 
 def _fly(options: argparse.Namespace, graph: Graph) -> None:
     from propulsion_ros.demos import flight
+    from propulsion_ros.demos.child import ASKED
 
     with ExitStack() as stack:
         stack.enter_context(flight.held_domain(Path(options.robot).name))
@@ -116,7 +119,7 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
             name = printable(options.controller)
             if controller.returncode:
                 raise _ControllerError(f'{name} ended with code {controller.returncode}')
-            if options.duration and not _ends(nodes):
+            if options.duration and not _ends(nodes, _END_LIMIT):
                 raise _ControllerError(f'{name} ended before --duration {options.duration:g} s')
             return True
 
@@ -124,17 +127,21 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
             settle(has_ended)
         while not has_ended():
             spin()
+        if controller and not stopped and nodes.poll() and controller.poll() is None:
+            # What does not reply may still be at work on it.
+            controller.send_signal(ASKED)
+            _ends(controller, _ASKED_LIMIT)
         # Before the last messages are taken: else there would be no last one.
         flight.stop(nodes)
         if stopped:
             note('fly', 'stopped')
 
 
-def _ends(nodes: subprocess.Popen[bytes]) -> bool:
-    """Return whether the nodes end by themselves, soon after the controller."""
+def _ends(process: subprocess.Popen[bytes], limit: float) -> bool:
+    """Return whether a process ends by itself within some time [s]."""
     with suppress(subprocess.TimeoutExpired):
-        nodes.wait(_END_LIMIT)
-    return nodes.poll() is not None
+        process.wait(limit)
+    return process.poll() is not None
 
 
 def _given_body(options: argparse.Namespace, shipped: str | Path | None = None) -> Any:

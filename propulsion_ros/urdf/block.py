@@ -421,13 +421,20 @@ class _Reader:
     def _join(self, rows: Rows) -> None:
         """Note which joint each actuator, and each joint itself, hangs on."""
         joints, paths = rows.columns[rows.naming], rows.paths[rows.naming]
-        hung = {joint for chain in self._chains for joint in chain}
+        key = f'{rows.prefix}actuators'
+        self._faulty.add(key)
+        hung = dict.fromkeys(joint for chain in self._chains for joint in chain)
+        others = ' or '.join(repr(joint) for joint in hung if joint not in joints)
         for joint, path in zip(joints, paths, strict=True):
             if joint not in hung:
-                raise SourceError(path, (
-                    f'joint {joint!r} turns no actuator of this block; name one between base_link '
-                    'and an actuator'
-                ))
+                remedy = 'that is the <joint> of one: give it <link> alone, or name one before it'
+                if joint not in self._placer.actuated:
+                    remedy = 'none hangs on it: ' + f'name {others}, or ' * bool(others)
+                    remedy += "see <parent> of an actuator's joint"
+                raise SourceError(
+                    path, f'joint {joint!r} turns no actuator of this block; {remedy}'
+                )
+        self._faulty.discard(key)
 
         def nearest(chain: list[str]) -> str:
             return next((joint for joint in reversed(chain) if joint in joints), '')
@@ -435,7 +442,6 @@ class _Reader:
         for i, joint in enumerate(joints):
             chain = self._placer.chain(self._placer.tree.joints[joint].parent)
             rows.columns['carried_by'][i] = nearest(chain)
-        key = f'{rows.prefix}actuators'
         self._values[key] = [nearest(chain) for chain in self._chains]
         self._paths[key] = paths[0]
         self._geometry.update(rows.prefix + each for each in (*rows.roles, rows.naming))

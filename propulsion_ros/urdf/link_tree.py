@@ -148,12 +148,12 @@ class LinkTree:
     def _add_link(self, element: Element) -> None:
         name = name_of(element, 'robot/link')
         if name in self._links:
-            raise SourceError(f'robot/{path_step("link", name)}', 'is named twice')
+            raise SourceError(f'robot/{path_step("link", name)}', 'is named twice, rename one')
         self._links[name] = element
 
     def _add_joint(self, joint: Joint) -> None:
         if joint.name in self.joints:
-            raise SourceError(joint.path, 'is named twice')
+            raise SourceError(joint.path, 'is named twice, rename one')
         first = self._parent.get(joint.child)
         if first:
             raise SourceError(
@@ -209,7 +209,10 @@ class LinkTree:
         if name in self._left_out:
             raise FollowingError(path, f'joint {name!r} has a fault')
         if name in self._links and name not in self.joints:
-            raise SourceError(path, f'{name!r} is a link, expected a joint; write <link>')
+            mover = self._parent.get(name)
+            raise SourceError(path, f'{name!r} is a link, expected a joint' + (
+                f'; joint {mover.name!r} carries it' if mover else ''
+            ))
         return self.joints[_require('joint', name, self.joints, path)]
 
     def pose(self, link: str, base_link: str) -> Pose:

@@ -89,9 +89,11 @@ class Placer:
     """The robot."""
     base_link: str
     """Frame of all geometry."""
+    actuated: set[str] = field(default_factory=set)
+    """Joints that are those of actuators placed so far."""
     _slides: list[str] = field(default_factory=list)
     _own: set[str] = field(default_factory=set)
-    _passed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _passed: dict[str, tuple[str, str, str]] = field(default_factory=dict)
 
     def place(self, row: Tag, roles: Mapping[str, Quantity]) -> Place:
         """Return where a row is, from its <joint> and <link>.
@@ -120,6 +122,7 @@ class Placer:
             link, path = joints[-1].child, tags[-1].path
         else:
             row.one('joint')
+            self.actuated.update(joint.name for joint in joints)
             link, path = self._link(row, tags, joints)
         self._check_way(row, link, path, joints)
         self._slides.extend(
@@ -173,12 +176,20 @@ class Placer:
 
     def stays(self) -> list[str]:
         """Return a line for each joint that moves actuators and has no row of its own."""
-        hint = '; <steering name="{}"> lets it move'
         return [
-            f'{path}: joint {joint!r} moves {row!r}, which stays where position 0 has it'
-            + hint.format(joint) * self.tree.joints[joint].turns
-            for joint, (path, row) in self._passed.items() if joint not in self._own
+            f'{path}: joint {joint!r} moves {row!r}, which stays where position 0 has it; '
+            + self._remedy(joint, last)
+            for joint, (path, row, last) in self._passed.items() if joint not in self._own
         ]
+
+    def _remedy(self, joint: str, last: str) -> str:
+        """Return what to do with a joint that moves an actuator, whose own joint is another."""
+        parent = f'see <parent> of joint {last!r}'
+        if joint in self.actuated:
+            return f'that is the joint of another actuator, {parent}'
+        own = f'write <joint>{joint}</joint> where it is its own' if joint == last else parent
+        steers = f'<steering name="{joint}"> lets it move where that is meant, else '
+        return steers * self.tree.joints[joint].turns + own
 
     def _check_commanded(self, joint: Joint, path: str) -> None:
         if joint.mimics:
@@ -214,14 +225,15 @@ class Placer:
             raise SourceError(unused.path, 'unknown tag: its joints place it')
 
     def _check_way(self, row: Tag, link: str, path: str, own: list[Joint]) -> None:
-        for joint in self.tree.joints_between(link, self.base_link):
+        way = self.tree.joints_between(link, self.base_link)
+        for joint in way:
             if joint.is_loose:
                 raise SourceError(
                     path, f'{joint.kind} joint {joint.name!r} lies between {link!r} and '
                     f'base_link {self.base_link!r}, expected another base_link',
                 )
             if joint.kind != 'fixed' and joint not in own:
-                self._passed.setdefault(joint.name, (row.path, row.name))
+                self._passed.setdefault(joint.name, (row.path, row.name, way[0].name))
 
 
 def _joint_count(roles: Mapping[str, Quantity]) -> int:

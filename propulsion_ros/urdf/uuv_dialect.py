@@ -218,9 +218,6 @@ def _model(tag: Tag, types: _Types, notes: list[str]) -> list[Tag]:
             kind.path, f'unknown type {quoted(kind.text)}{near}; known: {", ".join(types)}'
         )
     name, constants = types[kind.text]
-    for key in constants:
-        if not tag.all(key):
-            raise SourceError(f'{tag.path}/{key}', f'is missing, {kind.text} needs it')
     of_others = {key for _, keys in types.values() for key in keys} - set(constants)
     given = []
     for child in tag.children:
@@ -230,6 +227,9 @@ def _model(tag: Tag, types: _Types, notes: list[str]) -> list[Tag]:
             notes.append(f'{child.path} has no effect: {kind.text} does not use it')
         elif child is not kind:
             raise SourceError(child.path, f'unknown tag{suggestion(child.key, constants)}')
+    for key in constants:
+        if not tag.all(key):
+            raise SourceError(f'{tag.path}/{key}', f'is missing, {kind.text} needs it')
     if types is _LIFT_DRAG:
         return [Tag(name, '', tag.path, children=tuple(given))]
     return [Tag(tag.key, name, kind.path), *given]

@@ -27,8 +27,8 @@ ELEMENT_LIMIT = 250_000
 
 _SHOWN = 80
 """Characters of a text that errors show."""
-Place = tuple[str, int]
-"""Name of a file, and a line, from 1 on."""
+Place = tuple[str, ...]
+"""File and line, from 1 on, and those of the call of the macro that an element is of."""
 
 _STEP = re.compile(r'/?([\w.:-]+)(?:\[(\w+)=([^\]]*)\])?(?:\[(\d+)\])?')
 _ROOTS = ('robot', 'gazebo', 'plugin')
@@ -260,7 +260,7 @@ class Description:
         if found is None and not isinstance(error, str):
             line = _LINE.search(error.problem)
             return f'{self.name}:{line[1]}' if line and not self.expanded else self.name
-        return self.name if found is None else f'{found[0]}:{found[1]}'
+        return self.name if found is None else ': called at '.join(found)
 
     @contextmanager
     def located(self) -> Iterator[None]:
@@ -283,7 +283,7 @@ class Description:
         found: dict[int, Place] = {}
         if self._root is None:
             return found
-        given = iter(self.expanded or [(self.name, line) for line in lines_of(self.text)])
+        given = iter(self.expanded or [(f'{self.name}:{line}',) for line in lines_of(self.text)])
         level: list[tuple[Element, Place | None]] = [(self._root, None)]
         while level:
             element, around = level.pop()

@@ -73,6 +73,17 @@ def test_unknown_rule_is_refused(capsys):
     assert "invalid choice: 'levers'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    ('<min_command>-350<', '<min_command>-35<', 'is -35, where others have -350: 0.1 times that'),
+    ('<max_command>350<', '<max_command>3500<', 'is 3500, where others have 350: 10 times that'),
+], ids=['below 0', 'above 0'])
+def test_what_differs_keeps_its_sign(old, new, words, tmp_path):
+    text = (HERE.parent / 'examples' / 'auv' / 'auv.urdf').read_text()
+    path = tmp_path / 'auv.urdf'
+    path.write_text(text.replace(old, new, 1))
+    assert any(words in line for line in warnings_of(path))
+
+
 @pytest.mark.parametrize('text', [TEXTS[name] for name in ('quadrotor', 'rocket', 'boat')])
 def test_robots_of_the_mistakes_are_right_without_them(text, tmp_path):
     path = tmp_path / 'robot.urdf'

@@ -75,7 +75,8 @@ def test_what_the_reader_of_a_block_noted_is_logged():
     make_actuators(NodeParameters('rotors', {'robot_description': description}), host)
     assert (
         "gazebo/plugin[name=rotors]/rotor[name=a]: joint 'arm' moves 'a', which stays where "
-        'position 0 has it; <steering name="arm"> lets it move'
+        'position 0 has it; <steering name="arm"> lets it move where that is meant, else write '
+        '<joint>arm</joint> where it is its own'
     ) in host.said('info')
 
 

@@ -13,7 +13,11 @@ import pytest
 
 from propulsion_ros.graph import share
 from propulsion_ros.graph.expand_xacro import expand
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import (
+    load_robot_description,
+    read_description,
+    share_directory,
+)
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.urdf.xml import SIZE_LIMIT
@@ -73,6 +77,18 @@ def test_arguments_and_properties_and_settings(written, tmp_path):
 def test_warnings_come_through(written, capfd):
     load_robot_description(written('<xacro:property name="pi" value="3"/>'))
     assert 'redefining global symbol: pi' in capfd.readouterr().err
+
+
+def test_what_a_macro_makes_is_placed_at_its_outermost_call_too(written):
+    path = written(
+        '<xacro:macro name="inner" params="n"><link name="${n}"/></xacro:macro>\n'
+        '<xacro:macro name="outer" params="n *b"><xacro:inner n="${n}"/>\n'
+        '<xacro:insert_block name="b"/></xacro:macro>\n'
+        '<xacro:outer n="made">\n<link name="given"/></xacro:outer>\n<link name="own"/>'
+    )
+    description = read_description(path)
+    places = [description.place_of(f'robot/link[name={name}]') for name in ('made', 'given', 'own')]
+    assert places == [f'{path}:1: called at {path}:4', f'{path}:5', f'{path}:6']
 
 
 def test_an_error_is_one_line_with_the_name_of_the_file(written):

@@ -108,9 +108,12 @@ def test_what_hangs_on_a_moving_joint_stays_at_position_0_and_says_so(kind):
     spec = read(links, 'rotors', ROTOR.format('hub') + ROTOR.format('arm'))
     assert spec.values['position'] == [1, 2, 0, 1, 0, 0]
     path = 'gazebo/plugin[name=rotors]/rotor[name='
-    hint = '' if kind == 'prismatic' else '; <steering name="arm_joint"> lets it move'
+    steers = '' if kind == 'prismatic' else (
+        '<steering name="arm_joint"> lets it move where that is meant, else '
+    )
     assert spec.notes == (
-        f"{path}hub]: joint 'arm_joint' moves 'hub', which stays where position 0 has it{hint}",
+        f"{path}hub]: joint 'arm_joint' moves 'hub', which stays where position 0 has it; {steers}"
+        "see <parent> of joint 'hub_joint'",
     )
 
 

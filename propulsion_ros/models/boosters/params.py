@@ -154,7 +154,9 @@ class BoostersParams(EscParams):
         commanded = (*self.names, *self.gimbals.joints)
         for i, joint in enumerate(self.gimbals.joints):
             if joint in commanded[: len(self.names) + i]:
-                raise ConfigError('gimbals.joints', f'{joint!r} is named twice', i)
+                raise ConfigError(
+                    'gimbals.joints', f'{joint!r} is named twice; each axis turns by its own', i
+                )
 
     def _take_impulse(self) -> None:
         """Set fuel rates that are given as a specific impulse."""
