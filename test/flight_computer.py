@@ -2,6 +2,7 @@
 """A flight computer in a host without ROS, its sensor, its disk, and one flight."""
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,6 +20,8 @@ __all__ = ['odometry', 'xyz']
 MS = 1_000_000
 CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
 PERIOD = 0.02
+ELSEWHERE = str(Path(__file__).with_name('flight.json'))
+"""What is never on a disk."""
 LIFTOFF, BURNOUT, SPEED, ACCELERATION, GRAVITY = 4.0, 7.0, 90.0, 30.0, 9.8
 APOGEE = BURNOUT + SPEED / GRAVITY
 TOP = 0.5 * ACCELERATION * 9.0 + 0.5 * SPEED**2 / GRAVITY
@@ -87,8 +90,11 @@ class Computer:
             'required_checks': ('altitude',), **settings,
         })
         self.loop = self.host.run(make_flight_loop(
-            params, self.host, boot, lambda path: self.disk
+            params, self.host, boot, self._open
         ))
+
+    def _open(self, path):
+        return self.disk
 
     def wait(self, seconds):
         """Let both clocks run."""
@@ -156,10 +162,35 @@ class Computer:
         ]
 
 
+_KEPT: dict[str, dict[float, Computer]] = {}
+"""By their settings, computers at some times of one flight; at rest at 0."""
+
+
+def rested(**settings):
+    """Return a computer that has rested for 2 s; those of equal settings are copies of one."""
+    kept = _KEPT.setdefault(repr(settings), {})
+    if 0.0 not in kept:
+        kept[0.0] = Computer(disk=Disk(), **settings)
+        kept[0.0].feed(0.0, 2.0)
+    return copy.deepcopy(kept[0.0])
+
+
+def launched(until, **settings):
+    """Return one that was launched then and flew on up to a time, copied in the same way."""
+    kept = _KEPT.setdefault(repr(settings), {})
+    if until not in kept:
+        begun = max((t for t in kept if 0.0 < t < until), default=0.0)
+        computer = copy.deepcopy(kept[begun]) if begun else rested(**settings)
+        if not begun:
+            computer.command('launch')
+        computer.feed(begun or 2.0, until)
+        kept[until] = computer
+    return copy.deepcopy(kept[until])
+
+
 def interrupted(path, at):
     """Return a computer that flew up to a time and then lost its power."""
-    computer = Computer(state_file=str(path))
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.feed(2.0, at)
+    computer = launched(at, state_file=ELSEWHERE)
+    replace_durably(path, encode(computer.disk.records[-1]))
+    computer.disk.path = path
     return computer

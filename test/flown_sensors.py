@@ -157,25 +157,32 @@ def fly_pressure(flown, stall=(NEVER, NEVER), latency=0.0, end=None, **settings)
     return Outcome(flown, computer)
 
 
+def _thinned(few, time, *columns):
+    """Return rows of a sensor, one of some where it is fast."""
+    is_fast = len(time) > 1 and float(np.median(np.diff(time))) < 0.015
+    every = amount('flights', few, 1) if is_fast else 1
+    return zip(*(each[::every] for each in (time, *columns)), strict=True)
+
+
 def fly_sensors(flown, outages=(), end=None, **settings):
     """Fly a log on its raw sensors; the inertial one is silent from begin to end of each outage.
 
-    `make test` takes every second pressure of what has 100 a second.
+    `make test` takes every fourth pressure and every second inertial sample of what has 100 a
+    second, estimates half as often, and ends 5 s after the main is due.
     """
     computer = Computer('sensors', is_simulated=True, **{
-        'estimation.rate': 50.0, **settings,
+        'estimation.rate': amount('flights', 25.0, 50.0), **settings,
     })
-    is_fast = float(np.median(np.diff(flown.time))) < 0.015
-    every = amount('flights', 2, 1) if is_fast else 1
-    rows = [(t, 0, p) for t, p in zip(flown.time[::every], flown.pressure[::every], strict=True)]
+    end = amount('flights', flown.main_due + 5.0, NEVER) if end is None else end
+    rows = [(t, 0, p) for t, p in _thinned(4, flown.time, flown.pressure)]
     rows += [
-        (t, 1, (f, w)) for t, f, w in zip(flown.inertial_time, flown.force, flown.rate, strict=True)
+        (t, 1, (f, w)) for t, f, w in _thinned(2, flown.inertial_time, flown.force, flown.rate)
         if not any(a <= t < b for a, b in outages)
     ]
     rows.sort(key=lambda row: row[:2])
     is_launched = False
     for t, kind, values in rows:
-        if end is not None and t > end:
+        if t > end:
             break
         if not is_launched and t > flown.time[0] + PAD - 1.0:
             computer.command('launch')

@@ -2,9 +2,11 @@
 """A vehicle whose motion is known, with sensors that may die, and a flight computer on board."""
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 from propulsion_ros.flight.events.conditions import MoreThan
@@ -92,6 +94,9 @@ def at_rest(t: float) -> tuple[float, float, float]:
 
 Values = tuple[float, float, float]
 
+_ARMED: list[tuple[tuple[type, dict[str, Any]], Vehicle]] = []
+"""Armed vehicles, each with its kind and what it began with."""
+
 
 @dataclass
 class Vehicle:
@@ -177,7 +182,23 @@ class Vehicle:
         )
 
     def arm(self) -> Vehicle:
-        """Rest on the pad until a second before ignition, armed for the last second but one."""
+        """Rest on the pad until a second before ignition, armed for the last second but one.
+
+        Of vehicles that are equal until then the first one rests, and the others copy it: half of
+        the time of the tests of flights went by on the pad.
+        """
+        if self.report is not None:
+            return self._rest()
+        begun = {**vars(self), 'state': repr(self.state.snapshot()), 'actuators': None}
+        key = type(self), copy.deepcopy(begun)
+        armed = next((each for equal, each in _ARMED if equal == key), None)
+        if armed is None:
+            armed = copy.deepcopy(self._rest())
+            _ARMED.append((key, armed))
+        vars(self).update(copy.deepcopy(vars(armed)))
+        return self
+
+    def _rest(self) -> Vehicle:
         self.fly(-3.0, at_rest)
         assert self.command('launch') == ''
         return self.fly(-1.0, at_rest)

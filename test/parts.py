@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 PARTS = ('walks', 'kills', 'floods', 'flights', 'fits', 'fuzz', 'rest')
 PART = os.environ.get('PART', '')
+N = TypeVar('N', int, float)
 
 
-def amount(part: str, few: int, many: int) -> int:
-    """Return how many cases of a library run: few in `make test`, many in its part."""
+def amount(part: str, few: N, many: N) -> N:
+    """Return how many cases, or seconds, run: few in `make test`, many in their part."""
     return many if part == PART else few
 
 

@@ -141,6 +141,7 @@ def sow(prefix, pattern, old, new):
     assert count, f'nothing to break: {pattern}: {old}'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(('pattern', 'old', 'new', 'name'), SEEDS)
 def test_seeded_break_is_named(broken, pattern, old, new, name):
     assert any(text.startswith(name) for text in broken), [text.split('\n')[0] for text in broken]

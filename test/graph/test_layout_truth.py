@@ -23,7 +23,7 @@ SHIPPED = [
     *sorted((SHARE / 'urdf').glob('*.urdf.xacro')),
     *sorted((Path(__file__).parents[2] / 'examples').glob('*/*.urdf*')),
 ]
-RANDOM = amount('rest', 40, 200)
+RANDOM = amount('rest', 8, 200)
 EXACT = {'rtol': 1e-9, 'atol': 1e-9}
 ENDLESS = 1e30
 """Capacity of a tank that a long step does not empty [kg]."""
@@ -49,7 +49,7 @@ def settled(family, thrust):
         field: np.where(np.array(family.command_fields) == field, command, np.nan)
         for field in set(family.command_fields)
     }
-    for dt in (10.0, 10.0, 10.0, 1.0):
+    for dt in (5.0, 5.0, 1.0):
         output = family.step(Command(**given), BodyState(), dt, 0)
     return output
 

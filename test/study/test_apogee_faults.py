@@ -10,6 +10,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from parts import amount
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.study.apogee.cases import decision, judge_log, spoil, verdict
@@ -20,7 +21,7 @@ from propulsion_ros.study.study import read_study
 from propulsion_ros.study.table import rates
 
 _APOGEE = 60.0 / 9.80665
-COUNT = int(os.environ.get('FAULTS', '12'))
+COUNT = int(os.environ.get('FAULTS', amount('rest', 4, 12)))
 """How many faulty logs are flown; the whole library has one for each fault and log."""
 _SLOW = 'astra_upv_2022'  # one sample a second: half of them lost are no flight any more
 

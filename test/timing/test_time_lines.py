@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from parts import amount
 from propulsion_ros.timing.time_lines import TimeLines
 
 S, MS = 10**9, 10**6
@@ -225,7 +226,7 @@ def test_line_that_is_followed_when_it_settles_has_precedence_over_the_one_befor
 
 
 def test_random_stalls_and_other_publishers_take_nothing_from_the_first():
-    for seed in range(60):
+    for seed in range(amount('rest', 12, 60)):
         rng = random.Random(seed)
         gaps = [(t, t + rng.uniform(0.0, 9.5)) for t in (12.0, 26.0, 40.0)]
         first = publisher(gaps=gaps, period=rng.choice([0.01, 0.02, 0.1]))

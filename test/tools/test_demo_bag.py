@@ -2,6 +2,9 @@
 """The demo bag, a recorded live flight, replayed: without DDS and with it."""
 from __future__ import annotations
 
+import contextlib
+import functools
+import io
 import os
 import re
 import subprocess
@@ -96,12 +99,22 @@ def test_flight_has_all_that_a_flight_has(flight):
     assert apogee.header.stamp.sec == 19
 
 
-def test_command_line_gives_the_same_and_a_table(tmp_path, capsys):
-    assert cli.main([
-        'replay', str(CONFIG), str(BAG), str(tmp_path / 'out'), '--vehicle', 'rocket',
-    ]) == 0
+@pytest.fixture(scope='module')
+def replayed(tmp_path_factory):
+    """Return what the command makes of the bag, by the end of the name, and the last it prints."""
+    @functools.cache
+    def replay(target):
+        path, printed = tmp_path_factory.mktemp('replayed') / target, io.StringIO()
+        with contextlib.redirect_stderr(printed):
+            words = 'replay', str(CONFIG), str(BAG), str(path), '--vehicle', 'rocket'
+            assert cli.main([*words]) == 0
+        return path, printed.getvalue()
+    return replay
+
+
+def test_command_line_gives_the_same_and_a_table(replayed, tmp_path):
     # Nothing was late or refused, or it would be said behind.
-    assert re.search(r': \d{4} messages, \d{4} written\n$', capsys.readouterr().err)
+    assert re.search(r': \d{4} messages, \d{4} written\n$', replayed('out')[1])
     table = tmp_path / 'out.csv'
     assert cli.main([
         'replay', str(CONFIG), str(BAG), str(table), '--vehicle', 'rocket', '--node', 'boosters',
@@ -112,7 +125,7 @@ def test_command_line_gives_the_same_and_a_table(tmp_path, capsys):
 
 
 @pytest.mark.parametrize('target', few_of(['out', 'out.csv'], 2))
-def test_neither_ros_nor_its_messages_need_to_be_installed(tmp_path, target):
+def test_neither_ros_nor_its_messages_need_to_be_installed(replayed, tmp_path, target):
     blocked = (
         'import sys\n'
         'for name in ("rclpy", "rcl_interfaces", "builtin_interfaces", "std_msgs", "sensor_msgs",\n'
@@ -120,16 +133,14 @@ def test_neither_ros_nor_its_messages_need_to_be_installed(tmp_path, target):
         '    sys.modules[name] = None\n'
     )
     command = 'from propulsion_ros.tools.cli import main; sys.exit(main(sys.argv[1:]))'
-    arguments = [str(CONFIG), str(BAG), str(tmp_path / target), '--vehicle', 'rocket']
-    assert cli.main(['replay', *arguments]) == 0
-    with_ros = _contents(tmp_path / target)
-    arguments[2] = str(tmp_path / f'without_{target}')
+    without = tmp_path / target
+    arguments = [str(CONFIG), str(BAG), str(without), '--vehicle', 'rocket']
     done = subprocess.run(
         [sys.executable, '-c', blocked + command, 'replay', *arguments],
         capture_output=True, text=True, check=False, cwd=REPOSITORY,
     )
     assert done.returncode == 0, done.stderr
-    assert _contents(tmp_path / f'without_{target}') == with_ros
+    assert _contents(without) == _contents(replayed(target)[0])
 
 
 def _contents(path):

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 from flown_vehicle import wiggle
+from parts import few_of
 from propulsion_ros.flight.belief.departure import DepartureWatch
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.belief.readings import Readings
@@ -186,8 +188,9 @@ def settling(offset, tau=0.5):
     return [(offset * math.exp(-0.01 * i / tau) + wiggle(i), NAN, NAN) for i in range(1000)]
 
 
-@pytest.mark.parametrize('tau', [0.3, 0.7, 1.5])
-@pytest.mark.parametrize('offset', [-2000.0, -300.0, -60.0, 60.0, 300.0, 2000.0])
+@pytest.mark.parametrize(('offset', 'tau'), few_of(
+    itertools.product([-2000.0, -300.0, -60.0, 60.0, 300.0, 2000.0], [0.3, 0.7, 1.5]), 4
+))
 def test_barometer_that_settles_is_no_liftoff(offset, tau):
     """From below it was a climb, from above a fall: both charges fired on the pad."""
     assert run([(wiggle(i), NAN, NAN) for i in range(600)] + settling(offset, tau)) is None
@@ -198,9 +201,9 @@ def test_velocity_that_is_stuck_makes_no_climb_of_a_barometer_that_settles():
     assert run([(altitude, 40.0, NAN) for altitude, *_ in settling(-500.0)]) is None
 
 
-@pytest.mark.parametrize('sensors', [(0,), (0, 1), (0, 2)], ids=['altitude', 'odometry', 'both'])
-@pytest.mark.parametrize('far', [-400.0, 90.0, 400.0])
-@pytest.mark.parametrize('speed', [10.0, 30.0, 60.0])
+@pytest.mark.parametrize(('speed', 'far', 'sensors'), few_of(itertools.product(
+    [10.0, 30.0, 60.0], [-400.0, 90.0, 400.0], [(0,), (0, 1), (0, 2)],
+), 4))
 def test_sensor_that_jumps_and_comes_back_smoothly_is_no_liftoff(far, speed, sensors):
     steps = round(abs(far) / speed / 0.01)
     back = [
@@ -220,7 +223,7 @@ def test_drop_from_where_it_was_held_is_a_fall(sensors):
     assert (index - len(held)) * 0.01 < 3.5
 
 
-@pytest.mark.parametrize('bias', [-3.0, 2.5, 5.0])
+@pytest.mark.parametrize('bias', few_of([-3.0, 2.5, 5.0], 2))
 def test_accelerometer_that_is_off_does_not_date_the_liftoff_to_its_start(bias):
     """The backup timer counts from there: its charges fired in the boost."""
     pad = [(wiggle(i), NAN, wiggle(i) + (5.0 if i == 9 else bias)) for i in range(1700)]
@@ -231,16 +234,18 @@ def test_accelerometer_that_is_off_does_not_date_the_liftoff_to_its_start(bias):
     assert ignition_ns - 100_000_000 < liftoff.clock_ns <= index * 4 * STEP_NS
 
 
-@pytest.mark.parametrize('tau', [0.7, 1.5])
-@pytest.mark.parametrize('offset', [-300.0, 300.0, 2000.0])
+@pytest.mark.parametrize(
+    ('offset', 'tau'), few_of(itertools.product([-300.0, 300.0, 2000.0], [0.7, 1.5]), 3)
+)
 def test_barometer_that_starts_late_and_settles_is_no_liftoff(offset, tau):
     """As after a restart on the pad, where time goes on before any sensor."""
     silence = [(NAN, NAN, NAN)] * 270
     assert run(silence + settling(offset, tau)[::4], 4 * STEP_NS, sensors=(0,)) is None
 
 
-@pytest.mark.parametrize('sensors', [(0,), (0, 1)], ids=['barometer', 'odometry'])
-@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize(('seed', 'sensors'), few_of(
+    itertools.product(range(4), [(0,), (0, 1)]), 3
+))
 def test_wind_on_a_port_is_no_liftoff(seed, sensors):
     """Gusts of 6 m rms, as of 13 m/s at a port that faces them: both charges fired on the pad."""
     rng, time = np.random.default_rng(seed), 0.1 * np.arange(900)
@@ -254,7 +259,7 @@ def test_wind_on_a_port_is_no_liftoff(seed, sensors):
     assert run(samples, 100_000_000, sensors=sensors) is None
 
 
-@pytest.mark.parametrize('height', [8.0, 10.0, 13.0], ids=lambda height: f'{height:g} m')
+@pytest.mark.parametrize('height', few_of([8.0, 10.0, 13.0], 2), ids=lambda height: f'{height:g} m')
 def test_impact_after_a_short_fall_is_no_liftoff(height):
     """The ground pushes what falls onto it, which a crane may have dropped."""
     fall, speed = math.sqrt(2.0 * height / 9.81), math.sqrt(2.0 * height * 9.81)

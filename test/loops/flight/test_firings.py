@@ -2,11 +2,15 @@
 """What is fired while its record is written: charges at least once, igniters at most once."""
 from __future__ import annotations
 
+import copy
+import functools
+import itertools
 import json
 
 import pytest
 from flight_computer import APOGEE, LIFTOFF, MS, Computer, Disk
 
+from parts import few_of
 from propulsion_ros.loops.flight.record_file import encode
 from propulsion_ros.loops.flight.recorder import LONGEST_WAIT, Boot
 from propulsion_ros.settings.files import replace_durably
@@ -76,13 +80,16 @@ class Rocket:
 
     def start(self):
         """Start a process."""
-        disk, begun = SlowDisk(), 100.0 + self.t
-        boot = Boot('boot', lambda: round(begun * 1e9) + self.now.host.steady - 5 * 10**9)
+        disk = SlowDisk()
+        boot = Boot('boot', functools.partial(self._since_boot, 100.0 + self.t))
         computer = Computer(
             config_file=str(self.config), disk=disk, boot=boot, at=self.t, **self.settings
         )
         disk.host, disk.delay = computer.host, self.delay
         self.computers.append(computer)
+
+    def _since_boot(self, begun):
+        return round(begun * 1e9) + self.now.host.steady - 5 * 10**9
 
     @property
     def now(self):
@@ -128,21 +135,40 @@ class Rocket:
         return [name for computer in self.computers for name, _ in computer.fired]
 
 
+@pytest.fixture(scope='module')
+def kept(tmp_path_factory):
+    """Return what gives a rocket that flew up to a time: equal ones are copies of one."""
+    rockets = {}
+
+    def fly(until, settings):
+        key = repr((until, settings))
+        if key not in rockets:
+            rocket = Rocket(tmp_path_factory.mktemp('rocket'), **settings).to(2.0)
+            rocket.now.command('launch')
+            rockets[key] = rocket.to(until)
+        return copy.deepcopy(rockets[key])
+    return fly
+
+
 @pytest.fixture
-def rocket(tmp_path):
-    def make(**settings):
-        rocket = Rocket(tmp_path, **settings).to(2.0)
-        rocket.now.command('launch')
+def rocket(kept, tmp_path):
+    def make(until, **settings):
+        rocket = kept(until, settings)
+        rocket.path = tmp_path / 'flight.json'
+        rocket.settings['state_file'] = rocket.settings['state_file'] and str(rocket.path)
         return rocket
     return make
 
 
 DELAYS = [0.0, 0.05, 0.2, 0.5, NEVER]
+KILLS = pytest.mark.parametrize(
+    ('delay', 'after'), few_of(itertools.product(DELAYS, [0.0, 0.06, 0.22, 0.9]), 3)
+)
 
 
-@pytest.mark.parametrize('delay', DELAYS)
+@pytest.mark.parametrize('delay', few_of(DELAYS, 2))
 def test_charge_and_igniter_wait_for_the_record_and_samples_do_not(rocket, delay):
-    flown = rocket().to(LIT - 0.3)
+    flown = rocket(LIT - 0.3)
     disk = flown.now.disk
     disk.delay = delay
     disk.waits.clear()
@@ -170,11 +196,10 @@ def test_charge_and_igniter_wait_for_the_record_and_samples_do_not(rocket, delay
     ])
 
 
-@pytest.mark.parametrize('after', [0.0, 0.06, 0.22, 0.9])
-@pytest.mark.parametrize('delay', DELAYS)
+@KILLS
 def test_killed_igniter_is_lit_at_most_once(rocket, delay, after):
     """A write that took 50 ms, and a kill: one event twice."""
-    flown = rocket().to(LIT - 0.3)
+    flown = rocket(LIT - 0.3)
     flown.now.disk.delay = delay
     flown.until_spent(1)
     flown.to(round(flown.t + after, 2)).kill()
@@ -190,7 +215,7 @@ def test_killed_igniter_is_lit_at_most_once(rocket, delay, after):
 
 def test_igniter_of_a_repeating_event_is_not_lit_again_after_a_kill(rocket):
     repeating = {**SUSTAINER, 'single_fire': False, 'cooldown': 60000}
-    flown = rocket(events=(DROGUE, repeating)).to(LIT + 1.5)
+    flown = rocket(LIT + 1.5, events=(DROGUE, repeating))
     assert flown.ignitions == 1
     flown.kill()
     flown.to(LIT + 3.0)
@@ -198,10 +223,9 @@ def test_igniter_of_a_repeating_event_is_not_lit_again_after_a_kill(rocket):
     assert flown.ignitions == 1
 
 
-@pytest.mark.parametrize('after', [0.0, 0.06, 0.22, 0.9])
-@pytest.mark.parametrize('delay', DELAYS)
+@KILLS
 def test_killed_charge_is_fired_at_least_once(rocket, delay, after):
-    flown = rocket(events=(DROGUE,)).to(APOGEE - 0.4)
+    flown = rocket(APOGEE - 0.4, events=(DROGUE,))
     flown.now.disk.delay = delay
     flown.until_spent(0)
     flown.to(round(flown.t + after, 2)).kill()
@@ -214,7 +238,7 @@ def test_killed_charge_is_fired_at_least_once(rocket, delay, after):
 
 
 def test_charge_whose_record_never_comes_is_fired_anew_after_each_kill(rocket):
-    flown = rocket(events=(DROGUE,)).to(APOGEE - 0.4)
+    flown = rocket(APOGEE - 0.4, events=(DROGUE,))
     flown.delay = flown.now.disk.delay = NEVER
     for count in range(1, 4):
         flown.until_spent(0)
@@ -233,7 +257,7 @@ def test_charge_whose_record_never_comes_is_fired_anew_after_each_kill(rocket):
 def test_engines_are_lit_with_a_record_or_where_nobody_stands_beside_them(
     rocket, settings, is_lit
 ):
-    flown = rocket(**settings).to(LIT - 0.3)
+    flown = rocket(LIT - 0.3, **settings)
     flown.now.disk.delay = NEVER if settings.get('is_simulated') else 0.0
     flown.to(LIT + 1.0)
     assert flown.events == ['light']
@@ -267,7 +291,7 @@ def test_launch_without_a_record_is_refused_on_a_robot_whose_events_light_engine
     pytest.param((DROGUE, SUSTAINER), id='ended by a command'),
 ])
 def test_ignition_that_waits_is_dropped_by_what_ends_it(rocket, events):
-    flown = rocket(events=events).to(LIT - 0.3)
+    flown = rocket(LIT - 0.3, events=events)
     flown.now.disk.delay = 0.2
     flown.until_spent(1)
     if STOP not in events:
@@ -282,7 +306,7 @@ def test_ignition_that_waits_is_dropped_by_what_ends_it(rocket, events):
 
 def test_abort_and_launch_while_an_ignition_waits_light_nothing(rocket):
     """The ignition of before the abort would have been lit in the next launch."""
-    flown = rocket(events=(DROGUE, IGNITION)).to(3.0)
+    flown = rocket(3.0, events=(DROGUE, IGNITION))
     flown.now.command('ignition')
     flown.now.disk.delay = 0.2
     flown.until_spent(1)
@@ -294,7 +318,7 @@ def test_abort_and_launch_while_an_ignition_waits_light_nothing(rocket):
 
 
 def test_charge_that_waits_is_given_up_by_safe_for_good(rocket):
-    flown = rocket(events=(DROGUE,)).to(APOGEE - 0.4)
+    flown = rocket(APOGEE - 0.4, events=(DROGUE,))
     flown.now.disk.delay = 0.2
     flown.until_spent(0)
     flown.now.loop._requests._follow('safe', is_second=True)
@@ -309,7 +333,7 @@ def test_charge_that_waits_is_given_up_by_safe_for_good(rocket):
 
 
 def test_stop_while_a_charge_waits_leaves_it_owed(rocket):
-    flown = rocket(events=(DROGUE,)).to(APOGEE - 0.4)
+    flown = rocket(APOGEE - 0.4, events=(DROGUE,))
     flown.now.disk.delay = 0.2
     flown.until_spent(0)
     flown.now.host.deactivate()

@@ -13,8 +13,8 @@ ALWAYS = ((-1e9, 1e9),)
 COARSE = 'astra_upv_2022'  # one sample a second
 LOGS = (
     'bella_lui_2020', 'genesis_2023', 'andromeda_2022', COARSE, 'camoes_2023', 'cavour_2023',
-    'erebus11_2022', 'halcyon_2023', 'hedy_2025_baro', 'lince_2023', 'ndrt_2020',
-    'prometheus_2022_telemega', 'prometheus_2022_telemetrum',
+    'erebus11_2022', 'halcyon_2023', 'hedy_2025_baro', 'lince_2023', 'prometheus_2022_telemega',
+    'prometheus_2022_telemetrum', 'ndrt_2020',
 )
 # Begin and length of outages with which the inertial speed was believed for ever, or an apogee
 # was found on the way up.

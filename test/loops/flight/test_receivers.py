@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from flight_computer import APOGEE, Computer
 
+from parts import few_of
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.receivers import Receivers, is_recorder
 from propulsion_ros.replay.recorder import RECORDER
@@ -103,7 +104,7 @@ def test_driver_that_comes_makes_the_robot_ready_within_a_second():
     computer.command('launch')
 
 
-@pytest.mark.parametrize('clock', ['steady', 'stamps'])
+@pytest.mark.parametrize('clock', few_of(['steady', 'stamps'], 2))
 @pytest.mark.parametrize(('settings', 'is_error'), [
     pytest.param({}, True, id='robot'),
     pytest.param({'nodes': ['/rosbag2_recorder']}, True, id='recorder'),

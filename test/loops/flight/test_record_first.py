@@ -127,13 +127,13 @@ def test_launch_is_refused_while_the_record_cannot_be_written(tmp_path):
 
 
 def test_age_of_a_record_counts_from_the_heartbeat(tmp_path):
-    """A brown-out in boost after 15 minutes on the pad."""
+    """A brown-out in boost after minutes on the pad."""
     path, clock = tmp_path / 'flight.json', Clock()
     first = Computer(state_file=str(path), boot=clock.boot)
     first.feed(0.0, 2.0)
     first.command('launch')
-    first.host.wait(900.0)
-    assert read_state(path).snapshot.stamp_ns > 850 * 1_000_000_000
+    first.host.wait(90.0)
+    assert read_state(path).snapshot.stamp_ns > 85 * 1_000_000_000
 
 
 def test_boot_tells_the_age_of_a_record_whatever_the_clock_says():

@@ -2,11 +2,12 @@
 """What must be requested twice is followed for a person's two, and for no program that repeats."""
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from flight_computer import Computer, altitude
+from flight_computer import Computer, altitude, launched
 
 from fake_host import message
 from parts import few_of
@@ -109,10 +110,7 @@ TRANSPORTS = pytest.mark.parametrize('ask', [
 
 
 def armed(**settings):
-    computer = Computer(**{'flight.max_ascent_time': 3.0, **settings})
-    computer.feed(0.0, LAUNCHED)
-    computer.command('launch')
-    return computer
+    return launched(LAUNCHED, **{'flight.max_ascent_time': 3.0, **settings})
 
 
 def rest(computer, seconds):
@@ -121,9 +119,9 @@ def rest(computer, seconds):
     computer.feed(begin, begin + seconds, motion=lambda t: 0.0)
 
 
-@TRANSPORTS
-@pytest.mark.parametrize('rate', few_of([0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 50.0], 3))
-@pytest.mark.parametrize('is_simulated', [False, True], ids=['robot', 'simulation'])
+@pytest.mark.parametrize(('ask', 'is_simulated', 'rate'), few_of(itertools.product(
+    [by_message, by_service], [False, True], [0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 50.0],
+), 5))
 def test_program_that_repeats_an_override_fires_nothing_on_the_pad(ask, rate, is_simulated):
     """A publisher of 1 Hz, each message with a stamp of its own, was two requests."""
     computer = armed(is_simulated=is_simulated)
@@ -137,9 +135,9 @@ def test_program_that_repeats_an_override_fires_nothing_on_the_pad(ask, rate, is
         assert any('repeated as by a program' in line for line in computer.warnings)
 
 
-@TRANSPORTS
-@pytest.mark.parametrize('apart', [0.5, 1.0, 4.9])
-@pytest.mark.parametrize('is_simulated', [False, True], ids=['robot', 'simulation'])
+@pytest.mark.parametrize(('ask', 'is_simulated', 'apart'), few_of(itertools.product(
+    [by_message, by_service], [False, True], [0.5, 1.0, 4.9],
+), 2))
 def test_two_requests_of_a_person_are_followed(ask, apart, is_simulated):
     computer = armed(is_simulated=is_simulated)
     ask(computer)

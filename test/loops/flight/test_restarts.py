@@ -2,7 +2,9 @@
 """What a restart of the flight computer must not lose, and what it must not do."""
 from __future__ import annotations
 
+import copy
 import errno
+import functools
 import itertools
 import math
 import os
@@ -14,7 +16,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from flight_computer import APOGEE, CONFIG, MAIN, MS, Computer, altitude, odometry
+from flight_computer import (
+    APOGEE,
+    CONFIG,
+    ELSEWHERE,
+    MAIN,
+    MS,
+    Computer,
+    Disk,
+    altitude,
+    odometry,
+)
 
 from parts import few_of
 from propulsion_ros.loops.flight.actuation import ATTEMPTS
@@ -40,12 +52,16 @@ class Clock:
             return self._begun_ns
         return self._begun_ns + self._host.steady - self._steady_ns
 
-    def start(self, path, after=0.0):
+    def start(self, path, after=0.0, disk=None):
         """Return a computer that begins some seconds after the one before ended."""
-        self._begun_ns, self._host = self._now_ns() + round(after * 1e9), None
-        computer = Computer(state_file=str(path), boot=self.boot)
+        self.stop(after)
+        computer = Computer(state_file=str(path), boot=self.boot, disk=disk)
         self._host, self._steady_ns = computer.host, computer.host.steady
         return computer
+
+    def stop(self, after=0.0):
+        """Stand still some seconds later."""
+        self._begun_ns, self._host = self._now_ns() + round(after * 1e9), None
 
 
 # Engines.
@@ -143,25 +159,33 @@ def rest(t):
     return 0.02 * (round(50.0 * t) % 2)
 
 
-def landed(tmp_path, clock):
-    """Return the path of a record of a flight that has landed and owes a pulse."""
-    path = tmp_path / 'flight.json'
-    first = clock.start(path)
+@functools.cache
+def landed():
+    """Return the record of a flight that has landed and owes a pulse, and its clock."""
+    clock = Clock()
+    first = clock.start(ELSEWHERE, disk=Disk())
     first.feed(0.0, 2.0)
     first.command('launch')
     first.feed(2.0, 60.0, motion=lambda t: altitude(t) + 0.02 * (round(50.0 * t) % 2))
     assert first.flags['subphase'] == 'landed'
-    record = read_state(path)
+    clock.stop()
+    record = first.disk.records[-1]
     assert record.snapshot.is_supported
     assert record.pulses == ()
-    replace_durably(path, encode(replace(record, pulses=(OwedPulse(0, 0, 1000 * MS),))))
-    return path
+    return encode(replace(record, pulses=(OwedPulse(0, 0, 1000 * MS),))), clock
+
+
+def landed_in(tmp_path):
+    """Return the path of such a record, and its clock."""
+    record, clock = landed()
+    path = tmp_path / 'flight.json'
+    replace_durably(path, record)
+    return path, copy.deepcopy(clock)
 
 
 def resumed_landed(tmp_path):
     """Return a computer that has resumed such a flight without any sensor."""
-    clock = Clock()
-    path = landed(tmp_path, clock)
+    path, clock = landed_in(tmp_path)
     second = clock.start(path, after=1.0)
     second.host.now = 62 * 10**9
     second.wait(3.0)
@@ -196,8 +220,7 @@ def test_pulse_that_is_owed_is_given_where_the_vehicle_falls_after_all(tmp_path)
 
 
 def test_flight_that_has_landed_and_is_seen_at_rest_is_over(tmp_path):
-    clock = Clock()
-    path = landed(tmp_path, clock)
+    path, clock = landed_in(tmp_path)
     second = clock.start(path, after=1.0)
     second.feed(61.0, 66.0, motion=lambda t: 0.02 * (round(50.0 * t) % 2))
     assert second.flags['phase'] == 'preflight'

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flight_computer import APOGEE, CONFIG, MAIN, Computer, interrupted, request
+from flight_computer import APOGEE, CONFIG, MAIN, Computer, interrupted, launched, request
 
 from propulsion_ros.loops.flight.record_file import read_state
 
@@ -157,10 +157,7 @@ def test_requests_that_wait_are_dropped_and_older_ones_are_refused():
 
 
 def test_it_replays():
-    live = Computer()
-    live.feed(0.0, 2.0)
-    live.command('launch')
-    live.feed(2.0, 8.0)
+    live = launched(8.0)
     live.call('safe')
     live.feed(8.0, 8.6)
     live.call('safe')
@@ -176,10 +173,7 @@ def test_it_replays():
 
 
 def test_no_change_of_phase_takes_it_back():
-    computer = Computer()
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.feed(2.0, APOGEE - 1.0)
+    computer = launched(APOGEE - 1.0)
     assert not computer.call('safe')[0]
     computer.feed(APOGEE - 1.0, APOGEE - 0.4)
     assert computer.call('safe')[0]

@@ -11,7 +11,7 @@ from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
 
 pytestmark = pytest.mark.filterwarnings('error::RuntimeWarning')
-SETS, COUNT = amount('rest', 8, 80), amount('rest', 50, 250)
+SETS, COUNT = amount('rest', 3, 80), amount('rest', 50, 250)
 FULL = 1.0 + 1e-9
 SUBSTEPS = (1.0, 30.0, 1000.0)
 """A body divides a step into at most 1000, to follow the drag that it has at the start."""
