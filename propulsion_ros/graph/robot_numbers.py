@@ -468,7 +468,7 @@ def couplings(robot: RobotLayout) -> Iterator[Number]:
                 senses = [group.matrix[5, k] - arms[2, k] for k in ways[0]]
                 remedy = f'turn the <direction> of {which} round' + (
                     ', or exchange their places' if min(senses) < 0.0 < max(senses) else '')
-            yield Number('direction', share, 'of rotors that push up ', 1.0, i, group.name, remedy)
+            yield Number('direction', share, 'of those that push up ', 1.0, i, group.name, remedy)
 
 
 def _coupled(matrix: FloatArray) -> float:

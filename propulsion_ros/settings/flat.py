@@ -210,12 +210,13 @@ def meant(near: str) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return the nearest known word, '' where none is near; the only one that it begins is.
 
-    The case of letters does not count.
+    A word that only the case of its letters tells from a known one is near it.
     """
-    words, low = {each.lower(): each for each in known}, word.lower()
-    longer = [each for each in words if low and each.startswith(f'{low}_')]
-    near = difflib.get_close_matches(low, words, n=1) or (longer if len(longer) == 1 else [])
-    return words[near[0]] if near else ''
+    words = list(known)
+    lower, low = {each.lower(): each for each in words}, word.lower()
+    longer = [each for each in words if word and each.startswith(f'{word}_')]
+    near = difflib.get_close_matches(word, words, n=1) or (longer if len(longer) == 1 else [])
+    return near[0] if near else lower.get(low, '')
 
 
 def nearest_key(key: str, known: Iterable[str]) -> str:

@@ -70,7 +70,7 @@ class DepartureWatch:
         self._level, self._is_level_known, self._has_settled = 0.0, False, False
         self._forget_flight()
         self._forget_push()
-        self._moved_ns, self._read_ns = -_MOVED_NS, 0
+        self._moved_ns, self._read_ns, self._was_off = -_MOVED_NS, 0, False
 
     def _forget_flight(self) -> None:
         self.found: Departure | None = None
@@ -86,9 +86,11 @@ class DepartureWatch:
     def _end_push(self, now_ns: int) -> None:
         """Forget a push of what is certainly held: it rests again, or its accelerometer is off."""
         is_off = self._pushed_ns is not None and now_ns - self._pushed_ns > _PUSHES_NS
-        if is_off or now_ns - self._moved_ns > _MOVED_NS:
+        is_still = now_ns - self._moved_ns > _MOVED_NS
+        if is_off or is_still:
             self._forget_push()
             self._is_off = is_off
+            self._was_off = is_off
 
     def feel(self, now_ns: int, force: Vector) -> None:
         """Take a specific force [m/s^2], NaN where unknown, and note since when it is a push."""
@@ -111,7 +113,8 @@ class DepartureWatch:
             self._gained = max(self._gained, self._speed)
 
     def update(
-        self, now_ns: int, belief: Belief, held: float, height: float, *, has_force: bool
+        self, now_ns: int, belief: Belief, held: float, height: float, *, has_speed: bool,
+        has_force: bool,
     ) -> None:
         """Follow the belief after it has taken readings.
 
@@ -125,8 +128,8 @@ class DepartureWatch:
             Its probability that something holds the vehicle.
         height : float
             Last reading of a height that lives [m], NaN where none does.
-        has_force : bool
-            Whether the accelerometer lives.
+        has_speed, has_force : bool
+            Whether a speed, and the accelerometer, live.
         """
         has_height = math.isfinite(height)
         if has_height and not self._is_level_known:
@@ -140,7 +143,10 @@ class DepartureWatch:
         if self._left_ns is None:
             self._left_ns = now_ns
         if self.found is None:
-            self._look(now_ns, belief, held, height, self._left_ns, has_force=has_force)
+            self._look(
+                now_ns, belief, held, height, self._left_ns, has_speed=has_speed,
+                has_force=has_force,
+            )
         elif self.found.source == FALL and self._is_read(belief, height):
             # One reading may be a glitch, and the belief may run on without the height.
             self.fallen = max(self.fallen, self._level - max(height, belief.flight[0]))
@@ -166,7 +172,7 @@ class DepartureWatch:
 
     def _look(
         self, now_ns: int, belief: Belief, held: float, height: float, left_ns: int, *,
-        has_force: bool,
+        has_speed: bool, has_force: bool,
     ) -> None:
         """Look whether what has likely left since a moment has gone, and has gone for long."""
         pushed_ns = self._pushed_ns if has_force else None
@@ -176,8 +182,12 @@ class DepartureWatch:
         by_height = height - self._level
         # The belief runs on where a height stops; beside one that stays nothing is away.
         away = by_height if self._is_read(belief, height) else flown - self._level
-        is_level = math.isfinite(by_height) and abs(by_height) <= distance
-        is_away = abs(away) > distance and not is_level
+        has_height = math.isfinite(by_height)
+        is_level = has_height and abs(by_height) <= distance
+        # What an accelerometer shows alone, and no push began, is a fault of it.
+        is_alone = has_force and not (has_height or has_speed)
+        is_shown = not is_alone or pushed_ns is not None or self._was_off
+        is_away = abs(away) > distance and is_shown and not is_level
         self._has_gone |= is_thrown or (is_away and away * speed > 0.0)
         # What pushes it up lifts it; what pushes it as it comes down is the ground.
         is_fast = (abs(speed) if pushed_ns is None else speed) > slowest

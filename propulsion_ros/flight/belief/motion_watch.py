@@ -282,4 +282,7 @@ class MotionWatch:
         elif has_lasted:
             self.is_supported = True
         height = self._height if live[Channel.HEIGHT] else math.nan
-        self._departure.update(now_ns, belief, held, height, has_force=live[Channel.FORCE])
+        self._departure.update(
+            now_ns, belief, held, height, has_speed=live[Channel.SPEED],
+            has_force=live[Channel.FORCE],
+        )

@@ -299,6 +299,6 @@ def test_a_drop_is_as_deep_as_both_the_height_and_the_belief_show(step, fallen):
     for i in range(81):
         watch.feel(i * 100_000_000, (0.0, 0.0, 0.0))
         height = 2000.0 - min(i, 30) + step * max(i - 30, 0)
-        watch.update(i * 100_000_000, Believed(), 0.001, height, has_force=True)
+        watch.update(i * 100_000_000, Believed(), 0.001, height, has_speed=False, has_force=True)
     assert watch.found.source == 'fall'
     assert watch.fallen == fallen

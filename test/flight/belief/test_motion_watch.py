@@ -103,6 +103,19 @@ def test_zeros_beside_a_height_without_a_fall_are_a_dead_accelerometer(speed, pu
     assert min(held[6:]) > 0.9
 
 
+@pytest.mark.parametrize('height', [
+    pytest.param(None, id='silent'), pytest.param(lambda t: 0.0, id='repeats itself'),
+])
+@pytest.mark.parametrize('push', [0.0, 30.0])
+def test_a_fall_that_no_height_shows_is_none(height, push):
+    """Both charges fired beside a barometer so coarse that it repeated itself."""
+    watched = Watched()
+    watched.read(40.0, lambda t: 0.0, lambda t: G, noise=0.0, learns=True)
+    watched.read(0.2, height, lambda t: push + G, noise=0.0)
+    watched.read(10.0, height, lambda t: 0.02, noise=0.0)
+    assert watched.watch.departure is None
+
+
 @pytest.mark.parametrize('speed', [10.0, 30.0, 100.0])
 @pytest.mark.parametrize('offset', [0.0, 0.3])
 def test_a_height_that_falls_freely_is_no_rest_beside_zeros(speed, offset):
