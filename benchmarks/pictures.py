@@ -71,13 +71,13 @@ def boosters(axes: Any) -> None:
 def rotors(axes: Any) -> None:
     """Draw the lag of rotor speed and of thrust, and both slew limits."""
     kinds: dict[str, dict[str, Any]] = {
-        'lag of rotor speed': {}, 'lag of thrust': {'lag_on': 'thrust'},
+        'lag of the rotor speed': {}, 'lag_on thrust': {'lag_on': 'thrust'},
         'max_rotor_acceleration 5000 rad/s²': {'max_rotor_acceleration': 5000.0},
         'max_thrust_rate 40 N/s': {'max_thrust_rate': 40.0},
     }
-    times = _times(1.0)
-    asked = np.where((times > 0.1) & (times < 0.6), 8.0, 1.0)
-    axes[0].plot(times, asked, 'k:', label='demand')
+    times = _times(0.47) - 10 * _DT
+    asked = np.where(np.arange(times.size) < 10, 1.0, 8.0)
+    axes[0].step([times[0], 0.0, times[-1]], [1.0, 8.0, 8.0], 'k:', where='post', label='demand')
     for label, settings in kinds.items():
         model: Any = Rotors(RotorsParams(
             names=['r'], max_thrust=10.0, motor_constant=1.4e-5, time_constant_up=0.06,
@@ -88,8 +88,12 @@ def rotors(axes: Any) -> None:
         ]
         axes[0].plot(times, [output.applied[0] for output in outputs], label=label)
         axes[1].plot(times, [output.velocity[0] for output in outputs], label=label)
-    axes[0].set_ylabel('thrust [N]')
-    axes[1].set_ylabel('rotor speed [rad/s]')
+    axes[0].set_title('Thrust after a step up', loc='left', fontsize=10)
+    axes[1].set_title('Rotor speed after the same step', loc='left', fontsize=10)
+    for axis, label in zip(axes, ('thrust [N]', 'rotor speed [rad/s]'), strict=True):
+        axis.set_ylabel(label)
+        axis.set_xlabel('time after the step [s]')
+        axis.set_xlim(times[0], times[-1])
 
 
 def thrusters(axes: Any) -> None:
