@@ -132,7 +132,7 @@ class CubesatPilot(Pilot):
         """Return what is being done, and how fast it turns."""
         rate = np.degrees(motion.angular_velocity)
         name, _ = target_at(_PLAN, time)
-        return f'turns by {rate[0]:+6.2f} {rate[1]:+6.2f} {rate[2]:+6.2f} deg/s  {name:<8}'
+        return f'turns by {rate[0]:+6.2f} {rate[1]:+6.2f} {rate[2]:+6.2f} deg/s  now: {name:<8}'
 
 
 def _momentum(rows: FloatArray) -> FloatArray:

@@ -263,7 +263,7 @@ def _spin(
 
 def _progress(pilot: PilotNode, wall: float) -> str:
     rate = pilot.now / wall if wall > 0.0 else 0.0
-    return f'  T {pilot.now:6.1f} s  {pilot.status} {rate:4.1f} x real time '
+    return f'  T {pilot.now:6.1f} s  {pilot.status}  at {rate:.1f} x real time '
 
 
 @contextmanager

@@ -146,7 +146,7 @@ class QuadrotorPilot(Pilot):
     def status(self, time: float, motion: Motion) -> str:
         """Return the place and what is being done."""
         x, y, z = motion.position
-        return f'x {x:+5.2f}  y {y:+5.2f}  z {z:+5.2f} m  {target_at(_PLAN, time)[0]:<13}'
+        return f'x {x:+5.2f}  y {y:+5.2f}  z {z:+5.2f} m  now: {target_at(_PLAN, time)[0]:<8}'
 
 
 def _summarise(recording: Recording) -> Summary:

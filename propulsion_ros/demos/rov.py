@@ -205,7 +205,7 @@ class RovPilot(Pilot):
         _, _, yaw = roll_pitch_yaw(motion.rotation)
         return (
             f'{-motion.position[2]:5.2f} m deep  {np.degrees(yaw):+6.1f} deg  '
-            f'{motion.velocity[0]:+5.2f} m/s  {target_at(_PLAN, time)[0]:<14}'
+            f'{motion.velocity[0]:+5.2f} m/s  now: {target_at(_PLAN, time)[0]:<7}'
         )
 
     def _on_thrusters(self, stamp: float, message: Any) -> None:

@@ -69,6 +69,8 @@ def _draw_view(axis: Any, robot: RobotLayout, title: str, right: int, up: int) -
     axis.set_ylabel(f'{"xyz"[up]} [m]')
     axis.set_aspect('equal', adjustable='datalim')
     axis.margins(0.15)
+    # Few enough that a minus and three digits do not touch the next one.
+    axis.locator_params(nbins=6)
     axis.grid(alpha=0.3)
 
 

@@ -93,15 +93,14 @@ def figure_of(page: Page) -> Any:
         for i, panel in enumerate(page.above):
             axis = figure.add_subplot(grid[i])
             draw_panel(axis, page, panel, has_names=not i)
-            axis.set_xlabel('' if page.panels or i else page.time_label)
+            axis.set_xlabel(panel.across or page.time_label)
     grid = parts[-1].subgridspec(max(count, 1), beside)
     for i, panel in enumerate(page.panels):
         cell = grid[divmod(i, beside)]
         if panel.spread is None:
             axis = figure.add_subplot(cell)
             draw_panel(axis, page, panel, has_names=not i and not page.above)
-            if i + beside >= len(page.panels):
-                axis.set_xlabel(page.time_label)
+            axis.set_xlabel(panel.across or page.time_label)
         else:
             _draw_spread(figure, cell, page, panel, panel.spread)
     return figure
@@ -254,6 +253,7 @@ def _draw_spread(
     first = axis = figure.add_subplot(grid[0])
     if panel.traces:
         draw_panel(axis, page, panel, has_names=False)
+        axis.set_xlabel(panel.across or page.time_label)
         axis.margins(y=0.12)
         _draw_limits(axis, panel)
         _call_out(axis, panel)

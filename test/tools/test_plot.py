@@ -13,7 +13,16 @@ import pytest
 from plot_pages import decided, found, panels, parabolas, points, predicted
 
 from parts import few_of
-from propulsion_ros.drawing.figure import COMMAND, DECIDING, FITTED, Mark, Panel, Span, Trace
+from propulsion_ros.drawing.figure import (
+    COMMAND,
+    DECIDING,
+    FITTED,
+    Mark,
+    Page,
+    Panel,
+    Span,
+    Trace,
+)
 from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.pictures.signals import Channel, Fit, Signals
 from propulsion_ros.pictures.table import signals_of_log
@@ -129,6 +138,23 @@ def test_the_altitude_says_what_the_flight_logic_made_of_it():
         # Each fit of a throw is the throw itself.
         t, height = drawn['parabolas fitted to it'].get_data()
         assert height == pytest.approx(10.0 * t - 5.0 * t**2)
+    finally:
+        plt.close(figure)
+
+
+def test_each_panel_over_time_names_its_axis():
+    pytest.importorskip('matplotlib')
+    import matplotlib.pyplot as plt
+
+    from propulsion_ros.pictures.picture import figure_of
+
+    made = tuple(Panel(f'p{i}', across='throttle' * (i == 3)) for i in range(5))
+    figure = figure_of(Page('a', 'time [s]', 0.0, 1.0, above=(Panel('above'),), panels=made))
+    try:
+        labels = {axis.get_title(loc='left'): axis.get_xlabel() for axis in figure.axes}
+        assert len(labels) == 6
+        assert {title for title, label in labels.items() if label != 'time [s]'} == {'p3'}
+        assert labels['p3'] == 'throttle'
     finally:
         plt.close(figure)
 
