@@ -39,8 +39,8 @@ _SLOW = 2.0
 """Wall time that a simulation may be behind its pace before it is reported [s]."""
 _MOST_SKIPPED = 10
 """Steps in a row that a controller may skip at first."""
-_HOP = 0.1
-"""A touchdown after less time in the air is not reported [s]."""
+_HOP, _STANDS = 0.1, 1e-9
+"""A shorter time in the air is not reported [s], and a smaller speed is left by rounding [m/s]."""
 
 
 class VehicleLoop:
@@ -277,6 +277,7 @@ class VehicleLoop:
         if velocity is None or airborne * self._ticks.dt < _HOP:
             return
         down, along = -velocity[2], float(np.hypot(velocity[0], velocity[1]))
+        along = along if along > _STANDS else 0.0
         self._touchdown = f'{down:.3g} m/s down, {along:.3g} m/s along the ground'
         self._host.log('info', f'touchdown at {self.time_ns * 1e-9:.3f} s: {self._touchdown}')
 

@@ -565,6 +565,20 @@ def test_touchdown_is_reported_with_its_speed():
     assert values['touchdown'] == '4.5 m/s down, 0.5 m/s along the ground'
 
 
+@pytest.mark.parametrize(('along', 'said'), [
+    pytest.param(6e-13, '0', id='left by rounding'),
+    pytest.param(-2e-8, '2e-08', id='slow'),
+])
+def test_what_rounding_leaves_is_no_speed_along_the_ground(along, said):
+    vehicle = Vehicle(**{
+        'body.start_position': [0.0, 0.0, 1.0], 'body.start_velocity': [along, 0.0, 0.0],
+    }).begin()
+    for tick in range(100):
+        vehicle.push_all(tick)
+    (line,) = [line for line in vehicle.host.said('info') if 'touchdown' in line]
+    assert line.endswith(f', {said} m/s along the ground')
+
+
 def test_clock_that_gets_a_rival_in_flight_stops_the_vehicle():
     vehicle = Vehicle().begin()
     vehicle.push_all(0)
