@@ -69,8 +69,9 @@ def unidentified(fit: Fit) -> dict[str, str]:
         reason = ''
         if name in fit.unknown:
             others = [other for other in _partners(fit, i) if other != name]
+            user = problem.free_of(i).used_by
             reason = f'only together with {", ".join(others)}' if others else (
-                'it changes nothing that was measured'
+                'it changes nothing that was measured' + f'; only {user} uses it' * bool(user)
             )
         elif twin := _twin(fit, i, is_rough=bool(sd[i] > _ROUGH * abs(values[i]))):
             reason = (

@@ -166,7 +166,7 @@ def test_a_parameter_that_the_conversion_does_not_use_is_not_identified(bench, c
     assert head.split() == ['parameter', 'before', 'after', 'sd', 'unit', 'verdict']
     assert row.split()[0] == 'thrusters.rotor_constant_left'
     assert row.endswith('not identified')
-    assert 'not identified: it changes nothing that was measured' in line
+    assert 'not identified: it changes nothing that was measured; only dead_zone uses it' in line
 
 
 def test_a_place_without_a_folder_is_refused_before_the_fit(bench, capsys, tmp_path):
