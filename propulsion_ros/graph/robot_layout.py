@@ -143,6 +143,17 @@ class RobotLayout:
         return height, hulls.metacentric_height(self.body, density, height)
 
     @property
+    def buoyancy(self) -> tuple[float, float] | None:
+        """Mass of the fluid that is displaced [kg], and how high its centre is over the mass's [m].
+
+        None for what displaces none, or hulls, whose share is not known before they float.
+        """
+        displaced = self.params.fluid_density * self.params.displaced_volume
+        if not displaced:
+            return None
+        return displaced, float(self.params.centre_of_buoyancy[2] - self.body.com[2])
+
+    @property
     def controlled(self) -> list[str]:
         """Parts of the wrench that some thrusts, at some angles, make without any other part."""
         # Water holds up what floats.
@@ -222,6 +233,12 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
         rows.append((
             'afloat', f'{robot.base_link} {height} m above the water, '
             f'metacentre {metacentre} m above the centre of mass',
+        ))
+    if robot.buoyancy:
+        displaced, height = robot.buoyancy
+        rows.append((
+            'buoyancy', f'displaces {displaced:.4g} kg, its centre {_number(height)} m above the '
+            'centre of mass',
         ))
     if robot.not_counted:
         rows.append(('not counted', robot.not_counted))

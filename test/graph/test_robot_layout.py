@@ -133,6 +133,29 @@ def test_a_boat_is_said_to_float_and_a_stone_is_not():
     assert rows(200.0) == []
 
 
+@pytest.mark.parametrize(('density', 'volume', 'row'), [
+    pytest.param(1025.0, 0.012, 'displaces 12.3 kg, its centre 0.04 m above the centre of mass',
+                 id='floats up'),
+    pytest.param(1000.0, 0.002, 'displaces 2 kg, its centre 0.04 m above the centre of mass',
+                 id='sinks'),
+    pytest.param(1025.0, 0.0, '', id='displaces nothing'),
+    pytest.param(0.0, 0.012, '', id='in air'),
+])
+def test_what_is_under_water_has_a_row_of_its_buoyancy(density, volume, row):
+    text = (
+        '<robot name="r"><link name="b"><inertial><origin xyz="0 0 -0.01"/><mass value="9"/>'
+        '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<gazebo><plugin filename="propulsion_ros" name="thrusters"><thruster name="t">'
+        '<link>b</link><rotor_constant>1e-3</rotor_constant></thruster></plugin></gazebo></robot>'
+    )
+    values = {'body.fluid_density': density, 'body.displaced_volume': volume,
+              'body.centre_of_buoyancy': [0.0, 0.0, 0.03]}
+    specs = actuators_from_urdf(text, loop_params_of)
+    robot = sources_of(text, specs, lambda node: values if node == 'vehicle' else {}).layout
+    rows = [line.split('buoyancy')[1].strip() for line in lines_of(robot) if 'buoyancy' in line]
+    assert rows == [row] * bool(row)
+
+
 def test_sum_of_thrusts_is_known_where_each_limit_in_it_is():
     text = (
         '<robot name="a"><link name="base_link"/><link name="b"/><joint name="j" type="fixed">'
