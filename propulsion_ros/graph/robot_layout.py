@@ -235,10 +235,10 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
             f'metacentre {metacentre} m above the centre of mass',
         ))
     if robot.buoyancy:
-        displaced, height = robot.buoyancy
+        displaced, above = map(_number, robot.buoyancy)
         rows.append((
-            'buoyancy', f'displaces {displaced:.4g} kg, its centre {_number(height)} m above the '
-            'centre of mass',
+            'buoyancy',
+            f'displaces {displaced} kg, its centre {above} m above the centre of mass',
         ))
     if robot.not_counted:
         rows.append(('not counted', robot.not_counted))
