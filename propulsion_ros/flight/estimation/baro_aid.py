@@ -261,6 +261,7 @@ class BaroAid:
         self._lock.reset()
         self.pad_altitude = self._params.site_altitude
         self._is_armed, self._referred_ns = False, 0
+        self._stepped = 0.0
         self._held.reset()
         self.surprise = math.nan
         self.imu_doubt_ns: int | None = None
@@ -346,6 +347,8 @@ class BaroAid:
         verdict = self._judge.refuse(stamp_ns, innovation, width, may_step=may_step)
         if verdict is Verdict.STEP:
             self._follow_step(stamp_ns, innovation, stage)
+        elif verdict is Verdict.LOST and self._steps_back(innovation, width):
+            self._follow_step(stamp_ns, -self._stepped, stage)
         elif verdict is Verdict.LOST:
             self._believe(stamp_ns, innovation, is_inertial=is_inertial)
 
@@ -369,9 +372,15 @@ class BaroAid:
             self._reference.reset()
             self._pending.clear()
         else:
+            self._stepped += innovation
             self._filter.altitude_bias += innovation
             self._filter.forget(ALTITUDE_BIAS, _STEP_SIGMA**2)
         self._judge.reset()
+
+    def _steps_back(self, innovation: float, width: float) -> bool:
+        """Return whether the sensor is back from where it has stepped, as after a charge."""
+        off = abs(innovation + self._stepped)
+        return self._stepped != 0.0 and off < max(_STEADY * abs(self._stepped), 0.5 * width)
 
     @property
     def _is_climb_certain(self) -> bool:

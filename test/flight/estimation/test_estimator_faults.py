@@ -171,6 +171,18 @@ def healthy(flight):
     return detected - flight['apogee']
 
 
+@pytest.mark.parametrize('pascal', [-700.0, 3000.0, 7000.0])
+@pytest.mark.parametrize('window', [(8.0, 11.5), (9.5, 12.5), (10.0, 11.0)], ids=str)
+def test_barometer_that_is_off_over_the_apogee_is_believed_again_after_it(
+    flight, monkeypatch, pascal, window
+):
+    """Its step in the coast was its bias for good, so that a main never fired."""
+    monkeypatch.setitem(BIASES, 'pressure', ('pressure', np.array([pascal])))
+    rows, _, _ = _follow(flight, 'pressure', 'biased', window)
+    after = rows[rows[:, 0] > window[1] + AFTER]
+    assert np.abs(after[:, 1]).max() < 2.0 * AFTERWARDS
+
+
 def test_without_fault_apogee_is_found_at_once(healthy):
     assert abs(healthy) < 0.2
 
