@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from propulsion_ros.flight.belief.departure import PUSH, Departure
 from propulsion_ros.flight.events.variables import Sample
-from propulsion_ros.flight.motion.live_value import LiveValue
 from propulsion_ros.flight.motion.signs import Fall, MotionSigns, Repeated
-from propulsion_ros.flight.motion.slope import Slope
+from propulsion_ros.flight.motion.slope import LiveValue, Slope
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.snapshot import Snapshot

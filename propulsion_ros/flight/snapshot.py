@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from propulsion_ros.flight.events.events import EventRecord
-from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import Phase
-from propulsion_ros.flight.phases.progress import Marks
+from propulsion_ros.flight.phases.progress import Mark, Marks, Vertex
 
 
 @dataclass(frozen=True)

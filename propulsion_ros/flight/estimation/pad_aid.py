@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attitude on the pad, and what a vehicle at rest says of the biases."""
+"""The pad: its altitude, the attitude on it, and what a vehicle at rest says of the biases."""
 from __future__ import annotations
 
 import math
+from collections import deque
+from collections.abc import Collection
 
 import numpy as np
 
@@ -28,6 +30,10 @@ _REST_RATE = 0.002  # [rad/s]
 _DRIFT = 5.0  # a speed that a wrong attitude does not make up on the pad [m/s]
 _SWING = 3.0  # of the mean force of a parachute that swings [m/s^2]
 _ALIGNED_SIGMA = 0.1  # of the attitude taken from a few samples [rad]
+_READINGS = 100
+_RECENT = 9  # a spike among them moves the median hardly at all
+_FAR = 12.0  # median deviations beyond which a reading is no noise: 8 sigma of normal noise
+_NEAR = 15.0  # what is no farther off is never a spike: a coarse barometer has such steps [m]
 
 
 class PadAid:
@@ -189,3 +195,69 @@ def matrix_row(attitude: Quaternion, i: int) -> FloatArray:
     """Return a row of the rotation matrix from the body to the world."""
     axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     return np.array([rotate(attitude, axis)[i] for axis in axes])
+
+
+def mean_without_spikes(readings: Collection[float]) -> float:
+    """Return the mean of readings, less those far from their median; NaN of none."""
+    if not readings:
+        return math.nan
+    if max(readings) - min(readings) > _NEAR:
+        median = _median(readings)
+        spread = _median([abs(reading - median) for reading in readings])
+        limit = max(_FAR * spread, _NEAR)
+        readings = [reading for reading in readings if abs(reading - median) <= limit]
+    return math.fsum(readings) / len(readings)
+
+
+def _median(values: Collection[float]) -> float:
+    return sorted(values)[len(values) // 2]
+
+
+class PadReference:
+    """Turns altitudes above any datum into altitudes above the pad.
+
+    While it is open it follows the mean of the last 100 readings, without spikes among them;
+    closed, it stays. A pad whose altitude is known beforehand is never measured.
+
+    Parameters
+    ----------
+    known : float
+        Altitude of the pad above the datum [m]; NaN where it is to be measured.
+    """
+
+    def __init__(self, known: float = math.nan) -> None:
+        self._known = known
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was measured, and what was set, and open the reference."""
+        self._set = math.nan
+        self._readings: deque[float] = deque(maxlen=_READINGS)
+        self._mean = math.nan
+        self.is_open = True
+
+    @property
+    def altitude(self) -> float:
+        """Altitude of the pad above the datum [m]; NaN before the first reading."""
+        if math.isfinite(self._set):
+            return self._set
+        return self._known if math.isfinite(self._known) else self._mean
+
+    def set_here(self) -> None:
+        """Take the pad to be where the last readings are, their median; measured no more."""
+        recent = list(self._readings)[-_RECENT:]
+        if recent:
+            self.set(_median(recent))
+
+    def set(self, altitude: float) -> None:
+        """Take the pad to be at an altitude above the datum [m], measured no more."""
+        self._set = altitude
+
+    def above_pad(self, altitude: float) -> float:
+        """Take one reading [m] and return it above the pad; NaN where it is not finite."""
+        if not math.isfinite(altitude):
+            return math.nan
+        if self.is_open or not self._readings:
+            self._readings.append(altitude)
+            self._mean = mean_without_spikes(self._readings)
+        return altitude - self.altitude

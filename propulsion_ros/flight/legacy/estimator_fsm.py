@@ -8,7 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from propulsion_ros.flight.estimation.tangent_plane import FLATTENING, SEMI_MAJOR_AXIS
+from propulsion_ros.flight.estimation.gnss_aid import FLATTENING, SEMI_MAJOR_AXIS
 from propulsion_ros.flight.legacy.madgwick import Madgwick
 from propulsion_ros.settings.quantity import FloatArray
 

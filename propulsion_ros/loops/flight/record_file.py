@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.flight.events.events import EventRecord
-from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import Phase
+from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.flight.snapshot import Snapshot
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import ABSENT, descriptor_to_lock, kind_of, printable, read_bytes

@@ -7,7 +7,7 @@ import numpy as np
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.mounting import Mounting, MountingParams
-from propulsion_ros.flight.estimators import make_estimator
+from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
 from propulsion_ros.flight.readiness import required_checks
@@ -69,3 +69,15 @@ def make_flight_estimator(
     if estimator is None:
         raise ConfigError('estimator.method', 'expected one that makes an estimate')
     return estimator
+
+
+def make_estimator(
+    params: EstimatorParams,
+    mounting: Mounting,
+    magnetometer_mounting: Mounting | None = None,
+) -> Estimator | LegacyFeed | None:
+    """Return the estimator that ``params.method`` names, None where it comes from outside."""
+    if params.method == 'external':
+        return None
+    kind = LegacyFeed if params.method == 'legacy' else Estimator
+    return kind(params, mounting, magnetometer_mounting)
