@@ -20,8 +20,7 @@ from propulsion_ros.loops.flight.firings import Firings
 from propulsion_ros.loops.flight.outputs import FlightOutputs
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.receivers import Receivers
-from propulsion_ros.loops.flight.record_file import OwedPulse
-from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
+from propulsion_ros.loops.flight.record_file import OwedPulse, RecordWriter, Writer
 from propulsion_ros.loops.flight.recorder import HEARTBEAT, Boot, FlightRecorder
 from propulsion_ros.loops.flight.requests import FlightRequests
 from propulsion_ros.loops.flight.samples import (
