@@ -17,7 +17,7 @@ from propulsion_ros.flight.events.events import EventFired, EventSpec
 from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
-from propulsion_ros.flight.motion.slope import Climb, LiveValue
+from propulsion_ros.flight.motion.signs import Climb, LiveValue
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import (
     Duty,
@@ -30,10 +30,8 @@ from propulsion_ros.flight.phases.phases import (
 )
 from propulsion_ros.flight.phases.progress import BurnMonitor, Mark, Progress, Vertex
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
-from propulsion_ros.flight.readiness import Readiness
-from propulsion_ros.flight.resumption import RecordedFlight, Resumption
-from propulsion_ros.flight.safing import AskedTwice, all_disarmed, why_aloft
-from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.flight.readiness import AskedTwice, Readiness, all_disarmed, why_aloft
+from propulsion_ros.flight.resumption import RecordedFlight, Resumption, Snapshot
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell, Held
 from propulsion_ros.timing.flight_clock import FlightTime, Stamp

@@ -22,8 +22,7 @@ from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
-from propulsion_ros.flight.resumption import Outcome, Resumption
-from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.flight.resumption import Outcome, Resumption, Snapshot
 
 NAN = math.nan
 G = 9.80665

@@ -18,8 +18,8 @@ from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.replay import blocks
 from propulsion_ros.replay.bags import BagWriter, Recorded
-from propulsion_ros.replay.blocks import played
 from propulsion_ros.replay.plain import Wire
+from propulsion_ros.replay.sources import played
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.names import type_name
 from propulsion_ros.tools import cli

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from propulsion_ros.flight.events.events import EventRecord
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.phases.progress import Mark, Vertex
-from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.flight.resumption import Snapshot
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import (
     ABSENT,

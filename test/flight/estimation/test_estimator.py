@@ -23,7 +23,7 @@ from propulsion_ros.flight.estimation.state import (
 )
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
 from propulsion_ros.flight.phases.phases import Phase, Subphase
-from propulsion_ros.loops.flight.setup import make_estimator
+from propulsion_ros.loops.flight.params import make_estimator
 from propulsion_ros.settings.errors import ConfigError
 
 MS = 1_000_000

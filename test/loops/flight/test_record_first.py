@@ -13,7 +13,7 @@ from flight_computer import APOGEE, MAIN, MS, Computer, Disk, interrupted
 
 from fake_host import FakeHost
 from propulsion_ros.flight.phases.phases import Phase
-from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.flight.resumption import Snapshot
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.record_file import (
