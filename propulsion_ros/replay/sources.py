@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a replay reads: a bag, or the rows of a table as messages; both give them to a robot."""
+"""What a replay reads: a bag, or the rows of a table as messages; both give them to a robot.
+
+A loop may take them in blocks: what follows is the same to the last bit as one by one.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

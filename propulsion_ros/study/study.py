@@ -59,7 +59,7 @@ KINDS: Mapping[str, Kind] = {
         required=(('params', 'vehicle'), ('input',), ('results',)),
     ),
     'apogee': Kind(
-        cases=('apogee.cases', 'ApogeeCases'), keys=frozenset({'input'}), takes_logs=True,
+        cases=('apogee_cases', 'ApogeeCases'), keys=frozenset({'input'}), takes_logs=True,
         rates_by=('fault', 'apogee.method'),
     ),
     'ground': Kind(
