@@ -31,10 +31,12 @@ _REST_RATE = 0.002  # [rad/s]
 _DRIFT = 5.0  # a speed that a wrong attitude does not make up on the pad [m/s]
 _SWING = 3.0  # of the mean force of a parachute that swings [m/s^2]
 _ALIGNED_SIGMA = 0.1  # of the attitude taken from a few samples [rad]
+# Of the altitude of the pad.
 _READINGS = 100
 _RECENT = 9  # a spike among them moves the median hardly at all
 _FAR = 12.0  # median deviations beyond which a reading is no noise: 8 sigma of normal noise
 _NEAR = 15.0  # what is no farther off is never a spike: a coarse barometer has such steps [m]
+# Of the magnetic field.
 _PERIOD_NS = 100_000_000  # its errors are slow: more often it would tell nothing new
 _DISTURBED = 0.3  # change of the strength of the field that is no longer the Earth's
 _LARGEST_FIELD = 1e-3  # [T]
