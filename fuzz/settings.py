@@ -20,7 +20,7 @@ from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.actuators import Actuators
-from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.flight.resumption import Snapshot
 from propulsion_ros.graph.node_config import build_family, family_of
 from propulsion_ros.loops.flight.record_file import FlightRecord, OwedPulse, decode, encode
 from propulsion_ros.models.common.thrust_curve import parse_curve

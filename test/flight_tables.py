@@ -10,7 +10,7 @@ from pathlib import Path
 from propulsion_ros.flight.events.variables import VARIABLES
 from propulsion_ros.flight.phases.phases import DUTIES, TRANSITIONS
 from propulsion_ros.flight.readiness import CHECKS
-from propulsion_ros.rml import config, devices, events, sensors
+from propulsion_ros.rml import config, devices, events
 from propulsion_ros.rml.conditions import COMBINATIONS, COMPARISONS
 from propulsion_ros.settings.files import read_text, write_text
 from propulsion_ros.settings.flat import Parameter
@@ -124,9 +124,9 @@ def keys() -> str:
 def keys_of() -> Iterator[tuple[str, Parameter]]:
     """Yield block, with which of its kind, and key of every key."""
     parts: list[_Part] = [
-        ('Sensors', '', sensors.SENSORS),
-        ('Estimator', '', sensors.ESTIMATOR),
-        *_each('Orientation', sensors.ORIENTATION),
+        ('Sensors', '', devices.SENSORS),
+        ('Estimator', '', devices.ESTIMATOR),
+        *_each('Orientation', devices.ORIENTATION),
         ('Deployers', 'each', devices.DEPLOYER_KEYS),
         *_each('Deployers', devices.DEPLOYER_TYPES),
         ('Engines', 'each', devices.ENGINE_KEYS),

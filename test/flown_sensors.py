@@ -12,7 +12,7 @@ from fake_host import message
 from parts import amount
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, temperature_and_pressure
 from propulsion_ros.replay.flight_log import read_flight_log
-from propulsion_ros.study.apogee.flights import references_of
+from propulsion_ros.study.apogee_flights import references_of
 
 SITE = 120.0
 PAD = 4.0

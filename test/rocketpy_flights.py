@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from propulsion_ros.study.apogee.flights import Truth, measure
+from propulsion_ros.study.apogee_flights import Truth, measure
 
 _STEP = 0.01
 _PAD = 3.0

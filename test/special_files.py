@@ -46,7 +46,7 @@ def run(case, path):
 
         try:
             if kind == 'references':
-                from propulsion_ros.study.apogee.flights import references_of
+                from propulsion_ros.study.apogee_flights import references_of
 
                 os.symlink(path, 'reference.json')
                 references_of(Path())

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.events.controllers import ControlOutput
 from propulsion_ros.flight.events.events import EventFired
-from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import Phase, PhaseChange, Subphase
+from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.timing.flight_clock import Stamp
 
 

@@ -11,17 +11,13 @@ from propulsion_ros.flight.apogee.estimate import Detector
 from propulsion_ros.flight.belief.departure import CLIMB, FALL, Departure
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.belief.readings import Readings
-from propulsion_ros.flight.burn_monitor import BurnMonitor
 from propulsion_ros.flight.event_runner import EventRunner
 from propulsion_ros.flight.events.controllers import ControlOutput, PidSpec
 from propulsion_ros.flight.events.events import EventFired, EventSpec
 from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
-from propulsion_ros.flight.flight_time import FlightTime
-from propulsion_ros.flight.motion.live_value import LiveValue
-from propulsion_ros.flight.motion.slope import Climb
-from propulsion_ros.flight.phases.mark import Mark, Vertex
+from propulsion_ros.flight.motion.signs import Climb, LiveValue
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import (
     Duty,
@@ -32,15 +28,13 @@ from propulsion_ros.flight.phases.phases import (
     find_transition,
     refusal,
 )
-from propulsion_ros.flight.phases.progress import Progress
+from propulsion_ros.flight.phases.progress import BurnMonitor, Mark, Progress, Vertex
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
-from propulsion_ros.flight.readiness import Readiness
-from propulsion_ros.flight.resumption import RecordedFlight, Resumption
-from propulsion_ros.flight.safing import AskedTwice, all_disarmed, why_aloft
-from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.flight.readiness import AskedTwice, Readiness, all_disarmed, why_aloft
+from propulsion_ros.flight.resumption import RecordedFlight, Resumption, Snapshot
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell, Held
-from propulsion_ros.timing.flight_clock import Stamp
+from propulsion_ros.timing.flight_clock import FlightTime, Stamp
 
 _OVERRIDES_NS = 60_000_000_000  # for how long an override counts more than the sensors [ns]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from propulsion_ros.flight.estimation.pad import PadReference
+from propulsion_ros.flight.estimation.pad_aid import PadReference
 from propulsion_ros.flight.events.variables import NAN
 
 Position = tuple[float, float]

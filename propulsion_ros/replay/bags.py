@@ -32,7 +32,7 @@ from propulsion_ros.replay.bag_formats import (
     zstd,
 )
 from propulsion_ros.replay.plain import MISSING, Wire, text_of
-from propulsion_ros.replay.ulog import SUFFIX as ULOG
+from propulsion_ros.replay.ulog_reader import SUFFIX as ULOG
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap, UlogReader
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import (

@@ -12,8 +12,7 @@ from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Sample, bounded
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.loops.decoders import stamp_to_ns
-from propulsion_ros.loops.flight.params import FlightLoopParams
-from propulsion_ros.loops.flight.setup import make_flight_state, read_config
+from propulsion_ros.loops.flight.params import FlightLoopParams, make_flight_state, read_config
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.rotation import rotate
 from propulsion_ros.replay.bags import BagReader, is_bag

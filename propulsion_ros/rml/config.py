@@ -21,18 +21,16 @@ from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.rml.devices import (
     BYTE,
     MOST_DEPLOYERS,
+    OrientationConfig,
+    SensorsConfig,
     read_controllers,
     read_deployers,
     read_engines,
-)
-from propulsion_ros.rml.events import Devices, EventReader
-from propulsion_ros.rml.firing import never_fires
-from propulsion_ros.rml.sensors import (
-    OrientationConfig,
-    SensorsConfig,
     read_estimator,
     read_sensors,
 )
+from propulsion_ros.rml.events import Devices, EventReader
+from propulsion_ros.rml.firing import never_fires
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import expand_user, printable, read_text
 from propulsion_ros.settings.json_node import (

@@ -87,7 +87,7 @@ def files_of(study: Study) -> dict[str, bytes]:
 
 def _flown_logs(folder: Path) -> dict[str, bytes]:
     """Return the list of a folder of flown logs, and these, all beside it."""
-    from propulsion_ros.study.apogee.flights import LISTS, references_of
+    from propulsion_ros.study.apogee_flights import LISTS, references_of
 
     paths = [reference.path for reference in references_of(folder).values()]
     listed = next(folder / name for name in LISTS if kind_of(folder / name) == FILE)

@@ -13,8 +13,7 @@ from propulsion_ros.drawing.figure import COLOURS, SAMPLED, Callout, Level, Page
 from propulsion_ros.pictures.signals import with_unit
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.draws import Variable
-from propulsion_ros.study.study import Row, Study
-from propulsion_ros.study.table import Column, column_of, numbers_of
+from propulsion_ros.study.study import Column, Row, Study, column_of, numbers_of
 
 _MOST, _WORST = 12, 3
 _HIDDEN = ('warnings',)

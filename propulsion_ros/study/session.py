@@ -25,8 +25,7 @@ from propulsion_ros.settings.files import (
 )
 from propulsion_ros.study.kinds import OpenStudy, StudyWork, files_of, named_in
 from propulsion_ros.study.pool import Cluster, Pool, run
-from propulsion_ros.study.study import KINDS, Row, Study
-from propulsion_ros.study.table import numbers_of, rates, write_rows
+from propulsion_ros.study.study import KINDS, Row, Study, numbers_of, rates, write_rows
 
 _SYNC = 5.0
 """How long rows may be in memory alone [s]: a loss of power loses those."""

@@ -12,9 +12,8 @@ from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
 from propulsion_ros.identify.problem import MEASURED
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
-from propulsion_ros.replay.blocks import Moment
 from propulsion_ros.replay.robot import Choice, Robot
-from propulsion_ros.replay.sources import TableSource
+from propulsion_ros.replay.sources import Moment, TableSource
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_lines, read_text, write_text
 from propulsion_ros.settings.flat import suggestion

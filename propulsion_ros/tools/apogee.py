@@ -14,7 +14,7 @@ from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.progress import Mark
 from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_log
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.imports import how_to_get

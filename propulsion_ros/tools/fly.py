@@ -209,7 +209,7 @@ def _observers(
         yield lambda: time.sleep(_POLL), lambda has_ended: None
         return
     from propulsion_ros.demos import flight
-    from propulsion_ros.demos.flight_log import FlightLog, motion_page
+    from propulsion_ros.demos.demo import FlightLog, motion_page
     from propulsion_ros.demos.pilot_node import PilotNode
     from propulsion_ros.pictures.picture import draw
 

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.replay.bags import BagWriter, Recorded, is_bag
-from propulsion_ros.replay.blocks import Block, Played, block_loops
 from propulsion_ros.replay.plain import Wire
 from propulsion_ros.replay.robot import Choice, Robot, print_warning
-from propulsion_ros.replay.sources import BagSource, TableSource
+from propulsion_ros.replay.sources import BagSource, Block, Played, TableSource, block_loops
 from propulsion_ros.replay.table_writer import TableWriter, columns_of
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap, add_map, map_of
 from propulsion_ros.settings.errors import SourceError

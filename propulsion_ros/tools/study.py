@@ -16,8 +16,7 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import make_folder, printable
 from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.study.session import PICTURE, RESULTS, Session, Where
-from propulsion_ros.study.study import Row, Study, find_study, read_study
-from propulsion_ros.study.table import numbers_of
+from propulsion_ros.study.study import Row, Study, find_study, numbers_of, read_study
 from propulsion_ros.tools.lines import note, progress
 
 EXAMPLE = 'apogee --cases 200 --jobs 2'

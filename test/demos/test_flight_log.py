@@ -3,8 +3,8 @@
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from propulsion_ros.demos.demo import FlightLog, motion_page
 from propulsion_ros.demos.flight import joined
-from propulsion_ros.demos.flight_log import FlightLog, motion_page
 from propulsion_ros.demos.pilot import Recording
 from propulsion_ros.demos.pilot_node import PilotNode
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED

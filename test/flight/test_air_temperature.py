@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from propulsion_ros.loops.flight.side_inputs import LONGEST_AGE_NS, AirTemperature
+from propulsion_ros.loops.flight.inputs import LONGEST_AGE_NS, AirTemperature
 
 
 def test_temperature_is_known_while_it_is_recent():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from propulsion_ros.flight.safing import AskedTwice
+from propulsion_ros.flight.readiness import AskedTwice
 
 S = 1_000_000_000
 

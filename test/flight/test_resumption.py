@@ -18,12 +18,11 @@ from propulsion_ros.flight.events.conditions import MoreThan
 from propulsion_ros.flight.events.events import Action, EventRecord, EventSpec
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
-from propulsion_ros.flight.resumption import Outcome, Resumption
-from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.flight.resumption import Outcome, Resumption, Snapshot
 
 NAN = math.nan
 G = 9.80665

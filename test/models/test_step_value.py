@@ -11,8 +11,7 @@ from scipy.integrate import quad, trapezoid
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.models.common.lag import Lag
-from propulsion_ros.models.common.step_mean import ramp_moments
+from propulsion_ros.models.common.lag import Lag, ramp_moments
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams

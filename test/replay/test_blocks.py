@@ -16,10 +16,10 @@ from sensor_msgs.msg import JointState
 from parts import few_of
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
-from propulsion_ros.replay import blocks
+from propulsion_ros.replay import sources
 from propulsion_ros.replay.bags import BagWriter, Recorded
-from propulsion_ros.replay.blocks import played
 from propulsion_ros.replay.plain import Wire
+from propulsion_ros.replay.sources import played
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.names import type_name
 from propulsion_ros.tools import cli
@@ -136,9 +136,9 @@ def replay(tmp_path, monkeypatch, capsys):
         with monkeypatch.context() as patch:
             taken = []
             if in_blocks:
-                patch.setattr(blocks, 'LONGEST', 50)
-                results = blocks.BlockLoop.results
-                patch.setattr(blocks.BlockLoop, 'results', lambda self, run, *rest: (
+                patch.setattr(sources, 'LONGEST', 50)
+                results = sources.BlockLoop.results
+                patch.setattr(sources.BlockLoop, 'results', lambda self, run, *rest: (
                     taken.append(run.count) or results(self, run, *rest)
                 ))
             else:

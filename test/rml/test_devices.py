@@ -13,7 +13,7 @@ from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec, IgniterSpec, ValveSpec
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.rml.config import load_flight_config, read_flight_config
-from propulsion_ros.rml.sensors import OrientationConfig, SensorsConfig
+from propulsion_ros.rml.devices import OrientationConfig, SensorsConfig
 from propulsion_ros.settings.errors import SourceError
 
 # As the flown software's page has them; the braces and names of blocks are ours.

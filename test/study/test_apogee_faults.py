@@ -13,12 +13,11 @@ import pytest
 from parts import amount
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.study.apogee.cases import decision, judge_log, spoil, verdict
-from propulsion_ros.study.apogee.faults import FAULTS
-from propulsion_ros.study.apogee.flights import Log, read_logs, references_of
+from propulsion_ros.study.apogee_cases import decision, judge_log, spoil, verdict
+from propulsion_ros.study.apogee_faults import FAULTS
+from propulsion_ros.study.apogee_flights import Log, read_logs, references_of
 from propulsion_ros.study.session import Session
-from propulsion_ros.study.study import read_study
-from propulsion_ros.study.table import rates
+from propulsion_ros.study.study import rates, read_study
 
 _APOGEE = 60.0 / 9.80665
 COUNT = int(os.environ.get('FAULTS', amount('rest', 4, 12)))

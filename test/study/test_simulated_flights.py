@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from propulsion_ros.study.apogee.flights import simulate_flight
+from propulsion_ros.study.apogee_flights import simulate_flight
 
 
 @pytest.mark.parametrize(('seed', 'time', 'height'), [

@@ -6,7 +6,7 @@ import pytest
 from rocketpy_flights import rocketpy_flight
 
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.study.apogee.cases import PREMATURE_SPEED, judge
+from propulsion_ros.study.apogee_cases import PREMATURE_SPEED, judge
 
 FLIGHTS, EACH = 200, 10
 pytestmark = [

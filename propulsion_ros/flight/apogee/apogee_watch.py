@@ -9,8 +9,8 @@ from propulsion_ros.flight.apogee.estimate import ApogeeEstimate, Detector
 from propulsion_ros.flight.apogee.inputs import InputMean
 from propulsion_ros.flight.belief.departure import FALL
 from propulsion_ros.flight.events.variables import NAN, Sample, sane
-from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.models.common.atmosphere import GAS_CONSTANT_AIR, HEAT_RATIO_AIR, speed_of_sound
 from propulsion_ros.timing.dwell import Dwell
 

@@ -29,7 +29,7 @@ from propulsion_ros.flight.estimation.error_state import (
     VELOCITY,
     ErrorStateFilter,
 )
-from propulsion_ros.flight.estimation.pad import PadReference, mean_without_spikes
+from propulsion_ros.flight.estimation.pad_aid import PadReference, mean_without_spikes
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.estimation.state import Stage

@@ -19,9 +19,8 @@ from propulsion_ros.flight.estimation.error_state import (
     ErrorStateFilter,
 )
 from propulsion_ros.flight.estimation.gnss_aid import GnssAid
-from propulsion_ros.flight.estimation.magnetic_aid import MagneticAid
 from propulsion_ros.flight.estimation.mounting import Mounting
-from propulsion_ros.flight.estimation.pad_aid import PadAid
+from propulsion_ros.flight.estimation.pad_aid import MagneticAid, PadAid
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Mode, Stage

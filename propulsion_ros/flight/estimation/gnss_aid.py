@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fuses positions of a satellite receiver."""
+"""Fuses positions of a satellite receiver, on WGS 84 and in a plane that touches it at the pad."""
 from __future__ import annotations
 
 import math
@@ -16,7 +16,7 @@ from propulsion_ros.flight.estimation.error_state import (
 )
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
-from propulsion_ros.flight.estimation.tangent_plane import TangentPlane
+from propulsion_ros.models.common.rotation import Vector
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.dwell import Dwell, Held
 
@@ -25,6 +25,10 @@ _LOST_NS = 2_000_000_000  # refusals this long mean that the estimate is wrong
 _LARGEST_MEAN = 100
 _FEW = 3  # fixes that make no mean yet
 _PATIENCE = 100  # fixes elsewhere after which the pad is there
+SEMI_MAJOR_AXIS = 6_378_137.0
+"""Of WGS 84 [m]."""
+FLATTENING = 1.0 / 298.257223563
+_E2 = FLATTENING * (2.0 - FLATTENING)
 
 
 class GnssAid:
@@ -232,3 +236,52 @@ class GnssAid:
                 self._filter.inflate(POSITION + i, value**2)
                 self._filter.inflate(VELOCITY + i, (value * 1e9 / _LOST_NS) ** 2)
             self._refused.reset()
+
+
+def ecef(latitude: float, longitude: float, altitude: float) -> Vector:
+    """Return Earth-centred, Earth-fixed coordinates [m] (NIMA TR8350.2, 4.14).
+
+    Parameters
+    ----------
+    latitude, longitude : float
+        Geodetic [deg].
+    altitude : float
+        Above the ellipsoid [m].
+    """
+    phi, lam = math.radians(latitude), math.radians(longitude)
+    sine = math.sin(phi)
+    normal = SEMI_MAJOR_AXIS / math.sqrt(1.0 - _E2 * sine * sine)
+    ring = (normal + altitude) * math.cos(phi)
+    return ring * math.cos(lam), ring * math.sin(lam), (normal * (1.0 - _E2) + altitude) * sine
+
+
+class TangentPlane:
+    """East, north, up about a reference point.
+
+    Parameters
+    ----------
+    latitude, longitude : float
+        Of the reference, geodetic [deg].
+    altitude : float
+        Of the reference above the ellipsoid [m].
+    """
+
+    def __init__(self, latitude: float, longitude: float, altitude: float) -> None:
+        self._origin = ecef(latitude, longitude, altitude)
+        phi, lam = math.radians(latitude), math.radians(longitude)
+        self._latitude = math.sin(phi), math.cos(phi)
+        self._longitude = math.sin(lam), math.cos(lam)
+
+    def enu(self, latitude: float, longitude: float, altitude: float) -> Vector:
+        """Return (east, north, up) [m] of a position [deg], [deg], [m]."""
+        x, y, z = (a - b for a, b in zip(
+            ecef(latitude, longitude, altitude), self._origin, strict=True
+        ))
+        sin_phi, cos_phi = self._latitude
+        sin_lam, cos_lam = self._longitude
+        outward = cos_lam * x + sin_lam * y
+        return (
+            cos_lam * y - sin_lam * x,
+            cos_phi * z - sin_phi * outward,
+            cos_phi * outward + sin_phi * z,
+        )

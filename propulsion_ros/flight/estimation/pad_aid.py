@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attitude on the pad, and what a vehicle at rest says of the biases."""
+"""What corrects the attitude: gravity, rest on a pad whose altitude is measured, magnetic north."""
 from __future__ import annotations
 
 import math
+from collections import deque
+from collections.abc import Collection
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from propulsion_ros.flight.estimation.error_state import (
     ErrorStateFilter,
 )
 from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.rotation import Quaternion, Vector, product, rotate, upright
@@ -28,6 +31,18 @@ _REST_RATE = 0.002  # [rad/s]
 _DRIFT = 5.0  # a speed that a wrong attitude does not make up on the pad [m/s]
 _SWING = 3.0  # of the mean force of a parachute that swings [m/s^2]
 _ALIGNED_SIGMA = 0.1  # of the attitude taken from a few samples [rad]
+# Of the altitude of the pad.
+_READINGS = 100
+_RECENT = 9  # a spike among them moves the median hardly at all
+_FAR = 12.0  # median deviations beyond which a reading is no noise: 8 sigma of normal noise
+_NEAR = 15.0  # what is no farther off is never a spike: a coarse barometer has such steps [m]
+# Of the magnetic field.
+_PERIOD_NS = 100_000_000  # its errors are slow: more often it would tell nothing new
+_DISTURBED = 0.3  # change of the strength of the field that is no longer the Earth's
+_LARGEST_FIELD = 1e-3  # [T]
+_SMOOTHING = 0.1
+_PATIENCE = 200  # disturbed fields on the pad after which they are the field
+_LARGEST_MEAN = 200
 
 
 class PadAid:
@@ -189,3 +204,183 @@ def matrix_row(attitude: Quaternion, i: int) -> FloatArray:
     """Return a row of the rotation matrix from the body to the world."""
     axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     return np.array([rotate(attitude, axis)[i] for axis in axes])
+
+
+def mean_without_spikes(readings: Collection[float]) -> float:
+    """Return the mean of readings, less those far from their median; NaN of none."""
+    if not readings:
+        return math.nan
+    if max(readings) - min(readings) > _NEAR:
+        median = _median(readings)
+        spread = _median([abs(reading - median) for reading in readings])
+        limit = max(_FAR * spread, _NEAR)
+        readings = [reading for reading in readings if abs(reading - median) <= limit]
+    return math.fsum(readings) / len(readings)
+
+
+def _median(values: Collection[float]) -> float:
+    return sorted(values)[len(values) // 2]
+
+
+class PadReference:
+    """Turns altitudes above any datum into altitudes above the pad.
+
+    While it is open it follows the mean of the last 100 readings, without spikes among them;
+    closed, it stays. A pad whose altitude is known beforehand is never measured.
+
+    Parameters
+    ----------
+    known : float
+        Altitude of the pad above the datum [m]; NaN where it is to be measured.
+    """
+
+    def __init__(self, known: float = math.nan) -> None:
+        self._known = known
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was measured, and what was set, and open the reference."""
+        self._set = math.nan
+        self._readings: deque[float] = deque(maxlen=_READINGS)
+        self._mean = math.nan
+        self.is_open = True
+
+    @property
+    def altitude(self) -> float:
+        """Altitude of the pad above the datum [m]; NaN before the first reading."""
+        if math.isfinite(self._set):
+            return self._set
+        return self._known if math.isfinite(self._known) else self._mean
+
+    def set_here(self) -> None:
+        """Take the pad to be where the last readings are, their median; measured no more."""
+        recent = list(self._readings)[-_RECENT:]
+        if recent:
+            self.set(_median(recent))
+
+    def set(self, altitude: float) -> None:
+        """Take the pad to be at an altitude above the datum [m], measured no more."""
+        self._set = altitude
+
+    def above_pad(self, altitude: float) -> float:
+        """Take one reading [m] and return it above the pad; NaN where it is not finite."""
+        if not math.isfinite(altitude):
+            return math.nan
+        if self.is_open or not self._readings:
+            self._readings.append(altitude)
+            self._mean = mean_without_spikes(self._readings)
+        return altitude - self.altitude
+
+
+class MagneticAid:
+    """Turns field vectors into corrections of the attitude.
+
+    Of the field only one thing is known in the world: it lies in the vertical plane of magnetic
+    north. Its component across that plane is fused as 0. The dip is not used: what the pad could
+    tell of it is no better than the attitude there.
+
+    Parameters
+    ----------
+    params : EstimatorParams
+        Noise and gate.
+    filter_ : ErrorStateFilter
+        That is corrected.
+
+    Attributes
+    ----------
+    monitor : SensorMonitor
+        Health of the magnetometer.
+    direction : tuple of float or None
+        Mean direction in body axes on the pad, None before the first field.
+    surprise : float
+        Normalised innovation squared of the latest field, NaN before.
+    """
+
+    def __init__(self, params: EstimatorParams, filter_: ErrorStateFilter) -> None:
+        self._params = params
+        self._filter = filter_
+        self._gate = params.gate**2
+        self._declination = (
+            math.sin(params.magnetic_declination), math.cos(params.magnetic_declination)
+        )
+        self._row = np.zeros(SIZE)
+        self.monitor = SensorMonitor(params.magnetic_field_timeout, (_LARGEST_FIELD,) * 3)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the field."""
+        self.monitor.reset()
+        self._fused_ns: int | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._disturbed = 0
+        self.direction: Vector | None = None
+        self._strength = math.nan
+        self._fields = 0
+        self._level = self._up = 0.0
+        self.surprise = math.nan
+
+    def check(self, stamp_ns: int, tesla: tuple[float, ...]) -> Status:
+        """Return whether a field may be fused."""
+        status = self.monitor.arrive(stamp_ns, tesla)
+        if status is Status.OK and not math.hypot(*tesla) > 0.0:
+            self.monitor.refuse(Status.RANGE)
+            return Status.RANGE
+        return status
+
+    def learn(self, stamp_ns: int, tesla: Vector, *, is_aligned: bool) -> None:
+        """Take a field on the pad at rest."""
+        strength = math.hypot(*tesla)
+        if self._is_disturbed(strength):
+            self._disturbed += 1
+            self.monitor.refuse(Status.RANGE)
+            if self._disturbed > _PATIENCE:
+                self._forget()
+            return
+        self._disturbed = 0
+        x, y, z = (value / strength for value in tesla)
+        self.monitor.use(stamp_ns)
+        if self.direction is None:
+            self.direction, self._strength = (x, y, z), strength
+        else:
+            a, b, c = self.direction
+            k = _SMOOTHING
+            x, y, z = a + k * (x - a), b + k * (y - b), c + k * (z - c)
+            length = math.hypot(x, y, z) or 1.0
+            self.direction = (x / length, y / length, z / length)
+            self._strength += k * (strength - self._strength)
+        if is_aligned:
+            self.fuse(stamp_ns, tesla)
+
+    def _is_disturbed(self, strength: float) -> bool:
+        """Return whether a strength is not the one seen before; never without one before."""
+        return abs(strength - self._strength) > _DISTURBED * self._strength
+
+    def fuse(self, stamp_ns: int, tesla: Vector) -> None:
+        """Fuse a field that `check` found good, with an attitude to correct."""
+        if self._fused_ns is not None and stamp_ns - self._fused_ns < _PERIOD_NS:
+            self.monitor.use(stamp_ns)
+            return
+        strength = math.hypot(*tesla)
+        if math.isnan(self._strength):
+            self._strength = strength
+        if self._is_disturbed(strength):
+            self.monitor.refuse(Status.RANGE)
+            return
+        x, y, z = (value / strength for value in tesla)
+        east, north, up = rotate(self._filter.attitude, (x, y, z))
+        sine, cosine = self._declination
+        # The mean of what was seen: a row that follows the noise would pretend to know the tilt.
+        self._fields = min(self._fields + 1, _LARGEST_MEAN)
+        self._level += (east * sine + north * cosine - self._level) / self._fields
+        self._up += (up - self._up) / self._fields
+        self._row[ATTITUDE:ATTITUDE + 3] = self._up * sine, self._up * cosine, -self._level
+        variance = self._params.magnetometer_noise**2
+        across = east * cosine - north * sine
+        self.surprise = self._filter.correct(self._row, -across, variance, self._gate)
+        if self.surprise > self._gate:
+            self.monitor.refuse(Status.INNOVATION)
+            return
+        self._fused_ns = stamp_ns
+        self.monitor.use(stamp_ns)

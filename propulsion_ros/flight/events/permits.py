@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from propulsion_ros.flight.motion.live_value import LiveValue
-from propulsion_ros.flight.motion.slope import Slope
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.motion.signs import LiveValue, Slope
+from propulsion_ros.flight.phases.progress import Mark
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 _COMMANDED = ('abort', 'override')

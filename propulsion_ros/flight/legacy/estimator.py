@@ -11,8 +11,12 @@ from propulsion_ros.flight.estimation.barometer import PRESSURE_RANGE, altitude_
 from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Mode, Stage
-from propulsion_ros.flight.legacy.estimator_fsm import LegacyEstimator, LegacyInput, LegacyState
-from propulsion_ros.flight.legacy.madgwick import beta_of
+from propulsion_ros.flight.legacy.estimator_fsm import (
+    LegacyEstimator,
+    LegacyInput,
+    LegacyState,
+    beta_of,
+)
 from propulsion_ros.models.common.rotation import Quaternion
 from propulsion_ros.settings.quantity import FloatArray
 

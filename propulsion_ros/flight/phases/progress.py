@@ -1,11 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Phase and moments of one flight, and the changes since they were last reported."""
+"""Phase, moments and burn of one flight, and the changes since they were last reported."""
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 
-from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase, PhaseChange, Transition
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.timing.dwell import Dwell
+
+_BURN_ACCELERATION = 0.5 * STANDARD_GRAVITY
+_MEASURED_TIME = 0.1
+_FITTED_TIME = 1.0
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A moment that flight variables count from.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Message stamp [ns].
+    clock_ns : int
+        The same on the flight clock [ns].
+    source : str
+        How it came about: of liftoff 'acceleration', 'climb', 'fall'
+        or 'override', of apogee 'detected', 'timer', 'abort' or 'override', of ignition
+        'command'.
+    """
+
+    stamp_ns: int
+    clock_ns: int
+    source: str
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """Where a flight was highest, as the detector found it: stamp [ns], altitude [m]."""
+
+    stamp_ns: int
+    altitude: float
+
 
 Marks = tuple[Mark | None, Mark | None, Mark | None]
 """Ignition, liftoff and apogee of a flight."""
@@ -79,3 +115,35 @@ class Progress:
     def begins_with(self, duty: Duty) -> bool:
         """Return whether a duty is done on entry to this phase."""
         return duty in DUTIES[self.phase].entry
+
+
+class BurnMonitor:
+    """Distinguishes boost from coast by the net acceleration, with hysteresis.
+
+    A coasting vehicle has at most -g, a burning one more than 0. Each must hold for a while
+    beyond half a g, so that noise does not make the sub-phase chatter: 0.1 s where acceleration
+    is measured, 1 s where it is the curvature of the altitude.
+    """
+
+    def __init__(self) -> None:
+        self._measured = Dwell(_MEASURED_TIME)
+        self._fitted = Dwell(_FITTED_TIME)
+        self.reset(burning=True)
+
+    def reset(self, *, burning: bool) -> None:
+        """Begin in boost or in coast."""
+        self._measured.reset()
+        self._fitted.reset()
+        self.is_burning = burning
+
+    def update(self, clock_ns: int, measured: float, fitted: float) -> None:
+        """Take the acceleration net of gravity, up positive [m/s^2].
+
+        The measured one counts where it is known; where both are NaN nothing changes.
+        """
+        is_measured = math.isfinite(measured)
+        acceleration = measured if is_measured else fitted
+        direction = -1.0 if self.is_burning else 1.0
+        dwell = self._measured if is_measured else self._fitted
+        if dwell.update(clock_ns, direction * acceleration > _BURN_ACCELERATION):
+            self.reset(burning=not self.is_burning)

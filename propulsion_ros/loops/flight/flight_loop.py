@@ -14,35 +14,31 @@ from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import DUTIES, Duty
 from propulsion_ros.flight.pyros.actuators import Circuits
 from propulsion_ros.flight.readiness import CHECKS
-from propulsion_ros.loops.flight.actuation import TICK, FlightActuation
+from propulsion_ros.loops.flight.actuation import TICK, FlightActuation, Receivers
 from propulsion_ros.loops.flight.estimation import FlightEstimation
 from propulsion_ros.loops.flight.firings import Firings
-from propulsion_ros.loops.flight.outputs import FlightOutputs
-from propulsion_ros.loops.flight.params import FlightLoopParams
-from propulsion_ros.loops.flight.receivers import Receivers
-from propulsion_ros.loops.flight.record_file import OwedPulse
-from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
-from propulsion_ros.loops.flight.recorder import HEARTBEAT, Boot, FlightRecorder
-from propulsion_ros.loops.flight.requests import FlightRequests
-from propulsion_ros.loops.flight.samples import (
-    read_odometry,
-    read_pressure,
-    sample_of_odometry,
-    sample_of_pressure,
-)
-from propulsion_ros.loops.flight.sensor_clocks import SensorClocks
-from propulsion_ros.loops.flight.setup import (
-    make_flight_estimator,
-    make_flight_state,
-    read_config,
-)
-from propulsion_ros.loops.flight.side_inputs import (
+from propulsion_ros.loops.flight.inputs import (
     CONTINUITY,
     REQUEST,
     TEMPERATURE,
     AirTemperature,
     SideInputs,
+    read_odometry,
+    read_pressure,
+    sample_of_odometry,
+    sample_of_pressure,
 )
+from propulsion_ros.loops.flight.outputs import FlightOutputs
+from propulsion_ros.loops.flight.params import (
+    FlightLoopParams,
+    make_flight_estimator,
+    make_flight_state,
+    read_config,
+)
+from propulsion_ros.loops.flight.record_file import OwedPulse, RecordWriter, Writer
+from propulsion_ros.loops.flight.recorder import HEARTBEAT, Boot, FlightRecorder
+from propulsion_ros.loops.flight.requests import FlightRequests
+from propulsion_ros.loops.flight.sensor_clocks import SensorClocks
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.rml.config import UNITS, FlightConfig, doubtful_events
 from propulsion_ros.settings.errors import CommandError

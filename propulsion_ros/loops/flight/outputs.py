@@ -10,8 +10,8 @@ from propulsion_ros.flight.events.events import EventFired
 from propulsion_ros.flight.events.variables import NAN
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases.mark import Mark, Vertex
 from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase, Subphase
+from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS
 from propulsion_ros.loops.payloads import JointRow, StatusRow
 from propulsion_ros.loops.ports import Host, Outlet

@@ -13,8 +13,7 @@ from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import Subphase
 from propulsion_ros.loops.flight.actuation import FlightActuation
 from propulsion_ros.loops.flight.estimation import FlightEstimation
-from propulsion_ros.loops.flight.record_file import FlightRecord, read_state
-from propulsion_ros.loops.flight.record_writer import RecordWriter, Writer
+from propulsion_ros.loops.flight.record_file import FlightRecord, RecordWriter, Writer, read_state
 from propulsion_ros.loops.flight.sensor_clocks import SensorClocks
 from propulsion_ros.loops.ports import Host
 from propulsion_ros.settings.errors import SourceError

@@ -12,8 +12,8 @@ from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import COMMANDS
 from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.loops.flight.inputs import REQUEST, SideInputs
 from propulsion_ros.loops.flight.sensor_clocks import NEWEST_NS, OLDEST_NS, offset_words
-from propulsion_ros.loops.flight.side_inputs import REQUEST, SideInputs
 from propulsion_ros.loops.ports import Host, Port, Request
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.flight_clock import SampleTime

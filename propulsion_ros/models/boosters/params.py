@@ -11,7 +11,7 @@ from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.common.esc import EscParams, esc_of
-from propulsion_ros.models.common.step_mean import step_value
+from propulsion_ros.models.common.lag import step_value
 from propulsion_ros.models.common.thrust_curve import parse_curve
 from propulsion_ros.models.supply.motors import with_motors
 from propulsion_ros.models.supply.tanks import TanksParams

@@ -22,12 +22,11 @@ from propulsion_ros.models.common.family import (
     given_or_safe,
     restart,
 )
-from propulsion_ros.models.common.lag import Lag
+from propulsion_ros.models.common.lag import Lag, step_value
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.servo import Follower, Servo, ServoParams, check_servos
 from propulsion_ros.models.common.start import Start, State
-from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.fins.lift_drag import (
     Coefficients,

@@ -10,7 +10,7 @@ import numpy as np
 from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.efficiency import live_factor
 from propulsion_ros.models.common.esc import EscParams, esc_of
-from propulsion_ros.models.common.step_mean import step_value
+from propulsion_ros.models.common.lag import step_value
 from propulsion_ros.models.rotors.integrators import INTEGRATORS, is_original
 from propulsion_ros.models.rotors.speed_curve import SpeedCurveParams, check_curve, curve_of
 from propulsion_ros.models.supply.batteries import PoweredParams, check_supply

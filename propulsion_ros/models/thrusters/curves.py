@@ -12,8 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from propulsion_ros.models.common.lag import lag_ratio
-from propulsion_ros.models.common.step_mean import LagRun, PiecewiseQuadratic, ramp_moments
+from propulsion_ros.models.common.lag import LagRun, PiecewiseQuadratic, lag_ratio, ramp_moments
 from propulsion_ros.models.thrusters.dynamics import (
     LARGEST,
     RotorDynamics,

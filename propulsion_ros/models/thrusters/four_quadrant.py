@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.models.common.lag import PiecewiseQuadratic
 from propulsion_ros.models.common.points import numbers_of
-from propulsion_ros.models.common.step_mean import PiecewiseQuadratic
 from propulsion_ros.models.thrusters.dynamics import RotorDynamics, within_reach
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import ComplexArray, FloatArray, IntArray, per_row

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.models.common.step_mean import PiecewiseQuadratic
+from propulsion_ros.models.common.lag import PiecewiseQuadratic
 from propulsion_ros.models.common.thrust_curve import check_cells
 from propulsion_ros.models.thrusters.dynamics import LARGEST
 from propulsion_ros.settings.errors import ConfigError

@@ -28,9 +28,9 @@ from propulsion_ros.models.common.family import (
     given_or_safe,
     restart,
 )
+from propulsion_ros.models.common.lag import step_value
 from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.start import Start, State
-from propulsion_ros.models.common.step_mean import step_value
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.supply.batteries import (
     Batteries,

@@ -10,8 +10,8 @@ import pytest
 from parts import amount, few_of
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 from propulsion_ros.replay.flight_log import read_flight_log
-from propulsion_ros.study.apogee.cases import PREMATURE_SPEED, judge
-from propulsion_ros.study.apogee.flights import simulate_flight
+from propulsion_ros.study.apogee_cases import PREMATURE_SPEED, judge
+from propulsion_ros.study.apogee_flights import simulate_flight
 from propulsion_ros.tools.apogee import apogee_of_log
 
 EVERY = amount('rest', 3, 1)  # of the logs

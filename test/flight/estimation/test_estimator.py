@@ -21,9 +21,9 @@ from propulsion_ros.flight.estimation.state import (
     stage_of,
     tilt,
 )
-from propulsion_ros.flight.estimators import make_estimator
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
 from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.loops.flight.params import make_estimator
 from propulsion_ros.settings.errors import ConfigError
 
 MS = 1_000_000

@@ -9,7 +9,7 @@ from rocket_truth import pressure_of as pressure
 from scipy.stats import chi2
 
 from parts import amount
-from propulsion_ros.flight.estimation.barometer import (
+from propulsion_ros.flight.estimation.baro_aid import (
     dynamic_pressure,
     mach_squared,
     metres_per_pascal,

@@ -14,7 +14,7 @@ from propulsion_ros.flight.estimation.error_state import _turned
 from propulsion_ros.flight.estimation.mounting import Mounting, MountingParams
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import Mode, Stage, sample_of, tilt
-from propulsion_ros.flight.estimators import make_estimator
+from propulsion_ros.loops.flight.params import make_estimator
 from propulsion_ros.models.common.rotation import rotate
 
 # The sensor's y axis points down the rocket: body z, the nose, is -y.

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.estimation.pad import PadReference
+from propulsion_ros.flight.estimation.pad_aid import PadReference
 
 
 def test_pad_is_the_mean_of_what_was_read_while_open():

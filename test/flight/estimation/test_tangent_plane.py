@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propulsion_ros.flight.estimation.tangent_plane import (
+from propulsion_ros.flight.estimation.gnss_aid import (
     FLATTENING,
     SEMI_MAJOR_AXIS,
     TangentPlane,

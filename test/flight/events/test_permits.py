@@ -7,7 +7,7 @@ import math
 import pytest
 
 from propulsion_ros.flight.events.permits import LONGEST, ClimbHold
-from propulsion_ros.flight.phases.mark import Mark
+from propulsion_ros.flight.phases.progress import Mark
 
 NAN = math.nan
 PERIOD = 0.02

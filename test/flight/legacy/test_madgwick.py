@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.flight.estimation.state import Stage
-from propulsion_ros.flight.legacy.madgwick import Madgwick, beta_of
+from propulsion_ros.flight.legacy.estimator_fsm import Madgwick, beta_of
 
 DEGREE = 0.0174533
 CASES = (

@@ -7,9 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from propulsion_ros.flight.motion.live_value import LiveValue
-from propulsion_ros.flight.motion.signs import Lasting
-from propulsion_ros.flight.motion.slope import Slope
+from propulsion_ros.flight.motion.signs import Lasting, LiveValue, Slope
 
 NAN = math.nan
 S = 1_000_000_000

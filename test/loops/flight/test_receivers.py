@@ -6,8 +6,8 @@ import pytest
 from flight_computer import APOGEE, Computer
 
 from parts import few_of
+from propulsion_ros.loops.flight.actuation import Receivers, is_recorder
 from propulsion_ros.loops.flight.params import FlightLoopParams
-from propulsion_ros.loops.flight.receivers import Receivers, is_recorder
 from propulsion_ros.replay.recorder import RECORDER
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build

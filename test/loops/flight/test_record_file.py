@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.flight.events.events import EventRecord
-from propulsion_ros.flight.phases.mark import Mark
 from propulsion_ros.flight.phases.phases import Phase
-from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.flight.phases.progress import Mark
+from propulsion_ros.flight.resumption import Snapshot
 from propulsion_ros.loops.flight.record_file import (
     FlightRecord,
     OwedPulse,

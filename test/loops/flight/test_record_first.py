@@ -13,17 +13,17 @@ from flight_computer import APOGEE, MAIN, MS, Computer, Disk, interrupted
 
 from fake_host import FakeHost
 from propulsion_ros.flight.phases.phases import Phase
-from propulsion_ros.flight.snapshot import Snapshot
+from propulsion_ros.flight.resumption import Snapshot
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.record_file import (
     FlightRecord,
     OwedPulse,
     RecordLock,
+    RecordWriter,
     encode,
     read_state,
 )
-from propulsion_ros.loops.flight.record_writer import RecordWriter
 from propulsion_ros.loops.flight.recorder import LONGEST_WAIT, Boot
 from propulsion_ros.settings.files import replace_durably
 from propulsion_ros.settings.flat import build
@@ -268,7 +268,7 @@ class Hung:
 
 def test_writer_that_hung_over_an_end_spoils_nothing_and_replaces_nothing(tmp_path, monkeypatch):
     """Its name for the new file was that of the next writer, whose half file it renamed."""
-    monkeypatch.setattr('propulsion_ros.loops.flight.record_writer._LONGEST_END', 0.01)
+    monkeypatch.setattr('propulsion_ros.loops.flight.record_file._LONGEST_END', 0.01)
     disk, path = Hung(monkeypatch), tmp_path / 'flight.json'
     old, new = (FlightRecord(name, Snapshot(1, 1, Phase.LAUNCH)) for name in ('old', 'new'))
     first = RecordWriter(path)
@@ -293,7 +293,7 @@ def test_writer_that_hung_over_an_end_spoils_nothing_and_replaces_nothing(tmp_pa
 def test_writer_that_is_late_still_replaces_the_record_where_no_other_one_has_it(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr('propulsion_ros.loops.flight.record_writer._LONGEST_END', 0.01)
+    monkeypatch.setattr('propulsion_ros.loops.flight.record_file._LONGEST_END', 0.01)
     disk, path = Hung(monkeypatch), tmp_path / 'flight.json'
     record = FlightRecord('late', Snapshot(1, 1, Phase.LAUNCH))
     writer = RecordWriter(path)

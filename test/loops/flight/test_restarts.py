@@ -30,8 +30,13 @@ from flight_computer import (
 
 from parts import few_of
 from propulsion_ros.loops.flight.actuation import ATTEMPTS
-from propulsion_ros.loops.flight.record_file import OwedPulse, RecordLock, encode, read_state
-from propulsion_ros.loops.flight.record_writer import RecordWriter
+from propulsion_ros.loops.flight.record_file import (
+    OwedPulse,
+    RecordLock,
+    RecordWriter,
+    encode,
+    read_state,
+)
 from propulsion_ros.loops.flight.recorder import Boot
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import replace_durably

@@ -12,8 +12,7 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.study.ground.case import Case, draw
 from propulsion_ros.study.ground.judge import VERDICTS, Notes, judge
 from propulsion_ros.study.session import RATES, Session, Where
-from propulsion_ros.study.study import find_study, read_study
-from propulsion_ros.study.table import rates
+from propulsion_ros.study.study import find_study, rates, read_study
 
 SLOW = {'baro_rate': 10.0, 'imu_rate': 50.0}
 SMALL = {'push': 60.0, 'burn': 1.0, 'drag': 2e-4, 'main_speed': 8.0, 'drogue_speed': 25.0}

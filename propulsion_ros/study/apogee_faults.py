@@ -10,7 +10,7 @@ import numpy as np
 
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.study.apogee.flights import (
+from propulsion_ros.study.apogee_flights import (
     Log,
     Rows,
     climb_speed,

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a flight computer receives beside samples, by its stamps; the temperature of the air."""
+"""What a flight computer receives: samples, what comes beside them, the temperature of the air."""
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from propulsion_ros.flight.events.variables import NAN
-from propulsion_ros.loops.decoders import stamp_of
+from propulsion_ros.flight.events.variables import NAN, UNKNOWN_ROTATION, Sample
+from propulsion_ros.loops.decoders import msg_to_motion, stamp_of
 from propulsion_ros.loops.ports import Host
+from propulsion_ros.models.common.atmosphere import altitude_of_pressure
+from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.flight_clock import SampleTime
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 from propulsion_ros.timing.stamps import REANCHOR_NS, Arrival, StampJudge, StampLimits
@@ -23,6 +25,39 @@ _STAMPS = StampLimits(
     behind_ns=LONGEST_AGE_NS, ahead_ns=1_000_000_000, agreeing=None, reanchor_ns=REANCHOR_NS
 )
 """Of temperature and circuits, against the samples: one that is steadily off is moved."""
+
+
+def read_odometry(message: Any) -> tuple[float, ...]:
+    """Return what an Odometry measures of the motion along and aside."""
+    position, velocity = message.pose.pose.position, message.twist.twist.linear
+    return position.x, position.y, position.z, velocity.x, velocity.y, velocity.z
+
+
+def read_pressure(message: Any) -> float:
+    """Return what a FluidPressure measures."""
+    return float(message.fluid_pressure)
+
+
+def sample_of_odometry(stamp_ns: int, message: Any) -> tuple[Sample, str]:
+    """Return the sample in an Odometry, and why it has no velocity, '' where it has one."""
+    position, q = message.pose.pose.position, message.pose.pose.orientation
+    rotation, problem = (q.x, q.y, q.z, q.w), ''
+    try:
+        motion = msg_to_motion(message, message.child_frame_id)
+        east, north, up = (motion.rotation @ motion.velocity).tolist()
+    except CommandError as error:
+        east = north = up = NAN
+        rotation, problem = UNKNOWN_ROTATION, str(error)
+    return Sample(
+        stamp_ns, position.z, up,
+        horizontal_position=(position.x, position.y), horizontal_velocity=(east, north),
+        rotation=rotation,
+    ), problem
+
+
+def sample_of_pressure(stamp_ns: int, message: Any) -> Sample:
+    """Return the sample in a FluidPressure."""
+    return Sample(stamp_ns, float(altitude_of_pressure(message.fluid_pressure)))
 
 
 class AirTemperature:

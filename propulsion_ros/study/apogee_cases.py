@@ -17,8 +17,8 @@ from propulsion_ros.flight.events.variables import Sample, bounded
 from propulsion_ros.replay.flight_log import fly_live
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import build, parameters_of, suggestion
-from propulsion_ros.study.apogee.faults import FAULTS
-from propulsion_ros.study.apogee.flights import Log, SimulatedFlight, read_logs, simulate_flight
+from propulsion_ros.study.apogee_faults import FAULTS
+from propulsion_ros.study.apogee_flights import Log, SimulatedFlight, read_logs, simulate_flight
 from propulsion_ros.study.overrides import write_merged
 from propulsion_ros.study.study import Case, Study
 

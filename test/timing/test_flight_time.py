@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propulsion_ros.flight.flight_time import LAG_NS, LEAD_NS, FlightTime
-from propulsion_ros.timing.flight_clock import Stamp
+from propulsion_ros.timing.flight_clock import LAG_NS, LEAD_NS, FlightTime, Stamp
 
 S = 1_000_000_000
 MS = 1_000_000

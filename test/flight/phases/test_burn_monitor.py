@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 
-from propulsion_ros.flight.burn_monitor import BurnMonitor
+from propulsion_ros.flight.phases.progress import BurnMonitor
 
 NAN = math.nan
 STEP_NS = 10_000_000
