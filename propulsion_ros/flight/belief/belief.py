@@ -377,7 +377,7 @@ class Belief:
             + self._stays(channel, value, weight)
         )
         is_sound = self._is_sound[channel]
-        evidence = np.where(is_sound, sound, failed) - self._improbable(channel, is_sound)
+        evidence = np.where(is_sound, sound, failed) - self._improbable(channel)
         if not is_first:
             self._weigh(weight * evidence)
         # A reading far out moves the state less (weights of Student's t).
@@ -427,7 +427,7 @@ class Belief:
         # In full, not as a share: what is blocked stays blocked, and pays once for that.
         return _LEVEL_SHARE * _normal(off, _LEVEL_VARIANCE)
 
-    def _improbable(self, channel: Channel, is_sound: NDArray[np.bool_]) -> FloatArray:
+    def _improbable(self, channel: Channel) -> FloatArray:
         """Return by how much a hypothesis is less likely by where it has come to itself."""
         state, spread = self._state, self._covariance
         fast = np.maximum(np.abs(state[:, 1] - self._speed) - self._widest, 0.0)

@@ -49,8 +49,9 @@ class DepartureWatch:
     go is a sensor that comes back, as from a jump. A level that was never certain is that of the
     pad, or where it began in the air, for the time in which a barometer settles. Only a push or a
     drop leads from where it was held into the air, and an accelerometer that is believed feels
-    either. A push that adds up to a speed shows by itself that it has gone, also beside a height
-    that stays, as of a port that is taped over.
+    either; what it shows alone without a push is a fault of it. A push that adds up to a speed
+    shows by itself that it has gone, also beside a height that stays, as of a port that is taped
+    over.
 
     Attributes
     ----------
