@@ -26,7 +26,7 @@ _WEIGHT = (0.8 * STANDARD_GRAVITY, 1.2 * STANDARD_GRAVITY)  # of what rests; mor
 _GAINED = 10.0  # a push that adds up to less is over where it ends [m/s]
 _THROWN = 30.0  # what was pushed to such a speed has gone, whatever a height shows [m/s]
 _LONGEST = 0.5  # between two readings of a force that adds up [s]
-_STILL = 0.1 * STANDARD_GRAVITY  # within which of 1 g nothing is felt [m/s^2]
+_STILL = 0.3 * STANDARD_GRAVITY  # within which of 1 g it rides in a lift at most [m/s^2]
 _MOVED_NS = 3_000_000_000  # so long before it seems to leave a move of it was felt
 
 

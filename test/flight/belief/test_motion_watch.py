@@ -116,6 +116,21 @@ def test_a_fall_that_no_height_shows_is_none(height, push):
     assert watched.watch.departure is None
 
 
+@pytest.mark.parametrize('begin', range(6))
+def test_a_lift_that_slows_down_under_an_oscillating_height_is_no_fall(begin):
+    """It had been let go, for 0.2 g less, and a drogue fired where it was carried."""
+    watched = Watched().stand()
+
+    def height(t):
+        return 14.0 * t + 55.0 * math.sin(0.9 * t)
+
+    watched.read(30.0 + begin, height, lambda t: G)
+    for k in range(120):
+        now = 30.0 + begin + 0.05 * k
+        watched.read(0.05, lambda t: height(now), lambda t: 0.81 * G)  # noqa: B023
+        assert watched.watch.departure is None
+
+
 @pytest.mark.parametrize('speed', [10.0, 30.0, 100.0])
 @pytest.mark.parametrize('offset', [0.0, 0.3])
 def test_a_height_that_falls_freely_is_no_rest_beside_zeros(speed, offset):
