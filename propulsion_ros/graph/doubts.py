@@ -141,7 +141,7 @@ def _in_other_units(rule: Rule, number: float, unit: str) -> tuple[str, float] |
     """Return what to write, in words and as a number, where another unit makes a size usual."""
     meant = [each for each in conversions(number, unit) if rule.fits(abs(each[1]))]
     if unit == 'rad' and meant and float(f'{number:.5g}') != number:
-        # Nobody writes so many digits: an expression has added something.
+        # So many digits come from an expression, which has added something.
         return 'is a part of it in degrees?', math.nan
     # Units that are near each other cannot be told apart.
     near = [each for each in meant if max(a := abs(each[1] / meant[0][1]), 1.0 / a) < _NEAR]

@@ -210,7 +210,7 @@ def meant(near: str) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return the nearest known word, '' where none is near; the only one that it begins is.
 
-    A word that only the case of its letters tells from a known one is near it.
+    A known word in other upper and lower case is near too.
     """
     words = list(known)
     lower, low = {each.lower(): each for each in words}, word.lower()

@@ -16,13 +16,7 @@ LAG_NS = 1_000_000_000
 
 
 class Stamp(Enum):
-    """What a stamp is to a flight.
-
-    Attributes
-    ----------
-    is_accepted : bool
-        Whether the sample with this stamp is to be used.
-    """
+    """What a stamp is to a flight."""
 
     ACCEPTED = 'accepted'
     DUPLICATE = 'duplicate'
@@ -31,8 +25,10 @@ class Stamp(Enum):
     JUMPED = 'jumped'
     RESTARTED = 'restarted'
 
-    def __init__(self, word: str) -> None:
-        self.is_accepted = word in ('accepted', 'jumped', 'restarted')
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the sample with this stamp is to be used."""
+        return self in (Stamp.ACCEPTED, Stamp.JUMPED, Stamp.RESTARTED)
 
 
 _MEANINGS = {

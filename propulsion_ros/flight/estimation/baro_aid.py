@@ -178,7 +178,7 @@ class InnovationJudge:
             is_fresh = self._good_ns is not None and stamp_ns - self._good_ns < _FRESH_NS
             self._stepped = is_fresh and abs(innovation - self._good) > 0.5 * width
             return Verdict.WAIT
-        if abs(innovation - self._anchor) > max(_STEADY * abs(self._anchor), 0.5 * width):
+        if not is_same_step(innovation, self._anchor, width):
             self._move_anchor(stamp_ns, innovation)
         if not (self._stepped and may_step):
             return Verdict.LOST if has_lasted else Verdict.WAIT
@@ -192,6 +192,11 @@ class InnovationJudge:
         self._anchor = innovation
         self._settled.reset()
         self._settled.update(stamp_ns, True)
+
+
+def is_same_step(innovation: float, step: float, width: float) -> bool:
+    """Return whether an innovation is that of a step, within a gate of half a width."""
+    return abs(innovation - step) <= max(_STEADY * abs(step), 0.5 * width)
 
 
 def width_of(innovation: float, surprise: float, gate: float) -> float:
@@ -379,8 +384,7 @@ class BaroAid:
 
     def _steps_back(self, innovation: float, width: float) -> bool:
         """Return whether the sensor is back from where it has stepped, as after a charge."""
-        off = abs(innovation + self._stepped)
-        return self._stepped != 0.0 and off < max(_STEADY * abs(self._stepped), 0.5 * width)
+        return self._stepped != 0.0 and is_same_step(innovation, -self._stepped, width)
 
     @property
     def _is_climb_certain(self) -> bool:

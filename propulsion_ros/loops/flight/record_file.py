@@ -308,7 +308,7 @@ class Writer(Protocol):
 
 
 class RecordWriter:
-    """Writes the newest record in a thread, so that no sample waits for the disk.
+    """A `Writer` in a thread, so that no sample waits for the disk.
 
     What cannot be written is tried again until a newer record takes its place. A disk that hangs
     may hold the thread beyond the end: its file has a name of its own until it is whole, and it
@@ -320,13 +320,6 @@ class RecordWriter:
         The file.
     write : callable
         ``write(path, content)``, or raises `OSError`; by default the file is replaced durably.
-
-    Attributes
-    ----------
-    error : str
-        Why the last attempt has failed, '' where it has not.
-    written : int
-        Number of the newest record that is on the disk; 0 before the first.
     """
 
     def __init__(

@@ -103,6 +103,18 @@ def test_zeros_beside_a_height_without_a_fall_are_a_dead_accelerometer(speed, pu
     assert min(held[6:]) > 0.9
 
 
+def test_a_force_that_is_off_beside_a_steady_climb_is_no_fall_that_heals_again_and_again():
+    """Each time its height was believed anew, at the speed of the lift."""
+    watched = Watched().stand()
+    watched.read(5.0, lambda t: 9.0 * t, lambda t: G)
+    watched.read(3.0, lambda t: 9.0 * (t + 5.0), lambda t: 2.0)
+    held = []
+    for k in range(18):
+        watched.read(0.5, lambda t: 9.0 * (t + 8.0 + 0.5 * k), lambda t: 2.0)  # noqa: B023
+        held.append(watched.watch.held)
+    assert min(held) > 0.5
+
+
 @pytest.mark.parametrize('height', [
     pytest.param(None, id='silent'), pytest.param(lambda t: 0.0, id='repeats itself'),
 ])
