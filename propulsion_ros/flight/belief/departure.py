@@ -13,6 +13,8 @@ CERTAIN, LIKELY = 0.995, 0.5
 """Probabilities from which it is certain, and likely, that something holds the vehicle."""
 PUSH, CLIMB, FALL = 'acceleration', 'climb', 'fall'
 """Sources of a departure: a push that the accelerometer has felt, or else where it goes."""
+STILL = 0.3 * STANDARD_GRAVITY
+"""Within which of 1 g it rests, rides in a lift, or hangs under a parachute [m/s^2]."""
 
 _LEFT = 1.0 - CERTAIN  # probability down to which it has left what held it
 _READINGS, _LASTS_NS = 2, 600_000_000  # readings in a row show that, without a push for so long
@@ -26,7 +28,6 @@ _WEIGHT = (0.8 * STANDARD_GRAVITY, 1.2 * STANDARD_GRAVITY)  # of what rests; mor
 _GAINED = 10.0  # a push that adds up to less is over where it ends [m/s]
 _THROWN = 30.0  # what was pushed to such a speed has gone, whatever a height shows [m/s]
 _LONGEST = 0.5  # between two readings of a force that adds up [s]
-_STILL = 0.3 * STANDARD_GRAVITY  # within which of 1 g it rides in a lift at most [m/s^2]
 _MOVED_NS = 3_000_000_000  # so long before it seems to leave a move of it was felt
 
 
@@ -98,7 +99,7 @@ class DepartureWatch:
         size = math.hypot(*force)
         if not math.isfinite(size):
             return
-        if abs(size - STANDARD_GRAVITY) > _STILL:
+        if abs(size - STANDARD_GRAVITY) > STILL:
             self._moved_ns = now_ns
         seconds, self._read_ns = (now_ns - self._read_ns) * 1e-9, now_ns
         self._is_off = self._is_off and size > _WEIGHT[1]

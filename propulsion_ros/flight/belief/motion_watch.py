@@ -6,8 +6,9 @@ import math
 from typing import NamedTuple
 
 from propulsion_ros.flight.belief.belief import ALIKE, Belief, Channel
-from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, Departure, DepartureWatch
+from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, STILL, Departure, DepartureWatch
 from propulsion_ros.flight.belief.readings import Readings
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
 
 _LIVE_NS = (300_000_000, 2_000_000_000)  # after so long without a reading a channel shows nothing:
@@ -16,6 +17,7 @@ _REPEATS_NS = (500_000_000, 10_000_000_000)  # for how long a channel may repeat
 # and at most, where half as long was usual on the pad
 _MOVES = (3.0, 3.0, 3.0, math.inf)  # a change of height [m], speed [m/s], force [m/s^2] by more
 # moves on until the next one: a value that repeats itself between such changes is only held,
+_KNOCK = 0.3  # what is off 1 g for longer is no knock, and moves it [s]
 _HELD = 1.5  # for so many times the time between them
 _STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothing certain
 _STAYS_LIKELY_NS = 30_000_000_000  # for so long after its last sign it stays likely
@@ -53,9 +55,13 @@ class _Feed:
         self._sum: list[tuple[float, ...]] = []
 
     def take(
-        self, now_ns: int, values: tuple[float, ...], *, learns: bool
+        self, now_ns: int, values: tuple[float, ...], *, learns: bool, since_ns: int | None = None
     ) -> _Mean | None:
-        """Take a reading; return the mean of several where it is time."""
+        """Take a reading; return the mean of several where it is time.
+
+        What repeats itself for longer than it did where it ``learns`` is no reading, but where
+        another sensor shows that nothing has moved it since a moment.
+        """
         if not all(map(math.isfinite, values)):
             return None
         repeats_ns = now_ns - self._new_ns
@@ -69,7 +75,8 @@ class _Feed:
             self._usual_ns = max(self._usual_ns, repeats_ns)
         least_ns, most_ns = _REPEATS_NS
         longest_ns = min(max(least_ns, 2 * self._usual_ns), most_ns)
-        if now_ns - self._new_ns > longest_ns:
+        is_explained = since_ns is not None and self._new_ns >= since_ns
+        if now_ns - self._new_ns > longest_ns and not is_explained:
             self._sum.clear()
             return None
         self._sum.append(values)
@@ -167,6 +174,7 @@ class MotionWatch:
         self._level_ns: int | None = None
         self._level, self._has_moved = 0.0, False
         self._height = math.nan
+        self._pushed, self._moved_ns = 0.0, 0
         self.flown_ns: int | None = None
         self.probability, self.held = 0.0, self._belief.held
         self.is_supported, self.is_likely, self.is_certain = is_supported, False, False
@@ -212,9 +220,12 @@ class MotionWatch:
         """
         self._departure.feel(now_ns, readings.force)
         values = (readings.height,), (readings.speed,), readings.force, readings.rate
+        # A coarse height stays where it is, and a force that lives agrees.
+        is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns)
+        since_ns = (self._moved_ns if is_felt else None), None, None, None
         due = [
-            feed.take(now_ns, value, learns=learns)
-            for feed, value in zip(self._feeds, values, strict=True)
+            feed.take(now_ns, value, learns=learns, since_ns=since)
+            for feed, value, since in zip(self._feeds, values, since_ns, strict=True)
         ]
         since_ns = now_ns if self._clock_ns is None else self._clock_ns
         if self._clock_ns is None and self._was_likely:
@@ -223,16 +234,25 @@ class MotionWatch:
             self._clock_ns = now_ns
             if now_ns > since_ns:
                 self._belief.advance((now_ns - since_ns) * 1e-9)
-            self._read(due)
+            self._read(now_ns, due)
             self._judge(now_ns, has_flown=has_flown)
 
-    def _read(self, due: list[_Mean | None]) -> None:
+    def _feel(self, now_ns: int, force: _Mean) -> None:
+        """Take a force: what is off 1 g for longer than a knock moves the vehicle."""
+        is_still = abs(force.size - STANDARD_GRAVITY) <= STILL
+        self._pushed = 0.0 if is_still else self._pushed + force.seconds
+        if self._pushed > _KNOCK:
+            self._moved_ns = now_ns
+
+    def _read(self, now_ns: int, due: list[_Mean | None]) -> None:
         for channel, found in zip(Channel, due, strict=False):
             if found is not None:
                 spacing = found.seconds / ALIKE[channel]
                 self._belief.read(channel, found.size, spacing, found.variance)
                 if channel is Channel.HEIGHT:
                     self._height = found.size
+                elif channel is Channel.FORCE:
+                    self._feel(now_ns, found)
         if due[-1] is not None:
             self._belief.read_spin(due[-1].size, due[-1].seconds)
 
