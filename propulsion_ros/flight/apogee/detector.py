@@ -48,7 +48,7 @@ _LEAST_WAIT = 1.0  # after a foreseen apogee [s]
 _INTERVALS = 2.5  # a slow sensor is lost after so many of its intervals
 _SURE = 5.0  # largest sigma of the altitude's speed that judges the velocity input [m/s]
 _LASTING_FALL = 3.0  # that overrules every veto [s]
-_DEEP = 100.0  # least fall below the peak that shows a height, wherever the pad is [m]
+_DEEP = 150.0  # least fall below the peak that shows a height, wherever the pad is [m]
 _STANDING = 10.0  # speed within which an altitude does not contradict two inertial inputs [m/s]
 
 

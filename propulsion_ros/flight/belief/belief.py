@@ -484,6 +484,11 @@ class Belief:
         return float(shares @ self._state[:, 0] / shares.sum())
 
     @property
+    def jumped(self) -> float:
+        """By how much the height has jumped in all [m]."""
+        return self._track.jumped
+
+    @property
     def speed(self) -> float:
         """Mean speed of what is held [m/s]."""
         shares = self._shares * self._held

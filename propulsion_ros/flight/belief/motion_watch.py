@@ -17,7 +17,8 @@ _REPEATS_NS = (500_000_000, 10_000_000_000)  # for how long a channel may repeat
 # and at most, where half as long was usual on the pad
 _MOVES = (3.0, 3.0, 3.0, math.inf)  # a change of height [m], speed [m/s], force [m/s^2] by more
 # moves on until the next one: a value that repeats itself between such changes is only held,
-_KNOCK = 0.3  # what is off 1 g for longer is no knock, and moves it [s]
+_KNOCK = 0.3  # what is off 1 g for longer is no knock, and moves it [s],
+_TUMBLES_NS = 1_000_000_000  # as what lands does for so long
 _HELD = 1.5  # for so many times the time between them
 _STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothing certain
 _STAYS_LIKELY_NS = 30_000_000_000  # for so long after its last sign it stays likely
@@ -29,6 +30,7 @@ _WINDOW_NS = (40_000_000, 100_000_000, 100_000_000, 100_000_000)
 # Readings of height, speed, force and rate are put together for so long.
 _SCATTER_TIME = 1.0  # over which the noise of a channel is measured [s]
 _GLITCH = 10.0  # times its variance, of what is no noise
+_FAR_OFF = 25.0  # times that of one reading, of what is a glitch
 _LONGEST_NS = 100_000_000  # after which time passes without a reading
 
 
@@ -93,6 +95,8 @@ class _Feed:
 
     def _put_together(self, seconds: float) -> tuple[list[float], float]:
         """Return the mean of the readings and its variance; learn how certain such means are."""
+        if len(self._sum[0]) == 1:
+            self._drop_glitch()
         count = len(self._sum)
         mean = [math.fsum(each) / count for each in zip(*self._sum, strict=True)]
         noise = 0.0
@@ -104,6 +108,16 @@ class _Feed:
             self._variance += news * (noise - self._variance)
         self._sum.clear()
         return mean, noise
+
+    def _drop_glitch(self) -> None:
+        """Drop the farthest of at least three readings where that is no noise."""
+        count = len(self._sum)
+        if count < 3:
+            return
+        middle = sorted(self._sum)[count // 2]
+        farthest = max(self._sum, key=lambda each: math.dist(each, middle))
+        if math.dist(farthest, middle) ** 2 > _FAR_OFF * (1.0 + count * self._variance):
+            self._sum.remove(farthest)
 
     def is_live(self, now_ns: int) -> bool:
         """Return whether it was read lately."""
@@ -222,10 +236,10 @@ class MotionWatch:
         values = (readings.height,), (readings.speed,), readings.force, readings.rate
         # A coarse height stays where it is, and a force that lives agrees.
         is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns)
-        since_ns = (self._moved_ns if is_felt else None), None, None, None
+        unmoved_ns = (self._moved_ns if is_felt else None), None, None, None
         due = [
             feed.take(now_ns, value, learns=learns, since_ns=since)
-            for feed, value, since in zip(self._feeds, values, since_ns, strict=True)
+            for feed, value, since in zip(self._feeds, values, unmoved_ns, strict=True)
         ]
         since_ns = now_ns if self._clock_ns is None else self._clock_ns
         if self._clock_ns is None and self._was_likely:
@@ -242,7 +256,7 @@ class MotionWatch:
         is_still = abs(force.size - STANDARD_GRAVITY) <= STILL
         self._pushed = 0.0 if is_still else self._pushed + force.seconds
         if self._pushed > _KNOCK:
-            self._moved_ns = now_ns
+            self._moved_ns = now_ns - _TUMBLES_NS
 
     def _read(self, now_ns: int, due: list[_Mean | None]) -> None:
         for channel, found in zip(Channel, due, strict=False):
@@ -258,7 +272,9 @@ class MotionWatch:
 
     def _may_be_blocked(self, now_ns: int) -> bool:
         """Return whether it may still fall beside a level height: until it must have landed."""
-        height, flies = self._belief.height, self.held < LIKELY
+        # What jumped up on its way, and is level where the pad would be without that, has landed.
+        height = min(self._belief.height, abs(self._belief.height - self._belief.jumped))
+        flies = self.held < LIKELY
         if flies or height < _HIGH:
             self._level_ns = None
             return False

@@ -9,7 +9,7 @@ import numpy as np
 from propulsion_ros.settings.quantity import FloatArray
 
 _SPREAD, _TIME = 50.0, 0.5  # accelerations of a rocket [m/s^2], [s]
-_JUMP = 25.0  # square of the standard deviations beyond which a reading begins it anew
+_JUMP = 25.0  # square of the standard deviations beyond which a reading is far off
 _SPEED = 200.0  # standard deviation of the speed at its first reading [m/s]
 _PROVEN = 3  # readings that agreed before it is believed
 _OLD, _INTERVALS = 0.5, 2.5  # it is old after so long [s], and so many of its own intervals
@@ -24,6 +24,8 @@ class Track:
         Height [m], speed [m/s], acceleration [m/s^2] (3,).
     covariance : ndarray
         Of it (3, 3).
+    jumped : float
+        By how much it has jumped in all [m].
     """
 
     def __init__(self) -> None:
@@ -34,6 +36,8 @@ class Track:
         self.state: FloatArray = np.zeros(3)
         self.covariance: FloatArray = np.zeros((3, 3))
         self._agreed = -1
+        self.jumped = 0.0
+        self._off = math.nan
         self._age, self._interval = math.inf, 0.0
 
     @property
@@ -53,18 +57,33 @@ class Track:
         self.covariance[2, 2] += _SPREAD**2 * (1.0 - decay * decay)
 
     def take(self, height: float, variance: float) -> float:
-        """Take a reading [m], and return how far it is from where it was expected [m]."""
+        """Take a reading [m], and return how far it is from where it was expected [m].
+
+        One that is far off is a glitch; where the next one is as far off, it begins anew.
+        """
+        if self._agreed < 0:
+            self._begin(height, variance)
+            return 0.0
         innovation = height - float(self.state[0])
-        self._interval, self._age = (0.0 if self._agreed < 0 else self._age), 0.0
         total = float(self.covariance[0, 0]) + variance
-        if self._agreed < 0 or innovation * innovation > _JUMP * total:
-            far = 0.0 if self._agreed < 0 else abs(innovation)
-            self.state = np.array([height, 0.0, 0.0])
-            self.covariance = np.diag([variance, _SPEED**2, _SPREAD**2])
-            self._agreed = 0
-            return far
+        far = _JUMP * total
+        if innovation * innovation > far:
+            is_again = (innovation - self._off) ** 2 <= far
+            self._off = innovation
+            if is_again or self._agreed == 0:
+                self.jumped += innovation
+                self._begin(height, variance)
+            return abs(innovation)
+        self._off = math.nan
+        self._interval, self._age = self._age, 0.0
         self._agreed += 1
         gain = self.covariance[:, 0] / total
         self.state = self.state + gain * innovation
         self.covariance = self.covariance - np.outer(gain, self.covariance[0])
         return abs(innovation)
+
+    def _begin(self, height: float, variance: float) -> None:
+        self.state = np.array([height, 0.0, 0.0])
+        self.covariance = np.diag([variance, _SPEED**2, _SPREAD**2])
+        self._agreed, self._off = 0, math.nan
+        self._interval, self._age = (0.0 if math.isinf(self._age) else self._age), 0.0

@@ -169,4 +169,12 @@ def test_a_track_follows_and_begins_anew_where_it_jumps():
     assert track.state[1] == pytest.approx(20.0, rel=0.1)
     track.advance(0.1)
     assert track.take(1000.0, 1.0) > 900.0
+    track.advance(0.1)
+    assert track.take(62.0, 1.0) < 5.0
+    assert track.is_proven
+    assert track.jumped == 0.0
+    for i in range(2):
+        track.advance(0.1)
+        assert track.take(1000.0 + 2.0 * i, 1.0) > 900.0
     assert not track.is_proven
+    assert track.jumped == pytest.approx(936.0, abs=5.0)

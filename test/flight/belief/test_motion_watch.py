@@ -17,10 +17,10 @@ SECOND = 1_000_000_000
 
 
 class Watched:
-    """A watch that reads 20 times a second."""
+    """A watch that reads so often a second."""
 
-    def __init__(self):
-        self.watch = MotionWatch(5.0)
+    def __init__(self, per_second=20):
+        self.watch, self.per_second = MotionWatch(5.0), per_second
         self.now, self.rng = 0.0, np.random.default_rng(1)
 
     def read(
@@ -28,8 +28,8 @@ class Watched:
     ):
         """Have it read functions of the time since the call [s]; return when it was supported."""
         found = []
-        for i in range(round(20 * seconds)):
-            t, self.now = i / 20, self.now + 0.05
+        for i in range(round(self.per_second * seconds)):
+            t, self.now = i / self.per_second, self.now + 1.0 / self.per_second
             error = noise * self.rng.standard_normal()
             self.watch.update(round(self.now * SECOND), Readings(
                 math.nan if height is None else height(t) + error,
@@ -42,6 +42,18 @@ class Watched:
     def stand(self, seconds=10.0):
         self.read(seconds, lambda t: 0.0, lambda t: G, lambda t: 0.0, learns=True)
         return self
+
+
+    def fly_low(self, shows=lambda height: height):
+        """Fly to 90 m, and sink under a parachute for 12 s; a height shows what it shows."""
+        self.stand()
+        self.read(0.8, lambda t: 25.0 * t * t, lambda t: 50.0 + G)
+        self.read(4.08, lambda t: 16.0 + 40.0 * t - 0.5 * G * t * t, lambda t: 0.3)
+        # The parachute jerks.
+        self.read(0.2, lambda t: 97.6, lambda t: 25.0)
+        self.read(12.0, lambda t: shows(97.6 - 8.0 * t), lambda t: G, flown=True)
+        assert not self.watch.is_likely
+        return 97.6 - 8.0 * 12.0
 
 
 def test_support_is_certain_once_it_lasted_for_five_seconds():
@@ -70,6 +82,63 @@ def test_a_force_alone_makes_nothing_certain():
 
 def test_a_height_that_repeats_itself_makes_nothing_certain():
     assert not any(Watched().read(20.0, lambda t: 0.0, noise=0.0))
+
+
+@pytest.mark.parametrize('step', few_of([0.1, 0.5, 0.85], 2))
+def test_a_coarse_height_that_repeats_itself_beside_1_g_has_landed(step):
+    """On the pad it lay between two steps, so that it seldom repeated itself."""
+    watched = Watched(50)
+    coarse = lambda height: step * round(height / step)  # noqa: E731
+    low = watched.fly_low(coarse)
+    watched.read(0.2, lambda t: coarse(low), lambda t: 90.0, noise=0.0, flown=True)
+    found = watched.read(20.0, lambda t: coarse(low), lambda t: G + 0.01 * t, noise=0.0, flown=True)
+    assert found.index(True) / 50 < 9.0
+    assert all(found[450:])
+    assert watched.watch.is_certain
+    assert watched.watch.is_likely
+
+
+@pytest.mark.parametrize('since', ['ignition', 'coast'])
+def test_a_height_that_was_stuck_in_flight_is_no_rest_beside_1_g(since):
+    watched = Watched()
+    watched.stand()
+    stuck = 0.1 if since == 'ignition' else 30.0
+    watched.read(2.0, lambda t: stuck, lambda t: 50.0 + G, noise=0.0)
+    watched.read(10.0, lambda t: stuck, lambda t: 0.3 + 0.01 * t, noise=0.0)
+    # A small error of the force, or it repeats itself as well.
+    found = watched.read(60.0, lambda t: stuck, lambda t: G + 1e-3 * t, noise=0.0, flown=True)
+    assert not any(found)
+    assert not watched.watch.is_likely
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_spikes_of_a_height_do_not_keep_it_in_the_air(seed):
+    watched = Watched(100)
+    watched.rng = rng = np.random.default_rng(seed)
+    spiked = lambda height: height + 130.0 * rng.choice(  # noqa: E731
+        [-1.0, 0.0, 1.0], p=[0.04, 0.92, 0.04]
+    )
+    low = watched.fly_low(spiked)
+    found = watched.read(10.0, lambda t: spiked(low), lambda t: G, flown=True)
+    assert found.index(True) / 100 < 9.0
+
+
+@pytest.mark.parametrize(('step', 'lands'), [(200.0, True), (0.0, False)])
+def test_a_step_of_a_height_on_its_way_is_no_height(step, lands):
+    """A level height far above the pad may be a blocked port; one that stepped there may not."""
+    watched = Watched()
+    above = 0.0 if step else 200.0
+    watched.stand()
+    watched.read(1.2, lambda t: 25.0 * t * t, lambda t: 50.0 + G)
+    watched.read(6.12, lambda t: 36.0 + 60.0 * t - 0.5 * G * t * t, lambda t: 0.3)
+    watched.read(0.2, lambda t: 219.6, lambda t: 25.0)
+    way = (219.6 - above) / 8.0
+    watched.read(0.5 * way, lambda t: 219.6 - 8.0 * t, lambda t: G, flown=True)
+    middle = 219.6 - 4.0 * way
+    watched.read(0.5 * way, lambda t: step + middle - 8.0 * t, lambda t: G, flown=True)
+    found = watched.read(12.0, lambda t: step + above, lambda t: G, flown=True)
+    assert any(found) is lands
+    assert watched.watch.is_likely is lands
 
 
 def test_a_blocked_port_in_a_fall_is_no_support():
