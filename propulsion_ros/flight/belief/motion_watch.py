@@ -20,6 +20,7 @@ _MOVES = (3.0, 3.0, 3.0, math.inf)  # a change of height [m], speed [m/s], force
 _KNOCK = 0.3  # what is off 1 g for longer is no knock, and moves it [s],
 _TUMBLES_NS = 1_000_000_000  # as what lands does for so long
 _HELD = 1.5  # for so many times the time between them
+_ZERO, _DOUBTED = 0.5, 0.1  # what a dead accelerometer shows at most [m/s^2], and is believed
 _STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothing certain
 _STAYS_LIKELY_NS = 30_000_000_000  # for so long after its last sign it stays likely
 _HIGH, _LEVEL = 100.0, 1.0  # a level height so far up may be that of a blocked port [m], [m/s]
@@ -188,7 +189,7 @@ class MotionWatch:
         self._level_ns: int | None = None
         self._level, self._has_moved = 0.0, False
         self._height = math.nan
-        self._pushed, self._moved_ns = 0.0, 0
+        self._pushed, self._moved_ns, self._is_dead = 0.0, 0, False
         self.flown_ns: int | None = None
         self.probability, self.held = 0.0, self._belief.held
         self.is_supported, self.is_likely, self.is_certain = is_supported, False, False
@@ -235,7 +236,7 @@ class MotionWatch:
         self._departure.feel(now_ns, readings.force)
         values = (readings.height,), (readings.speed,), readings.force, readings.rate
         # A coarse height stays where it is, and a force that lives agrees.
-        is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns)
+        is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns) and not self._is_dead
         unmoved_ns = (self._moved_ns if is_felt else None), None, None, None
         due = [
             feed.take(now_ns, value, learns=learns, since_ns=since)
@@ -251,6 +252,16 @@ class MotionWatch:
             self._read(now_ns, due)
             self._judge(now_ns, has_flown=has_flown)
 
+    def _stays_dead(self, force: float) -> bool:
+        """Return whether an accelerometer that was certainly dead still shows zeros [m/s^2].
+
+        It heals with something else, not because a height falls silent beside it.
+        """
+        is_known = self.is_supported and self._belief.believed(Channel.FORCE) < _DOUBTED
+        may_be = force < _ZERO and self.held >= LIKELY
+        self._is_dead = may_be and (self._is_dead or is_known)
+        return self._is_dead
+
     def _feel(self, now_ns: int, force: _Mean) -> None:
         """Take a force: what is off 1 g for longer than a knock moves the vehicle."""
         is_still = abs(force.size - STANDARD_GRAVITY) <= STILL
@@ -261,6 +272,8 @@ class MotionWatch:
     def _read(self, now_ns: int, due: list[_Mean | None]) -> None:
         for channel, found in zip(Channel, due, strict=False):
             if found is not None:
+                if channel is Channel.FORCE and self._stays_dead(found.size):
+                    continue
                 spacing = found.seconds / ALIKE[channel]
                 self._belief.read(channel, found.size, spacing, found.variance)
                 if channel is Channel.HEIGHT:
@@ -293,7 +306,7 @@ class MotionWatch:
         held = self.held = belief.held
         live = [feed.is_live(now_ns) for feed in self._channels]
         fresh = [feed.is_fresh(now_ns) for feed in self._channels]
-        if fresh[Channel.FORCE]:
+        if fresh[Channel.FORCE] and not self._is_dead:
             # A coarse height that repeats itself as it did on the pad, beside a force that lives.
             fresh = live
         self.probability = belief.supported(height=live[Channel.HEIGHT], speed=live[Channel.SPEED])
