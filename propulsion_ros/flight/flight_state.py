@@ -9,8 +9,8 @@ from dataclasses import replace
 from propulsion_ros.flight.apogee.apogee_watch import ApogeeWatch
 from propulsion_ros.flight.apogee.estimate import Detector
 from propulsion_ros.flight.belief.departure import CLIMB, FALL, Departure
+from propulsion_ros.flight.belief.feed import Readings
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
-from propulsion_ros.flight.belief.readings import Readings
 from propulsion_ros.flight.event_runner import EventRunner
 from propulsion_ros.flight.events.controllers import ControlOutput, PidSpec
 from propulsion_ros.flight.events.events import EventFired, EventSpec

@@ -25,6 +25,9 @@ class Channel(IntEnum):
 ALIKE = (0.1, 0.5, 0.1)
 """Errors of a channel are alike for so long [s]: what comes faster is no further evidence."""
 
+WEAK = 3.5
+"""What rests shows no less, unless its accelerometer is dead or of a wrong range [m/s^2]."""
+
 _FAILS, _HEALS = 2e-4, 0.2  # how often a channel fails, and a failed one heals [1/s]
 _FAILED_START = 0.01  # share of a failed channel at the start
 _TAIL = 4.0  # degrees of freedom of a sound channel's errors (Student's t)
@@ -33,8 +36,10 @@ _NEAR = (5.0, 5.0, 6.0)  # a failed channel goes on so near its last values [m, 
 _FAR = (1000.0, 100.0, 100.0)  # or reads anything in such a range,
 _LEVEL_TIME, _LEVEL_VARIANCE = 2.0, 2.5  # or stays, as a blocked port does [s], [m^2],
 _LEVEL_SHARE = 0.75  # or what rests would seem blocked,
-_ZERO_VARIANCE = 0.03  # or shows zeros, as a dead accelerometer does [m^2/s^4];
-_ZERO_SHARES = (0.22, 0.045)  # beside a height that rests, or else, where a free fall is the same
+_DEAD_VARIANCE = 0.03  # or shows zeros, as a dead accelerometer does [m^2/s^4],
+_OFFSET = 0.8  # or the same weak force, larger than an offset, that no drag is, as one of a wrong
+# range does, until it changes by more than that [m/s^2];
+_DEAD_SHARES = (0.22, 0.045)  # beside a height that rests, or else, where a free fall is the same
 _PORT = 1e-4  # error of a static port by the square of the speed [s^2/m]
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half
 _ASIDE = 8.0  # growth of the variance of a free speed: no force of 1 g is all upright [m^2/s^3]
@@ -65,6 +70,11 @@ _CHANNELS = len(Channel)
 def _normal(off: float, variance: float) -> float:
     """Return the density of a normal distribution so far from its mean."""
     return math.exp(-min(0.5 * off * off / variance, 300.0)) / math.sqrt(math.tau * variance)
+
+
+def _keeps(weight: float, channel: Channel) -> float:
+    """Return how much of where a reading is off a level that level keeps."""
+    return 1.0 - min(weight * ALIKE[channel] / _LEVEL_TIME, 1.0)
 
 
 class _Switch:
@@ -175,7 +185,7 @@ class Belief:
             prior *= np.where(is_held, held / known, (1.0 - held) / (1.0 - known))
         self._shares: FloatArray = np.maximum(prior, _LEAST)
         self._begins_in_air = in_air
-        self._level_height = math.nan
+        self._level_height = self._level_force = math.nan
         self._lit_time = self._scatter = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
         self._track.reset()
@@ -416,14 +426,21 @@ class Belief:
     def _stays(self, channel: Channel, value: float, weight: float) -> FloatArray | float:
         """Return the likelihood of a reading of what is blocked or dead, and shows nothing new."""
         if channel is Channel.FORCE:
+            off = value - self._level_force
+            is_new = not abs(off) < _OFFSET
+            self._level_force = value if is_new else value - off * _keeps(weight, channel)
             # Without a height nothing contradicts a free fall.
+            if self._level_force > WEAK or not self._track.is_proven:
+                return 0.0
+            if self._level_force < _OFFSET:
+                off = value
             rests = self._is_rest & self._is_sound[Channel.HEIGHT]
-            dead = np.where(rests, *_ZERO_SHARES) * _normal(value, _ZERO_VARIANCE)
-            return dead if self._track.is_proven else 0.0
+            dead = 0.0 if is_new else _normal(off, _DEAD_VARIANCE)
+            return np.where(rests, *_DEAD_SHARES) * dead
         if channel is Channel.SPEED:
             return 0.0
         off = 0.0 if math.isnan(self._level_height) else value - self._level_height
-        self._level_height = value - off * (1.0 - min(weight * ALIKE[channel] / _LEVEL_TIME, 1.0))
+        self._level_height = value - off * _keeps(weight, channel)
         # In full, not as a share: what is blocked stays blocked, and pays once for that.
         return _LEVEL_SHARE * _normal(off, _LEVEL_VARIANCE)
 

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from propulsion_ros.flight.belief.belief import Belief, Channel
-from propulsion_ros.flight.belief.readings import Vector
+from propulsion_ros.flight.belief.feed import Vector
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 CERTAIN, LIKELY = 0.995, 0.5

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from propulsion_ros.flight.belief.readings import Readings
+from propulsion_ros.flight.belief.feed import Readings
 from propulsion_ros.flight.events.permits import ANYTHING, Permits
 
 NAN = math.nan

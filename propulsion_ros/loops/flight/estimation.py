@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.flight.belief.readings import Readings, Vector
+from propulsion_ros.flight.belief.feed import Readings, Vector
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Stage
 from propulsion_ros.flight.events.variables import sane

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time of each sensor of a robot, and what is wrong with its clock: off, or still."""
+"""The time of each sensor of a robot, what is wrong with its clock, and whether it is another."""
 from __future__ import annotations
 
-from collections import defaultdict
+import math
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from propulsion_ros.loops.decoders import stamp_of, stamp_to_ns
+from propulsion_ros.loops.flight.inputs import read_pressure
 from propulsion_ros.loops.ports import Host
 from propulsion_ros.timing.stamps import REANCHOR_NS
 from propulsion_ros.timing.time_lines import TimeLines
@@ -104,8 +107,57 @@ def offset_words(offset_ns: int) -> str:
     return f'{abs(offset_ns) * 1e-9:.3f} s {"ahead of" if offset_ns > 0 else "behind"}'
 
 
+_NEAR = 0.1  # within that share of a move it is the same value
+_LEVELS, _RETURNS = 8, 2  # values that are kept, and returns to one that show a second sensor
+_TWINS = {'pressure': (read_pressure, 36.0)}
+"""What a sensor measures of which there may be two, and a change of it by 3 m [Pa]."""
+
 Offsets = tuple[tuple[str, int], ...]
 """How far sensors are ahead of the clock of a computer [ns], each with its name."""
+
+
+@dataclass
+class _Level:
+    """A value that a sensor leapt to, the one before it, and how often it came back since."""
+
+    value: float
+    before: float
+    returns: int = 0
+
+
+class StuckTwin:
+    """Knows a second sensor of the same topic that is stuck between readings of one that moves.
+
+    Parameters
+    ----------
+    moves : float
+        What moves changes by more from one reading to the next, in its own unit; what is stuck
+        stays within a tenth of that.
+    """
+
+    def __init__(self, moves: float) -> None:
+        self._moves, self._near = moves, _NEAR * moves
+        self._last = math.nan
+        self._levels: deque[_Level] = deque(maxlen=_LEVELS)
+
+    def shows(self, value: float) -> bool:
+        """Take a reading; return whether it is of the one that is stuck."""
+        last, self._last = self._last, value
+        has_leapt = abs(value - last) > self._moves
+        level = next((each for each in self._levels if abs(value - each.value) <= self._near), None)
+        if level is None:
+            if has_leapt:
+                self._levels.append(_Level(value, last))
+            return False
+        self._levels.remove(level)
+        if not has_leapt:
+            # What follows itself is no second sensor.
+            return False
+        # Of two that both stay none is the stuck one.
+        level.returns += abs(last - level.before) > self._near
+        level.value, level.before = value, last
+        self._levels.append(level)
+        return level.returns >= _RETURNS
 
 
 class SensorClocks:
@@ -128,6 +180,7 @@ class SensorClocks:
         self._lines: defaultdict[str, TimeLines] = defaultdict(TimeLines)
         self._stamps: defaultdict[str, StuckStamps] = defaultdict(StuckStamps)
         self._offsets = ClockOffsets()
+        self._twins = {source: StuckTwin(moves) for source, (_, moves) in _TWINS.items()}
 
     def settle(self, *, is_resumed: bool) -> None:
         """Give the publishers that are followed now precedence, or those of a resumed flight."""
@@ -175,7 +228,9 @@ class SensorClocks:
             ``read(message)`` returns what it measures.
         """
         stamp_ns = stamp_of(self._host, source, message)
-        if stamp_ns is None or not self._is_robot:
+        if stamp_ns is None or self._is_stuck_twin(source, message):
+            return None
+        if not self._is_robot:
             return stamp_ns
         steady_ns = self._host.steady_ns()
         time_ns = self._unstuck(source, stamp_ns, steady_ns, lambda: read(message))
@@ -183,6 +238,19 @@ class SensorClocks:
             return None
         self._offsets.note(source, stamp_ns, self._host.now_ns(), steady_ns)
         return time_ns
+
+    def _is_stuck_twin(self, source: str, message: Any) -> bool:
+        """Return whether a message is of a second sensor that is stuck."""
+        if source not in self._twins:
+            return False
+        value = _TWINS[source][0](message)
+        is_twin = self._twins[source].shows(value)
+        if is_twin:
+            self._host.complain('stuck_twin', (
+                f'{source} not taken: of a second sensor, which stays at {value:g} while the '
+                'other one moves'
+            ))
+        return is_twin
 
     def note(self, source: str, message: Any) -> None:
         """Measure the clock of what is no sensor."""

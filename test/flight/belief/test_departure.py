@@ -10,8 +10,8 @@ import pytest
 from flown_vehicle import wiggle
 from parts import few_of
 from propulsion_ros.flight.belief.departure import DepartureWatch
+from propulsion_ros.flight.belief.feed import Readings
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
-from propulsion_ros.flight.belief.readings import Readings
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 NAN = math.nan

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from parts import few_of
+from propulsion_ros.flight.belief.feed import Readings
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
-from propulsion_ros.flight.belief.readings import Readings
 
 G = 9.80665
 SECOND = 1_000_000_000
@@ -145,9 +145,10 @@ def test_a_blocked_port_in_a_fall_is_no_support():
     """The height stays, with its own noise, while the force says coast, and then parachute."""
     watched = Watched().stand()
     watched.read(1.5, lambda t: 30.0 * t * t, lambda t: 60.0 + G, lambda t: 0.5)
-    watched.read(4.0, lambda t: 67.0 + 90.0 * t - 0.5 * G * t * t, lambda t: 3.0, lambda t: 0.5)
+    drag = lambda t: 3e-4 * (90.0 - G * t) ** 2  # noqa: E731
+    watched.read(4.0, lambda t: 67.0 + 90.0 * t - 0.5 * G * t * t, drag, lambda t: 0.5)
     top = 67.0 + 360.0 - 8.0 * G
-    coast = watched.read(8.0, lambda t: top, lambda t: 1.0, lambda t: 0.8)
+    coast = watched.read(8.0, lambda t: top, lambda t: 0.2 + drag(t + 4.0), lambda t: 0.8)
     fall = watched.read(100.0, lambda t: top, lambda t: G, lambda t: 0.1, flown=True)
     assert not any(coast)
     # It ends when even a slow parachute would have landed.
@@ -182,6 +183,39 @@ def test_a_force_that_is_off_beside_a_steady_climb_is_no_fall_that_heals_again_a
         watched.read(0.5, lambda t: 9.0 * (t + 8.0 + 0.5 * k), lambda t: 2.0)  # noqa: B023
         held.append(watched.watch.held)
     assert min(held) > 0.5
+
+
+@pytest.mark.parametrize('share', few_of([0.1, 0.15, 0.25, 0.33], 2))
+@pytest.mark.parametrize('per_second', [2, 5, 10])
+def test_a_lift_beside_an_accelerometer_of_a_wrong_range_is_no_flight(share, per_second):
+    """Its force reads as the drag of a coast, but does not change as drag does."""
+    watched = Watched(50)
+    every = 50 // per_second
+    shows = lambda height: (  # noqa: E731
+        lambda t: height(t) if round(50 * t) % every == 0 else math.nan
+    )
+    watched.read(10.0, shows(lambda t: 0.0), lambda t: G, lambda t: 0.0, learns=True)
+    for _ in range(2):
+        watched.read(4.0, shows(lambda t: 0.0), lambda t: share * G)
+        watched.read(20.0, shows(lambda t: 3.0 * t), lambda t: share * G)
+        assert watched.watch.departure is None
+        watched.read(20.0, shows(lambda t: 60.0 - 3.0 * t), lambda t: share * G)
+        assert watched.watch.departure is None
+
+
+def test_an_accelerometer_that_is_known_to_be_dead_heals_with_a_force_alone():
+    """A height that falls silent beside it makes no free fall of its zeros."""
+    watched = Watched().stand()
+    watched.read(1.0, lambda t: 0.0, lambda t: 40.0)
+    watched.read(15.0, lambda t: 1.0 * t, lambda t: 0.0, flown=True)
+    held = []
+    for _ in range(20):
+        watched.read(1.0, None, lambda t: 0.0, flown=True)
+        held.append(watched.watch.held)
+    assert min(held) > 0.9
+    watched.read(2.0, lambda t: 15.0, lambda t: G, flown=True)
+    watched.read(2.0, lambda t: 15.0 + 30.0 * t * t, lambda t: 60.0 + G, flown=True)
+    assert watched.watch.held < 0.1
 
 
 @pytest.mark.parametrize('height', [

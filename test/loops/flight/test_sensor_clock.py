@@ -13,6 +13,7 @@ from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.recorder import Boot
+from propulsion_ros.loops.flight.sensor_clocks import StuckTwin
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.settings.flat import build
 
@@ -95,6 +96,31 @@ def test_sensor_that_was_silent_and_comes_back_with_another_time(tmp_path, shift
     robot.feed(11.0, MAIN + 3.0, shift=lambda t: shift)
     assert robot.charges == CHARGES
     assert robot.counts.get('late', 0) == 0
+
+
+@pytest.mark.parametrize('every', few_of([2, 3, 5], 2))
+def test_second_sensor_of_a_topic_that_is_stuck_at_the_pad_is_left_out(tmp_path, every):
+    """Every second one is of the other sensor, or one of several."""
+    robot = Robot(tmp_path / 'r.json')
+    both = lambda t: 0.0 if round(t / PERIOD) % every == 0 else altitude(t)  # noqa: E731
+    robot.feed(0.0, 2.0, both)
+    robot.command('launch')
+    robot.feed(2.0, MAIN + 3.0, both)
+    assert robot.charges == CHARGES
+    assert robot.flags['apogee_source'] == 'detected'
+
+
+@pytest.mark.parametrize(('values', 'taken'), [
+    pytest.param([(0.0, 10.0 * k)[k % 2] for k in range(40)], 23, id='one moves'),
+    pytest.param([(0.0, 100.0)[k % 2] for k in range(40)], 40, id='both stay'),
+    pytest.param([(1e3 * (k % 7 == 0)) for k in range(40)], 40, id='coarse, with spikes'),
+    pytest.param([10.0 * k * (-1) ** k for k in range(40)], 40, id='oscillates'),
+    pytest.param([10.0 * k for k in range(40)], 40, id='moves'),
+    pytest.param([(0.0, 10.0 * k)[k % 2 and k < 20] for k in range(40)], 32, id='silent later'),
+])
+def test_stuck_twin(values, taken):
+    twin = StuckTwin(3.0)
+    assert sum(not twin.shows(value) for value in values) == taken
 
 
 def stuck(seconds):

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the sensors themselves measured, put together, and whether each lives."""
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+Vector = tuple[float, float, float]
+_UNKNOWN = (math.nan, math.nan, math.nan)
+WINDOW_NS = (40_000_000, 100_000_000, 100_000_000, 100_000_000)
+"""Readings of height, speed, force and rate of turn are put together for so long [ns]."""
+MOVES = (3.0, 3.0, 3.0, math.inf)
+"""A larger change of them is a move [m], [m/s], [m/s^2]."""
+
+_LIVE_NS = (300_000_000, 2_000_000_000)  # after so long without a reading a channel shows nothing:
+_INTERVALS = 2.5  # within these bounds, so many of its own intervals
+_REPEATS_NS = (500_000_000, 10_000_000_000)  # for how long a channel may repeat itself: at least,
+# and at most, where half as long was usual on the pad
+_HELD = 1.5  # a value that repeats itself between moves is held, for so many times their interval
+_STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothing certain
+_SCATTER_TIME = 1.0  # over which the noise of a channel is measured [s]
+_GLITCH = 10.0  # times its variance, of what is no noise
+_FAR_OFF = 25.0  # times that of one reading, of what is a glitch
+
+
+class Readings(NamedTuple):
+    """What the sensors measured since the last sample; NaN where they did not.
+
+    Attributes
+    ----------
+    height : float
+        By a barometer or a position, above the pad [m].
+    speed : float
+        Upward [m/s].
+    force : Vector
+        Specific force in any axes [m/s^2].
+    rate : Vector
+        Rate of turn in any axes [rad/s].
+    """
+
+    height: float = math.nan
+    speed: float = math.nan
+    force: Vector = _UNKNOWN
+    rate: Vector = _UNKNOWN
+
+
+class Mean(NamedTuple):
+    """A mean of readings: the value, or the size of a vector, over a time [s], and its variance."""
+
+    size: float
+    seconds: float
+    variance: float
+
+
+class Feed:
+    """Puts the readings of one channel together, and knows whether it lives.
+
+    Parameters
+    ----------
+    window_ns : int
+        Its readings are put together for so long [ns].
+    moves : float
+        A larger change is a move.
+    """
+
+    def __init__(self, window_ns: int, moves: float) -> None:
+        self._window_ns, self._moves = window_ns, moves
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all readings."""
+        self._last: tuple[float, ...] = ()
+        self._usual_ns = self._interval_ns = self._held_ns = 0
+        self._variance = 0.0
+        self._new_ns = self._read_ns = -_LIVE_NS[1]
+        self._sum: list[tuple[float, ...]] = []
+
+    def take(
+        self, now_ns: int, values: tuple[float, ...], *, learns: bool, since_ns: int | None = None
+    ) -> Mean | None:
+        """Take a reading; return the mean of several where it is time.
+
+        What repeats itself for longer than it did where it ``learns`` is no reading, but where
+        another sensor shows that nothing has moved it since a moment.
+        """
+        if not all(map(math.isfinite, values)):
+            return None
+        repeats_ns = now_ns - self._new_ns
+        if values != self._last:
+            is_move = bool(self._last) and math.dist(values, self._last) > self._moves
+            self._held_ns = round(_HELD * repeats_ns) if is_move else 0
+            self._last, self._new_ns = values, now_ns
+        elif repeats_ns < self._held_ns:
+            return None
+        elif learns:
+            self._usual_ns = max(self._usual_ns, repeats_ns)
+        least_ns, most_ns = _REPEATS_NS
+        longest_ns = min(max(least_ns, 2 * self._usual_ns), most_ns)
+        is_explained = since_ns is not None and self._new_ns >= since_ns
+        if now_ns - self._new_ns > longest_ns and not is_explained:
+            self._sum.clear()
+            return None
+        self._sum.append(values)
+        elapsed_ns = now_ns - self._read_ns
+        if elapsed_ns < self._window_ns:
+            return None
+        mean, noise = self._put_together(elapsed_ns * 1e-9)
+        self._read_ns, self._interval_ns = now_ns, elapsed_ns
+        size = mean[0] if len(mean) == 1 else math.sqrt(
+            # Noise adds to the size of a vector.
+            max(math.fsum(each * each for each in mean) - noise, 0.0)
+        )
+        return Mean(size, elapsed_ns * 1e-9, self._variance)
+
+    def _put_together(self, seconds: float) -> tuple[list[float], float]:
+        """Return the mean of the readings and its variance; learn how certain such means are."""
+        if len(self._sum[0]) == 1:
+            self._drop_glitch()
+        count = len(self._sum)
+        mean = [math.fsum(each) / count for each in zip(*self._sum, strict=True)]
+        noise = 0.0
+        if count > 1:
+            squares = math.fsum(math.dist(each, mean) ** 2 for each in self._sum)
+            # One reading that is far off is no noise.
+            noise = min(squares / (count * (count - 1)), _GLITCH * (self._variance + 1.0))
+            news = -math.expm1(-min(seconds / _SCATTER_TIME, 1.0))
+            self._variance += news * (noise - self._variance)
+        self._sum.clear()
+        return mean, noise
+
+    def _drop_glitch(self) -> None:
+        """Drop the farthest of at least three readings where that is no noise."""
+        count = len(self._sum)
+        if count < 3:
+            return
+        middle = sorted(self._sum)[count // 2]
+        farthest = max(self._sum, key=lambda each: math.dist(each, middle))
+        if math.dist(farthest, middle) ** 2 > _FAR_OFF * (1.0 + count * self._variance):
+            self._sum.remove(farthest)
+
+    def is_live(self, now_ns: int) -> bool:
+        """Return whether it was read lately."""
+        least_ns, most_ns = _LIVE_NS
+        return now_ns - self._read_ns < min(max(_INTERVALS * self._interval_ns, least_ns), most_ns)
+
+    def is_fresh(self, now_ns: int) -> bool:
+        """Return whether it changed lately too."""
+        return now_ns - self._new_ns < _STALE_NS and self.is_live(now_ns)
