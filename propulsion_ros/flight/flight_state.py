@@ -326,8 +326,8 @@ class FlightState:
 
     @property
     def _permits(self) -> Permits:
-        # What is due waits until the vehicle is seen to fall.
-        may_fall = not (self.is_supported or self.is_likely_supported)
+        # What is due waits until the vehicle is seen to fall; once it has rested, far.
+        may_fall = not (self.is_supported or self.is_likely_supported or self._has_rested)
         return Permits(
             self.may_deploy and not self._is_time_doubtful and may_fall, self._may_ignite,
             is_grounded=self.liftoff is None and not self._is_legacy,
@@ -361,6 +361,11 @@ class FlightState:
     def is_likely_supported(self) -> bool:
         """Whether something likely holds the vehicle, so that nothing is fired yet."""
         return self._motion.is_likely and not (self._is_legacy or self._is_overridden)
+
+    @property
+    def _has_rested(self) -> bool:
+        """Whether it has rested after its flight, and lies there or was only dropped since."""
+        return self._motion.has_rested and not (self._is_legacy or self._is_overridden)
 
     @property
     def _is_overridden(self) -> bool:

@@ -20,6 +20,7 @@ from flown_vehicle import (
     NAN,
     RATE,
     VELOCITY,
+    G,
     Motion,
     S,
     Vehicle,
@@ -579,6 +580,32 @@ def test_main_of_a_vehicle_that_landed_above_its_altitude_does_not_fire_when_it_
     vehicle = armed(ODOMETRY, events=(DROGUE, BELOW)).fly(motion.landing + 200.0, at)
     assert vehicle.names == ['drogue']
     assert vehicle.report.subphase is Subphase.LANDED
+
+
+@pytest.mark.parametrize('sensors', few_of([
+    pytest.param(ALL, id='all'), pytest.param(BOTH, id='both'),
+    pytest.param(ODOMETRY, id='odometry'),
+], 2))
+@pytest.mark.parametrize(('hill', 'drop', 'names'), [
+    (115.0, 20.0, ['drogue']), (130.0, 35.0, ['drogue']), (185.0, 100.0, ['drogue', 'main']),
+])
+def test_what_has_landed_must_fall_far_before_a_charge_fires(sensors, hill, drop, names):
+    """A main is due below an altitude that it passes as it slips from a hand, or from a tree."""
+    motion = Motion()
+    slips = motion.landing + 80.0
+    lasts = math.sqrt(2.0 * drop / G)
+
+    def at(t):
+        height, velocity, acceleration = motion(t)
+        if t < motion.apogee or height > hill:
+            return height, velocity, acceleration
+        fall = min(max(t - slips, 0.0), lasts)
+        if 0.0 < fall < lasts:
+            return hill - 0.5 * G * fall * fall, -G * fall, 0.4 - G
+        return hill - 0.5 * G * fall * fall, 0.0, 0.0
+
+    vehicle = armed(sensors, events=(DROGUE, BELOW)).fly(slips + 30.0, at)
+    assert vehicle.names == names
 
 
 def test_engine_of_a_vehicle_that_hovered_is_shut_down_at_its_altitude():

@@ -7,7 +7,7 @@ import math
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate, Detector
 from propulsion_ros.flight.apogee.inputs import InputMean
-from propulsion_ros.flight.belief.departure import FALL
+from propulsion_ros.flight.belief.departure import DROP, FALL
 from propulsion_ros.flight.events.variables import NAN, Sample, sane
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.progress import Mark, Vertex
@@ -22,8 +22,6 @@ _TEMPERATURE_RANGE = (150.0, 350.0)  # what no thermometer in free air reads is 
 _ALTITUDE_RANGE = (-5e3, 1e5)  # [m]
 _LEVEL = 100.0  # over which the speed of sound changes by 0.12 % at most [m]
 
-DROP = 50.0
-"""A drop that has fallen so far is past its apogee [m]: no wind on a port does that."""
 
 
 class ApogeeWatch:

@@ -13,6 +13,8 @@ CERTAIN, LIKELY = 0.995, 0.5
 """Probabilities from which it is certain, and likely, that something holds the vehicle."""
 PUSH, CLIMB, FALL = 'acceleration', 'climb', 'fall'
 """Sources of a departure: a push that the accelerometer has felt, or else where it goes."""
+DROP = 50.0
+"""A drop that has fallen so far is past its apogee [m]: no wind on a port does that."""
 STILL = 0.3 * STANDARD_GRAVITY
 """Within which of 1 g it rests, rides in a lift, or hangs under a parachute [m/s^2]."""
 
@@ -64,6 +66,12 @@ class DepartureWatch:
 
     def __init__(self) -> None:
         self.reset()
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it certainly flies: what fell has fallen far, and was not only dropped."""
+        found = self.found
+        return found is not None and (found.source != FALL or self.fallen > DROP)
 
     def reset(self, *, in_air: bool = False) -> None:
         """Forget everything, and begin on a pad or where it may fly."""

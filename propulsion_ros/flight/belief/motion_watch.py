@@ -42,6 +42,8 @@ class MotionWatch:
         silence withdraws nothing.
     is_likely : bool
         Whether it is likely, or was until a height or a speed died at most 30 s ago.
+    has_rested : bool
+        Whether it was supported after its flight, and has certainly not left since.
     held : float
         Probability that something holds the vehicle, by whatever shows it.
     flown_ns : int or None
@@ -67,6 +69,7 @@ class MotionWatch:
         What was certain before a restart stays so, and what was likely stays as likely: that it
         was counts for as long as after the last sign of it.
         """
+        self.has_rested = in_air and is_supported
         in_air = in_air and not is_supported
         self._belief.reset(in_air=in_air, held=held)
         self._departure.reset(in_air=in_air)
@@ -228,3 +231,7 @@ class MotionWatch:
             now_ns, belief, held, height, has_speed=live[Channel.SPEED],
             has_force=live[Channel.FORCE],
         )
+        if self._departure.is_certain:
+            self.has_rested = False
+        elif has_flown and self.is_supported:
+            self.has_rested = True

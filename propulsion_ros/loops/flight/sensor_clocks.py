@@ -228,13 +228,15 @@ class SensorClocks:
             ``read(message)`` returns what it measures.
         """
         stamp_ns = stamp_of(self._host, source, message)
-        if stamp_ns is None or self._is_stuck_twin(source, message):
+        if stamp_ns is None:
             return None
         if not self._is_robot:
-            return stamp_ns
+            return None if self._is_stuck_twin(source, message) else stamp_ns
         steady_ns = self._host.steady_ns()
         time_ns = self._unstuck(source, stamp_ns, steady_ns, lambda: read(message))
-        if not self._is_followed(source, time_ns, steady_ns):
+        # Of another time none is a twin, but a recording beside what rests.
+        is_followed = self._is_followed(source, time_ns, steady_ns)
+        if not is_followed or self._is_stuck_twin(source, message):
             return None
         self._offsets.note(source, stamp_ns, self._host.now_ns(), steady_ns)
         return time_ns

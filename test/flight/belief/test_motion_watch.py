@@ -365,6 +365,26 @@ def test_the_same_readings_give_the_same_belief():
     assert probabilities[0] == probabilities[1]
 
 
+def test_what_has_rested_has_done_so_until_it_flies_again():
+    watched = Watched()
+    low = watched.fly_low()
+    watched.read(20.0, lambda t: low, lambda t: G, flown=True)
+    assert watched.watch.has_rested
+    watched.read(0.9, lambda t: low - 0.5 * G * t * t, lambda t: 0.2, flown=True)
+    assert watched.watch.held < 0.5
+    assert watched.watch.has_rested
+    watched.read(10.0, lambda t: low - 4.0, lambda t: G, flown=True)
+    watched.read(1.5, lambda t: low - 4.0 + 30.0 * t * t, lambda t: 60.0 + G, flown=True)
+    assert not watched.watch.has_rested
+
+
+@pytest.mark.parametrize('in_air', [False, True])
+def test_a_restart_keeps_that_it_has_rested(in_air):
+    watch = MotionWatch(5.0)
+    watch.begin(in_air=in_air, is_supported=True)
+    assert watch.has_rested is in_air
+
+
 def test_rates_of_readings_are_put_together():
     """A hundred readings of a second are no hundred witnesses, and cost no hundred updates."""
     watched = MotionWatch(5.0)
