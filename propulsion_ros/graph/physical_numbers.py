@@ -112,9 +112,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
             for i, t in enumerate(tables)
         ])
         found.update(zip(('fastest', 'disorder'), rows.T, strict=True))
-        found['asked'] = np.abs(params.gain) * np.maximum(
-            params.max_command, -params.min_command
-        )
+        asked = np.abs(params.gain) * np.maximum(params.max_command, -params.min_command)
+        found['asked'] = np.where(asked < NO_LIMIT, asked, np.nan)
     return Rows(
         layout.names, params, reverse=np.maximum(-layout.lowest, 0.0),
         forth=np.where(layout.highest > 0.0, layout.highest, np.nan), **found,
