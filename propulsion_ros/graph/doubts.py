@@ -3,7 +3,7 @@
 
 Each rule is a row of `RULES`: a number of a robot, its usual range, and where that comes from. The
 usual range of a parameter stands beside its unit, else that of its unit in `OF_UNIT` holds.
-`graph/robot_numbers.py` and `graph/physical_numbers.py` compute the numbers,
+`graph/actuator_numbers.py`, `robot_numbers.py` and `physical_numbers.py` compute the numbers,
 `graph/remedies.py` looks for what makes them usual.
 """
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.graph import actuator_numbers as r
 from propulsion_ros.graph import physical_numbers as p
 from propulsion_ros.graph import robot_numbers as n
 from propulsion_ros.graph.robot_layout import RPM, RobotLayout
@@ -40,7 +41,7 @@ class Rule:
     """Ends of the usual ranges, low and high in turn, in the unit or as multiples of ``of``."""
     source: str
     """Where the ranges come from."""
-    find: Callable[[RobotLayout], Iterator[n.Number]] = lambda robot: iter(())
+    find: Callable[[RobotLayout], Iterator[r.Number]] = lambda robot: iter(())
     """Yields the numbers of a robot that it is about."""
     of: str = ''
     """What the ranges are multiples of, '' for the unit."""
@@ -81,7 +82,7 @@ class Doubt:
     """A number that is not usual."""
 
     rule: Rule
-    number: n.Number
+    number: r.Number
     remedy: str = ''
     """What would make it usual, where that is known."""
     meant: float = math.nan
@@ -128,11 +129,11 @@ def value_doubts(
         values = np.asarray(given[parameter.key], dtype=object)
         for i, value in enumerate(np.ravel(values)):
             # 0 and no limit are usual.
-            if isinstance(value, int | float) and 0.0 < abs(value) < n.NO_LIMIT and (
+            if isinstance(value, int | float) and 0.0 < abs(value) < r.NO_LIMIT and (
                 not rule.fits(abs(value))
             ):
                 index, who = i if values.ndim else None, parameter.key.rpartition('.')[2]
-                number = n.Number(parameter.key, abs(value), f'{who} of ', index=index)
+                number = r.Number(parameter.key, abs(value), f'{who} of ', index=index)
                 meant = _in_other_units(rule, value, parameter.spec.unit)
                 yield Doubt(rule, number, *(meant or (f'{parameter.description}?', math.nan)))
 
@@ -184,6 +185,7 @@ OF_UNIT = {rule.unit: rule for rule in (
     Rule('area', '{}', (0.0, 10.0), 'm^2', 'sizes of robots'),
     Rule('length', '{}', (0.0, 50.0), 'm', 'sizes of robots'),
     Rule('time', '{}', (0.0, 10.0), 's', 'actuators in use'),
+    Rule('speed', '{}', (), 'm/s', 'hurricanes'),
     Rule('rate', '{}', (), 'Hz', 'no actuator is controlled so slowly'),
     Rule('gravity', '{}', (), 'm/s^2', 'moons to Jupiter'),
     Rule('temperature', '{}', (150.0, 1e4), 'K', 'boiling oxygen has 90 K'),
@@ -209,59 +211,59 @@ RULES = (
          'the step'),
     Rule('impulse', 'burns {} at its largest thrust', (1.0 / 545.0, 1.0 / 60.0), 'kg/s', 'black '
          'powder has an impulse of 80 s, the best chemical engine fired 542 s (Arbit, Clapp and '
-         'Nagai 1970)', n.of_rows(n.actuators, 'max_fuel_rate or specific_impulse', attrgetter(
+         'Nagai 1970)', r.of_rows(r.actuators, 'max_fuel_rate or specific_impulse', attrgetter(
              'max_fuel_rate'), lambda a: a.max_thrust / STANDARD_GRAVITY), 'thrust over g',
          'that is a specific impulse of 60 to 545 s, and electric engines alone have more; kg/s, '
          'N and s?'),
-    Rule('impulse', 'makes a stream of {}', (0.0, 100.0), 'W', 'electric propulsion', n.of_rows(
-             n.actuators, 'specific_impulse', lambda a: a.power, lambda a: a.robot,
+    Rule('impulse', 'makes a stream of {}', (0.0, 100.0), 'W', 'electric propulsion', r.of_rows(
+             r.actuators, 'specific_impulse', lambda a: a.power, lambda a: a.robot,
          ), 'the mass', 'is it in m/s?'),
     Rule('propellant', 'lasts {} at the largest thrust', (0.1, _ENDLESS), 's', _USE,
-         n.of_rows(n.tanks, 'tanks.capacity', lambda t: t.held / t.rate),
+         r.of_rows(r.tanks, 'tanks.capacity', lambda t: t.held / t.rate),
          remedy='give <capacity> in kg, and what burns in kg/s'),
     Rule('burnt', 'burns {} along its curve', (0.0, 1.25), 'kg', _USE,
-         n.of_rows(n.actuators, 'thrust_curve', lambda a: a.burns, lambda a: a.stored),
+         r.of_rows(r.actuators, 'thrust_curve', lambda a: a.burns, lambda a: a.stored),
          'what its tank holds', 's, N, and kg/s in max_fuel_rate?'),
     Rule('tank', 'holds {}', (0.0, 1.0), 'kg', '25 times the mass without propellant, rockets have '
-         'up to 20; once of gas, whose vessels weigh more', n.of_rows(
-             n.tanks, 'tanks.capacity', lambda t: t.capacity, lambda t: t.most * t.dry
+         'up to 20; once of gas, whose vessels weigh more', r.of_rows(
+             r.tanks, 'tanks.capacity', lambda t: t.capacity, lambda t: t.most * t.dry
          ), 'what such a robot can hold', 'kg?'),
     Rule('unused', 'serves {} actuators', (1.0, _ENDLESS), '', _USE,
-         n.of_rows(n.tanks, 'tanks.names', lambda t: t.users), remedy='is a <tank> missing?'),
+         r.of_rows(r.tanks, 'tanks.names', lambda t: t.users), remedy='is a <tank> missing?'),
     Rule('unused', 'serves {} actuators', (1.0, _ENDLESS), '', _USE,
-         n.of_rows(n.batteries, 'batteries.names', lambda b: b.users),
+         r.of_rows(r.batteries, 'batteries.names', lambda b: b.users),
          remedy='is a <battery> missing?'),
     Rule('unused', 'draws from {} batteries, where others have one', (1.0, _ENDLESS), '', _USE,
-         n.of_rows(n.actuators, 'battery', lambda a: a.batteries), remedy='is it missing?'),
+         r.of_rows(r.actuators, 'battery', lambda a: a.batteries), remedy='is it missing?'),
     *(Rule('opening_time', f'has a valve that {does} after {{}}', (0.0, 1.0), 's', 'valves in use',
-           n.of_rows(n.actuators, key, attrgetter(key), lambda a: a.pulse),
+           r.of_rows(r.actuators, key, attrgetter(key), lambda a: a.pulse),
            'a pulse, or 1 s,', 'a pulse must be longer')
       for key, does in (('open_delay', 'opens'), ('close_delay', 'closes'))),
     Rule('rotor_speed', 'turns at {} to reach max_thrust', (30.0, 60_000.0), 'rpm',
          'large ship propellers to the fastest small motors',
-         n.of_rows(n.actuators, 'motor_constant', lambda a: a.speed * RPM),
+         r.of_rows(r.actuators, 'motor_constant', lambda a: a.speed * RPM),
          remedy='is the constant per (rad/s)^2, and the thrust in N?'),
     Rule('blades', 'makes {} of density x speed^2 x radius^4', (1e-5, 0.2), '', 'propellers have '
          '0.01 to 0.06; the radius is half of the way to the next one, of a given one see load',
-         n.of_rows(n.actuators, 'motor_constant', lambda a: a.blades),
+         r.of_rows(r.actuators, 'motor_constant', lambda a: a.blades),
          remedy='is the constant in N s^2/rad^2?'),
-    Rule('backwards', 'pushes backwards without limit, {}', (-n.NO_LIMIT, _ENDLESS), 'N',
-         'no limit', n.of_rows(n.actuators, 'max_thrust', lambda a: a.lowest),
+    Rule('backwards', 'pushes backwards without limit, {}', (-r.NO_LIMIT, _ENDLESS), 'N',
+         'no limit', r.of_rows(r.actuators, 'max_thrust', lambda a: a.lowest),
          remedy='give min_thrust too, 0 for none'),
-    Rule('battery', 'lasts {} at the largest thrust', (20.0, _ENDLESS), 's', _USE, n.of_rows(
-        n.batteries, 'batteries.capacity', lambda b: 3600.0 * b.capacity / b.current
+    Rule('battery', 'lasts {} at the largest thrust', (20.0, _ENDLESS), 's', _USE, r.of_rows(
+        r.batteries, 'batteries.capacity', lambda b: 3600.0 * b.capacity / b.current
     ), remedy='ampere-hours, and watts per N^1.5?'),
-    Rule('weak_battery', 'can make {}', (0.2, _ENDLESS), 'N', _USE, n.of_rows(
-        n.batteries, 'batteries.internal_resistance', lambda b: b.made, lambda b: b.wanted
+    Rule('weak_battery', 'can make {}', (0.2, _ENDLESS), 'N', _USE, r.of_rows(
+        r.batteries, 'batteries.internal_resistance', lambda b: b.made, lambda b: b.wanted
     ), 'the largest thrust', 'ohms, and volts of the pack?'),
-    *(Rule('voltage', 'has a voltage of {}', (0.5, 1.5), 'V', _USE, n.of_rows(
-        n.batteries, f'batteries.{key}', lambda b, key=key: np.where(  # type: ignore[misc]
+    *(Rule('voltage', 'has a voltage of {}', (0.5, 1.5), 'V', _USE, r.of_rows(
+        r.batteries, f'batteries.{key}', lambda b, key=key: np.where(  # type: ignore[misc]
             getattr(b, key) > 0.0, getattr(b, key), np.nan
         ), lambda b: b.full
     ), 'the full battery', 'of the pack, not of a cell?')
         for key in ('nominal_voltage', 'cut_off_voltage')),
     Rule('energy', 'holds {}', (0.0, 700.0), 'W h', 'the best cells of 2023 have 711 W h/kg',
-         n.of_rows(n.batteries, 'batteries.capacity', lambda b: b.capacity * b.full,
+         r.of_rows(r.batteries, 'batteries.capacity', lambda b: b.capacity * b.full,
                    lambda b: b.robot), 'the mass', 'A h?'),
     Rule('gimbal_axis', 'is {}', (8.0, _ENDLESS), 'deg', _SHAPE, n.turning_angles,
          remedy='it turns nothing; see <axis> of the joints'),
@@ -269,8 +271,7 @@ RULES = (
          remedy='is it upside down?'),
     Rule('same_place', 'is {} away', (1e-3, _ENDLESS), 'm', _SHAPE, n.distances,
          remedy='is a joint, link, axis or place that of another one, or a sign wrong?'),
-    Rule('odd_one', '{} times that', (0.25, 4.0), '', _USE, n.odd_ones,
-         remedy='is that a slip?'),
+    Rule('odd_one', '{} times that', (0.25, 4.0), '', '', n.odd_ones, remedy='is that a slip?'),
     Rule('one_sided', '{} that nothing takes away', (0.0, n.ONE_SIDED), 'N m',
          'a body that only turns one way', n.torques_left, 'the largest torque',
          'turn one <direction> or <axis> round; else what pushes across has too short an arm, see '
@@ -297,9 +298,11 @@ RULES = (
          'metres?'),
     Rule('extent', 'lies {} from its centre', (0.0, 1.5), 'm', 'all mass is inside', n.outside,
          'its shapes', 'are ixx, iyy and izz of this mass, and in this order?'),
-    Rule('aspect', 'is {} times as long as its chord', (0.3, _ENDLESS), '', _SHAPE, n.of_rows(
-        n.surfaces, 'lifting_surface.span_length', lambda s: s.span_length / s.chord_length,
+    Rule('aspect', 'is {} times as long as its chord', (0.3, _ENDLESS), '', _SHAPE, r.of_rows(
+        r.surfaces, 'lifting_surface.span_length', lambda s: s.span_length / s.chord_length,
     ), remedy='are chord_length and span_length swapped?'),
+    Rule('aspect', 'is {}', (0.4, 2.5), 'm', _SHAPE, p.planforms, 'the shape of its link',
+         'are chord_length and span_length swapped?'),
     Rule('acceleration', 'are pushed by {}', (1e-6, 3000.0), 'N', 'm/s^2: ion engines to '
          'what no gun launches', n.any_forces, 'the mass', _UNITS),
     Rule('propellers', 'are pushed by {} in water', (0.02, 100.0), 'N', 'm/s^2: slow gliders to '
@@ -317,33 +320,36 @@ RULES = (
     # Rotors and propellers.
     Rule('tip_speed', 'has tips at {}', (15.0, 340.0), 'm/s', 'blades lose their lift at the speed '
          'of sound (Leishman, Principles of Helicopter Aerodynamics, 2006); airships have 50',
-         n.of_rows(p.spinning, 'motor_constant or rotor_constant or input_values',
+         r.of_rows(p.spinning, 'motor_constant or rotor_constant or input_values',
                    lambda s: s.tip_in_air), remedy='N, and speeds in rad/s?'),
     Rule('tip_speed', 'has tips at {}', (4.0, 50.0), 'm/s', 'beyond it water cavitates (Carlton, '
-         'Marine Propellers and Propulsion, 2018)', n.of_rows(
+         'Marine Propellers and Propulsion, 2018)', r.of_rows(
              p.spinning, 'rotor_constant or input_values or thrust_coefficient or max_command',
              lambda s: s.tip_in_liquid), remedy='N, and speeds in rad/s?'),
     Rule('merit', 'has a figure of merit of {}', (0.15, 1.3), '', 'the ideal one has 1, in a '
-         'duct 1.41; good ones 0.8, small ones 0.4 (Leishman 2006)', n.of_rows(
+         'duct 1.41; good ones 0.8, small ones 0.4 (Leishman 2006)', r.of_rows(
              p.spinning, 'moment_constant or motor_constant', lambda s: s.merit
          ), remedy='is moment_constant in m, N m over N?'),
     Rule('merit', 'has, by the radius of a usual load, a figure of merit of {}', (0.2, 2.0), '',
-         'as above, and an unknown radius', n.of_rows(
+         'as above, and an unknown radius', r.of_rows(
              p.spinning, 'moment_constant or motor_constant', lambda s: s.merit_by_load
          ), remedy='is moment_constant in m, N m over N?'),
     Rule('load', 'has a thrust coefficient of {}', (0.002, 0.35), '', 'thrust over density, disk '
          'and tip speed^2: helicopters 0.004 to 0.012, propellers 0.01 to 0.05, in nozzles 0.1 '
-         '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', n.of_rows(
+         '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', r.of_rows(
              p.spinning, 'rotor_radius or propeller_diameter or thrust_coefficient',
              lambda s: s.load), remedy='metres, N, and speeds in rad/s?'),
-    Rule('reach', 'gets {} by its table', (0.4, 2.5), 'rad/s', _USE, n.of_rows(
+    Rule('reach', 'gets {} by its table', (0.4, 2.5), 'rad/s', _USE, r.of_rows(
         p.ends, 'input_values or max_command', lambda e: e.fastest, lambda e: e.asked
     ), 'what is asked for at most', 'are both in rad/s?'),
+    Rule('reach', 'gets {} by its curve', (0.05, _ENDLESS), 'N', _USE, r.of_rows(
+        p.ends, 'rotor_constant or max_command or max_thrust', lambda e: e.forth, lambda e: e.limit
+    ), 'max_thrust', 'is the constant in N s^2/rad^2, and the command in rad/s?'),
     Rule('reverse', 'pushes backwards by {}', (0.0, 0.0, 0.05, 2.5), 'N', 'propellers give a third '
-         'to all of it (Carlton 2018)', n.of_rows(
+         'to all of it (Carlton 2018)', r.of_rows(
              p.ends, 'min_command or min_thrust', lambda e: e.reverse, lambda e: e.forth
          ), 'the largest thrust', 'are both limits in one unit?'),
-    Rule('falls', 'has {} input_values out of order', (0.0, 0.0), '', _USE, n.of_rows(
+    Rule('falls', 'has {} input_values out of order', (0.0, 0.0), '', _USE, r.of_rows(
         p.ends, 'input_values', lambda e: e.disorder
     ), remedy='is one swapped, or its sign wrong?'),
     Rule('lag', 'turns by {} at the largest torque', (0.0, 2.0 * math.pi), 'rad', 'what turns '
@@ -355,7 +361,7 @@ RULES = (
          remedy='write the lowest angle below 0 and the highest above, in rad'),
     Rule('crossing', 'takes {} from end to end', (0.01, 60.0), 's', 'servos in use', p.crossings,
          remedy='rad/s?'),
-    *(Rule('stall', f'has a {what} of {{}}', usual, '', source, n.of_rows(
+    *(Rule('stall', f'has a {what} of {{}}', usual, '', source, r.of_rows(
         p.sections, keys, attrgetter(key)
     ), remedy='per rad, and in rad; is a sign wrong?') for what, key, usual, source, keys in (
         ('lift coefficient at stall', 'lift', (0.15, 3.0), 'Hoerner, Fluid-Dynamic Lift, 1985',
@@ -365,34 +371,37 @@ RULES = (
         ('drag coefficient broadside', 'broadside', (0.4, 2.5), 'plates have 1.2 to 2 (Hoerner, '
          'Fluid-Dynamic Drag, 1965)', 'two_lines.stalled_drag_slope or two_lines.drag_slope'),
     )),
+    Rule('stall', 'has a lift slope beyond its stall of {}', (-_ENDLESS, 0.0), '', 'lift falls '
+         'there', r.of_rows(p.sections, 'two_lines.stalled_lift_slope',
+                            attrgetter('stalled_lift_slope')), remedy='is a sign wrong?'),
     Rule('stall', 'has a lift over drag of {} at 0.3 rad', (1.0, 60.0), '', 'the best gliders '
-         'have 60', n.of_rows(p.plates, 'quadratic.lift_constant or quadratic.drag_constant',
+         'have 60', r.of_rows(p.plates, 'quadratic.lift_constant or quadratic.drag_constant',
                               lambda s: s.glide), remedy='see both constants'),
     Rule('heading', 'is {} from where the robot is pushed', (0.0, 80.0), 'deg', _SHAPE, p.headings,
          remedy='see <chord>, <span>, and the <axis> of what pushes'),
     Rule('fluid', 'is in {}', (0.8, 1.25), 'kg/m^3', 'one robot is in one fluid', p.fluids,
          'that of the robot', 'see body.fluid_density and fluid_density'),
-    Rule('fin_area', 'has {}', (0.0, 4.0), 'm^2', _SIZE, n.of_rows(
+    Rule('fin_area', 'has {}', (0.0, 4.0), 'm^2', _SIZE, r.of_rows(
         p.sections, 'two_lines.area', lambda s: s.area, lambda s: s.size
     ), 'the square of the size of the robot', 'square metres?'),
     # What is burnt.
     Rule('contents', 'holds a gas of {} by its inertia', (0.0015, 0.3), 'kg/mol', 'hydrogen has '
-         '0.002, xenon 0.131', n.of_rows(p.contents, 'tanks.inertia or tanks.capacity or '
+         '0.002, xenon 0.131', r.of_rows(p.contents, 'tanks.inertia or tanks.capacity or '
                                          'tanks.pressure or tanks.temperature', lambda t: t.molar),
          remedy='kg m^2 of the full tank, kg, Pa and K?'),
     Rule('contents', 'holds {} by its inertia', (30.0, 8000.0), 'kg/m^3', 'liquid hydrogen has 71, '
-         'mercury 13,500, and tanks are no ellipsoids', n.of_rows(
+         'mercury 13,500, and tanks are no ellipsoids', r.of_rows(
              p.contents, 'tanks.inertia or tanks.capacity', lambda t: t.density
          ), remedy='kg m^2 of the full tank, and kg?'),
     Rule('triangle', 'has a largest moment of inertia of {}', (0.0, 1.25), 'kg m^2', 'any body has '
-         '1', n.of_rows(p.contents, 'tanks.inertia', lambda t: t.largest, lambda t: t.others),
+         '1', r.of_rows(p.contents, 'tanks.inertia', lambda t: t.largest, lambda t: t.others),
          'the two others', 'no body has one above the sum of the others'),
     Rule('throttle', 'goes down to {}', (0.0, 0.0, 0.05, 1.0), 'N', 'the deepest flown are 0.1 '
-         '(Casiano, Hulka and Yang 2010)', n.of_rows(
+         '(Casiano, Hulka and Yang 2010)', r.of_rows(
              p.nozzles, 'min_thrust or max_thrust', lambda z: z.lowest, lambda z: z.max_thrust
          ), 'max_thrust', 'are both in N?'),
     Rule('nozzle', 'pushes by {} on its exit', (5e3, 2e7), 'Pa', 'cold gas to the largest chamber '
-         'pressures (Sutton and Biblarz 2017)', n.of_rows(
+         'pressures (Sutton and Biblarz 2017)', r.of_rows(
              p.nozzles, 'exit_area or max_thrust', lambda z: z.flow
          ), remedy='square metres, and N?'),
     Rule('liftoff', '{}', (1.0, 300.0), 'N', 'what flies up, to the fastest missiles', p.liftoffs,

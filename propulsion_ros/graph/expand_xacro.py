@@ -7,13 +7,16 @@ looks at the attributes of its own elements, and from the result.
 """
 from __future__ import annotations
 
+import difflib
+import glob
 import io
 import json
 import os
+import re
 import resource
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from propulsion_ros.settings.errors import SourceError, one_line
@@ -161,9 +164,12 @@ _HINTS = {
         '; is it misspelt, or in no <xacro:property> or <xacro:arg>?',
     'Undefined parameters': '; give them as attributes of the call',
     'unbound prefix': '; declare it: <robot ... xmlns:xacro="http://www.ros.org/wiki/xacro">',
+    'multiply sequence': '; a <xacro:property> or parameter is a text, not a number without unit',
     'unknown macro name': '; define it by <xacro:macro>, or include its file',
 }
 """What to do, by the library's words."""
+_DEFINED = re.compile(r'xacro:(?:property|arg)\s+name="(\w+)"')
+"""Names of properties and arguments."""
 _CONTROL = dict.fromkeys((i for i in range(32) if chr(i) not in '\t\n\r'), '?')
 """What no XML may hold; names of files may."""
 
@@ -184,6 +190,7 @@ def expand(path: str, limit: int) -> tuple[str, str]:
         Naming the file, the line where it is known, and what is wrong there.
     """
     places: XacroPlaces | None = None
+    texts: list[str] = []
     try:
         # Only the command line and launch need xacro, nodes get the finished text.
         import xacro
@@ -191,7 +198,9 @@ def expand(path: str, limit: int) -> tuple[str, str]:
         def opened(name: str) -> io.StringIO:
             if len(xacro.filestack) > _DEEPEST:
                 raise SourceError(printable(name), f'lies more than {_DEEPEST} includes deep')
-            return _source(name, limit)
+            source = _source(name, limit)
+            texts.append(source.getvalue())
+            return source
 
         # The library's functions find it in place of the builtin one.
         xacro.open = opened
@@ -204,7 +213,7 @@ def expand(path: str, limit: int) -> tuple[str, str]:
     except Exception as error:
         # Expressions raise whatever they like.
         where = places.failed if places else ''
-        raise SourceError(where or printable(path), _reason(error)) from error
+        raise SourceError(where or printable(path), _reason(error, texts)) from error
     if len(text) > limit:
         raise SourceError(printable(path), f'expands to more than {limit} characters')
     return head, text
@@ -228,20 +237,29 @@ def main(path: str, limit: int) -> None:
     sys.exit(code)
 
 
-def _reason(error: BaseException) -> str:
+def _reason(error: BaseException, texts: Sequence[str]) -> str:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.filename:
-            return (
-                f'cannot include {printable(os.path.normpath(cause.filename))}: {cause.strerror}; '
-                'names are relative to the file that includes'
+            folder, name = os.path.split(os.path.normpath(cause.filename))
+            near = _nearest(name, glob.glob('*', root_dir=folder), 0.8)
+            return f'cannot include {printable(os.path.join(folder, name))}: {cause.strerror}' + (
+                near or '; names are relative to the file that includes'
             )
         if isinstance(cause, MemoryError):
             return f'takes more than {MEMORY} bytes to expand'
         # The library keeps what it caught in an attribute of this name.
         cause = getattr(cause, 'exc', None)
     text = ' '.join(str(error).split()) or type(error).__name__
-    return text + next((hint for words, hint in _HINTS.items() if words in text), '')
+    unknown = re.match("name '(.*?)'", text)
+    near = _nearest(unknown[1], _DEFINED.findall(' '.join(texts))) if unknown else ''
+    return text + (near or next((hint for words, hint in _HINTS.items() if words in text), ''))
+
+
+def _nearest(word: str, known: Sequence[str], cutoff: float = 0.6) -> str:
+    """Return what `flat.suggestion` does, which takes long to import."""
+    near = difflib.get_close_matches(word, sorted(known), 1, cutoff)
+    return f", did you mean '{near[0]}'?" if near else ''
 
 
 def _source(name: str, limit: int) -> io.StringIO:

@@ -14,27 +14,26 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.graph.robot_layout import Group, RobotLayout
-from propulsion_ros.graph.robot_numbers import (
+from propulsion_ros.graph.actuator_numbers import (
     LEAST,
     LIQUID,
     NO_LIMIT,
     Number,
     Rows,
     fluid_of,
-    heaviest,
     is_in_air,
     is_in_liquid,
     is_spun,
-    radius_of_gyration,
-    second_moments,
 )
+from propulsion_ros.graph.robot_layout import Group, RobotLayout
+from propulsion_ros.graph.robot_numbers import heaviest, radius_of_gyration, second_moments
 from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.models.common.rotation import matrix_of_rpy
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.urdf.xml import path_step
 
 _USUAL_AIR, _USUAL_WATER = 0.01, 0.035
 """Thrust over density, disk and the square of the tip speed, of rotors without a radius."""
@@ -93,13 +92,15 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
 def ends(robot: RobotLayout, group: Group) -> Rows:
     """Return the numbers of the ends of actuators that push both ways, (n,).
 
-    ``forth`` and ``reverse`` are their thrusts [N]. Of a table ``fastest`` is the end and ``asked``
-    the largest speed that is asked for [rad/s], ``disorder`` how many speeds of it do not rise.
+    ``forth`` and ``reverse`` are their thrusts, ``limit`` what is given for the first [N].
+    Of a table ``fastest`` is the end and ``asked`` the largest speed that is asked for [rad/s],
+    ``disorder`` how many speeds of it do not rise.
     """
     layout, params = group.layout, group.params
     if not (is_spun(group) and group.matrix.shape[1]):
         return Rows((), None)
-    found = dict[str, FloatArray]()
+    limits = np.asarray(getattr(params, 'max_thrust', NO_LIMIT))
+    found = {'limit': np.where(limits < NO_LIMIT, limits, np.nan)}
     tables = [
         params.table(i) if kind == 'linear_interp' else None
         for i, kind in enumerate(getattr(params, 'conversion', ()))
@@ -111,9 +112,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
             for i, t in enumerate(tables)
         ])
         found.update(zip(('fastest', 'disorder'), rows.T, strict=True))
-        found['asked'] = np.abs(params.gain) * np.maximum(
-            params.max_command, -params.min_command
-        )
+        asked = np.abs(params.gain) * np.maximum(params.max_command, -params.min_command)
+        found['asked'] = np.where(asked < NO_LIMIT, asked, np.nan)
     return Rows(
         layout.names, params, reverse=np.maximum(-layout.lowest, 0.0),
         forth=np.where(layout.highest > 0.0, layout.highest, np.nan), **found,
@@ -220,6 +220,24 @@ def fluids(robot: RobotLayout) -> Iterator[Number]:
                 if key or getattr(part, 'conversion', named)[i] in _WITH_DENSITY:
                     yield Number(f'{key}fluid_density', float(each), f'{named[i]} ',
                                  known or float(each) or 1.0, i, group.name)
+
+
+def planforms(robot: RobotLayout) -> Iterator[Number]:
+    """Yield chord and span of each lifting surface [m], over the flat shape of its link."""
+    for group in robot.groups:
+        surface: Any = getattr(group.params, 'lifting_surface', None)
+        for i, fin in enumerate(surface.fin if surface else ()):
+            k = group.params.names.index(fin)
+            path = f'robot/{path_step("link", group.params.link[k])}/inertial'
+            corners = robot.corners.get(path, np.zeros((8, 3)))
+            ways = np.stack([group.params.chord[k], group.params.span[k]])
+            ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+            shape = np.ptp(corners @ np.vstack([ways, np.cross(*ways)]).T, axis=0)
+            # A hull, say, is none of a wing.
+            for key, size in zip(('chord_length', 'span_length'), shape, strict=False):
+                if shape[2] < 0.3 * min(shape[:2]):
+                    yield Number(f'lifting_surface.{key}', float(getattr(surface, key)[i]),
+                                 f'{key} of {fin} ', float(size), i, group.name)
 
 
 def headings(robot: RobotLayout) -> Iterator[Number]:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.drawing.drawn_blocks import layout_of
+from propulsion_ros.graph.actuator_numbers import largest_speeds
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
-from propulsion_ros.graph.robot_numbers import largest_speeds
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams

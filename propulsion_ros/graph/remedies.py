@@ -24,6 +24,8 @@ _MANY, _FEW = 1000, 4
 """Numbers and links, and rows that are doubted, beyond which it takes too long."""
 _OFFERED, _FAR = 3, 20.0
 """Numbers between which a line leaves the choice, and by what factor they are others."""
+_FOLLOWING = ('one_sided', 'balance')
+"""What is not usual where two actuators of a block are at one place."""
 _OF_LINK = {'mass': ('mass', 'kg'), 'inertia': ('inertia', 'kg m^2'), 'com': ('origin/@xyz', 'm')}
 """Elements and units of the mass of a link."""
 
@@ -66,6 +68,9 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
         doubt.place: doubt for doubt in robot_doubts(sources.layout, silenced)
         if not known & {(doubt.number.block, key) for key in doubt.number.key.split(' or ')}
     }
+    same = {place[1] for place in doubts if place[0] == 'same_place'}
+    doubts = {place: each for place, each in doubts.items()
+              if not (place[0] in _FOLLOWING and place[1] in same)}
     fixes = [
         (change, doubts.keys() - left)
         for change in (_changes(sources, doubts.values()) if doubts else ())

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from propulsion_ros.graph.actuator_numbers import (
+    FEW,
+    LEAST,
+    LIQUID,
+    Number,
+    is_in_air,
+    is_in_liquid,
+    is_spun,
+    stores_of,
+)
 from propulsion_ros.graph.robot_layout import AXES, Group, RobotLayout
 from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
-from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
-from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family
+from propulsion_ros.models.common.facts import LIFT
 from propulsion_ros.models.common.rotation import matrix_of_rpy
-from propulsion_ros.models.common.start import Restartable
-from propulsion_ros.models.common.thrust_curve import parse_curve
-from propulsion_ros.models.steering.steered import SteeredFamily, without_joints
+from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.quantity import FloatArray, Quantity, spec_of
 from propulsion_ros.urdf.xml import path_step
@@ -36,16 +40,12 @@ AXES_OF = {
 """What can be expected, beside ``hover``, and the part of the wrench that it needs."""
 EXPECTED = ('hover', *AXES_OF)
 
-NO_LIMIT = 1e9
-"""Numbers beyond it stand for no limit."""
-SETTLING, _SPINNING = 1e6, 1.0
-"""Longer than any lag, and enough for rotors to draw what they draw [s]."""
 _ALONG = 0.99
 """Cosine of the angle between two directions that are one."""
+_ACROSS = 0.5
+"""Less of a direction is up in what lifts nothing."""
 _LEAST_LAG = 2e-3
 """Of actuators in use [s]."""
-_FEW = 3
-"""Actuators that are alike make a kind, from which one more may differ."""
 _ROD = 30.0
 """How much farther the mass of a rod spreads along it than across, squared."""
 _COUPLED, _MANY = 0.3, 20
@@ -53,232 +53,12 @@ _COUPLED, _MANY = 0.3, 20
 _NO_PAIR = 'see <origin> of their joints, and each <direction>: neighbours turn against each other'
 ONE_SIDED = 0.03
 """Torque that stays over the largest one, from which on a body turns."""
-LIQUID = 100.0
-"""Denser than any gas of a vehicle [kg/m^3]."""
 _UP = np.array([0.0, 0.0, 1.0])
 _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
            'fluid_density or names')
 """What makes a thrust."""
-LEAST, _LITTLE = 1e-12, 1e-4
-"""Keeps a quotient finite; an angle whose sine it is [rad]."""
-
-
-@dataclass(frozen=True)
-class Number:
-    """One number of a robot."""
-
-    key: str
-    """Parameter that makes it, or XML path in the description; ' or ' between several."""
-    value: float
-    who: str = ''
-    """What has it, in words."""
-    of: float = 1.0
-    """What it is held against."""
-    index: int | None = None
-    """Of its element."""
-    block: str = ''
-    """The block that it is of, '' for the robot."""
-    remedy: str = ''
-    """What to look at, in place of what its rule advises."""
-
-
-class Rows:
-    """Numbers of the rows of a configuration, by name, (n,): NaN for what it does not have.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the rows.
-    params : object
-        The configuration.
-    **more : array_like
-        Further numbers.
-    """
-
-    def __init__(self, names: Sequence[str], params: Any, **more: ArrayLike) -> None:
-        self.names, self._params = names, params
-        self._more = {key: np.asarray(value, dtype=float) for key, value in more.items()}
-
-    def __getattr__(self, key: str) -> FloatArray:
-        """Return a number of each row."""
-        values = np.asarray(self._more.get(key, getattr(self._params, key, np.nan)))
-        fits = values.dtype.kind in 'fi' and values.shape in ((), (len(self.names),))
-        return np.array(np.broadcast_to(values if fits else np.nan, len(self.names)), dtype=float)
-
-
-def of_rows(
-    rows_of: Callable[[RobotLayout, Group], Rows], keys: str,
-    value: Callable[[Rows], FloatArray], of: Callable[[Rows], ArrayLike] = lambda rows: 1.0,
-) -> Callable[[RobotLayout], Iterator[Number]]:
-    """Return what yields a number of each row of each group.
-
-    Parameters
-    ----------
-    rows_of : callable
-        Returns the rows of a group.
-    keys : str
-        Parameters that make the number, with ' or ' between them.
-    value, of : callable
-        Return the numbers, and what they are held against.
-    """
-    def find(robot: RobotLayout) -> Iterator[Number]:
-        for group in robot.groups:
-            rows = rows_of(robot, group)
-            with np.errstate(divide='ignore', invalid='ignore'):
-                pair = np.broadcast_arrays(value(rows), of(rows))
-            for i, name in enumerate(rows.names):
-                yield Number(keys, float(pair[0][i]), f'{name} ', float(pair[1][i]), i, group.name)
-
-    return find
-
-
-@functools.lru_cache(maxsize=8)
-def actuators(robot: RobotLayout, group: Group) -> Rows:
-    """Return the numbers of the actuators of a group."""
-    params, layout = group.params, group.layout
-    stored, burns = np.full((2, len(layout.names)), np.nan)
-    drawn = np.array([bool(name) for name in getattr(params, 'battery', ())], dtype=float)
-    rates, curves = _rates(group), getattr(params, 'thrust_curve', ())
-    for i, _, tanks, served in _stores(group, 'tank') if len(rates) else ():
-        for k in (k for k in served if curves and curves[k]):
-            times, thrusts = parse_curve(curves[k])
-            impulse = float((0.5 * (thrusts[1:] + thrusts[:-1]) * np.diff(times)).sum())
-            burns[k] = impulse * float(rates[k] / params.max_thrust[k])
-            stored[k] = tanks.capacity[i] * tanks.starting_fuel_ratio[i] / len(served)
-    is_pulsed = getattr(params, 'modulation', '') == 'pulse_width'
-    impulses = np.asarray(getattr(params, 'specific_impulse', 0.0))
-    made = 0.5 * STANDARD_GRAVITY * impulses * np.nan_to_num(layout.highest)  # Of a jet [W].
-    ends = group.family.thrust_limits if isinstance(group.family, Allocatable) else np.zeros(2)
-    return Rows(
-        layout.names, params, speed=group.speeds,
-        rate=rates if len(rates) else np.nan, burns=burns, stored=stored,
-        pulse=np.minimum(params.pulse_period, 1.0) if is_pulsed else 1.0,
-        batteries=drawn if drawn.any() else np.nan, blades=_blades(robot, group),
-        robot=robot.body.mass or np.nan, power=np.where(impulses > 545.0, made, np.nan),
-        lowest=np.where(ends[1] < NO_LIMIT, ends[0], 0.0),
-    )
-
-
-def _blades(robot: RobotLayout, group: Group) -> FloatArray:
-    """Return thrust over density, speed squared and the fourth power of the largest radius.
-
-    NaN where the radius is given: `physical_numbers.spinning` judges that.
-    """
-    params, places, axes = group.params, group.layout.position, group.layout.axis
-    ways = places[:, None] - places
-    across = ways - (ways * axes).sum(axis=2, keepdims=True) * axes
-    apart = np.linalg.norm(across, axis=2)
-    # One above the other is not beside it.
-    spaces = np.where(apart > 0.1 * apart.max(initial=0.0), apart, np.inf)
-    # A group of two is seldom side by side.
-    is_meant = len(places) > _FEW and is_spun(group)
-    spaces = np.full(len(places), np.median(spaces.min(axis=1)) / 2.0 if is_meant else np.nan)
-    given = np.asarray(getattr(params, 'rotor_radius', 0.0))
-    radii = np.where(given > 0.0, np.nan, spaces)
-    fluid = fluid_of(robot)
-    constants = np.asarray(getattr(params, 'motor_constant', np.nan))
-    return np.asarray(constants / np.maximum(fluid * radii**4, LEAST))
-
-
-def surfaces(robot: RobotLayout, group: Group) -> Rows:
-    """Return the numbers of the lifting surfaces of a group."""
-    params: Any = getattr(group.params, 'lifting_surface', None)
-    return Rows(params.fin if params else (), params)
-
-
-@functools.lru_cache(maxsize=8)
-def tanks(robot: RobotLayout, group: Group) -> Rows:
-    """Return the numbers of the tanks of a group."""
-    stores, rates = list(_stores(group, 'tank')), _rates(group)
-    if not stores:
-        return Rows((), None)
-    params, dry = stores[0][2], robot.body.mass - robot.propellant
-    kinds = getattr(params, 'propellant', ('',) * len(stores))
-    return Rows(
-        [f'tank {name!r}' for name in params.names], params,
-        # A group without a rate of what it burns only weighs its tanks.
-        users=[len(served) if len(rates) else np.nan for *_, served in stores],
-        held=params.capacity * params.starting_fuel_ratio,
-        rate=[rates[served].sum() if len(rates) and served else np.nan for *_, served in stores],
-        dry=dry if dry > 0.0 else np.nan,
-        # Vessels for gas weigh more than the gas; tanks of rockets hold up to 20 times the rest.
-        most=[1.0 if kind == 'gas' else 25.0 for kind in kinds],
-    )
-
-
-@functools.lru_cache(maxsize=8)
-def batteries(robot: RobotLayout, group: Group) -> Rows:
-    """Return the numbers of the batteries of a group."""
-    stores = list(_stores(group, 'battery'))
-    if not stores:
-        return Rows((), None)
-    params, made = stores[0][2], _at_most(group.family, _SPINNING)
-    drawn = made.batteries if made is not None else None
-    wanted = [np.nansum(group.layout.highest[k]) if k else np.nan for *_, k in stores]
-    return Rows(
-        [f'battery {name!r}' for name in params.names], params,
-        users=[len(served) for *_, served in stores], wanted=wanted,
-        full=[params.curve(i)[1][-1] for i, *_ in stores], robot=robot.body.mass or np.nan,
-        current=np.maximum(drawn.current, LEAST) if drawn is not None else np.nan,
-        made=[made.thrusts[served].sum() for *_, served in stores] if drawn is not None else np.nan,
-    )
-
-
-def _rates(group: Group) -> FloatArray:
-    """Return what actuators burn at their largest thrusts [kg/s], (n,); none where that is 0."""
-    params = group.params
-    rates: FloatArray = getattr(params, 'max_fuel_rate', np.zeros(0))
-    if hasattr(params, 'specific_impulse') and not len(rates):
-        rates = params.max_thrust / (params.specific_impulse * STANDARD_GRAVITY)
-    return rates
-
-
-def _stores(group: Group, kind: str) -> Iterator[tuple[int, str, Any, list[int]]]:
-    """Yield each tank or battery of a group: index, name, all of them, rows that it serves."""
-    stores = getattr(group.params, {'tank': 'tanks', 'battery': 'batteries'}[kind], None)
-    for i, name in enumerate(stores.names if stores else ()):
-        named = getattr(group.params, kind)
-        yield i, name, stores, [k for k, each in enumerate(named) if each == name]
-
-
-def largest_speeds(family: Family) -> FloatArray:
-    """Return the speed of each actuator at its largest thrust [rad/s], (n,), NaN where unknown."""
-    unknown = np.full(len(family.actuator_names), np.nan)
-    if not isinstance(family, Restartable) or 'rotor_speed' not in family.start_states:
-        return unknown
-    output = _at_most(family)
-    return unknown if output is None or output.velocity is None else np.abs(output.velocity)
-
-
-def _at_most(family: Family, settling: float = SETTLING) -> Any:
-    """Return what a family does at its largest thrusts, None where they are unknown."""
-    family = without_joints(family)
-    if not isinstance(family, Allocatable) or not np.all(family.thrust_limits[1] < NO_LIMIT):
-        return None
-    wanted = family.command_for(family.thrust_limits[1])
-    output = family.step(Command(**{family.command_fields[0]: wanted}), BodyState(), settling, 0)
-    family.reset()
-    return output
-
-
-def fluid_of(robot: RobotLayout) -> float:
-    """Return the density of what the robot is in [kg/m^3]."""
-    return robot.params.fluid_density or float(density(robot.params.site_altitude))
-
-
-def is_spun(group: Group) -> bool:
-    """Whether its actuators are rotors or propellers."""
-    return group.family.facts.force == THRUST_AND_TORQUE
-
-
-def is_in_liquid(group: Group) -> bool:
-    """Whether its actuators are given the density of a liquid."""
-    return bool(np.any(getattr(group.params, 'fluid_density', 0.0) > LIQUID))
-
-
-def is_in_air(group: Group) -> bool:
-    """Whether its actuators are rotors in air."""
-    return is_spun(group) and not is_in_liquid(group)
+_LITTLE = 1e-4
+"""An angle whose sine it is [rad]."""
 
 
 # What differs among actuators that are alike.
@@ -305,7 +85,7 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
             abs(value) if isinstance(value, float) else value
             for value in (column[i] for column in columns.values())
         ) for i in range(len(names))]
-        usual, count = Counter(rows).most_common(1)[0] if len(rows) > _FEW else ((), 0)
+        usual, count = Counter(rows).most_common(1)[0] if len(rows) > FEW else ((), 0)
         for i, row in enumerate(rows if 2 * count > len(rows) else ()):
             differing = [k for k, value in enumerate(row) if value != usual[k]]
             if len(differing) == 1 and isinstance(usual[differing[0]], float):
@@ -356,14 +136,14 @@ def distances(robot: RobotLayout) -> Iterator[Number]:
     """Yield the distance of each to the next one that pushes the same way, and of tanks [m]."""
     yield from _near([
         (Number('position', 0.0, layout.names[i], 1.0, 3 * i, group.name), place, layout.axis[i])
-        for group in robot.groups if group.matrix.shape[1]
+        for group in robot.groups
         for layout in (group.layout,) for i, place in enumerate(layout.position)
-    ], ' pushes the same way, and')
+    ], ' acts the same way, and')
     for group in robot.groups:
         # Tanks in base_link itself have no place of their own.
         yield from _near([
             (Number('tanks.com', 0.0, f'tank {name!r}', 1.0, 3 * i, group.name), stores.com[i], _UP)
-            for i, name, stores, _ in _stores(group, 'tank') if stores.com[i].any()
+            for i, name, stores, _ in stores_of(group, 'tank') if stores.com[i].any()
         ])
 
 
@@ -425,7 +205,7 @@ def torques_left(robot: RobotLayout) -> Iterator[Number]:
     most, weight = np.maximum(*np.abs(robot.extremes)), robot.body.mass * robot.params.gravity
     lift, count = robot.extremes[1][2], sum(len(group.layout.names) for group in spun)
     is_lifted = 2.0 * lift > weight > 0.0
-    if not 2 <= count <= _FEW or _is_carried(robot) or robot.not_counted or not (
+    if not 2 <= count <= FEW or _is_carried(robot) or robot.not_counted or not (
         np.isfinite(most).all() and is_lifted and most[5] > LEAST
     ):
         return
@@ -451,7 +231,7 @@ def couplings(robot: RobotLayout) -> Iterator[Number]:
     """
     for group in robot.groups:
         names, up = group.layout.names, group.layout.axis[:, 2] > 0.9
-        if group.matrix.shape[1] and up.sum() > _FEW and is_in_air(group) and not getattr(
+        if group.matrix.shape[1] and up.sum() > FEW and is_in_air(group) and not getattr(
             group.family, 'joint_names', ()
         ):
             arms = np.cross(group.layout.position, group.layout.axis).T
@@ -464,7 +244,7 @@ def couplings(robot: RobotLayout) -> Iterator[Number]:
                     ways += [way] if _coupled(matrix[:, up]) < 0.1 * _COUPLED else []
             if ways:
                 i = ways[0][0]
-                which = ', or '.join(' and '.join(names[k] for k in way) for way in ways[:_FEW])
+                which = ', or '.join(' and '.join(names[k] for k in way) for way in ways[:FEW])
                 senses = [group.matrix[5, k] - arms[2, k] for k in ways[0]]
                 remedy = f'turn the <direction> of {which} round' + (
                     ', or exchange their places' if min(senses) < 0.0 < max(senses) else '')
@@ -531,14 +311,16 @@ def heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
 def spreads(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the mass of each link lies from its centre [m], over the actuators' reach.
 
-    Others than the heaviest one may be small.
+    Others than the heaviest one may be small, and shapes may be larger.
     """
     reach, largest = _reach(robot), heaviest(robot)[0] if robot.body.mass else ''
     for path, link in robot.links.items() if reach > 1e-3 else ():
         if link.mass:
             who = f'{link.mass:.4g} kg with this inertia '
+            shape = np.abs(robot.corners.get(path, link.com) - link.com).max()
             least = 0.0 if path == largest else 0.05 * reach
-            yield Number(f'{path}/inertia', max(radius_of_gyration(link), least), who, reach)
+            yield Number(f'{path}/inertia', max(radius_of_gyration(link), least), who,
+                         max(reach, float(shape)))
 
 
 def beside(robot: RobotLayout) -> Iterator[Number]:
@@ -696,7 +478,12 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
             f'hover is expected, with a thrust to weight of {robot.thrust_to_weight:.3g}: all '
         ), weight)
     elif is_free and is_lifter:
-        yield Number(_MAKERS, up, 'its actuators alone ', weight, 0, robot.groups[0].name)
+        across = ' and '.join(name for group in robot.groups for name, axis in zip(
+            group.layout.names, group.layout.axis, strict=True) if abs(axis[2]) < _ACROSS)
+        yield Number(
+            _MAKERS, up, 'its actuators alone ', weight, 0, robot.groups[0].name,
+            across and f'what pushes across is {across}: turn <axis>, or rpy in its <origin>',
+        )
 
 
 def made_alone(robot: RobotLayout) -> Iterator[Number]:

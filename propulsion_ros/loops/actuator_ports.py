@@ -52,6 +52,8 @@ from propulsion_ros.timing.stamped_inputs import Ordering
 
 _FAR = 10.0
 """How many times its limit a command is in another unit."""
+_SHARES, _LITTLE = 2.0, 0.15
+"""Largest thrust where shares up to 1 were sent in place of newtons [N], and over the limit."""
 _TIMING = tuple(each.key for each in parameters_of(LoopParams) if not each.spec.live)
 MOST_AHEAD_NS = 100_000_000
 """How far ahead of a robot's clock a command may be stamped [ns]."""
@@ -113,7 +115,7 @@ class ActuatorPorts(StampedPorts):
         # A replay steps on stamps.
         self._is_robot = not self._resets_on_jump
         self._report: Report | None = None
-        self._was_far = False
+        self._was_far, self._most = False, 0.0
         self._loss = CommandLoss(self.core.hold, family.command_names, host)
         self._off = actuators_off(params, family)
         self._world_frame = ''
@@ -490,6 +492,8 @@ class ActuatorPorts(StampedPorts):
         if self.core.joints:
             self.core.joints.follow(report.stamp_ns, self._host)
         publish, output, stamp_ns = self._host.publish, report.output, report.stamp_ns
+        if output.thrusts is not None:
+            self._most = max(self._most, float(output.thrusts.max(initial=0.0)))
         # What pushes nothing may be meant so.
         if not self._was_far and self.far_commands.startswith('every'):
             self._was_far = True
@@ -542,6 +546,15 @@ class ActuatorPorts(StampedPorts):
         commanded = self.core.hold.commanded.tolist()
         names = zip(self.family.command_names, commanded, strict=True)
         return [name for name, is_commanded in names if not is_commanded] if any(commanded) else []
+
+    @property
+    def small_commands(self) -> str:
+        """What all thrusts since the start look like that were asked for as shares, in words."""
+        if isinstance(self.family, Allocatable) and self.family.command_fields[0] == 'effort':
+            limit = float(self.family.thrust_limits[1].max())
+            if 0.0 < self._most < min(_SHARES, _LITTLE * limit) and _LITTLE * limit > 1.0:
+                return f'no thrust was above {self._most:.3g} of {limit:g} N; is effort in N?'
+        return ''
 
     @property
     def far_commands(self) -> str:

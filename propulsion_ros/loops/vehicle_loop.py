@@ -35,6 +35,9 @@ _TWO_SIMULATIONS = (
 )
 _PATIENCE_NS = 5_000_000_000
 """How often it logs what it waits for before the first step [ns]."""
+_YEAR_NS = 31_557_600_000_000_000
+"""No simulation takes so long, and wall time has more."""
+_OTHER_CLOCK = "; is that of its command another clock's? Copy the stamp of the odometry"
 _SLOW = 2.0
 """Wall time that a simulation may be behind its pace before it is reported [s]."""
 _MOST_SKIPPED = 10
@@ -205,7 +208,7 @@ class VehicleLoop:
         elif stamp_ns != self.time_ns:
             self._host.complain(
                 'out_of_step', f'{topic}: expected the stamp {self.time_ns * 1e-9:.3f} s, '
-                f'got {stamp_ns * 1e-9:.3f} s',
+                f'got {stamp_ns * 1e-9:.3f} s' + _OTHER_CLOCK * (stamp_ns - self.time_ns > _YEAR_NS)
             )
         return stamp_ns == self.time_ns
 

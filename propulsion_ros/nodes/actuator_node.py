@@ -81,8 +81,9 @@ class ActuatorNode(HostNode):
     @property
     def mistake(self) -> str:
         """Why no command has come or has an effect, '' where that is not known."""
-        if self.loop is not None and self.loop.far_commands:
-            return f'{self.get_name()}: {self.loop.far_commands}'
+        odd = self.loop and (self.loop.far_commands or self.loop.small_commands)
+        if odd:
+            return f'{self.get_name()}: {odd}'
         has_none = self.loop is not None and not self.loop.core.hold.has_any
         looks = [each.look() for each in self.awaited.values()] if has_none else []
         return '; '.join(text for level, text in looks if level == WARN)

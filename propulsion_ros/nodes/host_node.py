@@ -6,7 +6,7 @@ import difflib
 import functools
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from rclpy.clock import Clock
@@ -349,6 +349,12 @@ def _is_best_effort(end: Any) -> bool:
     return bool(end.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT)
 
 
+def _alike(topic: str, names: Sequence[str]) -> list[str]:
+    """Return the names that a topic may mean, those of other namespaces last."""
+    near = difflib.get_close_matches(topic, names, cutoff=_ALIKE)
+    return [*near, *(name for name in names if name.endswith(topic))]
+
+
 def wait_for_text(node: Node, topic: str, timeout: float) -> str | None:
     """Return the latched String of a topic, None where none comes within ``timeout`` [s].
 
@@ -433,10 +439,28 @@ class FirstMessage:
             name for name, kinds in self._node.get_topic_names_and_types()
             if kind in kinds and name != topic
         ]
-        near = difflib.get_close_matches(topic, names, cutoff=_ALIKE)
-        for name in (*near, *(name for name in names if name.endswith(topic))):
+        for name in _alike(topic, names):
             if self._has_no_subscription(name):
                 return f'{name} is published without a subscription, expected {topic}'
+        return self._deafness({*map(full_name, ends)})
+
+    def _deafness(self, nodes: Collection[str]) -> str:
+        """Return what one of some nodes hears in vain, and what it may mean, '' for nothing."""
+        node = self._node
+        topics = {name: (kinds, node.count_publishers(name))
+                  for name, kinds in node.get_topic_names_and_types()}
+        for heard, (kinds, count) in topics.items():
+            near = [] if count else _alike(heard, [
+                name for name, (others, some) in topics.items() if some and others == kinds
+            ])
+            ends = node.get_publishers_info_by_topic(heard) if len(kinds) > 1 else ()
+            sent = {end.topic_type for end in ends}
+            for end in node.get_subscriptions_info_by_topic(heard) if near or sent else ():
+                text = f'{full_name(end)} listens to {heard}'
+                if full_name(end) in nodes and near:
+                    return f'{text}, which has no publisher, expected {near[0]}'
+                if full_name(end) in nodes and sent and end.topic_type not in sent:
+                    return f'{text} as {end.topic_type}, which is published as {min(sent)}'
         return ''
 
     def _has_no_subscription(self, topic: str) -> bool:

@@ -80,6 +80,8 @@ def accepted(value: float, unit: str, lo: float, hi: float, above: float) -> str
     bound = hi if value > hi else -lo
     if value < 0.0 <= max(lo, above) and unit in _SIGNED:
         return f': write {-value:.6g}, its size' if -value <= hi else ''
+    if value > 0.0 >= hi and unit in _SIGNED:
+        return f': write {-value:.6g}' if -value >= lo else ''
     if abs(value) < _LEAST_TIMES.get(unit, 10.0) * bound or abs(value) > _MOST or (
         not unit and (hi != 1.0 or lo < 0.0)
     ):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.hints import accepted, number_hint
+from propulsion_ros.settings.hints import accepted, conversions, number_hint
 
 FloatArray: TypeAlias = NDArray[np.float64]
 ComplexArray: TypeAlias = NDArray[np.complex128]
@@ -30,6 +30,9 @@ IntArray: TypeAlias = NDArray[np.int64]
 _META = 'propulsion_ros'
 _KIND_WORDS = {float: 'a number', int: 'an integer', bool: 'true or false', str: 'a string'}
 
+_FAR = 20.0
+"""By what factor two limits differ that are in two units."""
+_TRUTHS = {'yes': 'true', 'on': 'true', 'no': 'false', 'off': 'false'}
 _LARGEST: dict[type, float] = {float: 1e30, int: 2**63 - 1}
 """Bound of every number: that of integers in arrays; for floats, so that products stay finite."""
 
@@ -161,9 +164,11 @@ def check_order(config: Any, low: str, high: str, unit: str) -> None:
     """Raise `ConfigError` where a row of the field ``low`` is above that of ``high``."""
     least, most = getattr(config, low), getattr(config, high)
     for i in np.flatnonzero(least > most).tolist():
-        raise ConfigError(
-            low, f'{least[i]:g} is above {high} {most[i]:g} {unit}; are they swapped?', i
-        )
+        far = [f'if {high} is in {word}, write {meant:g}' for word, meant in conversions(
+            float(most[i]), unit) if least[i] > _FAR * most[i] and _FAR * meant > least[i] < meant]
+        raise ConfigError(low, (
+            f'{least[i]:g} is above {high} {most[i]:g} {unit}; {(*far, "are they swapped?")[0]}'
+        ), i)
 
 
 def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
@@ -255,15 +260,16 @@ def _problem(spec: Quantity, value: Any) -> str:
     """Return what is wrong with one element, '' where it is right."""
     if spec.kind is str:
         if not isinstance(value, str):
-            return f"expected a string, got {value!r}; write '{value}'"
+            # YAML takes some words as true or false.
+            word = next((w for w in spec.choices if _TRUTHS.get(w) == str(value).lower()), value)
+            return f"expected a string, got {value!r}; write '{word}'"
         if spec.choices and value not in spec.choices:
             near = difflib.get_close_matches(value.lower(), spec.choices, n=1)
             hint = f", did you mean '{near[0]}'?" if near else ''
             return f'expected one of {", ".join(spec.choices)}, got {value!r}{hint}'
         return ''
     if spec.kind is bool:
-        meant = {'yes': 'true', 'on': 'true', 'no': 'false', 'off': 'false'}
-        hint = meant.get(str(value).lower(), {0: 'false', 1: 'true'}.get(value, ''))
+        hint = _TRUTHS.get(str(value).lower(), {0: 'false', 1: 'true'}.get(value, ''))
         hint = hint and f'; write {hint}'
         return '' if isinstance(value, bool) else f'expected true or false, got {value!r}{hint}'
     # Most numbers are right, and the rest of this takes ten times as long.

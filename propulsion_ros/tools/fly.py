@@ -120,7 +120,9 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
             if controller.returncode:
                 raise _ControllerError(f'{name} ended with code {controller.returncode}')
             if options.duration and not _ends(nodes, _END_LIMIT):
-                raise _ControllerError(f'{name} ended before --duration {options.duration:g} s')
+                raise _ControllerError(
+                    f'{name} ended before --duration {options.duration:g} s; does it rclpy.spin?'
+                )
             return True
 
         with suppress(_EndError):

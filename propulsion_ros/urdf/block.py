@@ -255,6 +255,7 @@ class _Reader:
         self._paths: dict[str, str] = {}
         self._geometry: set[str] = set()
         self._notes: list[str] = []
+        self._astray: list[str] = []
         self._masses: dict[str, str] = {}
 
     def read(self, block: Tag) -> ActuatorSpec:
@@ -280,7 +281,7 @@ class _Reader:
                 with self._faults.kept():
                     self._join(rows)
             self._finish(rows)
-        stays = tuple(self._placer.stays())
+        stays = (*self._placer.stays(), *self._astray)
         return ActuatorSpec(
             block.name, self._family, self._placer.base_link, MappingProxyType(self._values),
             MappingProxyType(self._paths), frozenset(self._geometry),
@@ -392,6 +393,13 @@ class _Reader:
             own = [joint.name for joint in place.joints]
             chain = self._placer.chain(place.link)
             self._chains.append([joint for joint in chain if joint not in own])
+            turning = [tag for part in row.children if part.key in self._rows
+                       for tag in part.all('joint')]
+            self._astray.extend(
+                f'{tag.path}: joint {tag.text!r} does not carry {place.link!r}, whose thrust it '
+                'turns; see <link> or <joint> of the actuator, and <parent> of its joint'
+                for tag in turning if self._placer.tree.joint(tag.text, tag.path).name not in chain
+            )
         if any(spec.unit == 'kg' for spec in rows.fields.values()):
             self._masses[place.link] = row.path
         for key, spec in rows.roles.items():

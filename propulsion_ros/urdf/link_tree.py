@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
@@ -126,6 +127,9 @@ class LinkTree:
         for element in robot.findall('link'):
             with faults.kept():
                 self._add_link(element)
+        self._ends = Counter(
+            end.get('link', '') for joint in robot.findall('joint') for end in joint
+        )
         self.joints: dict[str, Joint] = {}
         self._parent: dict[str, Joint] = {}
         self._left_out: set[str] = set()
@@ -156,9 +160,13 @@ class LinkTree:
             raise SourceError(joint.path, 'is named twice, rename one')
         first = self._parent.get(joint.child)
         if first:
+            remedy = '; remove one joint'
+            if self._ends[joint.parent] == 1:
+                remedy = f'; swap <parent> and <child>: {joint.parent!r} hangs on no joint'
+            near = suggestion(joint.child, self._links.keys() - self._ends.keys())
             raise SourceError(
                 f'{joint.path}/child', f'link {joint.child!r} already has a parent, '
-                f'{first.parent!r} by joint {first.name!r}; remove one joint'
+                f'{first.parent!r} by joint {first.name!r}{near or remedy}'
             )
         if self._top(joint.parent) == joint.child:
             raise SourceError(joint.path, f'closes a loop: {self._loop(joint)}; remove one joint')
@@ -350,7 +358,9 @@ def _axis(element: Element, path: str) -> FloatArray:
     vector = np.array(numbers(xyz, f'{path}/axis/@xyz', 3, _LARGEST))
     length = float(np.linalg.norm(vector))
     if length < 1e-12:
-        raise SourceError(f'{path}/axis/@xyz', 'expected a direction, got length 0')
+        raise SourceError(
+            f'{path}/axis/@xyz', 'expected a direction, got length 0; write 0 0 1, say'
+        )
     return vector / length
 
 

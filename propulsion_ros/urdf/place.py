@@ -93,7 +93,7 @@ class Placer:
     """Joints that are those of actuators placed so far."""
     _slides: list[str] = field(default_factory=list)
     _own: set[str] = field(default_factory=set)
-    _passed: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    _passed: dict[tuple[str, bool], tuple[str, str, str]] = field(default_factory=dict)
 
     def place(self, row: Tag, roles: Mapping[str, Quantity]) -> Place:
         """Return where a row is, from its <joint> and <link>.
@@ -124,7 +124,9 @@ class Placer:
             row.one('joint')
             self.actuated.update(joint.name for joint in joints)
             link, path = self._link(row, tags, joints)
-        self._check_way(row, link, path, joints)
+        # What has a mass and no direction, as a tank, is moved by no joint, its own neither.
+        has_mass = not count and all(spec.geometry != 'direction' for spec in roles.values())
+        self._check_way(row, link, path, joints, has_mass)
         self._slides.extend(
             f'{tag.path}: prismatic joint {joint.name!r} gives no axis of thrust, and what it '
             'carries stays where position 0 has it; expected a fixed, continuous or revolute joint'
@@ -178,8 +180,9 @@ class Placer:
         """Return a line for each joint that moves actuators and has no row of its own."""
         return [
             f'{path}: joint {joint!r} moves {row!r}, which stays where position 0 has it; '
-            + self._remedy(joint, last)
-            for joint, (path, row, last) in self._passed.items() if joint not in self._own
+            + (f'see <parent> of joint {last!r}' if has_mass else self._remedy(joint, last))
+            for (joint, has_mass), (path, row, last) in self._passed.items()
+            if has_mass or joint not in self._own
         ]
 
     def _remedy(self, joint: str, last: str) -> str:
@@ -224,7 +227,9 @@ class Placer:
         if unused:
             raise SourceError(unused.path, 'unknown tag: its joints place it')
 
-    def _check_way(self, row: Tag, link: str, path: str, own: list[Joint]) -> None:
+    def _check_way(
+        self, row: Tag, link: str, path: str, own: list[Joint], has_mass: bool
+    ) -> None:
         way = self.tree.joints_between(link, self.base_link)
         for joint in way:
             if joint.is_loose:
@@ -233,7 +238,8 @@ class Placer:
                     f'base_link {self.base_link!r}, expected another base_link',
                 )
             if joint.kind != 'fixed' and joint not in own:
-                self._passed.setdefault(joint.name, (row.path, row.name, way[0].name))
+                passed = row.path, row.name, way[0].name
+                self._passed.setdefault((joint.name, has_mass), passed)
 
 
 def _joint_count(roles: Mapping[str, Quantity]) -> int:

@@ -14,6 +14,7 @@ from propulsion_ros.settings.flat import nearest
 from propulsion_ros.urdf import gz_dialect, uuv_dialect
 from propulsion_ros.urdf.block import ActuatorSpec, read_block
 from propulsion_ros.urdf.link_tree import LinkTree, tree_of
+from propulsion_ros.urdf.words import misspelt
 from propulsion_ros.urdf.xml import Tag, numbers, parse_urdf, path_step, read_tag
 
 __all__ = ['FILENAME', 'ActuatorSpec', 'actuators_from_urdf', 'angles_of_urdf', 'joints_of_urdf',
@@ -87,6 +88,8 @@ def _specs(
             specs[block.name] = read_block(block, tree, common, base_link, faults)
     _warn_of_shared_links(specs.values(), faults)
     _warn_of_strays(robot, faults)
+    for path, text in misspelt(robot, 'robot'):
+        faults.warn(path, text)
     return list(specs.values())
 
 

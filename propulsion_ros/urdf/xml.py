@@ -25,6 +25,8 @@ SIZE_LIMIT = 4 * 1024 * 1024
 ELEMENT_LIMIT = 250_000
 """Each takes half a kilobyte of memory, and as few as four characters."""
 
+_HINTS = {'mismatched': '; is each tag above closed?',
+          'invalid token': '; does a quote or > lack there or in the line above?'}
 _SHOWN = 80
 """Characters of a text that errors show."""
 Place = tuple[str, ...]
@@ -75,7 +77,7 @@ def parse_xml(name: str, content: str | bytes, most: int) -> Element:
             name, f'DTDs and entities are refused, remove <!DOCTYPE> ({kind})'
         ) from error
     except (ParseError, ValueError, LookupError, RecursionError) as error:
-        hint = '; is each tag above closed?' if 'mismatched' in str(error) else ''
+        hint = next((hint for word, hint in _HINTS.items() if word in str(error)), '')
         raise SourceError(name, f'not well-formed XML: {error}{hint}') from error
     level, depth = [root], 0
     while level:
@@ -202,7 +204,7 @@ class Tag:
 def read_tag(element: Element, path: str) -> Tag:
     """Return an element with all that is inside; repeated ones are counted in their paths."""
     children = list(element)
-    steps = list(_steps(children))
+    steps = list(steps_of(children))
     return Tag(
         element.tag, (element.text or '').strip(), path, element.get('name', ''),
         tuple(
@@ -212,7 +214,7 @@ def read_tag(element: Element, path: str) -> Tag:
     )
 
 
-def _steps(elements: list[Element]) -> Iterable[str]:
+def steps_of(elements: list[Element]) -> Iterable[str]:
     """Yield the last step of the path of each element: by name, or else by number."""
     unnamed = Counter(element.tag for element in elements if not element.get('name'))
     seen: Counter[str] = Counter()

@@ -23,7 +23,7 @@ OTHERS = [
 # Tested by files of other kinds than those of the table.
 ELSEWHERE = {
     'body', 'backwards', 'buoyancy', 'capsizes', 'descent', 'drag', 'gravity', 'pressure_centre',
-    'sinks', 'start', 'turned',
+    'sinks', 'speed', 'start', 'turned',
 }
 
 
@@ -85,6 +85,21 @@ def test_what_differs_keeps_its_sign(old, new, words, tmp_path):
     path = tmp_path / 'auv.urdf'
     path.write_text(text.replace(old, new, 1))
     assert any(words in line for line in warnings_of(path))
+
+
+def test_a_table_without_limits_of_its_command_is_right(tmp_path):
+    path = tmp_path / 'robot.urdf'
+    path.write_text(TEXTS['boat'].replace('<conversion>propeller', (
+        '<input_values>-90 0 90</input_values> <output_values>-72 0 72</output_values> '
+        '<conversion>linear_interp'
+    )).replace('<min_command>-100</min_command> <max_command>100</max_command>', ''))
+    assert warnings_of(path) == []
+
+
+def test_what_follows_from_two_at_one_place_is_not_said(tmp_path):
+    path = tmp_path / 'robot.urdf'
+    path.write_text(TEXTS['quadrotor'].replace('<link>left</link>', '<link>front</link>'))
+    assert [line.rpartition('(')[2] for line in warnings_of(path)] == ['same_place)']
 
 
 @pytest.mark.parametrize('text', [TEXTS[name] for name in ('quadrotor', 'rocket', 'boat')])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mistakes import TEXTS
+from propulsion_ros.graph import actuator_numbers as n
 from propulsion_ros.graph import physical_numbers as p
-from propulsion_ros.graph import robot_numbers as n
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.read_layout import sources_of
 from propulsion_ros.urdf.reader import actuators_from_urdf

@@ -118,6 +118,19 @@ def test_commands_that_have_another_unit_or_sign_are_told_apart(efforts, words):
     assert bool(words) == bool(group.loop.far_commands)
 
 
+@pytest.mark.parametrize(('efforts', 'words'), [
+    pytest.param([0.4, 0.9], 'no thrust was above 0.9 of 8 N; is effort in N?', id='shares'),
+    pytest.param([0.4, 1.3], '', id='little'), pytest.param([0.0, 0.0], '', id='off'),
+])
+def test_commands_that_are_shares_are_told_apart(efforts, words):
+    group = Group(Rotors(RotorsParams(names=['a', 'b'], max_thrust=[8.0], motor_constant=[1e-5])))
+    assert not group.run().loop.small_commands
+    # What is asked for in the end is less.
+    for ms, share in ((10, 1.0), (20, 0.5)):
+        group.command(ms, effort=[share * effort for effort in efforts])
+    assert group.loop.small_commands == words
+
+
 @pytest.mark.parametrize(('make', 'ports'), [
     pytest.param(thrusters, ['~/command'], id='joints'),
     pytest.param(lambda: Fam(FamParams()), ['~/wrench_command', '~/inertia'], id='a wrench'),

@@ -256,8 +256,11 @@ def test_wrench_that_is_not_finite_is_refused():
     assert vehicle.host.said('warn') == ['a/wrench: the wrench is not finite']
 
 
-@pytest.mark.parametrize('tick', [-3, 2, 900])
-def test_wrench_of_another_step_is_refused(tick):
+@pytest.mark.parametrize(('tick', 'hint'), [
+    (-3, ''), (2, ''), (900, ''), (170_000_000_000, "; is that of its command another clock's? "
+                                   'Copy the stamp of the odometry'),
+])
+def test_wrench_of_another_step_is_refused(tick, hint):
     vehicle = Vehicle().begin()
     vehicle.push_all(0)
     vehicle.push('a/wrench', tick, 100.0)
@@ -265,7 +268,7 @@ def test_wrench_of_another_step_is_refused(tick):
     assert vehicle.ticks == [0, 1, 2]
     assert vehicle.host.counts == {'out_of_step': 1}
     assert vehicle.host.said('warn') == [
-        f'a/wrench: expected the stamp 0.010 s, got {tick * 0.01:.3f} s'
+        f'a/wrench: expected the stamp 0.010 s, got {tick * 0.01:.3f} s{hint}'
     ]
 
 

@@ -95,6 +95,29 @@ def test_graph_says_why_nothing_came(waiting, kind, topic, level, said):
     assert waiting.first.look() == (level, f'no command yet: {said}')
 
 
+@pytest.mark.parametrize(('topic', 'kind', 'said'), [
+    pytest.param('/odometry', Odometry, '/odometry, which has no publisher, expected '
+                 '/vehicle/odometry', id='another namespace'),
+    pytest.param('/vehicle/odometri', Odometry, '/vehicle/odometri, which has no publisher, '
+                 'expected /vehicle/odometry', id='misspelt'),
+    pytest.param('/vehicle/odometry', FluidPressure, '/vehicle/odometry as sensor_msgs/msg/'
+                 'FluidPressure, which is published as nav_msgs/msg/Odometry', id='another type'),
+    pytest.param('/goal', Odometry, '', id='something else'),
+    pytest.param('/vehicle/odometry', Odometry, '', id='right'),
+])
+def test_publisher_that_listens_in_vain_is_a_mistake(waiting, topic, kind, said):
+    waiting.node.create_publisher(Odometry, '/vehicle/odometry', 10)
+    pilot = waiting.publish(JointState, '/rotors/command')
+    pilot.create_subscription(kind, topic, lambda message: None, 10)
+    waiting.known(waiting.node.count_publishers, '/vehicle/odometry')
+    ends = waiting.node.get_subscriptions_info_by_topic
+    waiting.graph.until(lambda: '/pilot' in map(full_name, ends(topic)), 'what the pilot hears')
+    assert waiting.first.look() == (
+        (WARN, f'no command yet: /pilot listens to {said}') if said else
+        (OK, 'no command yet: /rotors/command has had none from /pilot')
+    )
+
+
 def test_best_effort_for_a_reliable_subscription_is_a_mistake(waiting):
     waiting.publish(JointState, '/rotors/command', qos_profile_sensor_data)
     assert waiting.first.look() == (

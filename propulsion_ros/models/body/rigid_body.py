@@ -201,11 +201,11 @@ class BodyParams:
     )
     start_angular_velocity: FloatArray = quantity(
         0.0, 'rad/s', doc='rate of turn about the axes of base_link at the start', shape=(3,),
-        lo=-1e3, hi=1e3,
+        lo=-1e3, hi=1e3, usual=(0.0, 65.0),
     )
     current: FloatArray = quantity(
         0.0, 'm/s', doc='velocity of the fluid in the axes of the world: wind, or a current',
-        shape=(3,), lo=-1e3, hi=1e3,
+        shape=(3,), lo=-1e3, hi=1e3, usual=(0.0, 70.0),
     )
 
     def __post_init__(self) -> None:
