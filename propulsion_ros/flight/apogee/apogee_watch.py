@@ -23,7 +23,6 @@ _ALTITUDE_RANGE = (-5e3, 1e5)  # [m]
 _LEVEL = 100.0  # over which the speed of sound changes by 0.12 % at most [m]
 
 
-
 class ApogeeWatch:
     """Decides when an ascent ends: by the detector, a deep fall, or the backup timer.
 

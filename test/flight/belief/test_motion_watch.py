@@ -43,7 +43,6 @@ class Watched:
         self.read(seconds, lambda t: 0.0, lambda t: G, lambda t: 0.0, learns=True)
         return self
 
-
     def fly_low(self, shows=lambda height: height):
         """Fly to 90 m, and sink under a parachute for 12 s; a height shows what it shows."""
         self.stand()
