@@ -12,7 +12,7 @@ from propulsion_ros.timing.dwell import Dwell
 
 _KNOCK = 0.3  # what is off 1 g for longer is no knock, and moves it [s],
 _TUMBLES_NS = 1_000_000_000  # as what lands does for so long
-_DOUBTED, _DEAD_TIME = 0.1, 5.0  # one that is believed no more for so long is dead [s]
+_DOUBTED, _DEAD_TIME = 0.1, 5.0  # an accelerometer believed no more for so long is dead [s]
 _STAYS_LIKELY_NS = 30_000_000_000  # for so long after its last sign it stays likely
 _HIGH, _LEVEL = 100.0, 1.0  # a level height so far up may be that of a blocked port [m], [m/s]
 _OFF_LEVEL = 5.0  # but not one that moves so far [m]
@@ -130,7 +130,7 @@ class MotionWatch:
         self._departure.feel(now_ns, readings.force)
         values = (readings.height,), (readings.speed,), readings.force, readings.rate
         # A coarse height stays where it is, and a force that lives agrees.
-        is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns) and self._dead_time < _DEAD_TIME
+        is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns) and not self._is_dead
         unmoved_ns = (self._moved_ns if is_felt else None), None, None, None
         due = [
             feed.take(now_ns, value, learns=learns, since_ns=since)
@@ -146,17 +146,20 @@ class MotionWatch:
             self._read(now_ns, due)
             self._judge(now_ns, has_flown=has_flown)
 
-    def _is_dead(self, force: Mean) -> bool:
-        """Return whether an accelerometer that was certainly dead for long still shows as little.
+    @property
+    def _is_dead(self) -> bool:
+        """Whether an accelerometer that was certainly dead for long still shows as little.
 
         It heals with something else, not because a height falls silent beside it.
         """
+        return self._dead_time >= _DEAD_TIME
+
+    def _follow_death(self, force: Mean) -> None:
         if force.size > WEAK or self.held < LIKELY:
             self._dead_time = 0.0
-        elif self._dead_time < _DEAD_TIME:
+        elif not self._is_dead:
             is_known = self.is_certain and self._belief.believed(Channel.FORCE) < _DOUBTED
             self._dead_time = self._dead_time + force.seconds if is_known else 0.0
-        return self._dead_time >= _DEAD_TIME
 
     def _feel(self, now_ns: int, force: Mean) -> None:
         """Take a force: what is off 1 g for longer than a knock moves the vehicle."""
@@ -168,8 +171,10 @@ class MotionWatch:
     def _read(self, now_ns: int, due: list[Mean | None]) -> None:
         for channel, found in zip(Channel, due, strict=False):
             if found is not None:
-                if channel is Channel.FORCE and self._is_dead(found):
-                    continue
+                if channel is Channel.FORCE:
+                    self._follow_death(found)
+                    if self._is_dead:
+                        continue
                 spacing = found.seconds / ALIKE[channel]
                 self._belief.read(channel, found.size, spacing, found.variance)
                 if channel is Channel.HEIGHT:
@@ -202,7 +207,7 @@ class MotionWatch:
         held = self.held = belief.held
         live = [feed.is_live(now_ns) for feed in self._channels]
         fresh = [feed.is_fresh(now_ns) for feed in self._channels]
-        if fresh[Channel.FORCE] and self._dead_time < _DEAD_TIME:
+        if fresh[Channel.FORCE] and not self._is_dead:
             # A coarse height that repeats itself as it did on the pad, beside a force that lives.
             fresh = live
         self.probability = belief.supported(height=live[Channel.HEIGHT], speed=live[Channel.SPEED])

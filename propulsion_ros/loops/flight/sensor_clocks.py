@@ -108,7 +108,7 @@ def offset_words(offset_ns: int) -> str:
 
 
 _NEAR = 0.1  # within that share of a move it is the same value
-_LEVELS, _RETURNS = 8, 2  # values that are kept, and returns to one that show a second sensor
+_LONGEST, _RETURNS = 8, 5  # readings between two returns, and returns that show a second sensor
 _TWINS = {'pressure': (read_pressure, 36.0)}
 """What a sensor measures of which there may be two, and a change of it by 3 m [Pa]."""
 
@@ -118,15 +118,19 @@ Offsets = tuple[tuple[str, int], ...]
 
 @dataclass
 class _Level:
-    """A value that a sensor leapt to, the one before it, and how often it came back since."""
+    """A value that a sensor leapt to, the one before it, and how regularly it came back since."""
 
     value: float
     before: float
+    age: int = 0
+    gap: int = 0
     returns: int = 0
 
 
 class StuckTwin:
     """Knows a second sensor of the same topic that is stuck between readings of one that moves.
+
+    It comes back to the same value in regular turns, which what moves does not.
 
     Parameters
     ----------
@@ -138,12 +142,16 @@ class StuckTwin:
     def __init__(self, moves: float) -> None:
         self._moves, self._near = moves, _NEAR * moves
         self._last = math.nan
-        self._levels: deque[_Level] = deque(maxlen=_LEVELS)
+        self._levels: deque[_Level] = deque(maxlen=_LONGEST)
 
     def shows(self, value: float) -> bool:
         """Take a reading; return whether it is of the one that is stuck."""
         last, self._last = self._last, value
         has_leapt = abs(value - last) > self._moves
+        for each in self._levels:
+            each.age += 1
+        while self._levels and self._levels[0].age > _LONGEST:
+            self._levels.popleft()
         level = next((each for each in self._levels if abs(value - each.value) <= self._near), None)
         if level is None:
             if has_leapt:
@@ -154,8 +162,10 @@ class StuckTwin:
             # What follows itself is no second sensor.
             return False
         # Of two that both stay none is the stuck one.
-        level.returns += abs(last - level.before) > self._near
-        level.value, level.before = value, last
+        is_turn = abs(level.age - level.gap) <= 1 and abs(last - level.before) > self._near
+        if level.returns < _RETURNS:
+            level.returns = level.returns + 1 if is_turn else 0
+        level.value, level.before, level.gap, level.age = value, last, level.age, 0
         self._levels.append(level)
         return level.returns >= _RETURNS
 
