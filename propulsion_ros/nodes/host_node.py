@@ -456,10 +456,14 @@ class FirstMessage:
             ends = node.get_publishers_info_by_topic(heard) if len(kinds) > 1 else ()
             sent = {end.topic_type for end in ends}
             for end in node.get_subscriptions_info_by_topic(heard) if near or sent else ():
-                text = f'{full_name(end)} listens to {heard}'
-                if full_name(end) in nodes and near:
+                name = full_name(end)
+                if name not in nodes or heard.startswith(f'{name}/'):
+                    # What a node offers to hear may have no publisher.
+                    continue
+                text = f'{name} listens to {heard}'
+                if near:
                     return f'{text}, which has no publisher, expected {near[0]}'
-                if full_name(end) in nodes and sent and end.topic_type not in sent:
+                if sent and end.topic_type not in sent:
                     return f'{text} as {end.topic_type}, which is published as {min(sent)}'
         return ''
 

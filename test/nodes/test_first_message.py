@@ -103,6 +103,7 @@ def test_graph_says_why_nothing_came(waiting, kind, topic, level, said):
     pytest.param('/vehicle/odometry', FluidPressure, '/vehicle/odometry as sensor_msgs/msg/'
                  'FluidPressure, which is published as nav_msgs/msg/Odometry', id='another type'),
     pytest.param('/goal', Odometry, '', id='something else'),
+    pytest.param('/pilot/odometry', Odometry, '', id='offered by itself'),
     pytest.param('/vehicle/odometry', Odometry, '', id='right'),
 ])
 def test_publisher_that_listens_in_vain_is_a_mistake(waiting, topic, kind, said):
