@@ -72,11 +72,6 @@ def _normal(off: float, variance: float) -> float:
     return math.exp(-min(0.5 * off * off / variance, 300.0)) / math.sqrt(math.tau * variance)
 
 
-def _keeps(weight: float, channel: Channel) -> float:
-    """Return how much of where a reading is off a level that level keeps."""
-    return 1.0 - min(weight * ALIKE[channel] / _LEVEL_TIME, 1.0)
-
-
 class _Switch:
     """Rates at which hypotheses follow each other (from, to) [1/s], as they are needed."""
 
@@ -185,8 +180,8 @@ class Belief:
             prior *= np.where(is_held, held / known, (1.0 - held) / (1.0 - known))
         self._shares: FloatArray = np.maximum(prior, _LEAST)
         self._begins_in_air = in_air
-        self._level_height = self._level_force = math.nan
-        self._lit_time = self._scatter = 0.0
+        self._level_height = self._weak_force = math.nan
+        self._lit_time = self._scatter = self._weak_time = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
         self._track.reset()
 
@@ -426,21 +421,23 @@ class Belief:
     def _stays(self, channel: Channel, value: float, weight: float) -> FloatArray | float:
         """Return the likelihood of a reading of what is blocked or dead, and shows nothing new."""
         if channel is Channel.FORCE:
-            off = value - self._level_force
-            is_new = not abs(off) < _OFFSET
-            self._level_force = value if is_new else value - off * _keeps(weight, channel)
+            off = value - self._weak_force
+            if not abs(off) < _OFFSET:
+                self._weak_force, self._weak_time = value, 0.0
+            self._weak_time += weight * ALIKE[channel]
             # Without a height nothing contradicts a free fall.
-            if self._level_force > WEAK or not self._track.is_proven:
+            if self._weak_force > WEAK or not self._track.is_proven:
                 return 0.0
-            if self._level_force < _OFFSET:
+            if self._weak_force < _OFFSET:
                 off = value
+            elif self._weak_time < _LEVEL_TIME:
+                return 0.0
             rests = self._is_rest & self._is_sound[Channel.HEIGHT]
-            dead = 0.0 if is_new else _normal(off, _DEAD_VARIANCE)
-            return np.where(rests, *_DEAD_SHARES) * dead
+            return np.where(rests, *_DEAD_SHARES) * _normal(off, _DEAD_VARIANCE)
         if channel is Channel.SPEED:
             return 0.0
         off = 0.0 if math.isnan(self._level_height) else value - self._level_height
-        self._level_height = value - off * _keeps(weight, channel)
+        self._level_height = value - off * (1.0 - min(weight * ALIKE[channel] / _LEVEL_TIME, 1.0))
         # In full, not as a share: what is blocked stays blocked, and pays once for that.
         return _LEVEL_SHARE * _normal(off, _LEVEL_VARIANCE)
 

@@ -238,5 +238,5 @@ class MotionWatch:
         )
         if self._departure.is_certain:
             self.has_rested = False
-        elif has_flown and self.is_supported:
+        elif has_flown and self.is_supported and belief.believed(Channel.FORCE) >= LIKELY:
             self.has_rested = True
