@@ -377,6 +377,15 @@ def test_what_has_rested_has_done_so_until_it_flies_again():
     assert not watched.watch.has_rested
 
 
+def test_a_taped_port_beside_a_free_fall_is_no_rest_that_only_a_far_fall_ends():
+    """The height lives and stays, so that its zeros are those of a dead accelerometer."""
+    watched = Watched().stand()
+    watched.read(1.5, lambda t: 0.0, lambda t: 60.0 + G)
+    found = watched.read(12.0, lambda t: 0.0, lambda t: 0.0, flown=True)
+    assert any(found)
+    assert not watched.watch.has_rested
+
+
 @pytest.mark.parametrize('in_air', [False, True])
 def test_a_restart_keeps_that_it_has_rested(in_air):
     watch = MotionWatch(5.0)
