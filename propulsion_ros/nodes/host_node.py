@@ -442,25 +442,25 @@ class FirstMessage:
         for name in _alike(topic, names):
             if self._has_no_subscription(name):
                 return f'{name} is published without a subscription, expected {topic}'
-        return self._deafness({*map(full_name, ends)})
+        return self._unmatched_subscription({*map(full_name, ends)})
 
-    def _deafness(self, nodes: Collection[str]) -> str:
-        """Return what one of some nodes hears in vain, and what it may mean, '' for nothing."""
+    def _unmatched_subscription(self, nodes: Collection[str]) -> str:
+        """Return a subscription of these nodes that no publisher matches, '' for none."""
         node = self._node
         topics = {name: (kinds, node.count_publishers(name))
                   for name, kinds in node.get_topic_names_and_types()}
-        for heard, (kinds, count) in topics.items():
-            near = [] if count else _alike(heard, [
+        for subscribed, (kinds, count) in topics.items():
+            near = [] if count else _alike(subscribed, [
                 name for name, (others, some) in topics.items() if some and others == kinds
             ])
-            ends = node.get_publishers_info_by_topic(heard) if len(kinds) > 1 else ()
+            ends = node.get_publishers_info_by_topic(subscribed) if len(kinds) > 1 else ()
             sent = {end.topic_type for end in ends}
-            for end in node.get_subscriptions_info_by_topic(heard) if near or sent else ():
+            for end in node.get_subscriptions_info_by_topic(subscribed) if near or sent else ():
                 name = full_name(end)
-                if name not in nodes or heard.startswith(f'{name}/'):
-                    # What a node offers to hear may have no publisher.
+                if name not in nodes or subscribed.startswith(f'{name}/'):
+                    # Inputs in the own namespace of a node are optional.
                     continue
-                text = f'{name} listens to {heard}'
+                text = f'{name} listens to {subscribed}'
                 if near:
                     return f'{text}, which has no publisher, expected {near[0]}'
                 if sent and end.topic_type not in sent:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words of URDF: what nearly is one of them has no effect, and no reader says so."""
+"""Misspelt tags and attributes of URDF, which its parsers ignore without an error."""
 from __future__ import annotations
 
 from collections.abc import Iterator

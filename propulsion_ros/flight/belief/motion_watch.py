@@ -236,8 +236,8 @@ class MotionWatch:
             now_ns, belief, held, height, has_speed=live[Channel.SPEED],
             has_force=live[Channel.FORCE],
         )
-        agrees = belief.believed(Channel.FORCE) >= LIKELY and not self._is_dead
         if self._departure.is_certain:
             self.has_rested = False
-        elif has_flown and self.is_supported and agrees:
-            self.has_rested = True
+        elif has_flown and self.is_supported and not self._is_dead:
+            # Beside a force that is not believed, the height may be that of a port taped over.
+            self.has_rested |= belief.believed(Channel.FORCE) >= LIKELY

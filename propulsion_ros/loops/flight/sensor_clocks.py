@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time of each sensor of a robot, what is wrong with its clock, and whether it is another."""
+"""The time of each sensor, what is wrong with its clock, and a second sensor that is stuck."""
 from __future__ import annotations
 
 import math
