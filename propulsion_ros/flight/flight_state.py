@@ -421,7 +421,9 @@ class FlightState:
             self._stand_down(Mark(sample.stamp_ns, now_ns, 'stand-down'))
         if self._progress.does(Duty.DETECT_APOGEE):
             self._burn.update(now_ns, sample.acceleration, self._apogee_watch.fitted_acceleration)
-            trigger = self._apogee_watch.end(now_ns, self.liftoff, self._motion.fallen)
+            trigger = self._apogee_watch.end(
+                now_ns, self.liftoff, self._motion.fallen, self._motion.reckoned
+            )
             if trigger and not (trigger == 'timer' and self._is_timer_early):
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
 

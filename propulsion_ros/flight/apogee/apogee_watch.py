@@ -7,6 +7,7 @@ import math
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate, Detector
 from propulsion_ros.flight.apogee.inputs import InputMean
+from propulsion_ros.flight.belief.belief import Reckoned
 from propulsion_ros.flight.belief.departure import DROP, FALL
 from propulsion_ros.flight.events.variables import NAN, Sample, sane
 from propulsion_ros.flight.phases.params import FlightParams
@@ -16,6 +17,7 @@ from propulsion_ros.timing.dwell import Dwell
 
 # The backup timer must agree with itself over several samples: one wild stamp is no apogee.
 _TIMER_DWELL = 0.05
+_TURNS = 0.3  # for so long a speed that is reckoned must fall [s]
 # Health of the detector under which its fit says nothing of the motion now.
 _UNFIT = ('filling', 'no altitude', 'gap', 'frozen', 'standstill', 'outliers', 'shock')
 _TEMPERATURE_RANGE = (150.0, 350.0)  # what no thermometer in free air reads is no temperature [K]
@@ -43,7 +45,7 @@ class ApogeeWatch:
         self._least_ns = params.min_ascent_time * 1e9
         self._limit_ns = round(params.max_ascent_time * 1e9)
         self._detector = detector
-        self._timer = Dwell(_TIMER_DWELL)
+        self._timer, self._turns = Dwell(_TIMER_DWELL), Dwell(_TURNS)
         self._mach = MachMeter(params.site_altitude)
         self.reset()
 
@@ -57,6 +59,7 @@ class ApogeeWatch:
     def restart_timer(self) -> None:
         """Forget how long the timer has agreed with itself."""
         self._timer.reset()
+        self._turns.reset()
 
     def begin(self, liftoff: Mark | None) -> None:
         """Begin an ascent: what was detected on the pad is no apogee of this flight."""
@@ -122,7 +125,9 @@ class ApogeeWatch:
             return None
         return Vertex(estimate.apogee_ns, estimate.apogee_altitude)
 
-    def end(self, now_ns: int, liftoff: Mark | None, fallen: float) -> str:
+    def end(
+        self, now_ns: int, liftoff: Mark | None, fallen: float, reckoned: Reckoned | None
+    ) -> str:
         """Return what ends the ascent now: 'apogee', 'fall', 'timer', or ''.
 
         Parameters
@@ -133,16 +138,36 @@ class ApogeeWatch:
             Of this flight. After one in the fall any apogee is believed at once.
         fallen : float
             How far it has dropped from where it was held [m]; 0 where it has not.
+        reckoned : Reckoned or None
+            How it flies by its force alone, where no height is believed: that it still climbs
+            keeps back what the detector makes of such a height, and that it falls is the apogee.
         """
         ascent_ns = 0 if liftoff is None else now_ns - liftoff.clock_ns
+        may_end = _is_fall(liftoff) or ascent_ns >= self._least_ns
+        falls = False
+        # What is reckoned below its pad has lost its way.
+        if reckoned is not None and reckoned.height > 0.0:
+            falls = reckoned.speed < -reckoned.speed_sigma
+            may_end &= reckoned.speed <= reckoned.speed_sigma
+        if self._turns.update(now_ns, falls) and may_end:
+            self._note_turn()
+            return 'apogee'
         if self.estimate is not None and self.estimate.detected:
-            if _is_fall(liftoff) or ascent_ns >= self._least_ns:
+            if may_end:
                 return 'apogee'
             self._withdraw()
         if fallen > DROP:
             return FALL
         is_over = 0 < self._limit_ns <= ascent_ns
         return 'timer' if self._timer.update(now_ns, is_over) else ''
+
+    def _note_turn(self) -> None:
+        """Note that it turned where no height says where and when."""
+        if self.estimate is not None and not self.estimate.detected:
+            self.estimate = self.estimate._replace(
+                detected=True, detected_ns=self.estimate.stamp_ns, apogee_ns=None,
+                apogee_altitude=math.nan, reason='reckoned',
+            )
 
     def _withdraw(self) -> None:
         """Let the detector vote anew."""

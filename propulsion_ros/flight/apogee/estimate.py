@@ -30,8 +30,8 @@ class ApogeeEstimate(NamedTuple):
     coefficients : tuple of float
         h = c0 + c1 t + c2 t^2 with t in seconds since the stamp; NaN where there is no fit.
     reason : str
-        Why apogee was decided: 'fit', 'descent', 'drop', 'track', 'fall', 'velocity' or
-        'foreseen'; '' before.
+        Why apogee was decided: 'fit', 'descent', 'drop', 'track', 'fall', 'velocity', 'foreseen',
+        or 'reckoned' by the belief; '' before.
     health : str
         'ok', or what keeps the detector from deciding: 'filling', 'no altitude', 'late', 'gap',
         'frozen', 'standstill', 'outliers', 'shock', 'lockout', 'early', 'below minimum height'.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,18 +33,20 @@ _FAILS, _HEALS = 2e-4, 0.2  # how often a channel fails, and a failed one heals 
 _FAILED_START = 0.01  # share of a failed channel at the start
 _TAIL = 4.0  # degrees of freedom of a sound channel's errors (Student's t)
 _GLITCH = 0.01  # share of a sound channel's readings that are anything
-_NEAR = (5.0, 5.0, 6.0)  # a failed channel goes on so near its last values [m, m/s, m/s^2],
+_NEAR = (5.0, 5.0, 5.0)  # a failed channel goes on so near its last values [m, m/s, m/s^2],
 _FAR = (1000.0, 100.0, 100.0)  # or reads anything in such a range,
-_LEVEL_TIME, _LEVEL_VARIANCE = 2.0, 2.5  # or stays, as a blocked port does [s], [m^2],
+_LEVEL_TIME, _LEVEL_VARIANCE = 2.0, 1.8  # or stays, as a blocked port does [s], [m^2],
 _LEVEL_SHARE = 0.75  # or what rests would seem blocked,
-_DEAD_VARIANCE = 0.03  # or shows zeros, as a dead accelerometer does [m^2/s^4],
+_DEAD_VARIANCE = 0.006  # or shows zeros, as a dead accelerometer does [m^2/s^4],
 _OFFSET = 0.8  # or the same weak force, larger than an offset, that no drag is, as one of a wrong
 # range does, until it changes by more than that [m/s^2];
-_DEAD_SHARES = (0.22, 0.045)  # beside a height that rests, or else, where a free fall is the same
+_DEAD_SHARES = (0.09, 0.02)  # beside a height that rests, or else, where a free fall is the same
 _PORT = 1e-4  # error of a static port by the square of the speed [s^2/m]
-_DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half
+_DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half,
+_DRAG_TIME = 8.0  # for so long [s]
 _ASIDE = 8.0  # growth of the variance of a free speed: no force of 1 g is all upright [m^2/s^3]
 _AIR = 8400.0  # scale height of the air [m]
+_SLOW = 20.0  # at which drag is small anyway [m/s]
 _DRAG_SPEED = 600.0  # up to which drag grows with the square of the speed [m/s]
 _TERRAIN = 100.0  # landings are that near the height of the pad [m]
 _BELOW, _DEEP = 50.0, 15.0  # no flight is further below the pad [m]: there it lands so much sooner
@@ -70,6 +73,20 @@ _CHANNELS = len(Channel)
 def _normal(off: float, variance: float) -> float:
     """Return the density of a normal distribution so far from its mean."""
     return math.exp(-min(0.5 * off * off / variance, 300.0)) / math.sqrt(math.tau * variance)
+
+
+def _drag(height: FloatArray, speed: FloatArray) -> FloatArray:
+    """Return the drag that a model rocket likely has [m/s^2], upward where it falls, negative."""
+    air = np.exp(-np.minimum(np.maximum(height, 0.0), 1e5) / _AIR)
+    return np.asarray(_DRAG * speed * np.minimum(np.abs(speed), _DRAG_SPEED) * air)
+
+
+class Reckoned(NamedTuple):
+    """Height [m], upward speed and one sigma of it [m/s], by the force alone."""
+
+    height: float
+    speed: float
+    speed_sigma: float
 
 
 class _Switch:
@@ -103,6 +120,8 @@ class Belief:
         self._held, self._sound = self._is_held.astype(float), self._is_sound.astype(float)
         self._coast, self._rest = self._is_coast.astype(float), self._is_rest.astype(float)
         height, speed = self._is_sound[Channel.HEIGHT], self._is_sound[Channel.SPEED]
+        is_felt = self._is_sound[Channel.FORCE] & ~height
+        self._reckoned = (is_felt & ~self._is_held).astype(float)
         self._shown = {
             (by_height, by_speed):
                 (self._is_held & ((height & by_height) | (speed & by_speed))).astype(float)
@@ -146,21 +165,19 @@ class Belief:
          self._push_time, self._widest, self._entry_speed, self._entry_jump, self._entry_push,
          self._entry_spread) = rows.T
         self._is_entered_at_speed = self._entry_speed > 0.0
-        self._entry_square = self._entry_push**2 + self._entry_spread**2
         self._dt = math.nan
 
     def _read_steps(self, dt: float) -> None:
         """Compute how each hypothesis moves on over a time [s]: most steps are as the last one."""
-        keeps, lasts = np.exp(-dt / self._speed_time), np.exp(-dt / self._push_time)
+        keeps = np.exp(-dt / self._speed_time)
         self._dt, self._step_by = dt, np.zeros((len(keeps), 3, 3))
         step = self._step_by
         step[:, 0, 0], step[:, 0, 1], step[:, 0, 2] = 1.0, dt, 0.5 * dt * dt
-        step[:, 1, 1], step[:, 1, 2], step[:, 2, 2] = keeps, dt * keeps, lasts
+        step[:, 1, 1], step[:, 1, 2] = keeps, dt * keeps
         # Shaking takes what rests nowhere. Less than 1 g is a fall, as far as it is no shaking.
         step[self._is_rest, :2, 2] = 0.0
-        self._drawn_speed, self._drawn_push = self._speed * (1.0 - keeps), 1.0 - lasts
+        self._drawn_speed = self._speed * (1.0 - keeps)
         self._speed_growth = self._speed_spread**2 * (1.0 - keeps**2)
-        self._push_growth = 1.0 - lasts**2
 
     def reset(self, *, in_air: bool = False, held: float = 0.0) -> None:
         """Begin anew: on the pad, or in the air, where it is held with a probability."""
@@ -232,7 +249,8 @@ class Belief:
         )
         leaves = ((1.0 - stays) / leaving * self._shares)[:, None] * moments
         total = (stays * self._shares)[:, None] * moments + self._health.into @ leaves
-        total += self._entered(modes.into @ leaves + self._lands.into @ (lands[:, None] * leaves))
+        arrives = modes.into @ leaves + self._lands.into @ (lands[:, None] * leaves)
+        total += self._entered(arrives, top)
         if may_heal:
             total += self._healed(self._heals_height.into @ (heals[:, None] * leaves), top)
         weight = total[:, 0] + 1e-300
@@ -271,11 +289,15 @@ class Belief:
         is_measured = not math.isnan(self._recent[Channel.FORCE])
         return self._is_sound[Channel.FORCE] if is_measured else np.zeros_like(self._is_held)
 
-    def _entered(self, moments: FloatArray) -> FloatArray:
+    def _entered(self, moments: FloatArray, top: float) -> FloatArray:
         """Return the moments of what enters a mode: it has the acceleration of that mode."""
         weight, height = moments[:, 0], moments[:, 1]
-        fixed, push = self._is_entered_at_speed, self._entry_push
+        fixed = self._is_entered_at_speed
         speed = np.where(fixed, 0.0, moments[:, 2])
+        mean_height, mean_speed = height / (weight + 1e-300), speed / (weight + 1e-300)
+        drag = _drag(mean_height + top, mean_speed) * self._coast
+        push = self._entry_push - drag
+        square_push = push**2 + self._entry_spread**2 + (_DRAG_SPREAD * drag) ** 2
         # Where no force is felt its speed is so uncertain that it need not jump.
         jump = np.where(self._is_felt(), self._entry_jump, 0.0)
         square = np.where(fixed, self._entry_speed, jump) ** 2 * weight
@@ -285,7 +307,7 @@ class Belief:
             weight, height, speed, push * weight,
             moments[:, 4], height_speed, push * height,
             height_speed, speed_square, push * speed,
-            push * height, push * speed, weight * self._entry_square,
+            push * height, push * speed, weight * square_push,
         )).T
         return entered
 
@@ -315,24 +337,32 @@ class Belief:
         if dt != self._dt:
             self._read_steps(dt)
         np.minimum(np.maximum(self._state, -_LIMITS), _LIMITS, out=self._state)
-        height, speed = self._state[:, 0], self._state[:, 1]
-        air = np.exp(-np.minimum(np.maximum(height, 0.0), 1e5) / _AIR)
-        drag = _DRAG * speed * np.minimum(np.abs(speed), _DRAG_SPEED) * air * self._coast
+        speed = self._state[:, 1]
+        drag = _drag(self._state[:, 0], speed) * self._coast
         # A force that is felt to be small pushes nowhere.
         force = np.minimum(np.abs(self._state[:, 2] + STANDARD_GRAVITY) / STANDARD_GRAVITY, 1.0)
         aside = _ASIDE * np.where(self._is_felt(), force**2, 1.0)
-        step, shaken = self._step_by, _SHAKEN * self._scatter
+        # What is not known of a drag lasts, what else pushes does not.
+        unknown = (_DRAG_SPREAD * drag) ** 2
+        spread = self._push_spread**2 + unknown
+        rate = (self._push_spread**2 / self._push_time + unknown / _DRAG_TIME) / spread
+        step, shaken, lasts = self._step_by, _SHAKEN * self._scatter, np.exp(-dt * rate)
+        step[:, 2, 2] = lasts
         falls = self._rest * np.minimum(self._state[:, 2] + math.sqrt(shaken), 0.0)
+        # Drag goes with the square of the speed, and against it.
+        felt = self._state[:, 2] + STANDARD_GRAVITY
+        opposes = self._coast * (felt * speed < 0.0)
+        slows = 2.0 * dt * self._state[:, 2] * np.sign(speed) / np.maximum(np.abs(speed), _SLOW)
+        eases = opposes * np.minimum(np.maximum(slows, -0.5), 0.5) * felt
         self._state = (step @ self._state[:, :, None])[:, :, 0]
+        self._state[:, 2] += eases
         self._state[:, 1] += falls * dt
         self._state[:, 1] += self._drawn_speed
-        self._state[:, 2] += (self._push - drag) * self._drawn_push
+        self._state[:, 2] += (self._push - drag) * (1.0 - lasts)
         self._covariance = step @ self._covariance @ step.transpose(0, 2, 1)
-        spread = self._push_spread + _DRAG_SPREAD * np.abs(drag)
         self._covariance[:, 1, 1] += self._speed_growth
         self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, aside * dt)
-        variance = spread**2 + shaken * self._rest
-        self._covariance[:, 2, 2] += variance * self._push_growth
+        self._covariance[:, 2, 2] += (spread + shaken * self._rest) * (1.0 - lasts**2)
 
     def _bound(self) -> None:
         """Keep every deviation within what is possible; scaled, or it would be no covariance."""
@@ -344,7 +374,8 @@ class Belief:
         np.maximum(diagonal, _FLOOR, out=diagonal)
 
     def read(
-        self, channel: Channel, value: float, spacing: float = 1.0, scatter: float = 0.0
+        self, channel: Channel, value: float, spacing: float = 1.0, variance: float = 0.0,
+        scatter: float = 0.0,
     ) -> None:
         """Take a reading of a channel.
 
@@ -357,13 +388,15 @@ class Belief:
         spacing : float
             Time since the last reading, over that of `ALIKE`: what comes sooner is a share of a
             reading, and what is wrong has gone further after longer.
+        variance : float
+            That it has itself, beside that of its kind.
         scatter : float
-            Variance by the noise that it has itself, beside that of its kind.
+            Variance by the noise that such readings have.
         """
         if channel is Channel.FORCE:
             self._lit_time, self._scatter = 0.0, scatter
         index, measured, kind = self._model(channel, value)
-        variance = kind + scatter
+        variance = kind + variance
         innovation = measured - self._state[:, index]
         total = self._covariance[:, index, index] + variance
         # In the air a first reading says where it is, and nothing of what it is doing.
@@ -404,7 +437,7 @@ class Belief:
         if channel is Channel.SPEED:
             return 1, value, (2.0 + 0.05 * np.abs(speed)) ** 2
         # Of a force the size is known alone. In a coast it is the drag, and has its direction.
-        sign = np.where(self._is_coast & (self._state[:, 2] < -STANDARD_GRAVITY), -1.0, 1.0)
+        sign = np.where(self._is_coast & (speed > 0.0), -1.0, 1.0)
         return 2, sign * value - STANDARD_GRAVITY, (1.0 + 0.02 * value) ** 2
 
     def _step(self, channel: Channel, value: float, weight: float) -> float:
@@ -514,6 +547,16 @@ class Belief:
         shares = self._shares * (1.0 - self._held)
         height, speed, _ = shares @ self._state / shares.sum()
         return float(height), float(speed)
+
+    @property
+    def reckoned(self) -> tuple[float, Reckoned]:
+        """Probability that it flies and shows no height, and how it flies then by its force."""
+        shares = self._shares * self._reckoned
+        total = float(shares.sum())
+        height, speed, _ = shares @ self._state / total
+        square = float(shares @ (self._covariance[:, 1, 1] + self._state[:, 1] ** 2)) / total
+        sigma = math.sqrt(max(square - speed**2, 0.0))
+        return total, Reckoned(float(height), float(speed), sigma)
 
     @property
     def modes(self) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 Vector = tuple[float, float, float]
@@ -45,10 +46,22 @@ class Readings(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """A mean of readings: the value, or the size of a vector, over a time [s], and its variance."""
+    """A mean of readings: the value, or the size of a vector.
+
+    Attributes
+    ----------
+    size : float
+    seconds : float
+        For how long they were taken [s].
+    noise : float
+        Variance that such means have had lately by noise.
+    variance : float
+        Of this one: more than by noise where it has moved within it.
+    """
 
     size: float
     seconds: float
+    noise: float
     variance: float
 
 
@@ -104,29 +117,33 @@ class Feed:
         elapsed_ns = now_ns - self._read_ns
         if elapsed_ns < self._window_ns:
             return None
-        mean, noise = self._put_together(elapsed_ns * 1e-9)
+        mean, noise, variance = self._put_together(elapsed_ns * 1e-9)
         self._read_ns, self._interval_ns = now_ns, elapsed_ns
         size = mean[0] if len(mean) == 1 else math.sqrt(
             # Noise adds to the size of a vector.
             max(math.fsum(each * each for each in mean) - noise, 0.0)
         )
-        return Mean(size, elapsed_ns * 1e-9, self._variance)
+        return Mean(size, elapsed_ns * 1e-9, self._variance, max(variance, self._variance))
 
-    def _put_together(self, seconds: float) -> tuple[list[float], float]:
-        """Return the mean of the readings and its variance; learn how certain such means are."""
+    def _put_together(self, seconds: float) -> tuple[list[float], float, float]:
+        """Return the mean of the readings and its variances by noise and in all; learn the first."""
         if len(self._sum[0]) == 1:
             self._drop_glitch()
         count = len(self._sum)
         mean = [math.fsum(each) / count for each in zip(*self._sum, strict=True)]
-        noise = 0.0
+        noise = variance = 0.0
         if count > 1:
             squares = math.fsum(math.dist(each, mean) ** 2 for each in self._sum)
-            # One reading that is far off is no noise.
-            noise = min(squares / (count * (count - 1)), _GLITCH * (self._variance + 1.0))
+            variance = squares / (count * (count - 1))
+            # By steps between neighbours, their median: a step or one far off is no noise.
+            steps = sorted(math.dist(*pair) ** 2 for pair in pairwise(self._sum))
+            noise = min(
+                0.5 * steps[len(steps) // 2] / count, _GLITCH * (self._variance + 1.0)
+            )
             news = -math.expm1(-min(seconds / _SCATTER_TIME, 1.0))
             self._variance += news * (noise - self._variance)
         self._sum.clear()
-        return mean, noise
+        return mean, noise, variance
 
     def _drop_glitch(self) -> None:
         """Drop the farthest of at least three readings where that is no noise."""

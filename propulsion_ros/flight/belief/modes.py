@@ -63,11 +63,10 @@ MOTIONS: Mapping[Mode, Motion] = {
     # From a hand to a lift of a tower or a helicopter.
     Mode.CARRIED: Motion(0.0, 12.0, 20.0, 0.0, 1.5, 0.5, 16.0, 12.0, 0.0, 0.0, 2.0),
     # Motors of 0.5 to 15 g.
-    Mode.PUSHED: Motion(0.0, 0.0, FREE, 60.0, 50.0, 5.0, FREE, 0.0, 0.0, 60.0, 60.0),
+    Mode.PUSHED: Motion(0.0, 0.0, FREE, 60.0, 25.0, 5.0, FREE, 0.0, 0.0, 60.0, 60.0),
     # Gravity, and the drag that `Belief` adds.
     Mode.COAST: Motion(
-        0.0, 0.0, FREE, -STANDARD_GRAVITY, 2.0, 0.5, FREE, 0.0, 0.0, -2.0 * STANDARD_GRAVITY,
-        12.0,
+        0.0, 0.0, FREE, -STANDARD_GRAVITY, 2.0, 0.5, FREE, 0.0, 0.0, -STANDARD_GRAVITY, 2.0,
     ),
     # It opens with a jerk, and falls steadily then: as steadily as what is carried, so that only
     # the speed, and how it began, tell the one from the other.

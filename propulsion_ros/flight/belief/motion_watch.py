@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from propulsion_ros.flight.belief.belief import ALIKE, WEAK, Belief, Channel
+from propulsion_ros.flight.belief.belief import ALIKE, WEAK, Belief, Channel, Reckoned
 from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, STILL, Departure, DepartureWatch
 from propulsion_ros.flight.belief.feed import MOVES, WINDOW_NS, Feed, Mean, Readings
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
@@ -111,6 +111,13 @@ class MotionWatch:
         """Where it is if something holds it [m]."""
         return self._belief.height
 
+    @property
+    def reckoned(self) -> Reckoned | None:
+        """How it flies by its force alone, where no height is believed; None elsewhere."""
+        likely, reckoned = self._belief.reckoned
+        is_felt = self._channels[Channel.FORCE].is_live(self._clock_ns or 0) and not self._is_dead
+        return reckoned if is_felt and likely >= LIKELY else None
+
     def update(
         self, now_ns: int, readings: Readings, *, learns: bool, has_flown: bool = False
     ) -> None:
@@ -176,7 +183,7 @@ class MotionWatch:
                     if self._is_dead:
                         continue
                 spacing = found.seconds / ALIKE[channel]
-                self._belief.read(channel, found.size, spacing, found.variance)
+                self._belief.read(channel, found.size, spacing, found.variance, found.noise)
                 if channel is Channel.HEIGHT:
                     self._height = found.size
                 elif channel is Channel.FORCE:

@@ -6,8 +6,12 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.apogee.apogee_watch import MachMeter
+from propulsion_ros.flight.apogee.apogee_watch import ApogeeWatch, MachMeter
+from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
+from propulsion_ros.flight.belief.belief import Reckoned
 from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.phases.progress import Mark
 
 NAN = math.nan
 
@@ -55,3 +59,38 @@ def test_velocity_that_does_not_change_is_not_believed():
     known = [math.isfinite(mach) for mach in machs]
     assert known == [True] * 16 + [False] * 24
     assert math.isfinite(meter.update(Sample(5_000_000_000, 0.0, 301.0)))
+
+
+CLIMB, TURN, FALL = Reckoned(500.0, 60.0, 4.0), Reckoned(500.0, 1.0, 4.0), Reckoned(500.0, -9.0, 4.0)
+BELOW = Reckoned(-30.0, -40.0, 4.0)
+
+
+@pytest.mark.parametrize(('reckoned', 'has_detected', 'ends'), [
+    pytest.param(FALL, False, 'apogee', id='falls'),
+    pytest.param(TURN, False, '', id='turns'),
+    pytest.param(BELOW, False, '', id='lost below its pad'),
+    pytest.param(CLIMB, True, '', id='detected while it climbs'),
+    pytest.param(TURN, True, 'apogee', id='detected where it turns'),
+    pytest.param(None, True, 'apogee', id='detected beside a height'),
+])
+def test_what_is_reckoned_ends_an_ascent_or_keeps_it_from_ending(reckoned, has_detected, ends):
+    class Decided:
+        """A detector that has decided, or has not."""
+
+        def update(self, stamp_ns, *_):
+            return ApogeeEstimate(stamp_ns, detected=has_detected, reason='fit' * has_detected)
+
+        def expect_burn(self, may_light):
+            pass
+
+        reset = withdraw = lambda self: None
+
+    watch = ApogeeWatch(FlightParams(), Decided())
+    found = []
+    for i in range(30):
+        watch.see(Sample(i * 100_000_000, 0.0, 0.0))
+        found.append(watch.end(
+            i * 100_000_000, Mark(0, -60_000_000_000, 'acceleration'), 0.0, reckoned
+        ))
+    assert found[-1] == ends
+    assert watch.estimate.reason == ('' if not ends else 'fit' if has_detected else 'reckoned')

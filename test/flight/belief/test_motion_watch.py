@@ -8,8 +8,9 @@ import math
 import numpy as np
 import pytest
 
+from flown_vehicle import wiggle
 from parts import few_of
-from propulsion_ros.flight.belief.feed import Readings
+from propulsion_ros.flight.belief.feed import Feed, Readings
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
 
 G = 9.80665
@@ -485,3 +486,43 @@ def test_what_is_carried_downhill_long_after_a_flight_is_held(bias):
         read(1.0, lambda t: hill - 2.6 * (t + k), lambda t: -2.6)  # noqa: B023
         held.append(watch.held)
     assert min(held) > 0.5
+
+
+@pytest.mark.parametrize(('push', 'burn', 'drag'), few_of([
+    # Drag over the square of the speed [1/m]: at burnout from 0.1 g to 1 g, which rest shows too.
+    pytest.param(50.0, 2.0, 1e-4, id='100 m per s, little drag'),
+    pytest.param(60.0, 1.5, 8e-4, id='90 m per s, much drag'),
+    pytest.param(90.0, 2.0, 3e-4, id='180 m per s, drag of 1 g'),
+    pytest.param(40.0, 1.5, 4e-4, id='60 m per s'),
+], 3))
+def test_a_flight_beside_a_port_that_stays_at_its_pad_is_reckoned(push, burn, drag):
+    """It was taken for rest within half a second, and forgotten with its speed."""
+    watched = Watched(50).stand()
+    speed, reckoned, early = 0.0, [], []
+    for i in range(round(50 * (burn + 0.9 * push * burn / G))):
+        force = push + G if i < 50 * burn else drag * speed * abs(speed) + 0.2
+        speed += 0.02 * (push if i < 50 * burn else -G - drag * speed * abs(speed))
+        watched.read(0.02, lambda t: 0.0, lambda t: force)  # noqa: B023
+        early.append(watched.watch.departure is not None and i < 50 * burn)
+        found = watched.watch.reckoned
+        if abs(speed) < 5.0 and i > 50 * burn:
+            reckoned.append(math.inf if found is None else found.speed - speed)
+    assert reckoned and max(map(abs, reckoned)) < 8.0
+    assert not any(early)
+
+
+def test_nothing_is_reckoned_where_a_height_shows_the_flight():
+    watched = Watched().stand()
+    watched.read(2.0, lambda t: 20.0 * t * t, lambda t: 40.0 + G)
+    watched.read(4.0, lambda t: 80.0 + 80.0 * t - 0.5 * G * t * t, lambda t: 0.4)
+    assert watched.watch.departure is not None
+    assert watched.watch.reckoned is None
+
+
+def test_steps_of_a_force_are_no_noise():
+    """What was learned from the end of a burn let rest explain the coast."""
+    feed = Feed(100_000_000, 3.0)
+    for i in range(200):
+        force = 60.0 if i % 100 < 50 else 3.0
+        mean = feed.take(i * 20_000_000, (force + wiggle(i), 0.0, 0.0), learns=False)
+        assert mean is None or mean.noise < 0.01
