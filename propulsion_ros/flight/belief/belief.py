@@ -46,7 +46,6 @@ _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknow
 _DRAG_TIME = 8.0  # for so long [s]
 _ASIDE = 8.0  # growth of the variance of a free speed: no force of 1 g is all upright [m^2/s^3]
 _AIR = 8400.0  # scale height of the air [m]
-_SLOW = 20.0  # at which drag is small anyway [m/s]
 _DRAG_SPEED = 600.0  # up to which drag grows with the square of the speed [m/s]
 _TERRAIN = 100.0  # landings are that near the height of the pad [m]
 _BELOW, _DEEP = 50.0, 15.0  # no flight is further below the pad [m]: there it lands so much sooner
@@ -297,7 +296,7 @@ class Belief:
         mean_height, mean_speed = height / (weight + 1e-300), speed / (weight + 1e-300)
         drag = _drag(mean_height + top, mean_speed) * self._coast
         push = self._entry_push - drag
-        square_push = push**2 + self._entry_spread**2 + (_DRAG_SPREAD * drag) ** 2
+        push_square = push**2 + self._entry_spread**2 + (_DRAG_SPREAD * drag) ** 2
         # Where no force is felt its speed is so uncertain that it need not jump.
         jump = np.where(self._is_felt(), self._entry_jump, 0.0)
         square = np.where(fixed, self._entry_speed, jump) ** 2 * weight
@@ -307,7 +306,7 @@ class Belief:
             weight, height, speed, push * weight,
             moments[:, 4], height_speed, push * height,
             height_speed, speed_square, push * speed,
-            push * height, push * speed, weight * square_push,
+            push * height, push * speed, weight * push_square,
         )).T
         return entered
 
@@ -337,8 +336,7 @@ class Belief:
         if dt != self._dt:
             self._read_steps(dt)
         np.minimum(np.maximum(self._state, -_LIMITS), _LIMITS, out=self._state)
-        speed = self._state[:, 1]
-        drag = _drag(self._state[:, 0], speed) * self._coast
+        drag = _drag(self._state[:, 0], self._state[:, 1]) * self._coast
         # A force that is felt to be small pushes nowhere.
         force = np.minimum(np.abs(self._state[:, 2] + STANDARD_GRAVITY) / STANDARD_GRAVITY, 1.0)
         aside = _ASIDE * np.where(self._is_felt(), force**2, 1.0)
@@ -349,13 +347,7 @@ class Belief:
         step, shaken, lasts = self._step_by, _SHAKEN * self._scatter, np.exp(-dt * rate)
         step[:, 2, 2] = lasts
         falls = self._rest * np.minimum(self._state[:, 2] + math.sqrt(shaken), 0.0)
-        # Drag goes with the square of the speed, and against it.
-        felt = self._state[:, 2] + STANDARD_GRAVITY
-        opposes = self._coast * (felt * speed < 0.0)
-        slows = 2.0 * dt * self._state[:, 2] * np.sign(speed) / np.maximum(np.abs(speed), _SLOW)
-        eases = opposes * np.minimum(np.maximum(slows, -0.5), 0.5) * felt
         self._state = (step @ self._state[:, :, None])[:, :, 0]
-        self._state[:, 2] += eases
         self._state[:, 1] += falls * dt
         self._state[:, 1] += self._drawn_speed
         self._state[:, 2] += (self._push - drag) * (1.0 - lasts)
@@ -396,9 +388,9 @@ class Belief:
         if channel is Channel.FORCE:
             self._lit_time, self._scatter = 0.0, scatter
         index, measured, kind = self._model(channel, value)
-        variance = kind + variance
+        noise_square = kind + variance
         innovation = measured - self._state[:, index]
-        total = self._covariance[:, index, index] + variance
+        total = self._covariance[:, index, index] + noise_square
         # In the air a first reading says where it is, and nothing of what it is doing.
         is_first = self._begins_in_air and math.isnan(self._recent[channel])
         square = np.zeros_like(total) if is_first else innovation**2 / total
@@ -419,7 +411,7 @@ class Belief:
         if not is_first:
             self._weigh(weight * evidence)
         # A reading far out moves the state less (weights of Student's t).
-        noise = variance / weight * (_TAIL + square) / (_TAIL + 1.0)
+        noise = noise_square / weight * (_TAIL + square) / (_TAIL + 1.0)
         gain = self._covariance[:, :, index] * (
             is_sound / (self._covariance[:, index, index] + noise)
         )[:, None]

@@ -126,7 +126,7 @@ class Feed:
         return Mean(size, elapsed_ns * 1e-9, self._variance, max(variance, self._variance))
 
     def _put_together(self, seconds: float) -> tuple[list[float], float, float]:
-        """Return the mean of the readings and its variances by noise and in all; learn the first."""
+        """Return the mean of the readings, its variance by noise, which is learned, and in all."""
         if len(self._sum[0]) == 1:
             self._drop_glitch()
         count = len(self._sum)

@@ -61,8 +61,8 @@ def test_velocity_that_does_not_change_is_not_believed():
     assert math.isfinite(meter.update(Sample(5_000_000_000, 0.0, 301.0)))
 
 
-CLIMB, TURN, FALL = Reckoned(500.0, 60.0, 4.0), Reckoned(500.0, 1.0, 4.0), Reckoned(500.0, -9.0, 4.0)
-BELOW = Reckoned(-30.0, -40.0, 4.0)
+CLIMB, TURN = Reckoned(500.0, 60.0, 4.0), Reckoned(500.0, 1.0, 4.0)
+FALL, BELOW = Reckoned(500.0, -9.0, 4.0), Reckoned(-30.0, -40.0, 4.0)
 
 
 @pytest.mark.parametrize(('reckoned', 'has_detected', 'ends'), [
