@@ -16,6 +16,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Before numpy is imported: threads of BLAS wait for each other where every core has its tests, up
+# to 10 ms of CPU for the exponential of two by two.
+os.environ['OPENBLAS_NUM_THREADS'] = '1'
+
 from parts import PART, PARTS, is_run
 from propulsion_ros.graph import share
 from propulsion_ros.tools.demo import own_network
