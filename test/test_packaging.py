@@ -181,14 +181,8 @@ def imported(folder):
     return names - set(sys.stdlib_module_names) - {'propulsion_ros'}
 
 
-def test_manifest_names_every_import():
+def test_manifest_names_every_import_and_nothing_else():
+    names = imported('propulsion_ros') | imported('launch')
     declared = {element.text for element in MANIFEST.iter('exec_depend')}
-    for name in imported('propulsion_ros') | imported('launch'):
-        if name not in OPTIONAL:
-            assert PYTHON_KEYS.get(name, name) in declared
-
-
-def test_manifest_names_nothing_that_is_not_imported():
-    used = {PYTHON_KEYS.get(name, name) for name in imported('propulsion_ros') | imported('launch')}
-    declared = {element.text for element in MANIFEST.iter('exec_depend')}
-    assert declared <= used
+    assert {PYTHON_KEYS.get(name, name) for name in names - OPTIONAL} <= declared
+    assert declared <= {PYTHON_KEYS.get(name, name) for name in names}
