@@ -103,6 +103,15 @@ def identification_data():
 
 
 @pytest.fixture(scope='session')
+def wheel_file(tmp_path_factory):
+    """Return a wheel that is built from a copy of this tree, once for all tests."""
+    from installed import built_wheel, copied_tree
+
+    folder = tmp_path_factory.mktemp('wheel')
+    return built_wheel(copied_tree(folder), folder)
+
+
+@pytest.fixture(scope='session')
 def rocketpy():
     """Skip, with a warning, what flies with RocketPy where it is absent."""
     if importlib.util.find_spec('rocketpy') is None:

@@ -17,7 +17,7 @@ import pytest
 
 import propulsion_ros
 from env import release
-from installed import DATA, built_wheel, copied_tree, installed
+from installed import DATA, copied_tree, installed
 from propulsion_ros.tools.cli import COMMANDS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -33,18 +33,6 @@ OPTIONAL = {
     # PIL comes with matplotlib.
     'PIL', 'pyulog', 'rocketpy', 'trimesh',
 }
-
-
-@pytest.fixture(scope='module')
-def source(tmp_path_factory):
-    """Return a copy of the tree."""
-    return copied_tree(tmp_path_factory.mktemp('source'))
-
-
-@pytest.fixture(scope='module')
-def wheel_file(source, tmp_path_factory):
-    """Return a wheel that is built from a copy of the tree."""
-    return built_wheel(source, tmp_path_factory.mktemp('wheel'))
 
 
 @pytest.fixture(scope='module')
@@ -145,12 +133,12 @@ def test_metadata_have_no_address_while_none_is_given(metadata):
         assert all((REPOSITORY / link).exists() for _, link in links_of(metadata))
 
 
-def test_metadata_have_every_address_that_is_given(source, tmp_path):
+def test_metadata_have_every_address_that_is_given(tmp_path):
     home = 'https://code.example/us/propulsion_ros'
     given = {
         name: f'{home}/{name}' for name in ('issues', 'docs', 'security')
     } | {'repository': home, 'author': 'A & B', 'email': 'us@example.org'}
-    tree = shutil.copytree(source, tmp_path / 'tree')
+    tree = copied_tree(tmp_path)
     (tree / 'env/urls.txt').write_text(
         ''.join(f'{name} = {value}\n' for name, value in given.items()), encoding='utf-8',
     )
