@@ -84,16 +84,3 @@ def test_pose_is_told_to_tf_unless_it_is_not_wanted(graph, publish_tf):
     ]
     graph.until(found, 'the transform')
     assert found()[0].transform.translation.z == odometry.pose.pose.position.z
-
-
-@pytest.mark.parametrize(('given', 'text'), [
-    pytest.param({'robot_description': '<robot'}, 'robot: not well-formed XML', id='no XML'),
-    pytest.param({'wait_for_subscribers': ['odom']}, 'expected one of clock, odometry',
-                 id='unknown topic'),
-])
-def test_wrong_configuration_stops_the_start_in_one_line(graph, capfd, given, text):
-    node = graph.add(VehicleNode, 'vehicle', {**SETTINGS, **given})
-    assert node.has_failed
-    err = capfd.readouterr().err
-    assert err.count('[ERROR]') == 1
-    assert text in err
