@@ -16,6 +16,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Before numpy is imported: threads of BLAS wait for each other where every core has its tests, up
+# to 10 ms of CPU for the exponential of two by two.
+os.environ['OPENBLAS_NUM_THREADS'] = '1'
+
 from parts import PART, PARTS, is_run
 from propulsion_ros.graph import share
 from propulsion_ros.tools.demo import own_network
@@ -96,6 +100,15 @@ def identification_data():
     if not folder.is_dir():
         pytest.skip(f'no recordings to fit: {folder} is absent')
     return folder
+
+
+@pytest.fixture(scope='session')
+def wheel_file(tmp_path_factory):
+    """Return a wheel that is built from a copy of this tree, once for all tests."""
+    from installed import built_wheel, copied_tree
+
+    folder = tmp_path_factory.mktemp('wheel')
+    return built_wheel(copied_tree(folder), folder)
 
 
 @pytest.fixture(scope='session')

@@ -108,10 +108,13 @@ def _check_yaml(text):
         path.write_text(text, encoding='utf-8')
         models = [None, *(share_directory() / 'urdf' / f'{name}.urdf.xacro' for name in VEHICLES)]
         # A page that speaks of one robot need not repeat what its description says.
-        found = [check_file(path, model).faults for model in models]
-    if all(found):
-        said = [fault.removeprefix(f'{path}: ') for faults in found for fault in faults]
-        raise PageError(min(said, key=lambda fault: 'is required' in fault))
+        said = []
+        for model in models:
+            faults = check_file(path, model).faults
+            if not faults:
+                return
+            said += [fault.removeprefix(f'{path}: ') for fault in faults]
+    raise PageError(min(said, key=lambda fault: 'is required' in fault))
 
 
 def _check_xml(text):

@@ -38,13 +38,17 @@ FILES = {
 }
 
 
-def literals(tree):
+def nodes_of(file):
+    return list(ast.walk(ast.parse(FILES[file].read_text(encoding='utf-8'))))
+
+
+def literals(nodes):
     """Yield the strings of a module, without those that document it."""
     documents = {
-        id(node.value) for node in ast.walk(tree)
+        id(node.value) for node in nodes
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
         if is_text and id(node) not in documents:
             yield node.value
@@ -53,10 +57,10 @@ def literals(tree):
 def test_no_module_names_a_family():
     named, imported = {}, {}
     for file in FILES.keys() - CONFIGURATION.keys():
-        tree = ast.parse(FILES[file].read_text(encoding='utf-8'))
-        named[file] = {match for text in literals(tree) for match in NAME.findall(text)}
+        nodes = nodes_of(file)
+        named[file] = {match for text in literals(nodes) for match in NAME.findall(text)}
         rooms = {
-            node.module.split('.')[2] for node in ast.walk(tree)
+            node.module.split('.')[2] for node in nodes
             if isinstance(node, ast.ImportFrom) and node.module.startswith('propulsion_ros.models.')
         }
         imported[file] = rooms & ROOMS
@@ -67,8 +71,7 @@ def test_no_module_names_a_family():
 
 def test_every_exception_is_one():
     for file in (*CONFIGURATION, *WORDS_OF_OTHERS):
-        tree = ast.parse(FILES[file].read_text(encoding='utf-8'))
-        assert any(NAME.search(text) for text in literals(tree)), file
+        assert any(NAME.search(text) for text in literals(nodes_of(file))), file
 
 
 @pytest.mark.parametrize('name', FAMILIES)

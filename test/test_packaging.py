@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -17,7 +16,7 @@ import pytest
 
 import propulsion_ros
 from env import release
-from installed import DATA, built_wheel, copied_tree, installed
+from installed import DATA, copied_tree, installed
 from propulsion_ros.tools.cli import COMMANDS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -33,18 +32,6 @@ OPTIONAL = {
     # PIL comes with matplotlib.
     'PIL', 'pyulog', 'rocketpy', 'trimesh',
 }
-
-
-@pytest.fixture(scope='module')
-def source(tmp_path_factory):
-    """Return a copy of the tree."""
-    return copied_tree(tmp_path_factory.mktemp('source'))
-
-
-@pytest.fixture(scope='module')
-def wheel_file(source, tmp_path_factory):
-    """Return a wheel that is built from a copy of the tree."""
-    return built_wheel(source, tmp_path_factory.mktemp('wheel'))
 
 
 @pytest.fixture(scope='module')
@@ -145,12 +132,12 @@ def test_metadata_have_no_address_while_none_is_given(metadata):
         assert all((REPOSITORY / link).exists() for _, link in links_of(metadata))
 
 
-def test_metadata_have_every_address_that_is_given(source, tmp_path):
+def test_metadata_have_every_address_that_is_given(tmp_path):
     home = 'https://code.example/us/propulsion_ros'
     given = {
         name: f'{home}/{name}' for name in ('issues', 'docs', 'security')
     } | {'repository': home, 'author': 'A & B', 'email': 'us@example.org'}
-    tree = shutil.copytree(source, tmp_path / 'tree')
+    tree = copied_tree(tmp_path)
     (tree / 'env/urls.txt').write_text(
         ''.join(f'{name} = {value}\n' for name, value in given.items()), encoding='utf-8',
     )
@@ -181,14 +168,8 @@ def imported(folder):
     return names - set(sys.stdlib_module_names) - {'propulsion_ros'}
 
 
-def test_manifest_names_every_import():
+def test_manifest_names_every_import_and_nothing_else():
+    names = imported('propulsion_ros') | imported('launch')
     declared = {element.text for element in MANIFEST.iter('exec_depend')}
-    for name in imported('propulsion_ros') | imported('launch'):
-        if name not in OPTIONAL:
-            assert PYTHON_KEYS.get(name, name) in declared
-
-
-def test_manifest_names_nothing_that_is_not_imported():
-    used = {PYTHON_KEYS.get(name, name) for name in imported('propulsion_ros') | imported('launch')}
-    declared = {element.text for element in MANIFEST.iter('exec_depend')}
-    assert declared <= used
+    assert {PYTHON_KEYS.get(name, name) for name in names - OPTIONAL} <= declared
+    assert declared <= {PYTHON_KEYS.get(name, name) for name in names}

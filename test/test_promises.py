@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from installed import built_wheel, copied_tree, installed
+from installed import installed
 from markdown_pages import REPOSITORY
 from promises import SECTIONS, TABLE, breaks, of_section
 
@@ -22,11 +22,10 @@ HOW = (
 
 
 @pytest.fixture(scope='module')
-def prefix(tmp_path_factory):
+def prefix(wheel_file, tmp_path_factory):
     """Return a prefix with a wheel of this tree in it."""
-    folder = tmp_path_factory.mktemp('wheel')
-    prefix = folder / 'prefix'
-    installed(built_wheel(copied_tree(folder), folder), prefix)
+    prefix = tmp_path_factory.mktemp('prefix')
+    installed(wheel_file, prefix)
     return prefix
 
 

@@ -17,7 +17,7 @@ pytest.importorskip('rosbags')
 pytest.importorskip('xacro')
 
 HERE = Path(__file__).resolve().parent
-EVERY = amount('fuzz', 12, 1)
+EVERY = amount('fuzz', 24, 1)
 pytestmark = pytest.mark.part('fuzz')
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from propulsion_ros.graph.doubts import Doubt, in_unit, robot_doubts, value_doubts
+from propulsion_ros.graph.doubts import RULES, Doubt, in_unit, robot_doubts, value_doubts
 from propulsion_ros.graph.node_config import schema_of
 from propulsion_ros.graph.read_layout import Sources
 from propulsion_ros.graph.simulation import BODY
@@ -26,6 +26,7 @@ _OFFERED, _FAR = 3, 20.0
 """Numbers between which a line leaves the choice, and by what factor they are others."""
 _FOLLOWING = ('one_sided', 'balance')
 """What is not usual where two actuators of a block are at one place."""
+_NAMES = frozenset(rule.name for rule in RULES)
 _OF_LINK = {'mass': ('mass', 'kg'), 'inertia': ('inertia', 'kg m^2'), 'com': ('origin/@xyz', 'm')}
 """Elements and units of the mass of a link."""
 
@@ -74,8 +75,8 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
     fixes = [
         (change, doubts.keys() - left)
         for change in (_changes(sources, doubts.values()) if doubts else ())
-        for left in _left(change, silenced) if left < doubts.keys()
-        and any(doubts[place].rule.has_unit for place in doubts.keys() - left)
+        for left in _left(change, doubts, silenced)
+        if any(doubts[place].rule.has_unit for place in doubts.keys() - left)
     ]
     while fixes and doubts:
         most = max(len(fixed & doubts.keys()) for _, fixed in fixes)
@@ -96,9 +97,17 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
     yield from doubts.values()
 
 
-def _left(change: Change, silenced: Collection[str]) -> Iterator[set[Any]]:
+def _left(
+    change: Change, doubts: Mapping[Any, Doubt], silenced: Collection[str]
+) -> Iterator[set[Any]]:
+    """Yield what is doubted still, where some is not any more and nothing else is."""
+    asked = {doubt.rule.name for doubt in doubts.values()}
     try:
-        yield {doubt.place for doubt in robot_doubts(change.made.layout, silenced)}
+        layout = change.made.layout
+        # The other rules only where these find less: most changes explain nothing.
+        left = {each.place for each in robot_doubts(layout, {*silenced, *_NAMES - asked})}
+        if left < doubts.keys() and not any(robot_doubts(layout, {*silenced, *asked})):
+            yield left
     except ConfigError:
         # No value that it can have.
         return

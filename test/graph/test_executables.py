@@ -90,8 +90,9 @@ def test_the_allocator_of_a_group_has_its_names(rov):
 
 
 def test_estimates_are_made_of_an_estimator_alone():
-    loop = make_estimates(NodeParameters('inverse_fam', {}), FakeHost())
+    loop = make_estimates(NodeParameters('inverse_fam', {'reliable_inputs': True}), FakeHost())
     assert len(loop.family.command_names) == 14
+    assert all(each.lossless for each in (*loop.ports[:3], *loop.outlets[:4]))
     with pytest.raises(ConfigError, match="this node runs 'inverse_fam', got 'thrusters'"):
         make_estimates(NodeParameters('estimates', THRUSTERS), FakeHost())
 

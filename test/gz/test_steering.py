@@ -88,7 +88,7 @@ def test_servos_turn_thrusts_in_each_step(monkeypatch, name):
         shafts = [next(hinge for hinge in world.hinges if hinge.child == frame)
                   for frame in family.actuator_frames]
         rng = np.random.default_rng(5)
-        for k in range(1000):
+        for k in range(700):
             if k in (0, 75, 150):
                 goals = rng.uniform(-0.4, 1.5, len(family.joint_names))
             if k % 20 == 0:

@@ -13,6 +13,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
 from fake_gz import Element, World, install
+from parts import amount
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.gz.system import ActuatorSystem, get_system
 from propulsion_ros.messages import qos
@@ -225,7 +226,7 @@ def test_thrust_holds_from_the_start_and_through_resets(make_world, name):
         setattr(order, field, [
             given[field] if own == field else np.nan for own in family.command_fields
         ])
-    for _ in range(5):
+    for _ in range(amount('rest', 2, 5)):
         world.reset()
         body.wrenches.clear()
         for _ in range(8):

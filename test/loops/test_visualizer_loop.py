@@ -20,14 +20,14 @@ QUADROTOR = load_robot_description(share_directory() / 'urdf' / 'quadrotor.urdf.
 class Scene:
     """A visualizer of the quadrotor, which somebody watches."""
 
-    def __init__(self, watched=True, **parameters):
+    def __init__(self, watched=True, description=QUADROTOR, **parameters):
         self.host = FakeHost()
         self.host.subscriptions['~/markers'] = int(watched)
         params = VisualizerParams(**{
-            'robot_description': QUADROTOR, 'state_topics': ['rotors/state'],
+            'robot_description': description, 'state_topics': ['rotors/state'],
             'phase_topic': 'phase', **parameters,
         })
-        blocks = drawn_blocks(actuators_from_urdf(QUADROTOR, loop_params_of))
+        blocks = drawn_blocks(actuators_from_urdf(description, loop_params_of))
         self.loop = self.host.run(VisualizerLoop(params, blocks, self.host))
 
     def deliver(self, ms, efforts=(3.0, 3.0, 3.0, 3.0)):
@@ -117,6 +117,18 @@ def test_bad_state_is_counted_and_the_last_good_one_stays(ms, efforts, line):
     assert scene.host.counts == {'refused': 1}
     assert scene.host.said('warn')[0].startswith(line)
     assert all(shape.length > 0.0 for _, shape in scene.pictures[-1][:4])
+
+
+@pytest.mark.parametrize('mass', [math.nan, math.inf, -1.0], ids=str)
+def test_bad_tank_is_counted_and_the_last_good_one_stays(mass):
+    scene = Scene(
+        description=load_robot_description(share_directory() / 'urdf' / 'rocket.urdf.xacro'),
+        state_topics=['boosters/state', 'fins/state'], tank_topics=['tank'],
+    )
+    for m in (3.0, mass):
+        scene.host.deliver('tank', message(0, inertia={'m': m}))
+    assert scene.host.said('warn') == [f'tank: {mass} kg is no mass']
+    assert [tank.mass for tank in scene.loop._tanks.values()] == [3.0]
 
 
 def test_health_names_what_is_silent():

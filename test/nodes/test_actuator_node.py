@@ -1,21 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import math
-
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import DescribeParameters
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import String
 
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
@@ -69,32 +65,6 @@ def boosters(graph):
     return Boosters(graph)
 
 
-def test_command_becomes_a_wrench_with_its_stamp_and_frame(boosters):
-    wrench = boosters.fly(10, 60, 800.0)
-    assert wrench.header.frame_id == 'base_link'
-    assert wrench.wrench.force.z == 800.0
-    assert [stamp_to_ns(w.header.stamp) // MS for w in boosters.wrenches] == list(
-        range(10, 61, 10)
-    )
-
-
-@pytest.mark.parametrize('bad', [
-    pytest.param({'name': ['b'], 'effort': [math.inf]}, id='infinite thrust'),
-    pytest.param({'name': [], 'effort': []}, id='empty'),
-])
-def test_bad_command_is_dropped_said_once_and_counted(boosters, capfd, bad):
-    boosters.fly(10, 20, 0.0)
-    for ms in (30, 40):
-        boosters.send(ms, **bad)
-    wrench = boosters.fly(50, 50, 0.0)
-    assert wrench.wrench.force.z == 0.0
-    assert boosters.node.counts['refused'] == 2
-    err = capfd.readouterr().err
-    assert err.count('command refused: ') == 1
-    assert 'Traceback' not in err
-    assert boosters.fly(60, 70, 700.0).wrench.force.z == 700.0
-
-
 def test_deactivation_says_zero_once_and_old_commands_do_not_come_back(boosters):
     boosters.fly(10, 20, 800.0)
     graph, name = boosters.graph, 'boosters/change_state'
@@ -138,32 +108,6 @@ def test_cleanup_leaves_nothing_and_it_can_be_configured_again(boosters):
     assert boosters.fly(1010, 1020, 700.0).wrench.force.z == 700.0
 
 
-def test_late_joiner_gets_the_tank(boosters):
-    boosters.fly(10, 50, 1000.0)
-    tanks = boosters.graph.listen(InertiaStamped, 'boosters/tanks/t', qos.LATCHED)
-    boosters.graph.until(lambda: tanks, 'the latched tank')
-    assert tanks[0].header.stamp == ns_to_stamp(50 * MS)
-
-
-def test_simulated_clock_steps_it_and_its_jump_back_resets_it(graph, capfd):
-    boosters = Boosters(graph, step_on='clock', use_sim_time=True)
-    clock = graph.talk(Clock, '/clock', qos.CLOCK)
-    boosters.send(0, 1000.0)
-    for ms in range(1000, 1101, 10):
-        boosters.send(ms, 1000.0)
-        clock.publish(Clock(clock=ns_to_stamp(ms * MS)))
-        boosters.wrench_at(ms)
-    clock.publish(Clock(clock=ns_to_stamp(10 * MS)))
-    assert boosters.wrench_at(10).wrench.force.z == 0.0
-    assert 'time jumped by -1.090 s, actuators reset' in capfd.readouterr().err
-    graph.until(
-        lambda: boosters.states and boosters.states[-1].header.stamp == ns_to_stamp(10 * MS),
-        'the state at 10 ms',
-    )
-    state = boosters.states[-1]
-    assert dict(zip(state.name, state.position, strict=True))['t/fuel_ratio'] == 1.0
-
-
 @pytest.mark.parametrize('comes_first', [True, False], ids=['clock first', 'node first'])
 def test_clock_whose_losses_are_not_repaired_steps_it(graph, comes_first):
     """So ``ros2 bag play --clock`` publishes it."""
@@ -185,21 +129,6 @@ def test_clock_whose_losses_are_not_repaired_steps_it(graph, comes_first):
         boosters.node.trigger_deactivate()
         boosters.node.trigger_cleanup()
         boosters.node.start()
-
-
-def test_diagnostics_count_what_was_refused(boosters):
-    diagnostics = boosters.graph.listen(DiagnosticArray, '/diagnostics')
-    boosters.send(10, math.inf)
-    boosters.fly(20, 30, 2000.0)
-    boosters.graph.until(
-        lambda: any(s.name == 'boosters: actuators' and s.message == 'saturated'
-                    for array in diagnostics for s in array.status),
-        'the diagnostics',
-    )
-    status = diagnostics[-1].status[0]
-    values = {pair.key: pair.value for pair in status.values}
-    assert values['refused'] == '1'
-    assert values['saturated'] == '1'
 
 
 def test_parameters_describe_themselves(boosters):
@@ -248,22 +177,6 @@ def test_family_is_required_of_a_node_whose_name_is_none(graph, capfd):
     assert (
         "parameter 'family': is required, the node's name 'rotor' is none, did you mean 'rotors'?"
     ) in capfd.readouterr().err
-
-
-def test_array_of_a_forward_controller_is_a_command(graph, capfd):
-    boosters = Boosters(graph, adapters=['float64_multi_array'], step_on='clock',
-                        use_sim_time=True)
-    array = graph.talk(Float64MultiArray, 'boosters/command_array', qos.COMMAND)
-    clock = graph.talk(Clock, '/clock', qos.CLOCK)
-    array.publish(Float64MultiArray(data=[1.0]))
-    graph.until(lambda: boosters.node.counts['refused'] == 1, 'the refusal')
-    assert 'data: expected 3 values (b, x, y), got 1' in capfd.readouterr().err
-    clock.publish(Clock(clock=ns_to_stamp(1000 * MS)))
-    boosters.wrench_at(1000)
-    array.publish(Float64MultiArray(data=[700.0, 0.0, 0.0]))
-    graph.until(lambda: boosters.node.loop.inputs._queue, 'the command')
-    clock.publish(Clock(clock=ns_to_stamp(1010 * MS)))
-    assert boosters.wrench_at(1010).wrench.force.z == 700.0
 
 
 def test_robot_description_may_come_from_a_topic(graph):

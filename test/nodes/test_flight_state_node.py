@@ -15,7 +15,7 @@ from sensor_msgs.msg import FluidPressure, JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
-from flight_flags import flags_of, has_subscribers, newest_flags
+from flight_flags import has_subscribers, newest_flags
 from parts import few_of
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
@@ -118,20 +118,6 @@ def require_that_pyros_are_on_for_their_time_and_never_latched(flown):
     assert not late
 
 
-@pytest.mark.parametrize(('settings', 'text'), [
-    pytest.param({'config_file': '/nowhere/x.jsonc'}, '/nowhere/x.jsonc', id='no such file'),
-    pytest.param({'altitude_source': 'gps'},
-                 "expected one of odometry, pressure, sensors, got 'gps'", id='unknown source'),
-])
-def test_wrong_configuration_stops_the_start_in_one_line(graph, capfd, settings, text):
-    node = graph.add(FlightStateNode, 'flight_state', settings)
-    assert node.has_failed
-    err = capfd.readouterr().err
-    assert err.count('[ERROR]') == 1
-    assert text in err
-    assert 'Traceback' not in err
-
-
 def test_sensor_that_repeats_its_stamp_does_not_stop_the_backup_timer(graph):
     node = graph.add(FlightStateNode, 'flight_state', {
         'config_file': CONFIG, 'altitude_source': 'odometry', 'reliable_inputs': True,
@@ -204,7 +190,3 @@ def standing(ms):
     message.header.stamp = ns_to_stamp(ms * 1_000_000)
     message.pose.pose.orientation.w = 1.0
     return message
-
-
-def said(flight, key):
-    return flags_of(flight.flags)[key]

@@ -43,6 +43,11 @@ CASES = [
         'rotor_constant': [1e-4], 'dynamics': ['first_order'], 'time_constant': [0.1],
         'command_timeout': 0.0, 'update_rate': 1.0,
     }, 7.0, id='thrusters, gaps that are jumps'),
+    pytest.param('rotors', 'effort', {
+        'max_thrust': [10.0], 'motor_constant': [1e-5], 'moment_constant': [0.02],
+        'battery': ['main'], 'batteries.names': ['main'], 'batteries.capacity': [0.01],
+        'batteries.open_circuit_voltage': ['0 12 1 16'], 'batteries.internal_resistance': [0.05],
+    }, 0.013, id='rotors on a battery'),
 ]
 
 
@@ -93,3 +98,8 @@ def test_same_bytes(graph, tmp_path, family, field, settings, step):
     assert len(live) >= len(offline) - 1
     for stamp, wrench in live.items():
         np.testing.assert_array_equal(wrench, offline[stamp])
+    if 'battery' in settings:
+        voltages = [float(row['main.voltage']) for row in table]
+        assert 16.0 > voltages[0] > voltages[-1]
+        assert all(float(row['main.current']) <= 0.0 for row in table)
+        assert 0.5 < float(table[-1]['main.percentage']) < 1.0

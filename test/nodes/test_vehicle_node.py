@@ -52,23 +52,6 @@ class Vehicle:
         return found()[-1]
 
 
-def test_each_step_waits_for_the_wrench_of_every_topic(graph):
-    vehicle = Vehicle(graph)
-    vehicle.at(0)
-    vehicle.push('a/wrench', 0, 15.0)
-    vehicle.push('b/wrench', 0, 15.0)
-    # 30 N on 2 kg under 10 m/s^2: 5 m/s^2 up for 0.01 s.
-    odometry = vehicle.at(1)
-    assert odometry.twist.twist.linear.z == pytest.approx(0.05, rel=1e-6)
-    assert odometry.pose.pose.position.z == pytest.approx(0.5 * 5.0 * 0.01**2, rel=1e-6)
-    assert odometry.child_frame_id == 'base_link'
-    vehicle.push('a/wrench', 1, 15.0)
-    vehicle.push('b/wrench', 1, 15.0)
-    vehicle.at(2)
-    graph.until(lambda: len(vehicle.clock) == 3, 'three clocks')
-    assert [stamp_to_ns(c.clock) for c in vehicle.clock] == [0, 10 * MS, 20 * MS]
-
-
 def test_diagnostics_have_the_simulated_time(graph):
     vehicle = Vehicle(graph)
     diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
@@ -101,16 +84,3 @@ def test_pose_is_told_to_tf_unless_it_is_not_wanted(graph, publish_tf):
     ]
     graph.until(found, 'the transform')
     assert found()[0].transform.translation.z == odometry.pose.pose.position.z
-
-
-@pytest.mark.parametrize(('given', 'text'), [
-    pytest.param({'robot_description': '<robot'}, 'robot: not well-formed XML', id='no XML'),
-    pytest.param({'wait_for_subscribers': ['odom']}, 'expected one of clock, odometry',
-                 id='unknown topic'),
-])
-def test_wrong_configuration_stops_the_start_in_one_line(graph, capfd, given, text):
-    node = graph.add(VehicleNode, 'vehicle', {**SETTINGS, **given})
-    assert node.has_failed
-    err = capfd.readouterr().err
-    assert err.count('[ERROR]') == 1
-    assert text in err

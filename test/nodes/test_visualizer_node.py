@@ -128,20 +128,6 @@ def test_thrusts_plumes_and_status_of_a_rocket(graph):
     )
 
 
-@pytest.mark.parametrize('mass', [NAN, math.inf, -1.0], ids=str)
-def test_bad_tank_is_dropped_and_counted(graph, mass):
-    scene = Scene(graph, ROCKET, 'boosters/state')
-    tanks = graph.talk(InertiaStamped, 'boosters/tanks/main_tank', qos.LATCHED)
-    for m in (3.0, mass):
-        message = InertiaStamped()
-        message.inertia.m = m
-        tanks.publish(message)
-        graph.until(lambda: scene.loop._tanks, 'the tank')
-    graph.until(lambda: scene.node.counts['refused'] == 1, 'the refusal')
-    scene.hear(boosters(0))
-    assert scene.shown()['status', 0].text == 'main_tank 3.00 kg (25%)'
-
-
 @pytest.mark.parametrize(('parameters', 'said'), [
     pytest.param({'robot_description': ''}, 'robot_description', id='no description'),
     pytest.param({'robot_description': '<robot/>'}, 'robot', id='no robot'),

@@ -8,6 +8,7 @@ import math
 import pytest
 
 from flown_vehicle import S
+from parts import amount
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 from propulsion_ros.flight.events.conditions import All, LessThan, MoreThan
 from propulsion_ros.flight.events.events import EventEngine
@@ -211,7 +212,7 @@ def on_the_pad(action, semantics, condition):
         config.deployers, semantics=semantics,
     )
     actuators, on = Actuators(config.deployers, config.engines), []
-    for i in range(400):
+    for i in range(amount('rest', 200, 400)):
         report = state.update(Sample(i * S // 50, *[1e-3 * (i % 2)] * 3, (0.0, 0.0)))
         actuators.enter(state.phase, report.stamp_ns, may_deploy=state.may_deploy)
         for event in report.events:

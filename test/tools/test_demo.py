@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.timeout(3600), pytest.mark.part('flights')]
 FLOWN = few_of(sorted(VEHICLES, key=lambda vehicle: vehicle != 'quadrotor'), len(VEHICLES))
 
 EXHAUST_VELOCITY = 2600.0 / 1.205
-PARTS = {'rocket': 4.0, 'quadrotor': 2.5, 'rov': 6.0, 'freeflyer': 17.5, 'cubesat': 5.0}
+PARTS = {'rocket': 4.0, 'quadrotor': 1.5, 'rov': 6.0, 'freeflyer': 17.5, 'cubesat': 5.0}
 """How much of a flight is flown again [s]; the table of the rest is in docs/vehicles."""
 PANELS = {
     'rocket': {

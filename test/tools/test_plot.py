@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import struct
 import sys
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from plot_pages import decided, found, panels, parabolas, points, predicted
 
-from parts import few_of
+from parts import PART, few_of
 from propulsion_ros.drawing.figure import (
     COMMAND,
     DECIDING,
@@ -284,8 +285,9 @@ def test_values_beyond_what_an_axis_can_show_are_not_drawn():
     assert [value for value in values if value == value] == [1.0, 2.0]
 
 
-@pytest.mark.parametrize('value', few_of([math.inf, 1e99, 1e308, -1e308], 2), ids=str)
-@pytest.mark.parametrize('field', ['altitude', 'velocity', 'acceleration'])
+@pytest.mark.parametrize(('field', 'value'), few_of(itertools.product(
+    ['altitude', 'velocity', 'acceleration'], [math.inf, 1e99, 1e308, -1e308]
+), 3), ids=str)
 def test_fits_beyond_what_an_axis_can_show_are_not_drawn(tmp_path, field, value):
     pytest.importorskip('matplotlib')
     from propulsion_ros.pictures.picture import draw as draw_page
@@ -440,8 +442,8 @@ def test_every_input_makes_a_picture_and_the_same_one_again(draw, inputs, tmp_pa
     assert (code, error) == (0, f'propulsion_ros plot: {picture}\n')
     data = picture.read_bytes()
     assert data.startswith(SIGNATURE)
-    again = draw(inputs[kind], picture='again.png')[2].read_bytes()
-    assert again == data
+    if PART or kind in ('table', 'bag'):
+        assert draw(inputs[kind], picture='again.png')[2].read_bytes() == data
 
 
 def test_what_is_not_drawn_is_said(draw, log):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from parts import amount
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.jets.jets import Jets, JetsParams
@@ -239,9 +240,10 @@ def test_gz_spacecraft_input():
 def test_gz_spacecraft_duty_cycles(duty):
     """gz-sim counts both ends of a pulse and of a cycle: a step more in each, no more than that."""
     model = Jets(JetsParams(**GZ))
-    given = np.array([o.applied[0] for o in run(model, None, 10.0, 0.001,
+    seconds = amount('rest', 2.0, 10.0)
+    given = np.array([o.applied[0] for o in run(model, None, seconds, 0.001,
                                                 position=duty * np.eye(12)[0])])
-    peer = gz_force(duty, 0.1, 10.0)
+    peer = gz_force(duty, 0.1, seconds)
     np.testing.assert_allclose(given.mean(), 1.4 * duty, rtol=1e-9)
     assert abs(given.mean() - peer.mean()) <= 1.4 * 2.0 / 101.0
     assert set(np.unique(given).round(9)) <= {0.0, 1.4}

@@ -196,7 +196,7 @@ def by_ode(start, goal, dt, lag_on, max_rotor_acceleration=np.inf, max_thrust_ra
         limit = np.minimum(max_rotor_acceleration, max_thrust_rate / (2.0 * K * w))
         return np.clip(free, -limit, limit)
 
-    end = solve_ivp(rate, (0.0, dt), [top], rtol=1e-9, atol=1e-9, max_step=dt / 200).y[0, -1]
+    end = solve_ivp(rate, (0.0, dt), [top], rtol=1e-9, atol=1e-9, max_step=dt / 40).y[0, -1]
     return K * end**2
 
 

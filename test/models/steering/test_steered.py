@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from parts import amount
 from propulsion_ros.drawing.drawn_blocks import layout_of
 from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.common.family import (
@@ -127,7 +128,7 @@ def carried(params, where):
 def test_a_steered_family_is_the_family_where_its_links_are(case):
     family, values = CASES[case]
     rng = np.random.default_rng(len(case))
-    for _ in range(170):
+    for _ in range(amount('rest', 40, 170)):
         params, steering = placed(family, values, rng), joints(rng)
         angles = rng.uniform(-4.0, 4.0, N)
         body = BodyState(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from parts import amount
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.steering.vectored import VectoredAllocator
 from propulsion_ros.settings.errors import CommandError, ConfigError
@@ -73,7 +74,7 @@ def test_what_can_be_reached_within_range_and_rate_is_reached():
 @pytest.mark.parametrize('lowest', [0.0, -0.6], ids=['one way', 'reversible'])
 def test_nearest_wrench_is_that_of_many_starts(lowest):
     rng, worse = np.random.default_rng(3), 0
-    for k in range(24):
+    for k in range(amount('rest', 12, 24)):
         n = 2 + k % 3
         columns = azimuths(np.column_stack((rng.uniform(-2.0, 2.0, (n, 2)), np.full(n, -0.2))))
         most, rate = rng.uniform(50.0, 120.0, n), rng.choice([0.5, 2.0], n)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from parts import PART
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.study.ground.case import SITUATIONS, SOURCES, Case, draw
 
 SHORT = {'length': 20.0}
 
 
-@pytest.mark.parametrize('situation', SITUATIONS)
-def test_every_situation_can_be_drawn(situation):
-    for seed, source in enumerate(SOURCES):
+@pytest.mark.parametrize(('i', 'situation'), [
+    pytest.param(i, situation, id=situation) for i, situation in enumerate(SITUATIONS)
+])
+def test_every_situation_can_be_drawn(i, situation):
+    every = list(enumerate(SOURCES))
+    # `make test` draws each by one source, in turn.
+    for seed, source in every if PART else [every[i % len(every)]]:
         drawn = draw(Case(situation, source, seed, faults=seed % 3, restarts=1, pins=SHORT))
         scene, motion = drawn.scene, drawn.scene.motion
         assert scene.begin <= drawn.restarts[0][0] <= max(scene.end, scene.begin + 0.1)
