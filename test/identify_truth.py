@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from parts import amount
 from propulsion_ros.identify.candidates import Candidates, Ticks
 from propulsion_ros.identify.fit import Fit, fitted
 from propulsion_ros.identify.free import free_parameters
@@ -21,7 +20,7 @@ from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.settings.flat import build, parameters_of
 
 BODY = MassProperties(1.2, np.zeros(3), np.diag([0.01, 0.012, 0.02]))
-SECONDS = amount('fits', 4.0, 10.0)
+SECONDS = 10.0
 Values = Mapping[str, Any]
 
 
