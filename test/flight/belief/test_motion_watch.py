@@ -527,3 +527,22 @@ def test_steps_of_a_force_are_no_noise():
         force = 60.0 if i % 100 < 50 else 3.0
         mean = feed.take(i * 20_000_000, (force + wiggle(i), 0.0, 0.0), learns=False)
         assert mean is None or mean.noise < 0.01
+
+
+@pytest.mark.parametrize(('push', 'burn', 'drag'), [
+    pytest.param(130.0, 2.5, 2e-4, id='310 m per s'),
+    pytest.param(90.0, 2.0, 3e-4, id='170 m per s'),
+])
+def test_a_sound_height_is_believed_where_drag_passes_1_g(push, burn, drag):
+    """The belief took a fast flight for rest, with a broken barometer, until its drag was small."""
+    watched = Watched(50).stand()
+    height, speed = 0.0, 0.0
+    for i in range(round(50 * (burn + 8.0))):
+        is_pushed = i < 50 * burn
+        force = push + G if is_pushed else drag * speed * abs(speed)
+        speed += 0.02 * (push if is_pushed else -G - drag * speed * abs(speed))
+        height += 0.02 * speed
+        watched.read(0.02, lambda t: height, lambda t: force)  # noqa: B023
+        if not is_pushed:
+            assert watched.watch.held < 0.5
+            assert watched.watch.reckoned is None
