@@ -197,6 +197,18 @@ def test_altitude_that_denies_a_flight_hides_it_only_until_the_coast(offset, nam
         assert vehicle.state.liftoff.stamp_ns == vehicle.stamp(0.0)
 
 
+@pytest.mark.parametrize('offset', [0.2, 0.6])
+def test_drogue_comes_at_apogee_beside_a_port_that_is_taped_at_the_pad(offset):
+    """It fired while the rocket climbed, or only by the timer, or never."""
+    motion = Motion()
+    vehicle = armed(BOTH)
+    vehicle.fly(motion.apogee + 2.0, lambda t: (0.0, 0.0, motion(t)[2] + offset * (t > 0.0)))
+    apogee = vehicle.state.apogee
+    assert apogee.source == 'detected'
+    assert vehicle.stamp(motion.apogee - 0.5) < apogee.stamp_ns < vehicle.stamp(motion.apogee + 2.0)
+    assert vehicle.names[0] == 'drogue'
+
+
 def test_accelerometer_that_rests_hides_a_climb_only_for_five_seconds():
     motion = Motion()
     vehicle = armed(ALL, params=TIMED).fly(motion.apogee + 1.0, lambda t: (*motion(t)[:2], 0.0))

@@ -488,6 +488,17 @@ def test_what_is_carried_downhill_long_after_a_flight_is_held(bias):
     assert min(held) > 0.5
 
 
+def rocket(push, burn, drag, coast):
+    """Yield at 50 Hz whether it is pushed, its force, speed and height, up to a time of coast."""
+    height = speed = 0.0
+    for i in range(round(50 * (burn + coast))):
+        is_pushed = i < 50 * burn
+        slows = drag * speed * abs(speed)
+        speed += 0.02 * (push if is_pushed else -G - slows)
+        height += 0.02 * speed
+        yield is_pushed, push + G if is_pushed else slows, speed, height
+
+
 @pytest.mark.parametrize(('push', 'burn', 'drag'), few_of([
     # Drag over the square of the speed [1/m]: at burnout from 0.1 g to 1 g, which rest shows too.
     pytest.param(50.0, 2.0, 1e-4, id='100 m per s, little drag'),
@@ -497,19 +508,16 @@ def test_what_is_carried_downhill_long_after_a_flight_is_held(bias):
 ], 3))
 def test_a_flight_beside_a_port_that_stays_at_its_pad_is_reckoned(push, burn, drag):
     """It was taken for rest within half a second, and forgotten with its speed."""
-    watched = Watched(50).stand()
-    speed, reckoned, early = 0.0, [], []
-    for i in range(round(50 * (burn + 0.9 * push * burn / G))):
-        force = push + G if i < 50 * burn else drag * speed * abs(speed) + 0.2
-        speed += 0.02 * (push if i < 50 * burn else -G - drag * speed * abs(speed))
-        watched.read(0.02, lambda t: 0.0, lambda t: force)  # noqa: B023
-        early.append(watched.watch.departure is not None and i < 50 * burn)
+    watched, reckoned = Watched(50).stand(), []
+    for is_pushed, force, speed, _ in rocket(push, burn, drag, 0.9 * push * burn / G):
+        watched.read(0.02, lambda t: 0.0, lambda t: force + 0.2)  # noqa: B023
         found = watched.watch.reckoned
-        if 5.0 < speed < 15.0 and i > 50 * burn:
+        if is_pushed:
+            assert watched.watch.departure is None
+        elif 5.0 < speed < 15.0:
             reckoned.append(math.inf if found is None else found.speed - speed)
     assert reckoned
     assert max(map(abs, reckoned)) < 8.0
-    assert not any(early)
 
 
 def test_nothing_is_reckoned_where_a_height_shows_the_flight():
@@ -536,12 +544,7 @@ def test_steps_of_a_force_are_no_noise():
 def test_a_sound_height_is_believed_where_drag_passes_1_g(push, burn, drag):
     """The belief took a fast flight for rest, with a broken barometer, until its drag was small."""
     watched = Watched(50).stand()
-    height, speed = 0.0, 0.0
-    for i in range(round(50 * (burn + 8.0))):
-        is_pushed = i < 50 * burn
-        force = push + G if is_pushed else drag * speed * abs(speed)
-        speed += 0.02 * (push if is_pushed else -G - drag * speed * abs(speed))
-        height += 0.02 * speed
+    for is_pushed, force, _, height in rocket(push, burn, drag, 8.0):
         watched.read(0.02, lambda t: height, lambda t: force)  # noqa: B023
         if not is_pushed:
             assert watched.watch.held < 0.5
