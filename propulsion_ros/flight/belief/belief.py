@@ -41,7 +41,7 @@ _DEAD_VARIANCE = 0.006  # or shows zeros, as a dead accelerometer does [m^2/s^4]
 _OFFSET = 0.8  # or the same weak force, larger than an offset, that no drag is, as one of a wrong
 # range does, until it changes by more than that [m/s^2];
 _DEAD_SHARES = (0.09, 0.02)  # beside a height that rests, or else, where a free fall is the same
-_PORT = 1e-4  # error of a static port by the square of the speed [s^2/m]
+_PORT = 3e-4  # error of a static port by the square of the speed [s^2/m], as it moves for 1 s
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half,
 _DRAG_TIME = 8.0  # for so long [s]
 _ASIDE = 8.0  # growth of the variance of a free speed: no force of 1 g is all upright [m^2/s^3]
@@ -354,6 +354,9 @@ class Belief:
         self._covariance = step @ self._covariance @ step.transpose(0, 2, 1)
         self._covariance[:, 1, 1] += self._speed_growth
         self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, aside * dt)
+        # The error of a port is no noise: it moves as the speed does.
+        creeps = 2.0 * _PORT * self._state[:, 1] * self._state[:, 2]
+        self._covariance[:, 0, 0] += creeps**2 * dt
         self._covariance[:, 2, 2] += (spread + shaken * self._rest) * (1.0 - lasts**2)
 
     def _bound(self) -> None:
@@ -425,7 +428,7 @@ class Belief:
         """Return which number of the state is read, its reading, and the variance of that."""
         speed = self._state[:, 1]
         if channel is Channel.HEIGHT:
-            return 0, value, 1.0 + (_PORT * speed**2) ** 2
+            return 0, value, 1.0
         if channel is Channel.SPEED:
             return 1, value, (2.0 + 0.05 * np.abs(speed)) ** 2
         # Of a force the size is known alone. In a coast it is the drag, and has its direction.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import NamedTuple
 
 Vector = tuple[float, float, float]
@@ -13,6 +12,9 @@ WINDOW_NS = (40_000_000, 100_000_000, 100_000_000, 100_000_000)
 MOVES = (3.0, 3.0, 3.0, math.inf)
 """A larger change of them is a move [m], [m/s], [m/s^2]."""
 
+BENDS = (50.0, 500.0, None, None)
+"""They go on along a line and leave it by motion no faster [m/s^2], [m/s^3]; a force just stays."""
+
 _LIVE_NS = (300_000_000, 2_000_000_000)  # after so long without a reading a channel shows nothing:
 _INTERVALS = 2.5  # within these bounds, so many of its own intervals
 _REPEATS_NS = (500_000_000, 10_000_000_000)  # for how long a channel may repeat itself: at least,
@@ -20,6 +22,7 @@ _REPEATS_NS = (500_000_000, 10_000_000_000)  # for how long a channel may repeat
 _HELD = 1.5  # a value that repeats itself between moves is held, for so many times their interval
 _STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothing certain
 _SCATTER_TIME = 1.0  # over which the noise of a channel is measured [s]
+_MIDDLE = 7  # least readings whose median says how noisy they are
 _GLITCH = 10.0  # times its variance, of what is no noise
 _FAR_OFF = 25.0  # times that of one reading, of what is a glitch
 
@@ -74,10 +77,12 @@ class Feed:
         Its readings are put together for so long [ns].
     moves : float
         A larger change is a move.
+    bends : float or None
+        How fast it leaves a line by motion alone [1/s^2]; None for what goes on along none.
     """
 
-    def __init__(self, window_ns: int, moves: float) -> None:
-        self._window_ns, self._moves = window_ns, moves
+    def __init__(self, window_ns: int, moves: float, bends: float | None) -> None:
+        self._window_ns, self._moves, self._bends = window_ns, moves, bends
         self.reset()
 
     def reset(self) -> None:
@@ -86,7 +91,9 @@ class Feed:
         self._usual_ns = self._interval_ns = self._held_ns = 0
         self._variance = 0.0
         self._new_ns = self._read_ns = -_LIVE_NS[1]
-        self._sum: list[tuple[float, ...]] = []
+        self._sum: list[tuple[int, tuple[float, ...]]] = []
+        self._line: list[tuple[int, tuple[float, ...]]] = []
+        self._noises: list[float] = []
 
     def take(
         self, now_ns: int, values: tuple[float, ...], *, learns: bool, since_ns: int | None = None
@@ -113,7 +120,9 @@ class Feed:
         if now_ns - self._new_ns > longest_ns and not is_explained:
             self._sum.clear()
             return None
-        self._sum.append(values)
+        if self._sum and now_ns - self._sum[-1][0] > self._window_ns:
+            self._sum.clear()  # of before a gap
+        self._sum.append((now_ns, values))
         elapsed_ns = now_ns - self._read_ns
         if elapsed_ns < self._window_ns:
             return None
@@ -125,21 +134,43 @@ class Feed:
         )
         return Mean(size, elapsed_ns * 1e-9, self._variance, max(variance, self._variance))
 
+    def _compare(self, now_ns: int, values: tuple[float, ...]) -> None:
+        """Learn how far a reading is from where those before it led: more than by motion."""
+        line = self._line
+        if self._bends is None:
+            if line:
+                self._noises.append(0.5 * math.dist(values, line[-1][1]) ** 2)
+        elif len(line) == 2 and line[0][0] < line[1][0] < now_ns:
+            (first_ns, (first,)), (then_ns, (then,)) = line
+            ratio = (now_ns - then_ns) / (then_ns - first_ns)
+            off = values[0] - then - ratio * (then - first)
+            bend = 0.5 * self._bends * (now_ns - then_ns) * (now_ns - first_ns) * 1e-18
+            # So much of the variance of each of the three is in it.
+            share = 1.0 + (1.0 + ratio) ** 2 + ratio**2
+            self._noises.append(max(off * off - bend * bend, 0.0) / share)
+        self._line = [*line[-1:], (now_ns, values)]
+
     def _put_together(self, seconds: float) -> tuple[list[float], float, float]:
         """Return the mean of the readings, its variance by noise, which is learned, and in all."""
-        if len(self._sum[0]) == 1:
+        if len(self._sum[0][1]) == 1:
             self._drop_glitch()
-        count = len(self._sum)
-        mean = [math.fsum(each) / count for each in zip(*self._sum, strict=True)]
+        before = len(self._noises)
+        for now_ns, values in self._sum:
+            self._compare(now_ns, values)
+        readings = [values for _, values in self._sum]
+        count = len(readings)
+        mean = [math.fsum(each) / count for each in zip(*readings, strict=True)]
         noise = variance = 0.0
-        if count > 1:
-            squares = math.fsum(math.dist(each, mean) ** 2 for each in self._sum)
+        if count > 1 and self._bends is None:
+            squares = math.fsum(math.dist(each, mean) ** 2 for each in readings)
             variance = squares / (count * (count - 1))
-            # By steps between neighbours, their median: a step or one far off is no noise.
-            steps = sorted(math.dist(*pair) ** 2 for pair in pairwise(self._sum))
-            noise = min(
-                0.5 * steps[len(steps) // 2] / count, _GLITCH * (self._variance + 1.0)
-            )
+        elif count > 1:
+            variance = math.fsum(self._noises[before:]) / count**2
+        if len(self._noises) >= _MIDDLE:
+            # The median: a step or one far off is no noise.
+            middle = sorted(self._noises)[len(self._noises) // 2]
+            noise = min(middle / count, _GLITCH * (self._variance + 1.0))
+            del self._noises[:-_MIDDLE + 1]
             news = -math.expm1(-min(seconds / _SCATTER_TIME, 1.0))
             self._variance += news * (noise - self._variance)
         self._sum.clear()
@@ -150,9 +181,13 @@ class Feed:
         count = len(self._sum)
         if count < 3:
             return
-        middle = sorted(self._sum)[count // 2]
-        farthest = max(self._sum, key=lambda each: math.dist(each, middle))
-        if math.dist(farthest, middle) ** 2 > _FAR_OFF * (1.0 + count * self._variance):
+        middle = sorted(values for _, values in self._sum)[count // 2]
+
+        def off(each: tuple[int, tuple[float, ...]]) -> float:
+            return math.dist(each[1], middle)
+
+        farthest = max(self._sum, key=off)
+        if off(farthest) ** 2 > _FAR_OFF * (1.0 + count * self._variance):
             self._sum.remove(farthest)
 
     def is_live(self, now_ns: int) -> bool:

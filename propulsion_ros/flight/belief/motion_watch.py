@@ -6,7 +6,7 @@ import math
 
 from propulsion_ros.flight.belief.belief import ALIKE, WEAK, Belief, Channel, Reckoned
 from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, STILL, Departure, DepartureWatch
-from propulsion_ros.flight.belief.feed import MOVES, WINDOW_NS, Feed, Mean, Readings
+from propulsion_ros.flight.belief.feed import BENDS, MOVES, WINDOW_NS, Feed, Mean, Readings
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
 
@@ -53,7 +53,7 @@ class MotionWatch:
     def __init__(self, lasts: float, *, begins_anywhere: bool = False) -> None:
         self._begins_anywhere = begins_anywhere
         self._belief = Belief()
-        self._feeds = [Feed(*each) for each in zip(WINDOW_NS, MOVES, strict=True)]
+        self._feeds = [Feed(*each) for each in zip(WINDOW_NS, MOVES, BENDS, strict=True)]
         self._channels = self._feeds[:len(Channel)]
         self._certain, self._likely, self._stands = Dwell(lasts), Dwell(_LIKELY_TIME), Dwell(lasts)
         self._departure = DepartureWatch()
