@@ -66,7 +66,8 @@ function showTexts(data, scene) {
     scale.style.background = `linear-gradient(90deg, ${data.palette.slice(0, -1).join(',')})`;
     byId('key').append('thrust: idle', scale, 'at its limit');
   }
-  byId('key').append(`${data.arrows.length ? ' · ' : ''}grid ${scene.cell} m`);
+  byId('key').append(`${data.arrows.length ? ' · ' : ''}squares: ${scene.cell} m${scene.square === scene.cell ? '' : `, near the robot ${scene.square} m`}`);
+  if (scene.points.some(point => scene.isHigh(point))) byId('key').append(' · white dots: air at rest');
   for (const licence of read('licence-data')) {
     const title = document.createElement('h3'), text = document.createElement('pre');
     title.textContent = `${licence.name}: ${licence.use}`;

@@ -24,7 +24,7 @@ class Plots {
     title.textContent = plot.title;
     const legend = document.createElement('div');
     legend.className = 'legend';
-    const values = plot.lines.map(line => this.entry(legend, line));
+    const values = this.entries(legend, plot.lines);
     plot.marks.forEach(mark => this.markEntry(legend, mark));
     const area = document.createElement('div');
     area.className = 'plot';
@@ -38,8 +38,19 @@ class Plots {
     const drag = event => { if (event.buttons & 1) this.seek(this.timeAt(area, event)); };
     area.addEventListener('pointerdown', drag);
     area.addEventListener('pointermove', drag);
-    const largest = Math.max(...plot.lines.map(line => line.value.reduce((top, value) => Math.max(top, Math.abs(value)), 0)));
-    return {plot, area, cursor, values, largest};
+    return {plot, area, cursor, values, ...this.written(plot, values)};
+  }
+
+  // How values of a plot are written: all in three digits of the largest, in a width that no value exceeds.
+  written(plot, values) {
+    const all = plot.lines.flatMap(line => line.value).filter(Number.isFinite);
+    const largest = all.reduce((top, value) => Math.max(top, Math.abs(value)), 0);
+    const places = largest < 1e-3 ? null : Math.max(2 - Math.floor(Math.log10(largest)), 0);
+    const text = value => places === null ? Number(value.toPrecision(3)).toString() : value.toFixed(places).replace(/^-(0\.?0*)$/, '$1');
+    const wide = places === null || largest > 1e6 ? 8
+      : text(all.reduce((low, value) => Math.min(low, value), 0) < 0 ? -largest : largest).length;
+    for (const value of values) value.style.minWidth = `${wide}ch`;
+    return {text};
   }
 
   // Plotly ends a drawing later; by then a live page may have taken the plot away.
@@ -47,13 +58,22 @@ class Plots {
     promise.catch(error => { if (area.isConnected) throw error; });
   }
 
-  entry(legend, line) {
-    const span = document.createElement('span'), swatch = document.createElement('i'), value = document.createElement('b');
-    swatch.style.borderTopColor = this.colour(line);
-    if (line.command) swatch.className = 'command';
-    span.append(swatch, line.name + (line.command ? ' command ' : ' '), value);
-    legend.append(span);
-    return value;
+  // A name has its value, and beside it that of its command.
+  entries(legend, lines) {
+    const spans = new Map();
+    if (lines.some(line => line.command)) {
+      legend.innerHTML = '<span><i class="command"></i>command</span>';
+    }
+    return lines.map(line => {
+      const swatch = document.createElement('i'), value = document.createElement('b');
+      swatch.style.borderTopColor = this.colour(line);
+      if (line.command) swatch.className = swatch.title = value.title = 'command';
+      if (!spans.has(line.name)) spans.set(line.name, document.createElement('span'));
+      const span = spans.get(line.name);
+      span.append(swatch, span.textContent.length ? '' : `${line.name} ${line.command ? 'command ' : ''}`, value);
+      legend.append(span);
+      return value;
+    });
   }
 
   markEntry(legend, mark) {
@@ -105,6 +125,7 @@ class Plots {
     this.range = range;
     this.panels.forEach((panel, i) => {
       panel.plot = plots[i];
+      panel.text = this.written(plots[i], panel.values).text;
       this.drawn(panel.area, Plotly.react(panel.area, this.traces(plots[i]), this.layout(plots[i], i)));
     });
   }
@@ -129,15 +150,15 @@ class Plots {
   show(time) {
     this.time = time;
     const share = (time - this.range[0]) / (this.range[1] - this.range[0]);
-    for (const {plot, area, cursor, values, largest} of this.panels) {
+    for (const {plot, area, cursor, values, text} of this.panels) {
       const width = area.clientWidth - this.margin.l - this.margin.r;
       cursor.style.left = `${this.margin.l + share * width - 1}px`;
       cursor.hidden = share < 0 || share > 1;
-      plot.lines.forEach((line, i) => { values[i].textContent = this.valueAt(line, time, largest); });
+      plot.lines.forEach((line, i) => { values[i].textContent = this.valueAt(line, time, text); });
     }
   }
 
-  valueAt(line, time, largest) {
+  valueAt(line, time, text) {
     let low = 0, high = line.time.length;
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -150,8 +171,6 @@ class Plots {
     if (!line.command && next !== null && next !== undefined) {
       value += (next - value) * (time - line.time[low - 1]) / (line.time[low] - line.time[low - 1] || 1);
     }
-    // What rounding leaves of 0 is 0.
-    return Math.abs(value) < Math.max(1e-6 * largest, 1e-12) ? '0'
-      : Number(Math.abs(value) < 1000 ? value.toPrecision(3) : value.toFixed(0)).toString();
+    return text(value);
   }
 }

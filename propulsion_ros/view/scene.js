@@ -38,15 +38,13 @@ class RobotScene {
     const cells = 2 * Math.ceil(4 * extent / this.cell);
     const floor = box.min.z < -0.05 * this.size ? box.min.z - 1.5 * this.size : 0;
     const middle = box.getCenter(new T.Vector3());
-    const grid = new T.GridHelper(cells * this.cell, cells, 0x55624f, 0x7c8974);
-    grid.material.transparent = true;
-    grid.material.opacity = 0.7;
-    grid.rotateX(Math.PI / 2);
+    const grid = this.squares(this.cell, cells, 0x7c8974, 0.7);
     const snap = value => this.cell * Math.round(value / this.cell);
     grid.position.set(snap(middle.x), snap(middle.y), floor);
     const plane = new T.Mesh(
-      new T.CircleGeometry(30 * extent, 64), new T.MeshBasicMaterial({color: 0xc3cbb8, side: T.DoubleSide}));
+      new T.CircleGeometry(30 * extent, 64), new T.MeshBasicMaterial({color: 0xc3cbb8, side: T.DoubleSide, depthWrite: false}));
     plane.position.set(grid.position.x, grid.position.y, floor - 1e-3 * extent);
+    // Drawn first, and nothing is hidden by it: depths of many metres do not tell it from the lines on it.
     plane.renderOrder = -3;
     grid.renderOrder = -1;
     this.ground = floor;
@@ -55,12 +53,21 @@ class RobotScene {
     this.addPad();
   }
 
+  // Lines that form squares. Each has many pieces: software that draws drops a line which ends behind the eye.
+  squares(edge, count, colour, opacity) {
+    const T = this.three, at = i => edge * (i - count / 2), ends = [];
+    for (let i = 0; i <= count; i += 1) {
+      for (let k = 0; k < count; k += 1) ends.push(at(i), at(k), 0, at(i), at(k + 1), 0, at(k), at(i), 0, at(k + 1), at(i), 0);
+    }
+    const geometry = new T.BufferGeometry().setAttribute('position', new T.Float32BufferAttribute(ends, 3));
+    return new T.LineSegments(geometry, new T.LineBasicMaterial({color: colour, transparent: true, opacity}));
+  }
+
   // Squares as large as the robot, below it: near the ground those of the grid are too large to be seen.
   addPad() {
-    const T = this.three, edge = 10 ** Math.ceil(Math.log10(0.25 * this.size));
-    this.pad = new T.GridHelper(40 * edge, 40, 0x8d978a, 0x9da798);
-    this.pad.material.transparent = true;
-    this.pad.rotateX(Math.PI / 2);
+    const edge = 10 ** Math.round(Math.log10(0.4 * this.size));
+    this.square = Number(edge.toPrecision(1));
+    this.pad = this.squares(edge, 60, 0x9da798, 1);
     this.pad.renderOrder = -2;
     this.stage.set('pad', this.pad);
     this.placePad = body => {
@@ -125,7 +132,7 @@ class RobotScene {
     const T = this.three, reach = 9 * this.size;
     const seats = Array.from({length: 240}, (_, i) => [0.7548776662, 0.5698402910, 0.4142135624].map(step => 2 * reach * ((i * step) % 1)));
     const geometry = new T.BufferGeometry().setAttribute('position', new T.BufferAttribute(new Float32Array(720), 3));
-    this.motes = new T.Points(geometry, new T.PointsMaterial({color: 0xffffff, size: 0.08 * this.size, transparent: true, opacity: 0.85}));
+    this.motes = new T.Points(geometry, new T.PointsMaterial({color: 0xffffff, size: 0.12 * this.size, map: this.disc(), transparent: true, opacity: 0.85, depthWrite: false}));
     this.motes.frustumCulled = false;
     this.stage.set('motes', this.motes);
     this.placeMotes = body => {
@@ -138,6 +145,19 @@ class RobotScene {
       });
       geometry.attributes.position.needsUpdate = true;
     };
+  }
+
+  isHigh(point) { return point.z > this.ground + 4 * this.size; }
+
+  disc() {
+    const canvas = document.createElement('canvas'), pen = canvas.getContext('2d');
+    canvas.width = canvas.height = 32;
+    pen.fillStyle = '#fff';
+    pen.arc(16, 16, 15, 0, 2 * Math.PI);
+    pen.fill();
+    const texture = new this.three.CanvasTexture(canvas);
+    texture.minFilter = this.three.LinearFilter;
+    return texture;
   }
 
   setTrack(points) {
@@ -342,7 +362,7 @@ class RobotScene {
     if (this.follows) this.carry(target);
     this.body = body;
     if (this.dot) this.dot.position.copy(body);
-    this.motes.visible = this.follows && body.z > this.ground + 4 * this.size;
+    this.motes.visible = this.follows && this.isHigh(body);
     if (this.motes.visible) this.placeMotes(body);
     if (this.pad) this.placePad(body);
     if (this.flown) this.flown.geometry.setDrawRange(0, frame.index + 1);
@@ -372,7 +392,7 @@ class RobotScene {
     if (this.tube) this.tube.visible = !this.follows;
     if (this.follows) {
       // With room for what hangs above it.
-      this.look(this.body, (this.canopies.length ? 4.2 : 2.9) * this.size, new T.Vector3(0.9, -1, 0.55));
+      this.look(this.body, (this.canopies.length ? 4.2 : 2.9) * this.size, new T.Vector3(0.9, -1, 0.38));
     } else {
       const sphere = this.whole.getBoundingSphere(new T.Sphere());
       this.look(sphere.center, 3 * sphere.radius, new T.Vector3(0.75, -1, 0.4));
