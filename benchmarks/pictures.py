@@ -328,16 +328,19 @@ def rotor_air(axes: Any) -> None:
     still = wrench()[2]
     forward = np.array([wrench(velocity=[v, 0.0, 0.0]) for v in speeds])
     climb = np.array([wrench(velocity=[0.0, 0.0, v])[2] for v in speeds])
-    axes[0].plot(speeds, -forward[:, 0], label='drag, forward [N]')
-    axes[0].plot(speeds, forward[:, 2] - still, label='thrust gained, forward [N]')
-    axes[0].plot(speeds, climb - still, label='thrust gained, climbing [N]')
-    axes[0].plot(speeds, -10.0 * forward[:, 4], label='nose-up moment, forward [0.1 N m]')
+    axes[0].plot(speeds, -forward[:, 0], label='drag, flying forward')
+    axes[0].plot(speeds, forward[:, 2] - still, label='thrust gained, flying forward')
+    axes[0].plot(speeds, climb - still, label='thrust gained, climbing')
+    axes[0].plot(speeds, -10.0 * forward[:, 4], label='nose-up moment, flying forward')
+    axes[0].set_ylabel('force [N], moment [0.1 N m]')
+    axes[0].set_ylim(-6.0, 11.5)
     axes[0].set_xlabel('speed through the air [m/s]')
     heights = np.linspace(0.02, 0.6, 80)
     up = np.array([0.0, 0.0, 1.0])
     gain = [wrench(height=np.array(z), up=up)[2] / still for z in heights]
-    axes[1].plot(heights, gain, label='thrust over that far from the ground')
-    axes[1].set_xlabel('height of rotors with a radius of 0.1 m [m]')
+    axes[1].plot(heights, gain, label='rotors with a radius of 0.1 m')
+    axes[1].set_ylabel('thrust over that far from the ground')
+    axes[1].set_xlabel('height of the rotors [m]')
 
 
 def nozzle_and_grains(axes: Any) -> None:
@@ -351,7 +354,9 @@ def nozzle_and_grains(axes: Any) -> None:
             model.step(Command(effort=[5000.0]), BodyState(height=np.array(z)), _DT, 0).applied[0]
             for z in heights
         ]
-        axes[0].plot(heights / 1000.0, thrust, label=f'thrust [N], exit area {area:g} m²')
+        axes[0].plot(heights / 1000.0, thrust, label=f'exit area {area:g} m²')
+    axes[0].set_ylabel('thrust [N]')
+    axes[0].set_ylim(4900.0, 6600.0)
     axes[0].set_xlabel('height [km]')
     tanks: Any = Tanks(TanksParams(
         names=['grains'], capacity=3.0, grain_outer_radius=0.033, grain_inner_radius=0.015,
@@ -366,7 +371,8 @@ def nozzle_and_grains(axes: Any) -> None:
     axes[1].plot(ratios, whole[:, 0] / whole[-1, 0], label='across the axis')
     axes[1].plot(ratios, whole[:, 2] / whole[-1, 2], label='along it')
     axes[1].plot(ratios, ratios, 'k:', label='in proportion to the mass')
-    axes[1].set_xlabel('propellant left, inertia over that at the start')
+    axes[1].set_xlabel('propellant over that at the start')
+    axes[1].set_ylabel('inertia over that at the start')
 
 
 def four_quadrant(axes: Any) -> None:
@@ -385,19 +391,22 @@ def four_quadrant(axes: Any) -> None:
         found.append((wrench[0], -10.0 * wrench[3] / diameter))
     pressure = 0.5 * 1000.0 * np.pi / 4.0 * diameter**2
     for values, label in zip(
-        np.array(found).T / pressure, ('thrust coefficient', '10 torque coefficient'), strict=True
+        np.array(found).T / pressure, ('thrust coefficient', 'torque coefficient times 10'), strict=True
     ):
         axes[0].plot(np.degrees(angles), values, label=label)
     axes[0].axvline(90.0, color='k', linestyle=':', label='stopped, dragged either way')
     axes[0].axvline(-90.0, color='k', linestyle=':')
     axes[0].set_xticks(range(-180, 181, 90))
     axes[0].set_xlabel('advance angle [degrees], 0: ahead at rest in the water')
+    axes[0].set_ylabel('coefficient')
+    axes[0].set_ylim(-1.5, 2.4)
     heights = np.linspace(-0.1, 0.05, 100)
     turns, up = Command(velocity=[150.0]), np.array([0.0, 0.0, 1.0])
     thrust = [
         model.step(turns, BodyState(height=np.array(z), up=up), _DT, 0).applied[0] for z in heights
     ]
-    axes[1].plot(-2.0 * heights / diameter, np.array(thrust) / thrust[0], label='thrust left')
+    axes[1].plot(-2.0 * heights / diameter, np.array(thrust) / thrust[0], label='propeller near the surface')
+    axes[1].set_ylabel('thrust over that of deep water')
     axes[1].set_xlabel('depth of the hub over the radius')
 
 

@@ -32,7 +32,7 @@ _FIELDS = {'effort': 'thrust [N]', 'position': 'angle [rad]'}
 _UNITS = {'pressure': ' [Pa]', 'temperature': ' [K]'}
 """Of what a tank has beside its propellant."""
 _STILL = 1e-6
-"""Below it nothing turns [deg, deg/s]."""
+"""Less than it is 0, in the unit of a panel."""
 _LINES = 12
 """A panel with more lines shows nothing."""
 
@@ -187,12 +187,14 @@ def motion_page(title: str, recording: Recording) -> Page:
             recording.line(name, 'motion', column) for column, name in enumerate(names, first)
         )) for first, (heading, names) in zip(range(1, 13, 3), _MOTION.items(), strict=True)
     ]
-    # What stays level shows nothing.
-    turning = [
-        panel for panel in panels[2:]
-        if any(np.any(abs(each.y) > _STILL) for each in panel.traces)
+    panels += _panels_of_actuators(recording)
+    # What is always 0 shows nothing.
+    shown = [
+        panel for panel in panels
+        if any(np.any(np.abs(each.y) > _STILL) for each in panel.traces)
     ]
-    return recording.page(title, [*panels[:2], *turning, *_panels_of_actuators(recording)])
+    left_out = ', '.join(panel.heading.partition(' [')[0] for panel in panels if panel not in shown)
+    return recording.page(f'{title} (0 all the time: {left_out})' if left_out else title, shown)
 
 
 def _panels_of_actuators(recording: Recording) -> list[Panel]:

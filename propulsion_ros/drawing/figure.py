@@ -160,6 +160,12 @@ class Panel:
     """Values of which it shows beside the traces how many there are of which size."""
 
     @property
+    def unit(self) -> str:
+        """What the heading has in brackets, '' where it has none."""
+        begin, end = self.heading.find('['), self.heading.rfind(']')
+        return self.heading[begin:end + 1] if begin >= 0 else ''
+
+    @property
     def series(self) -> tuple[Trace, ...]:
         """The traces that are series."""
         return self.of(*SERIES)

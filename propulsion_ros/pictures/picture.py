@@ -116,7 +116,7 @@ def draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
         )
     _draw_traces(axis, panel, colours)
     axis.set_title(panel.heading, loc='left', fontsize=10)
-    axis.set_ylabel(panel.scale)
+    axis.set_ylabel(panel.scale or panel.unit)
     axis.set_xlabel(panel.across)
     if panel.across:
         axis.margins(x=0.06)

@@ -126,6 +126,7 @@ class _Loop:
                 self._plot(figure.add_axes((0.61, 0.07 + i * height, 0.27, height - 0.11)), panel)
                 for i, panel in enumerate(reversed(panels))
             ]
+            cursors[0].axes.set_xlabel('time [s]', fontsize=7, labelpad=1)
             # A second line would lie behind the plots.
             title = self._data['title'].partition('\n')[0]
             figure.text(0.5, 0.985, title, fontsize=9, ha='center', va='top')
@@ -151,6 +152,7 @@ class _Loop:
     def _plot(self, axis: Any, panel: Panel) -> Any:
         draw_panel(axis, self._page, panel, has_names=False)
         axis.set_title(panel.heading, loc='left', fontsize=8)
+        axis.set_ylabel('')
         axis.tick_params(labelsize=7)
         return axis.axvline(self._data['begin'], color='#e0218a', linewidth=1.4, animated=True)
 

@@ -32,19 +32,22 @@ def test_commands_are_recorded_once_their_publisher_was_found(graph):
 def test_titles_have_the_quantity_and_its_unit():
     recording = Recording()
     for time, is_open, angle in ((0.0, 0.0, 0.1), (1.0, 1.0, 1.0)):
-        recording.add('motion', time, *[0.0] * 6, 0.0, angle, *[0.0] * 4)
+        recording.add('motion', time, *[0.0] * 3, 1.0, *[0.0] * 3, angle, *[0.0] * 4)
         recording.add('jets thrust [N]:left', time, 0.02)
         recording.add('jets angle [rad]:left', time, is_open)
         recording.add('boosters angle [rad]:gimbal', time, angle)
         recording.add('pressure:gas', time, 1e7)
         recording.add(f'{COMMAND}jets thrust [N]:left', time, 0.03)
-    titles = [panel.heading for panel in motion_page('robot', recording).panels]
+    page = motion_page('robot', recording)
+    titles = [panel.heading for panel in page.panels]
+    # What is always 0 has no panel.
+    assert page.title == 'robot (0 all the time: position, rate of turn)'
     assert titles == [
-        'position [m]', 'velocity in the world [m/s]', 'attitude [deg]',
+        'velocity in the world [m/s]', 'attitude [deg]',
         'jets thrust [N]', 'jets valve open', 'boosters angle [rad]', 'pressure [Pa]',
     ]
     # The command is drawn beside what it became, under the same name.
-    thrust = motion_page('robot', recording).panels[3]
+    thrust = page.panels[2]
     assert [(line.label, line.role) for line in thrust.traces] == [
         ('left', PUBLISHED), ('left', COMMAND)
     ]

@@ -214,7 +214,7 @@ class BodyParams:
         if self.ground and height < 0.0:
             raise ConfigError(
                 'start_position',
-                f'{height:g} m is below the ground; expected at least 0 m, or no ground', 2,
+                f'{height:g} m is below the ground; expected at least 0 m, or ground false', 2,
             )
         if self.drag_over_mach:
             drag_table(self.drag_over_mach)
