@@ -150,8 +150,8 @@ def test_a_start_below_the_ground_is_refused():
     with pytest.raises(ConfigError) as error:
         body(height=-5.0)
     assert str(error.value) == (
-        "parameter 'start_position[2]': -5 m is below the ground; expected at least 0 m, or no "
-        'ground'
+        "parameter 'start_position[2]': -5 m is below the ground; expected at least 0 m, or ground "
+        'false'
     )
 
 
