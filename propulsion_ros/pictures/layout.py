@@ -21,7 +21,7 @@ _VIEWS = (('from above', 0, 1), ('from the right', 0, 2), ('from the front', 1, 
 """Title of each view, and which axes of base_link lie to the right and up."""
 _ARROW = 0.3
 """Length of the longest arrow over the size of the robot."""
-_NEAR = 0.05
+_NEAR = 0.08
 """Distance of points that share a text, over the size of the robot."""
 _SMALL = 1e-6
 _FACING = 0.9
@@ -139,6 +139,7 @@ def _list_names(axis: Any, robot: RobotLayout) -> None:
     names = [name for group in robot.groups for name in group.layout.names]
     lines = [f'{i + 1}  {name}' for i, name in enumerate(names[:_LISTED])]
     lines += ['...'] * (len(names) > _LISTED)
+    lines += ['', 'grey: a box around each shape'] * bool(robot.corners)
     lines += ['', '\u2299 pushes towards you', '\u2297 pushes away from you']
     if any(np.any(_turns(group)) for group in robot.groups):
         lines.append('\u21ba \u21bb the way it turns')

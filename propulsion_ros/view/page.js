@@ -67,7 +67,7 @@ function showTexts(data, scene) {
     byId('key').append('thrust: idle', scale, 'at its limit');
   }
   byId('key').append(`${data.arrows.length ? ' · ' : ''}squares: ${scene.cell} m${scene.square === scene.cell ? '' : `, near the robot ${scene.square} m`}`);
-  if (scene.points.some(point => scene.isHigh(point))) byId('key').append(' · white dots: air at rest');
+  if (scene.points.some(point => scene.isHigh(point))) byId('key').append(' · white dots are at rest');
   for (const licence of read('licence-data')) {
     const title = document.createElement('h3'), text = document.createElement('pre');
     title.textContent = `${licence.name}: ${licence.use}`;

@@ -26,6 +26,7 @@ from propulsion_ros.drawing.figure import (
     Page,
     Panel,
     Trace,
+    most_moved,
 )
 from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.pictures.signals import QUANTITIES, Signals
@@ -67,8 +68,12 @@ def plots_of(page: Page) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def in_order(panels: Iterable[Panel]) -> list[Panel]:
-    """Return panels, those of what moves and pushes first."""
-    return sorted(panels, key=_order)
+    """Return panels, those of what moves and pushes first, those of what never changes last."""
+    return sorted(panels, key=lambda panel: (not _changes(panel), _order(panel)))
+
+
+def _changes(panel: Panel) -> bool:
+    return max(most_moved(panel.series).values(), default=0.0) > ROUNDING
 
 
 def _order(panel: Panel) -> int:

@@ -46,7 +46,8 @@ class Plots {
     const all = plot.lines.flatMap(line => line.value).filter(Number.isFinite);
     const largest = all.reduce((top, value) => Math.max(top, Math.abs(value)), 0);
     const places = largest < 1e-3 ? null : Math.max(2 - Math.floor(Math.log10(largest)), 0);
-    const text = value => places === null ? Number(value.toPrecision(3)).toString() : value.toFixed(places).replace(/^-(0\.?0*)$/, '$1');
+    // What rounding leaves of 0 is 0.
+    const text = value => Math.abs(value) < 1e-12 ? '0' : places === null ? Number(value.toPrecision(3)).toString() : value.toFixed(places).replace(/^-(0\.?0*)$/, '$1');
     const wide = places === null || largest > 1e6 ? 8
       : text(all.reduce((low, value) => Math.min(low, value), 0) < 0 ? -largest : largest).length;
     for (const value of values) value.style.minWidth = `${wide}ch`;
