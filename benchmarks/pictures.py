@@ -390,9 +390,8 @@ def four_quadrant(axes: Any) -> None:
         wrench = model.step(Command(velocity=[speed]), body, _DT, 0).wrench
         found.append((wrench[0], -10.0 * wrench[3] / diameter))
     pressure = 0.5 * 1000.0 * np.pi / 4.0 * diameter**2
-    for values, label in zip(
-        np.array(found).T / pressure, ('thrust coefficient', 'torque coefficient times 10'), strict=True
-    ):
+    names = 'thrust coefficient', 'torque coefficient times 10'
+    for values, label in zip(np.array(found).T / pressure, names, strict=True):
         axes[0].plot(np.degrees(angles), values, label=label)
     axes[0].axvline(90.0, color='k', linestyle=':', label='stopped, dragged either way')
     axes[0].axvline(-90.0, color='k', linestyle=':')
@@ -405,7 +404,8 @@ def four_quadrant(axes: Any) -> None:
     thrust = [
         model.step(turns, BodyState(height=np.array(z), up=up), _DT, 0).applied[0] for z in heights
     ]
-    axes[1].plot(-2.0 * heights / diameter, np.array(thrust) / thrust[0], label='propeller near the surface')
+    left = np.array(thrust) / thrust[0]
+    axes[1].plot(-2.0 * heights / diameter, left, label='propeller near the surface')
     axes[1].set_ylabel('thrust over that of deep water')
     axes[1].set_xlabel('depth of the hub over the radius')
 
