@@ -69,11 +69,8 @@ def plots_of(page: Page) -> tuple[list[dict[str, Any]], list[str]]:
 
 def in_order(panels: Iterable[Panel]) -> list[Panel]:
     """Return panels, those of what moves and pushes first, those of what never changes last."""
-    return sorted(panels, key=lambda panel: (not _changes(panel), _order(panel)))
-
-
-def _changes(panel: Panel) -> bool:
-    return max(most_moved(panel.series).values(), default=0.0) > ROUNDING
+    return sorted(panels, key=lambda panel: (
+        max(most_moved(panel.series).values(), default=0.0) < ROUNDING, _order(panel)))
 
 
 def _order(panel: Panel) -> int:

@@ -47,7 +47,7 @@ class Plots {
     const largest = all.reduce((top, value) => Math.max(top, Math.abs(value)), 0);
     const places = largest < 1e-3 ? null : Math.max(2 - Math.floor(Math.log10(largest)), 0);
     // What rounding leaves of 0 is 0.
-    const text = value => Math.abs(value) < 1e-12 ? '0' : places === null ? Number(value.toPrecision(3)).toString() : value.toFixed(places).replace(/^-(0\.?0*)$/, '$1');
+    const text = value => places === null ? (Math.abs(value) < 1e-12 ? 0 : Number(value.toPrecision(3))).toString() : value.toFixed(places).replace(/^-(0\.?0*)$/, '$1');
     const wide = places === null || largest > 1e6 ? 8
       : text(all.reduce((low, value) => Math.min(low, value), 0) < 0 ? -largest : largest).length;
     for (const value of values) value.style.minWidth = `${wide}ch`;
@@ -62,9 +62,7 @@ class Plots {
   // A name has its value, and beside it that of its command.
   entries(legend, lines) {
     const spans = new Map();
-    if (lines.some(line => line.command)) {
-      legend.innerHTML = '<span><i class="command"></i>command</span>';
-    }
+    if (lines.some(line => line.command)) legend.innerHTML = '<span><i class="command"></i>command</span>';
     return lines.map(line => {
       const swatch = document.createElement('i'), value = document.createElement('b');
       swatch.style.borderTopColor = this.colour(line);
