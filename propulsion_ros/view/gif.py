@@ -123,7 +123,7 @@ class _Loop:
             scene = figure.add_axes(_SCENE)
             height = 0.9 / max(len(panels), 1)
             cursors = [
-                self._plot(figure.add_axes((0.61, 0.07 + i * height, 0.27, height - 0.11)), panel)
+                self._plot(figure.add_axes((0.61, 0.1 + i * height, 0.27, height - 0.12)), panel)
                 for i, panel in enumerate(reversed(panels))
             ]
             cursors[0].axes.set_xlabel('time [s]', fontsize=7, labelpad=1)
