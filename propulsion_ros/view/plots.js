@@ -48,8 +48,7 @@ class Plots {
     const places = largest < 1e-3 ? null : Math.max(2 - Math.floor(Math.log10(largest)), 0);
     // What rounding leaves of 0 is 0.
     const text = value => places === null ? (Math.abs(value) < 1e-12 ? 0 : Number(value.toPrecision(3))).toString() : value.toFixed(places).replace(/^-(0\.?0*)$/, '$1');
-    const wide = places === null || largest > 1e6 ? 8
-      : text(all.reduce((low, value) => Math.min(low, value), 0) < 0 ? -largest : largest).length;
+    const wide = places === null || largest > 1e6 ? 8 : text(all.reduce((low, value) => Math.min(low, value), 0) < 0 ? -largest : largest).length;
     for (const value of values) value.style.minWidth = `${wide}ch`;
     return {text};
   }
@@ -67,8 +66,8 @@ class Plots {
       const swatch = document.createElement('i'), value = document.createElement('b');
       swatch.style.borderTopColor = this.colour(line);
       if (line.command) swatch.className = swatch.title = value.title = 'command';
-      if (!spans.has(line.name)) spans.set(line.name, document.createElement('span'));
-      const span = spans.get(line.name);
+      const span = spans.get(line.name) || document.createElement('span');
+      spans.set(line.name, span);
       span.append(swatch, span.textContent.length ? '' : `${line.name} ${line.command ? 'command ' : ''}`, value);
       legend.append(span);
       return value;

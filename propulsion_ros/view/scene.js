@@ -155,9 +155,7 @@ class RobotScene {
     pen.fillStyle = '#fff';
     pen.arc(16, 16, 15, 0, 2 * Math.PI);
     pen.fill();
-    const texture = new this.three.CanvasTexture(canvas);
-    texture.minFilter = this.three.LinearFilter;
-    return texture;
+    return Object.assign(new this.three.CanvasTexture(canvas), {minFilter: this.three.LinearFilter});
   }
 
   setTrack(points) {
