@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
@@ -54,9 +55,16 @@ _NO_PAIR = 'see <origin> of their joints, and each <direction>: neighbours turn 
 ONE_SIDED = 0.03
 """Torque that stays over the largest one, from which on a body turns."""
 _UP = np.array([0.0, 0.0, 1.0])
+_SIDES = (
+    (('front', 'fore', 'bow', 'nose'), ('rear', 'back', 'aft', 'stern', 'tail')),
+    (('left', 'port'), ('right', 'starboard')), (('top', 'upper'), ('bottom', 'lower')),
+)
+"""Names of the positive and the negative side along each axis."""
 _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
            'fluid_density or names')
 """What makes a thrust."""
+_MIRROR, _HALF_TURN, _SAME = np.array([1.0, -1.0, 1.0]), np.array([-1.0, -1.0, 1.0]), 1e-3
+"""To the other side, about z, and what is no distance, over that from the origin."""
 _LITTLE = 1e-4
 """An angle whose sine it is [rad]."""
 
@@ -85,18 +93,70 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
             abs(value) if isinstance(value, float) else value
             for value in (column[i] for column in columns.values())
         ) for i in range(len(names))]
-        usual, count = Counter(rows).most_common(1)[0] if len(rows) > FEW else ((), 0)
-        for i, row in enumerate(rows if 2 * count > len(rows) else ()):
-            differing = [k for k, value in enumerate(row) if value != usual[k]]
-            if len(differing) == 1 and isinstance(usual[differing[0]], float):
+        for i, others, is_most in _alike(rows, group.layout.position):
+            differing = [k for k, value in enumerate(rows[i]) if value != rows[others[0]][k]]
+            if len(differing) == 1 and isinstance(rows[others[0]][differing[0]], float):
                 (k,), key = differing, list(columns)[differing[0]]
-                own, other = columns[key][i], columns[key][rows.index(usual)]
-                who = f'{key} of {names[i]} is {own:g}, where others have {other:g}: '
-                share = row[k] / max(usual[k], LEAST)
-                found = Number(key, share, who, 1.0, i, group.name)
+                own, other = columns[key][i], columns[key][others[0]]
+                whose = 'others have' if is_most else f'its mirror image {names[others[0]]} has'
+                who = f'{key} of {names[i]} is {own:g}, where {whose} {other:g}: '
+                share = rows[i][k] / max(rows[others[0]][k], LEAST)
+                found = Number(key, share, who, 1.0, i, group.name, usual=float(other))
                 yield found if key != 'mass' else dataclasses.replace(
                     found, key=f'{paths[i]}/mass', index=None, block=''
                 )
+
+
+def _alike(rows: Sequence[Any], places: FloatArray) -> Iterator[tuple[int, list[int], bool]]:
+    """Yield each row that differs from those that it should be like, with these.
+
+    They are most of the others, which is true, or a later one at its place on the other side.
+    """
+    usual, count = Counter(rows).most_common(1)[0] if rows else ((), 0)
+    is_most = len(rows) > FEW and 2 * count > len(rows)
+    for i, row in enumerate(rows):
+        others = [k for k, other in enumerate(rows) if other == usual] if is_most else [
+            k for k in _at(places, places[i] * _MIRROR) if k > i][:1]
+        if others and row != rows[others[0]]:
+            yield i, others, is_most
+
+
+def _at(places: FloatArray, place: FloatArray) -> list[int]:
+    """Return which of some places are at one of them."""
+    apart = np.linalg.norm(places - place, axis=1)
+    return list(np.flatnonzero(apart <= _SAME * np.linalg.norm(place)).tolist())
+
+
+def mirrored(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far each actuator turns from the mirror image of the one on the other side [deg].
+
+    Joints are at either end. What pushes may as a whole be as half a turn about z would have it.
+    """
+    for group in robot.groups:
+        places, family, ends = group.layout.position, group.family, [group.layout.axis]
+        is_steered = isinstance(family, SteeredFamily) and group.matrix.shape[1]
+        if isinstance(family, SteeredFamily) and is_steered:
+            limits = np.clip(family.joint_limits, -math.pi, math.pi)
+            ends = [family.carried(group.matrix, end)[:3].T for end in limits]
+        ways = [_MIRROR]
+        if group.matrix.shape[1] and all(_at(places, place * _HALF_TURN) for place in places):
+            ways.append(_HALF_TURN)
+        found = list[list[Number]]()
+        for way in ways:
+            found.append([])
+            for i, place in enumerate(places):
+                twins = _at(places, place * way)
+                if not twins or twins[0] >= i:
+                    continue
+                images = np.array([end[k] * way for k in twins for end in ends])
+                along = np.array([end[i] for end in ends]) @ images.T
+                # What pushes both ways may be either way round.
+                worst = float((along if is_steered else np.abs(along)).max(axis=1).min())
+                names = group.layout.names
+                who = f'from the mirror image of {names[twins[0]]}, {names[i]} is '
+                angle = math.degrees(math.acos(min(worst, 1.0)))
+                found[-1].append(Number('axis or chord', angle, who, 1.0, 3 * i, group.name))
+        yield from min(found, key=lambda rows: max((each.value for each in rows), default=0.0))
 
 
 def _is_of_row(field: dataclasses.Field[Any]) -> bool:
@@ -157,6 +217,37 @@ def _near(rows: Sequence[tuple[Number, FloatArray, FloatArray]], alike: str = ''
         near = int(np.argmin(apart))
         who = f'of {number.who}, {rows[near][0].who}{alike} '
         yield dataclasses.replace(number, value=float(apart[near]), who=who)
+
+
+def sides(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far actuators are on the side that their names have [m], where that is known.
+
+    Sides are from the middle between what is named after both. Where nothing is where its name
+    says, the axes are others.
+    """
+    up = math.copysign(1.0, matrix_of_rpy(robot.params.start_rpy)[2, 2])
+    ways = np.array([_side_of(name) for group in robot.groups for name in group.layout.names])
+    places = _points(robot)
+    if not len(places):
+        return
+    middle = [0.5 * sum(column[named == end].mean() for end in (-1.0, 1.0))
+              if {-1.0, 1.0} <= {*named} else np.nan
+              for column, named in zip(places.T, ways.T, strict=True)]
+    along = np.where(ways, ways * [1.0, up, up] * (places - middle), np.nan)
+    along[np.abs(along) < 0.1 * np.abs(places - middle).max(axis=0)] = np.nan
+    names = [(group, i) for group in robot.groups for i in range(len(group.layout.names))]
+    for (group, i), own, way in zip(names, along, ways, strict=True):
+        k = int(np.argmin(np.where(np.isnan(own), np.inf, own)))
+        if (along > 0.0).any():
+            who = f'{group.layout.names[i]} lies to the {_SIDES[k][int(way[k] < 0.0)][0]} by '
+            yield Number('position', float(own[k]), who, 1.0, 3 * i, group.name)
+
+
+def _side_of(name: str) -> list[float]:
+    """Return -1 or 1 for each axis on whose side something is by its name, else 0."""
+    words = re.split(r'[\W\d_]+', name.lower())
+    return [next((way for way, of in zip((1.0, -1.0), ends, strict=True) if {*of} & {*words}), 0.0)
+            for ends in _SIDES]
 
 
 def turning_angles(robot: RobotLayout) -> Iterator[Number]:

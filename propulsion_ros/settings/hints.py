@@ -101,6 +101,10 @@ def number_hint(text: object, unit: str | None = None) -> str:
         return ''
     if '${' in text or '$(' in text:
         return '; xacro expands expressions in files whose names end in .xacro'
+    if re.search(r'\d\s+[eE][-+]?\d|\d\s*[x*×]\s*10', text):
+        return '; write a power of ten without spaces, as 1.2e-5'
+    if re.search(r'\bpi\b|\d\s*[*/]\s*\d', text):
+        return '; write the number, or an expression as ${...} in a file that ends in .xacro'
     if re.fullmatch(r'\s*\d+(:\d+)+(\.\d*)?\s*', text):
         return '; write one number, in seconds for a time'
     if ',' in text or ';' in text:
