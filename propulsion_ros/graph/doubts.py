@@ -26,7 +26,7 @@ from propulsion_ros.settings.flat import Parameter
 from propulsion_ros.settings.hints import conversions
 from propulsion_ros.settings.quantity import flatten
 
-_ENDLESS, _NEAR, _OFF = math.inf, 20.0, 2.0
+_ENDLESS, _NEAR, _OFF = math.inf, 20.0, 4.0
 
 
 @dataclass(frozen=True)
@@ -160,9 +160,8 @@ def _unread(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> Iterat
         words = parameter.spec.users if values else ()
         usual = flatten(None if parameter.required else parameter.default)
         for chooser in parameters if words else ():
-            if chooser is parameter or chooser.key.rpartition('.')[0] != group or not (
-                {*words} & {*chooser.spec.choices}
-            ):
+            alike = chooser.key.rpartition('.')[0] == group and chooser is not parameter
+            if not alike or chooser.spec.shape == ('*',) or not {*words} & {*chooser.spec.choices}:
                 continue
             made = flatten(given.get(chooser.key, chooser.default))
             for i, value in enumerate(values):
@@ -462,8 +461,8 @@ RULES = (
     # The body.
     Rule('bulk', '{}', (0.3, 4000.0), 'kg/m^3', 'airships to half of steel', p.bulks,
          remedy='kg, and metres in its <geometry>?'),
-    Rule('extent', 'is {} outside of its shapes', (0.0, 0.2), 'm', 'all mass is inside',
-         p.off_shapes, 'their size', 'see <origin> of the <inertial>'),
+    Rule('extent', 'is {} outside of its shapes', (0.0, 0.2), 'm', 'all is inside', p.off_shapes,
+         'their size', 'see its <origin>; is a sign wrong, or is it in metres?'),
     Rule('odd_arm', 'is {} from the centre of mass', (0.0, 5.0), 'm', _SIZE, p.reaches,
          'half of the size of the body', 'see <origin> of its joint'),
     Rule('gyration', '{} from its centre', (0.22, _ENDLESS), 'm', 'solid boxes have 0.58, and all '
@@ -473,8 +472,6 @@ RULES = (
          'the area of the box around the robot', 'square metres?'),
     Rule('drag', 'has {}', (0.0, 2.0), 'm^5', 'a plate on a long arm has 0.6', p.dampings,
          'the size of the robot^5', 'm^5, without the density?'),
-    Rule('pressure_centre', 'is {} away', (0.0, 1.2), 'm', _SIZE, p.pressure_centres,
-         'the size of the robot', 'metres?'),
     Rule('dry', 'is {} above the water', (-_ENDLESS, 0.0), 'm', 'propellers push water',
          p.dry_propellers, remedy='is a sign in its <origin> wrong?'),
     Rule('start', '{} from where it floats', (0.0, 1.0), 'm', 'it falls, or is thrown up',
@@ -491,6 +488,6 @@ RULES = (
 """Rules of robots."""
 
 NAMES = tuple(dict.fromkeys([
-    'body', *(rule.name for rule in (*OF_UNIT.values(), *RULES)), 'turned',
+    'body', *(rule.name for rule in (*OF_UNIT.values(), *RULES)), 'pressure_centre', 'turned',
 ]))
-"""What can be silenced: the simulated body's refusals, each rule, and one that is `extent` now."""
+"""What can be silenced: the simulated body's refusals, each rule, and those that are `extent` now."""

@@ -441,18 +441,22 @@ def gyrations(robot: RobotLayout) -> Iterator[Number]:
 def off_shapes(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far outside of the box around its shapes each link has its centre of mass [m].
 
-    Tanks are held against all shapes and actuators.
+    What is of the whole robot is held against all shapes and actuators.
     """
     for path, link in robot.links.items():
-        corners = robot.corners.get(path, np.zeros((0, 3)))
         if link.mass:
             yield from _outside(Number(f'{path}/origin/@xyz', 0.0, 'the centre of mass '), link.com,
-                                corners)
-    whole = [*robot.corners.values(), *(group.layout.position for group in robot.groups)]
-    for group in robot.groups if robot.corners else ():
-        for i, name, tanks, _ in stores_of(group, 'tank'):
-            where = Number('tanks.com', 0.0, f'tank {name!r} ', 1.0, 3 * i, group.name)
-            yield from _outside(where, tanks.com[i], np.vstack(whole))
+                                robot.corners.get(path, np.zeros((0, 3))))
+    body, half = robot.params, half_of(robot)
+    points = [
+        *((Number(f'body.{key}', 0.0, f'the {key.replace("_", " ")} '), getattr(body, key))
+          for key in ('centre_of_pressure', 'centre_of_buoyancy') if getattr(body, key).any()),
+        (Number('parachutes.attachment', 0.0, 'the attachment '), robot.parachutes.attachment),
+        *((Number('tanks.com', 0.0, f'tank {name!r} ', 1.0, 3 * i, group.name), tanks.com[i])
+          for group in robot.groups for i, name, tanks, _ in stores_of(group, 'tank')),
+    ]
+    for number, point in points if robot.body.mass and half.all() else ():
+        yield from _outside(number, point, robot.body.com + np.outer((-1.0, 1.0), half))
 
 
 def _outside(number: Number, point: FloatArray, corners: FloatArray) -> Iterator[Number]:
@@ -505,14 +509,6 @@ def dampings(robot: RobotLayout) -> Iterator[Number]:
     size = size_of(robot)
     for i, drag in enumerate(robot.params.angular_drag.tolist() if size else ()):
         yield Number('body.angular_drag', drag, f'about {"xyz"[i]} it ', size**5, i)
-
-
-def pressure_centres(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the centre of pressure is from the centre of mass [m], over the size."""
-    point, size = robot.params.centre_of_pressure, size_of(robot)
-    if robot.body.mass and size and point.any():
-        away = float(np.linalg.norm(point - robot.body.com))
-        yield Number('body.centre_of_pressure', away, 'the centre of pressure ', size, 0)
 
 
 def starts(robot: RobotLayout) -> Iterator[Number]:

@@ -132,10 +132,12 @@ def _schemas(sources: Sources) -> dict[str, list[Parameter]]:
 
 def _mended(sources: Sources, node: str, doubt: Doubt, width: int) -> Sources:
     """Return a robot with the row of a number as it was meant, where that is known."""
+    if math.isnan(doubt.meant):
+        return sources
     value, index = sources.value(node, doubt.number.key), doubt.number.index or 0
     numbers = np.array(flatten(value), dtype=float)
     # Another number of the row may have brought it here already.
-    if math.isnan(doubt.meant) or abs(numbers[index]) != doubt.number.value:
+    if abs(numbers[index]) != doubt.number.value:
         return sources
     numbers[index // width * width:][:width] *= abs(doubt.meant) / doubt.number.value
     made = numbers.tolist() if np.ndim(value) else float(numbers[0])

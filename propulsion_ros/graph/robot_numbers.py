@@ -455,7 +455,7 @@ def lengths(robot: RobotLayout) -> Iterator[Number]:
 
 
 def centres(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the centres of mass and of buoyancy are [m], over the size of the robot."""
+    """Yield how far the centre of mass is from actuators [m], over the size of the robot."""
     if not robot.body.mass:
         return
     path, link = heaviest(robot)
@@ -467,9 +467,6 @@ def centres(robot: RobotLayout) -> Iterator[Number]:
         yield Number(f'{path}/origin/@xyz', float(away.min()), (
             'from the nearest actuator the centre of mass '
         ), size)
-    if robot.params.displaced_volume and size:
-        off = float(np.linalg.norm(robot.params.centre_of_buoyancy - robot.body.com))
-        yield Number('body.centre_of_buoyancy', off, 'from the centre of mass it ', size)
 
 
 def outside(robot: RobotLayout) -> Iterator[Number]:

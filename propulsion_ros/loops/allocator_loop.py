@@ -204,6 +204,9 @@ class AllocatorLoop:
             f'{_number(demand[i] - allocation.residual[i], unit)} allocated'
             for i, unit in zip(np.flatnonzero(missed), _UNITS[missed], strict=True)
         )
+        made = demand - allocation.residual
+        if np.any(missed & (np.abs(demand) > _FAR * np.abs(made))):
+            self._missed += '; is it in N and N m?'
         if not before:
             self._host.complain('out_of_reach', f'wrench_command is out of reach: {self._missed}')
 
@@ -234,6 +237,8 @@ class AllocatorLoop:
 
 _PAUSE = 0.5
 """What joints turn in after a longer time without a demand [s]."""
+_FAR = 5.0
+"""How many times what can be made a demand is that is in another unit."""
 _UNITS = np.array(['N'] * 3 + ['N m'] * 3)
 
 
