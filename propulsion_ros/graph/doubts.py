@@ -302,7 +302,7 @@ RULES = (
         ), lambda b: b.full
     ), 'the full battery', 'of the pack, not of a cell?')
         for key in ('nominal_voltage', 'cut_off_voltage')),
-    Rule('energy', 'holds {}', (0.0, 350.0), 'W h', 'good cells have 300 W h/kg, and half of it is much',
+    Rule('energy', 'holds {}', (0.0, 350.0), 'W h', 'good cells have 300 W h/kg',
          r.of_rows(r.batteries, 'batteries.capacity', lambda b: b.capacity * b.full,
                    lambda b: b.robot), 'the mass', 'A h?'),
     Rule('gimbal_axis', 'is {}', (8.0, _ENDLESS), 'deg', _SHAPE, n.turning_angles,
@@ -311,7 +311,7 @@ RULES = (
          remedy='is it upside down?'),
     Rule('same_place', 'is {} away', (1e-3, _ENDLESS), 'm', _SHAPE, n.distances,
          remedy='is a joint, link, axis or place that of another one, or a sign wrong?'),
-    Rule('side', '{}', (0.0, _ENDLESS), 'm', _SHAPE, n.sides,
+    Rule('side', '{} on that side', (0.0, _ENDLESS), 'm', _SHAPE, n.sides,
          remedy='is its <joint> or <link> that of another one, or a sign in its <origin> wrong?'),
     Rule('mirror', 'turned by {}', (0.0, 2.0), 'deg', _SHAPE, n.mirrored,
          remedy='is a sign in its rpy, its <axis> or that of its joint wrong?'),
@@ -336,10 +336,8 @@ RULES = (
          'the reach of actuators', 'see <origin> of their joints, and of the <inertial>'),
     Rule('capsizes', 'is {} above the centre of mass', (0.0, _ENDLESS), 'm', 'what floats turns '
          'over otherwise', n.float_heights),
-    Rule('centre', 'is {} away', (0.0, 4.0), 'm', _SIZE, n.centres,
-         'the radius of gyration, or of the actuators', 'metres?'),
-    Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.lengths, 'the size of the robot',
-         'metres?'),
+    Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.parts, 'the size of the robot', 'metres, and '
+         'see <origin> of its joint?'),
     Rule('extent', 'lies {} from its centre', (0.0, 1.5), 'm', 'all mass is inside', n.outside,
          'its shapes', 'are ixx, iyy and izz of this mass, and in this order?'),
     Rule('aspect', 'is {} times as long as its chord', (0.3, _ENDLESS), '', _SHAPE, r.of_rows(
@@ -358,9 +356,9 @@ RULES = (
     Rule('buoyancy', 'lifts {}', (0.0, 10.0), 'kg', 'balloons of air apart', n.lifted,
          'the mass, of hulls 50 times,',
          'cubic metres?'),
-    Rule('sinks', 'lifts {}', (0.3, _ENDLESS), 'kg', 'what swims has 1, crawlers of steel 0.3',
-         n.lifted_in_liquid,
-         'the mass', 'give the volume of water that it takes, in m^3'),
+    Rule('sinks', 'lifts {}', (0.3, _ENDLESS), 'kg', 'what swims has 1, crawlers of steel 0.3; of '
+         'hulls 1', n.lifted_in_liquid, 'the mass', 'give the volume of water that it takes, in '
+         'm^3, or the size of hulls in m'),
     # Rotors and propellers.
     Rule('tip_speed', 'has tips at {}', (15.0, 340.0), 'm/s', 'blades lose their lift at the speed '
          'of sound (Leishman, Principles of Helicopter Aerodynamics, 2006); airships have 50',
@@ -389,9 +387,9 @@ RULES = (
     Rule('reach', 'gets {} by its curve', (0.05, _ENDLESS), 'N', _USE, r.of_rows(
         p.ends, 'rotor_constant or max_command or max_thrust', lambda e: e.forth, lambda e: e.limit
     ), 'max_thrust', 'is the constant in N s^2/rad^2, and the command in rad/s?'),
-    Rule('reach', 'gets {} by its curve at full throttle', (0.4, 2.5), 'N or rad/s', _USE, r.of_rows(
-        p.ends, 'esc_curve', lambda e: e.full, lambda e: e.needed
-    ), 'what max_thrust takes', 'in N, or with esc_gives speed in rad/s?'),
+    Rule('reach', 'gets {} by its curve at full throttle', (0.4, 2.5), 'N or rad/s', _USE,
+         r.of_rows(p.ends, 'esc_curve', lambda e: e.full, lambda e: e.needed),
+         'what max_thrust takes', 'in N, or with esc_gives speed in rad/s?'),
     Rule('reverse', 'pushes backwards by {}', (0.0, 0.0, 0.05, 2.5), 'N', 'propellers give a third '
          'to all of it (Carlton 2018)', r.of_rows(
              p.ends, 'min_command or min_thrust', lambda e: e.reverse, lambda e: e.forth
@@ -463,8 +461,6 @@ RULES = (
          remedy='kg, and metres in its <geometry>?'),
     Rule('extent', 'is {} outside of its shapes', (0.0, 0.2), 'm', 'all is inside', p.off_shapes,
          'their size', 'see its <origin>; is a sign wrong, or is it in metres?'),
-    Rule('odd_arm', 'is {} from the centre of mass', (0.0, 5.0), 'm', _SIZE, p.reaches,
-         'half of the size of the body', 'see <origin> of its joint'),
     Rule('gyration', '{} from its centre', (0.22, _ENDLESS), 'm', 'solid boxes have 0.58, and all '
          'mass is seldom in the middle', p.gyrations, 'half of its shapes',
          'kg m^2, and kg?'),
@@ -476,7 +472,6 @@ RULES = (
          p.dry_propellers, remedy='is a sign in its <origin> wrong?'),
     Rule('start', '{} from where it floats', (0.0, 1.0), 'm', 'it falls, or is thrown up',
          p.starts, 'the height of its hulls', 'see afloat in check --show'),
-    Rule('sinks', 'lift {}', (1.0, _ENDLESS), 'kg', 'what floats', p.floats, 'the mass', 'metres?'),
     # What counts where it is expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',
          n.lifts, 'the weight', _SEE),
@@ -488,6 +483,7 @@ RULES = (
 """Rules of robots."""
 
 NAMES = tuple(dict.fromkeys([
-    'body', *(rule.name for rule in (*OF_UNIT.values(), *RULES)), 'pressure_centre', 'turned',
+    'body', *(rule.name for rule in (*OF_UNIT.values(), *RULES)), 'centre',
+    'odd_arm', 'pressure_centre', 'turned',
 ]))
-"""What can be silenced: the simulated body's refusals, each rule, and those that are `extent` now."""
+"""What can be silenced: the simulated body's refusals, each rule, and what others have become."""

@@ -28,7 +28,6 @@ from propulsion_ros.graph.actuator_numbers import (
 )
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
 from propulsion_ros.graph.robot_numbers import heaviest, radius_of_gyration, second_moments
-from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.models.common.esc import esc_of
@@ -251,8 +250,8 @@ def margins(robot: RobotLayout) -> Iterator[Number]:
     found = list[tuple[float, float, str]]()
     for k in np.flatnonzero(np.abs(ahead) < _ASKEW).tolist():
         aside = np.eye(3)[k]
-        wrench = np.subtract(*(sum(_in_flow(group.family, ahead + way * _FLOW * aside)
-                                   for group in groups) for way in (1.0, -1.0)))
+        wrench = np.sum([way * _in_flow(group.family, ahead + way * _FLOW * aside)
+                         for group in groups for way in (1.0, -1.0)], axis=0)
         torque = wrench[3:] - np.cross(robot.body.com, wrench[:3])
         # The force acts against what it meets.
         force = float(-wrench[k])
@@ -451,7 +450,8 @@ def off_shapes(robot: RobotLayout) -> Iterator[Number]:
     points = [
         *((Number(f'body.{key}', 0.0, f'the {key.replace("_", " ")} '), getattr(body, key))
           for key in ('centre_of_pressure', 'centre_of_buoyancy') if getattr(body, key).any()),
-        (Number('parachutes.attachment', 0.0, 'the attachment '), robot.parachutes.attachment),
+        *((Number('parachutes.attachment', 0.0, 'the attachment '), robot.parachutes.attachment)
+          for _ in robot.parachutes.names[:1]),
         *((Number('tanks.com', 0.0, f'tank {name!r} ', 1.0, 3 * i, group.name), tanks.com[i])
           for group in robot.groups for i, name, tanks, _ in stores_of(group, 'tank')),
     ]
@@ -467,23 +467,6 @@ def _outside(number: Number, point: FloatArray, corners: FloatArray) -> Iterator
         of = np.maximum(high - low, _FLAT * np.linalg.norm(high - low))
         k = int(np.argmax(past / np.maximum(of, LEAST)))
         yield dataclasses.replace(number, value=float(past[k]), of=float(of[k]))
-
-
-def reaches(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the farthest actuator is from the centre of mass [m], over half of the body.
-
-    That is of the shapes of what has a mass, or twice the radius of gyration.
-    """
-    shapes = np.vstack([np.zeros((0, 3)), *(
-        corners for path, corners in robot.corners.items() if path in robot.links
-    )])
-    half = float(np.linalg.norm(np.abs(shapes - robot.body.com).max(axis=0, initial=0.0)))
-    half = max(half, 2.0 * radius_of_gyration(robot.body))
-    for group in robot.groups if robot.body.mass and half else ():
-        away = np.linalg.norm(group.layout.position - robot.body.com, axis=1)
-        i = int(np.argmax(away))
-        yield Number('position or nozzles.position', float(away[i]), f'{group.layout.names[i]} ',
-                     half, 3 * i, group.name)
 
 
 def _shown(robot: RobotLayout) -> tuple[str, MassProperties, FloatArray]:
@@ -522,19 +505,12 @@ def starts(robot: RobotLayout) -> Iterator[Number]:
 
 def dry_propellers(robot: RobotLayout) -> Iterator[Number]:
     """Yield how high propellers of what floats are above the water [m]."""
-    for group in robot.groups if robot.afloat else ():
+    height = robot.afloat[0] if robot.afloat else np.nan
+    for group in robot.groups:
         if is_spun(group) and not _has(group.params, 'motor_constant'):
             for i, place in enumerate(group.layout.position):
-                yield Number('position', float(place[2]) + robot.afloat[0], (
-                    f'{group.layout.names[i]} '), 1.0, 3 * i, group.name)
-
-
-def floats(robot: RobotLayout) -> Iterator[Number]:
-    """Yield what its hulls lift when they are all under water [kg], over the mass."""
-    params = robot.params
-    if params.hulls.names and robot.body.mass:
-        carried = params.fluid_density * Hulls(params.hulls).volume
-        yield Number('body.hulls.size', carried, 'its hulls ', robot.body.mass, 0)
+                yield Number('position', float(place[2]) + height, f'{group.layout.names[i]} ', 1.0,
+                             3 * i, group.name)
 
 
 def descents(robot: RobotLayout) -> Iterator[Number]:

@@ -73,14 +73,14 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
         if not known & {(doubt.number.block, key) for key in doubt.number.key.split(' or ')}
     }
     same = {place[1] for place in doubts if place[0] == 'same_place'}
-    alike = sources
+    alike, odd = sources, {each.number.key for each in doubts.values()
+                           if not math.isnan(each.number.usual)}
     for doubt in doubts.values():
         alike = _made_alike(alike, doubt.number)
-    kept = {each.place for each in robot_doubts(alike.layout, silenced)
-            } if alike is not sources else doubts.keys()
+    kept = {each.place for each in robot_doubts(alike.layout, silenced)} if odd else doubts.keys()
     # What follows from another mistake is none of its own.
     doubts = {place: each for place, each in doubts.items()
-              if (place in kept or each.number.usual == each.number.usual)
+              if (place in kept or odd & {*each.number.key.split(' or ')})
               and not (place[0] in _FOLLOWING and place[1] in same)}
     fixes = [
         (change, doubts.keys() - left)

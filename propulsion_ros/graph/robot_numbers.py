@@ -65,6 +65,8 @@ _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter
 """What makes a thrust."""
 _MIRROR, _HALF_TURN, _SAME = np.array([1.0, -1.0, 1.0]), np.array([-1.0, -1.0, 1.0]), 1e-3
 """To the other side, about z, and what is no distance, over that from the origin."""
+_SINKING = 0.3
+"""What crawlers displace, over their mass."""
 _LITTLE = 1e-4
 """An angle whose sine it is [rad]."""
 
@@ -101,7 +103,9 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
                 whose = 'others have' if is_most else f'its mirror image {names[others[0]]} has'
                 who = f'{key} of {names[i]} is {own:g}, where {whose} {other:g}: '
                 share = rows[i][k] / max(rows[others[0]][k], LEAST)
-                found = Number(key, share, who, 1.0, i, group.name, usual=float(other))
+                # A direction is no number of its own.
+                usual = float(other) if key != 'axis' else math.nan
+                found = Number(key, share, who, 1.0, i, group.name, usual=usual)
                 yield found if key != 'mass' else dataclasses.replace(
                     found, key=f'{paths[i]}/mass', index=None, block=''
                 )
@@ -133,7 +137,8 @@ def mirrored(robot: RobotLayout) -> Iterator[Number]:
     Joints are at either end. What pushes may as a whole be as half a turn about z would have it.
     """
     for group in robot.groups:
-        places, family, ends = group.layout.position, group.family, [group.layout.axis]
+        layout, family, ends = group.layout, group.family, [group.layout.axis]
+        places = layout.position
         is_steered = isinstance(family, SteeredFamily) and group.matrix.shape[1]
         if isinstance(family, SteeredFamily) and is_steered:
             limits = np.clip(family.joint_limits, -math.pi, math.pi)
@@ -143,19 +148,21 @@ def mirrored(robot: RobotLayout) -> Iterator[Number]:
             ways.append(_HALF_TURN)
         found = list[list[Number]]()
         for way in ways:
-            found.append([])
+            rows = list[Number]()
             for i, place in enumerate(places):
-                twins = _at(places, place * way)
-                if not twins or twins[0] >= i:
-                    continue
-                images = np.array([end[k] * way for k in twins for end in ends])
-                along = np.array([end[i] for end in ends]) @ images.T
-                # What pushes both ways may be either way round.
-                worst = float((along if is_steered else np.abs(along)).max(axis=1).min())
-                names = group.layout.names
-                who = f'from the mirror image of {names[twins[0]]}, {names[i]} is '
-                angle = math.degrees(math.acos(min(worst, 1.0)))
-                found[-1].append(Number('axis or chord', angle, who, 1.0, 3 * i, group.name))
+                k = next(iter(_at(places, place * way)), i)
+                if k < i:
+                    images = [end[each] * way for each in _at(places, place * way) for end in ends]
+                    along = np.array([end[i] for end in ends]) @ np.array(images).T
+                    # What pushes both ways may be either way round.
+                    worst = float((along if is_steered else np.abs(along)).max(axis=1).min())
+                    alike = np.abs(layout.axis @ layout.axis.T) > _ALONG
+                    # The odd one is named.
+                    odd, other = (i, k) if alike[i].sum() <= alike[k].sum() else (k, i)
+                    who = f'from the mirror image of {layout.names[other]}, {layout.names[odd]} is '
+                    angle = math.degrees(math.acos(min(worst, 1.0)))
+                    rows.append(Number('axis or chord', angle, who, 1.0, 3 * odd, group.name))
+            found.append(rows)
         yield from min(found, key=lambda rows: max((each.value for each in rows), default=0.0))
 
 
@@ -239,7 +246,7 @@ def sides(robot: RobotLayout) -> Iterator[Number]:
     for (group, i), own, way in zip(names, along, ways, strict=True):
         k = int(np.argmin(np.where(np.isnan(own), np.inf, own)))
         if (along > 0.0).any():
-            who = f'{group.layout.names[i]} lies to the {_SIDES[k][int(way[k] < 0.0)][0]} by '
+            who = f'{group.layout.names[i]}, by name at the {_SIDES[k][int(way[k] < 0.0)][0]}, lies '
             yield Number('position', float(own[k]), who, 1.0, 3 * i, group.name)
 
 
@@ -433,7 +440,7 @@ def beside(robot: RobotLayout) -> Iterator[Number]:
 def float_heights(robot: RobotLayout) -> Iterator[Number]:
     """Yield how high the centre of buoyancy is above that of mass, where it is carried [m]."""
     for number in lifted_in_liquid(robot):
-        if number.value > 0.5 * number.of:
+        if number.value > 0.5 * number.of and not robot.params.hulls.names:
             height = float(robot.params.centre_of_buoyancy[2] - robot.body.com[2])
             yield Number('body.centre_of_buoyancy', height, 'the centre of buoyancy ', index=2,
                          remedy=f'write a z above {robot.body.com[2]:.4g}, or see <origin> of the '
@@ -443,30 +450,37 @@ def float_heights(robot: RobotLayout) -> Iterator[Number]:
                      remedy='wider hulls, or a lower <origin> of the <inertial>')
 
 
-def lengths(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the lengths of parts of actuators [m], over the size of the robot."""
+def parts(robot: RobotLayout) -> Iterator[Number]:
+    """Yield lengths of parts, and from the centre of mass to actuators [m], over sizes of robots.
+
+    Those are the reach of actuators, how wide they are apart, and half of the body.
+    """
+    if not robot.body.mass:
+        return
     size = max(_reach(robot), radius_of_gyration(robot.body))
-    for group in robot.groups if robot.body.mass else ():
+    for group in robot.groups:
         for each in parameters_of(type(group.params)):
             if (each.spec.unit, each.spec.shape, each.spec.geometry) == ('m', ('n',), ''):
                 who = f'{each.key.rpartition(".")[2]} '
                 for i, value in enumerate(attrgetter(each.key)(group.params).tolist()):
                     yield Number(each.key, value, who, size, i, group.name)
-
-
-def centres(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the centre of mass is from actuators [m], over the size of the robot."""
-    if not robot.body.mass:
-        return
-    path, link = heaviest(robot)
-    points = _points(robot)
-    wide = np.linalg.norm(points - points.mean(axis=0), axis=1).max() if len(points) else 0.0
-    size = max(radius_of_gyration(link), float(wide))
-    away = np.linalg.norm(points - link.com, axis=1)
-    if len(points) and size:
-        yield Number(f'{path}/origin/@xyz', float(away.min()), (
-            'from the nearest actuator the centre of mass '
-        ), size)
+    (path, link), points = heaviest(robot), _points(robot)
+    wide = max(radius_of_gyration(link),
+               float(np.linalg.norm(points - points.mean(axis=0), axis=1).max(initial=0.0)))
+    if len(points) and wide:
+        yield Number(f'{path}/origin/@xyz', float(np.linalg.norm(points - link.com, axis=1).min()),
+                     'the way from the nearest actuator to the centre of mass ', 4.0 / 3.0 * wide)
+    shapes = np.vstack([robot.body.com, *(
+        corners for path, corners in robot.corners.items() if path in robot.links
+    )])
+    half = float(np.linalg.norm(np.abs(shapes - robot.body.com).max(axis=0)))
+    half = max(half, 2.0 * radius_of_gyration(robot.body))
+    for group in robot.groups if half else ():
+        away = np.linalg.norm(group.layout.position - robot.body.com, axis=1)
+        i = int(np.argmax(away))
+        yield Number('position or nozzles.position', float(away[i]), (
+            f'the way from the centre of mass to {group.layout.names[i]} '
+        ), 5.0 / 3.0 * half, 3 * i, group.name)
 
 
 def outside(robot: RobotLayout) -> Iterator[Number]:
@@ -536,9 +550,10 @@ def lifted(robot: RobotLayout) -> Iterator[Number]:
 
 
 def lifted_in_liquid(robot: RobotLayout) -> Iterator[Number]:
-    """Yield that of a robot in a liquid without hulls."""
-    is_under = robot.params.fluid_density > LIQUID and not robot.params.hulls.names
-    return lifted(robot) if is_under else iter(())
+    """Yield that of a robot in a liquid; what floats needs all of it."""
+    for number in lifted(robot) if robot.params.fluid_density > LIQUID else ():
+        mass = robot.body.mass / (_SINKING if robot.params.hulls.names else 1.0)
+        yield dataclasses.replace(number, of=mass)
 
 
 # What is expected.

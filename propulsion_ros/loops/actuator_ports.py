@@ -561,7 +561,8 @@ class ActuatorPorts(StampedPorts):
         columns = [column for own, _ in self._followed.values() for column in own]
         for i in (i for i in columns if self._asked[i] > _ODD * self._done[i]):
             unit = {'position': 'rad, not degrees', 'velocity': 'rad/s, not rpm'}[fields[i]]
-            return f'{names[i]} did {self._done[i] / self._asked[i]:.2g} of what was sent; in {unit}?'
+            part = self._done[i] / self._asked[i]
+            return f'{names[i]} did {part:.2g} of what was sent; is that in {unit}?'
         return ''
 
     @property
@@ -656,10 +657,9 @@ def _followed_columns(family: Family) -> Mapping[str, tuple[list[int], list[int]
     seen = {name: i for i, name in enumerate(family.state_names)}
     rows = [(field, i, seen[name]) for i, (name, field) in enumerate(
         zip(family.command_names, family.command_fields, strict=True)) if name in seen]
-    return {
-        field: ([i for key, i, _ in rows if key == field], [k for key, _, k in rows if key == field])
-        for field in ('position', 'velocity')
-    }
+    return {field: (
+        [i for key, i, _ in rows if key == field], [k for key, _, k in rows if key == field]
+    ) for field in ('position', 'velocity')}
 
 
 def _one_field(family: Family) -> str:

@@ -87,8 +87,6 @@ _REPEAT_NS = 1_000_000_000
 """How often an unanswered step is announced again, and the graph is looked at again [ns]."""
 _AT_ONCE_NS = 50_000_000
 """A reply that is due to what was announced last comes within [ns]."""
-_FIRST = 10
-"""Steps until replies come as they go on."""
 
 
 class Lockstep:
@@ -131,7 +129,6 @@ class Lockstep:
         """Wait for a complete graph, from this wall time on [ns]."""
         self.has_begun, self.is_pending, self.skipped = False, True, 0
         self._complete_ns: int | None = None
-        self._steps = self._shortest_ns = 0
         self._start_ns = self._announced_ns = self._repeated_ns = self._looked_ns = now_ns
 
     def try_begin(self, now_ns: int, is_complete: bool) -> bool:
@@ -158,15 +155,6 @@ class Lockstep:
         is_late = is_repeated and now_ns - self._repeated_ns < _AT_ONCE_NS
         self.skipped = self.skipped + 1 if is_late else 0
         self.is_pending = True
-        self._steps += 1
-        # A timer is at any place in its period first.
-        self._shortest_ns = now_ns - self._announced_ns if self._steps < _FIRST else min(
-            self._shortest_ns, now_ns - self._announced_ns)
-
-    @property
-    def shortest(self) -> float:
-        """Shortest wait for the replies to a step after the first ones [s]."""
-        return self._shortest_ns * 1e-9 if self._steps >= _FIRST else 0.0
 
     def try_announce(self, now_ns: int, elapsed_ns: int) -> bool:
         """Return whether the pending step is due, at its simulated time; then it counts as sent."""

@@ -46,10 +46,6 @@ _HOP, _STANDS = 0.1, 1e-9
 """A shorter time in the air is not reported [s], and a smaller speed is left by rounding [m/s]."""
 
 
-_TIMED = 5e-3
-"""Even the fastest reply takes longer where a timer or a sleep makes it [s]."""
-
-
 class VehicleLoop:
     """Moves a rigid body by the wrenches of its actuators, one step for each of theirs.
 
@@ -267,11 +263,6 @@ class VehicleLoop:
         if self._params.duration and self.time_ns >= round(self._params.duration * 1e9):
             self._publish()
             self._host.log('info', f'has run for {self.time_ns * 1e-9:.3f} s, its duration')
-            if self._lockstep.shortest > _TIMED and self._params.wait_for_publishers:
-                self._host.log('warn', (
-                    f'each step has waited {1e3 * self._lockstep.shortest:.3g} ms or more for its '
-                    'reply: does a timer reply, or a sleep? Reply in the callback of the odometry'
-                ))
             self._host.finish()
         elif self._lockstep.skipped >= _MOST_SKIPPED and self._params.wait_for_publishers:
             self._fail(
