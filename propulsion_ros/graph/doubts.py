@@ -72,13 +72,6 @@ class Rule:
             for low, high in zip(self.usual[::2], self.usual[1::2], strict=True)
         )
 
-    def is_far_off(self, number: float, of: float = 1.0) -> bool:
-        """Whether a number is so far from what is usual as another unit makes it."""
-        return not any(
-            low * of / _OFF <= number <= high * of * _OFF
-            for low, high in zip(self.usual[::2], self.usual[1::2], strict=True)
-        )
-
     def doubt(self, number: float, of: float = 1.0, who: str = '') -> str:
         """Return what is wrong with a number that is not usual."""
         found = self.what.format(f'{_short(number)} {self.unit}'.rstrip())
@@ -105,8 +98,11 @@ class Doubt:
 
     @property
     def is_far_off(self) -> bool:
-        """Whether it is so far from what is usual as another unit makes it."""
-        return self.rule.is_far_off(self.number.value, self.number.of)
+        """Whether it is so far from what is usual as another unit makes a length."""
+        value = self.number.value
+        return self.rule.unit != 'm' or not any(
+            self.rule.fits(each, self.number.of) for each in (value / _OFF, value * _OFF)
+        )
 
     @property
     def text(self) -> str:
@@ -307,8 +303,6 @@ RULES = (
                    lambda b: b.robot), 'the mass', 'A h?'),
     Rule('gimbal_axis', 'is {}', (8.0, _ENDLESS), 'deg', _SHAPE, n.turning_angles,
          remedy='it turns nothing; see <axis> of the joints'),
-    Rule('upside_down', 'pushes against {} others', (0.0, 2.0), '', _SHAPE, n.opposed,
-         remedy='is it upside down?'),
     Rule('same_place', 'is {} away', (1e-3, _ENDLESS), 'm', _SHAPE, n.distances,
          remedy='is a joint, link, axis or place that of another one, or a sign wrong?'),
     Rule('side', '{} on that side', (0.0, _ENDLESS), 'm', _SHAPE, n.sides,
@@ -484,6 +478,6 @@ RULES = (
 
 NAMES = tuple(dict.fromkeys([
     'body', *(rule.name for rule in (*OF_UNIT.values(), *RULES)), 'centre',
-    'odd_arm', 'pressure_centre', 'turned',
+    'odd_arm', 'pressure_centre', 'turned', 'upside_down',
 ]))
 """What can be silenced: the simulated body's refusals, each rule, and what others have become."""

@@ -86,14 +86,14 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
         # One that does not carry what all others carry.
         if len(names) == max(counts, default=0) + 1 and is_in_air(group):
             columns['axis'] = np.round(group.layout.axis @ ways[np.argmax(counts)], 2)
-        # A sign is a direction.
+        # A sign is a direction, of which there is one alone beside axes.
         paths = [f'robot/{path_step("link", link)}/inertial' for link in group.layout.links]
         masses = [robot.links[path].mass if path in robot.links else 0.0 for path in paths]
         if len(set(paths)) == len(paths) and all(masses):
             columns['mass'] = masses
         rows = [tuple(
-            abs(value) if isinstance(value, float) else value
-            for value in (column[i] for column in columns.values())
+            abs(column[i]) if isinstance(column[i], float) and key != 'axis' else column[i]
+            for key, column in columns.items()
         ) for i in range(len(names))]
         for i, others, is_most in _alike(rows, group.layout.position):
             differing = [k for k, value in enumerate(rows[i]) if value != rows[others[0]][k]]
@@ -188,17 +188,6 @@ def short_lags(robot: RobotLayout) -> Iterator[Number]:
                 )
 
 
-def opposed(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how many of those that spin each pushes against, where no other pushes its way."""
-    for group in robot.groups:
-        if group.matrix.shape[1] and is_spun(group):
-            cosines = group.layout.axis @ group.layout.axis.T
-            against, along = (cosines < -_ALONG).sum(axis=1), (cosines > _ALONG).sum(axis=1)
-            for i in np.flatnonzero(along == 1).tolist():
-                who = f'{group.layout.names[i]} '
-                yield Number('axis', against[i], who, index=3 * i, block=group.name)
-
-
 def distances(robot: RobotLayout) -> Iterator[Number]:
     """Yield the distance of each to the next one that pushes the same way, and of tanks [m]."""
     yield from _near([
@@ -246,8 +235,10 @@ def sides(robot: RobotLayout) -> Iterator[Number]:
     for (group, i), own, way in zip(names, along, ways, strict=True):
         k = int(np.argmin(np.where(np.isnan(own), np.inf, own)))
         if (along > 0.0).any():
-            who = f'{group.layout.names[i]}, by name at the {_SIDES[k][int(way[k] < 0.0)][0]}, lies '
-            yield Number('position', float(own[k]), who, 1.0, 3 * i, group.name)
+            side = _SIDES[k][int(way[k] < 0.0)][0]
+            yield Number('position', float(own[k]), (
+                f'{group.layout.names[i]}, by name at the {side}, lies '
+            ), 1.0, 3 * i, group.name)
 
 
 def _side_of(name: str) -> list[float]:

@@ -151,7 +151,7 @@ def numbers(
         values.append(value)
     if count is not None and len(values) != count:
         plural = 'number' if count == 1 else 'numbers'
-        hint = '; write x, y and z, also those that are 0' if count == 3 else ''
+        hint = '; write x, y and z' if count == 3 else ''
         raise SourceError(path, f'expected {count} {plural}, got {len(values)}{hint}')
     return values
 

@@ -24,6 +24,7 @@ OTHERS = [
 ELSEWHERE = {
     'body', 'backwards', 'buoyancy', 'capsizes', 'centre', 'descent', 'drag', 'dry', 'gravity',
     'odd_arm', 'pressure_centre', 'sinks', 'speed', 'start', 'turned',
+    'upside_down',
 }
 
 

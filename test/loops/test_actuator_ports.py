@@ -132,7 +132,8 @@ def test_commands_that_are_shares_are_told_apart(efforts, words):
 
 
 @pytest.mark.parametrize(('speeds', 'words'), [
-    pytest.param([3000.0, 20.0], 'a did 0.2 of what was sent; is that in rad/s, not rpm?', id='rpm'),
+    pytest.param([3000.0, 20.0], 'a did 0.2 of what was sent; is that in rad/s, not rpm?',
+                 id='rpm'),
     pytest.param([900.0, 20.0], '', id='a little beyond'),
     pytest.param([0.0, 0.0], 'every command was 0, so nothing pushed', id='zeros'),
 ])
