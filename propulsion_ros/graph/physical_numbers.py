@@ -260,7 +260,7 @@ def margins(robot: RobotLayout) -> Iterator[Number]:
     for force, arm, axis in found:
         if force > 0.1 * most and np.linalg.norm(ahead) > _STRAIGHT:
             i = int(np.argmax(groups[0].layout.position @ ahead))
-            yield Number('position', arm, f'the lift of all fins along {axis} ', size_of(robot),
+            yield Number('position', arm, f'all lift along {axis} together ', size_of(robot),
                          3 * i, groups[0].name)
 
 
