@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,8 @@ class Number:
     """The block that it is of, '' for the robot."""
     remedy: str = ''
     """What to look at, in place of what its rule advises."""
+    usual: float = math.nan
+    """What others have in its place."""
 
 
 class Rows:

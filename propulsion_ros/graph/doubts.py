@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -24,8 +24,9 @@ from propulsion_ros.graph.robot_layout import RPM, RobotLayout
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.flat import Parameter
 from propulsion_ros.settings.hints import conversions
+from propulsion_ros.settings.quantity import flatten
 
-_ENDLESS, _NEAR = math.inf, 20.0
+_ENDLESS, _NEAR, _OFF = math.inf, 20.0, 4.0
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,14 @@ class Doubt:
         return self.rule.name, self.number.block, self.number.key, self.number.index
 
     @property
+    def is_far_off(self) -> bool:
+        """Whether it is so far from what is usual as another unit makes a length."""
+        value = self.number.value
+        return self.rule.unit != 'm' or not any(
+            self.rule.fits(each, self.number.of) for each in (value / _OFF, value * _OFF)
+        )
+
+    @property
     def text(self) -> str:
         """What is wrong, what to write, and the name of the rule."""
         text = self.rule.doubt(self.number.value, self.number.of, self.number.who)
@@ -122,6 +131,8 @@ def value_doubts(
     parameters: Iterable[Parameter], given: Mapping[str, Any], silenced: Collection[str] = ()
 ) -> Iterator[Doubt]:
     """Yield what is not usual among the values that a user gave a node."""
+    parameters = list(parameters)
+    yield from _unread(parameters, given) if _UNREAD.name not in silenced else ()
     for parameter in parameters:
         rule = rule_of(parameter)
         if rule is None or rule.name in silenced or given.get(parameter.key) is None:
@@ -136,6 +147,28 @@ def value_doubts(
                 number = r.Number(parameter.key, abs(value), f'{who} of ', index=index)
                 meant = _in_other_units(rule, value, parameter.spec.unit)
                 yield Doubt(rule, number, *(meant or (f'{parameter.description}?', math.nan)))
+
+
+def _unread(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> Iterator[Doubt]:
+    """Yield what is given for a choice that is not made: its documentation begins with that."""
+    for parameter in parameters:
+        values, group = flatten(given.get(parameter.key)), parameter.key.rpartition('.')[0]
+        words = parameter.spec.users if values else ()
+        usual = flatten(None if parameter.required else parameter.default)
+        for chooser in parameters if words else ():
+            alike = chooser.key.rpartition('.')[0] == group and chooser is not parameter
+            if not alike or chooser.spec.shape == ('*',) or not {*words} & {*chooser.spec.choices}:
+                continue
+            made = flatten(given.get(chooser.key, chooser.default))
+            for i, value in enumerate(values):
+                # A row of its own, or one that serves all.
+                own = made[i:i + 1] if len(made) == len(values) else made
+                if own and value not in usual and not {*words} & {*own}:
+                    last, by = (each.key.rpartition('.')[2] for each in (parameter, chooser))
+                    index = i if len(values) > 1 else None
+                    yield Doubt(_UNREAD, r.Number(parameter.key, 0, (
+                        f'{last} is for {by} {" or ".join(words)}, and {by} is {own[0]}: it '
+                    ), index=index), f'write <{by}>{words[0]}</{by}>, or leave it out')
 
 
 def _in_other_units(rule: Rule, number: float, unit: str) -> tuple[str, float] | tuple[()]:
@@ -203,7 +236,10 @@ _USE, _SHAPE, _SIZE = 'of no use otherwise', 'geometry', 'sizes of robots'
 _UNITS = 'N, kg, and rad/s for speeds?'
 _SEE = 'see axes, places, thrusts and masses in check --show'
 
+_UNREAD = Rule('unread', 'serves {} rows', (1.0, _ENDLESS), '', _USE)
+
 RULES = (
+    _UNREAD,
     Rule('degrees', 'an angle of {}', (-4.0 * math.pi, 4.0 * math.pi), 'rad', 'two turns',
          n.angles),
     # Actuators.
@@ -262,15 +298,17 @@ RULES = (
         ), lambda b: b.full
     ), 'the full battery', 'of the pack, not of a cell?')
         for key in ('nominal_voltage', 'cut_off_voltage')),
-    Rule('energy', 'holds {}', (0.0, 700.0), 'W h', 'the best cells of 2023 have 711 W h/kg',
+    Rule('energy', 'holds {}', (0.0, 350.0), 'W h', 'good cells have 300 W h/kg',
          r.of_rows(r.batteries, 'batteries.capacity', lambda b: b.capacity * b.full,
                    lambda b: b.robot), 'the mass', 'A h?'),
     Rule('gimbal_axis', 'is {}', (8.0, _ENDLESS), 'deg', _SHAPE, n.turning_angles,
          remedy='it turns nothing; see <axis> of the joints'),
-    Rule('upside_down', 'pushes against {} others', (0.0, 2.0), '', _SHAPE, n.opposed,
-         remedy='is it upside down?'),
     Rule('same_place', 'is {} away', (1e-3, _ENDLESS), 'm', _SHAPE, n.distances,
          remedy='is a joint, link, axis or place that of another one, or a sign wrong?'),
+    Rule('side', '{} on that side', (0.0, _ENDLESS), 'm', _SHAPE, n.sides,
+         remedy='is its <joint> or <link> that of another one, or a sign in its <origin> wrong?'),
+    Rule('mirror', 'turned by {}', (0.0, 2.0), 'deg', _SHAPE, n.mirrored,
+         remedy='is a sign in its rpy, its <axis> or that of its joint wrong?'),
     Rule('odd_one', '{} times that', (0.25, 4.0), '', '', n.odd_ones, remedy='is that a slip?'),
     Rule('one_sided', '{} that nothing takes away', (0.0, n.ONE_SIDED), 'N m',
          'a body that only turns one way', n.torques_left, 'the largest torque',
@@ -292,17 +330,15 @@ RULES = (
          'the reach of actuators', 'see <origin> of their joints, and of the <inertial>'),
     Rule('capsizes', 'is {} above the centre of mass', (0.0, _ENDLESS), 'm', 'what floats turns '
          'over otherwise', n.float_heights),
-    Rule('centre', 'is {} away', (0.0, 4.0), 'm', _SIZE, n.centres,
-         'the radius of gyration, or of the actuators', 'metres?'),
-    Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.lengths, 'the size of the robot',
-         'metres?'),
+    Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.parts, 'the size of the robot', 'metres, and '
+         'see <origin> of its joint?'),
     Rule('extent', 'lies {} from its centre', (0.0, 1.5), 'm', 'all mass is inside', n.outside,
          'its shapes', 'are ixx, iyy and izz of this mass, and in this order?'),
     Rule('aspect', 'is {} times as long as its chord', (0.3, _ENDLESS), '', _SHAPE, r.of_rows(
         r.surfaces, 'lifting_surface.span_length', lambda s: s.span_length / s.chord_length,
     ), remedy='are chord_length and span_length swapped?'),
-    Rule('aspect', 'is {}', (0.4, 2.5), 'm', _SHAPE, p.planforms, 'the shape of its link',
-         'are chord_length and span_length swapped?'),
+    Rule('aspect', 'is {}', (0.5, 2.0), 'm', _SHAPE, p.planforms, 'the shape of its link',
+         'are two lengths swapped?'),
     Rule('acceleration', 'are pushed by {}', (1e-6, 3000.0), 'N', 'm/s^2: ion engines to '
          'what no gun launches', n.any_forces, 'the mass', _UNITS),
     Rule('propellers', 'are pushed by {} in water', (0.02, 100.0), 'N', 'm/s^2: slow gliders to '
@@ -314,9 +350,9 @@ RULES = (
     Rule('buoyancy', 'lifts {}', (0.0, 10.0), 'kg', 'balloons of air apart', n.lifted,
          'the mass, of hulls 50 times,',
          'cubic metres?'),
-    Rule('sinks', 'lifts {}', (0.3, _ENDLESS), 'kg', 'what swims has 1, crawlers of steel 0.3',
-         n.lifted_in_liquid,
-         'the mass', 'give the volume of water that it takes, in m^3'),
+    Rule('sinks', 'lifts {}', (0.3, _ENDLESS), 'kg', 'what swims has 1, crawlers of steel 0.3; of '
+         'hulls 1', n.lifted_in_liquid, 'the mass', 'give the volume of water that it takes, in '
+         'm^3, or the size of hulls in m'),
     # Rotors and propellers.
     Rule('tip_speed', 'has tips at {}', (15.0, 340.0), 'm/s', 'blades lose their lift at the speed '
          'of sound (Leishman, Principles of Helicopter Aerodynamics, 2006); airships have 50',
@@ -337,14 +373,17 @@ RULES = (
     Rule('load', 'has a thrust coefficient of {}', (0.002, 0.35), '', 'thrust over density, disk '
          'and tip speed^2: helicopters 0.004 to 0.012, propellers 0.01 to 0.05, in nozzles 0.1 '
          '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', r.of_rows(
-             p.spinning, 'rotor_radius or propeller_diameter or thrust_coefficient',
-             lambda s: s.load), remedy='metres, N, and speeds in rad/s?'),
+             p.spinning, 'thrust_coefficient or rotor_radius or propeller_diameter',
+             lambda s: s.load), remedy='is it of speeds in rad/s, not turns/s; metres, and N?'),
     Rule('reach', 'gets {} by its table', (0.4, 2.5), 'rad/s', _USE, r.of_rows(
         p.ends, 'input_values or max_command', lambda e: e.fastest, lambda e: e.asked
     ), 'what is asked for at most', 'are both in rad/s?'),
     Rule('reach', 'gets {} by its curve', (0.05, _ENDLESS), 'N', _USE, r.of_rows(
         p.ends, 'rotor_constant or max_command or max_thrust', lambda e: e.forth, lambda e: e.limit
     ), 'max_thrust', 'is the constant in N s^2/rad^2, and the command in rad/s?'),
+    Rule('reach', 'gets {} by its curve at full throttle', (0.4, 2.5), 'N or rad/s', _USE,
+         r.of_rows(p.ends, 'esc_curve', lambda e: e.full, lambda e: e.needed),
+         'what max_thrust takes', 'in N, or with esc_gives speed in rad/s?'),
     Rule('reverse', 'pushes backwards by {}', (0.0, 0.0, 0.05, 2.5), 'N', 'propellers give a third '
          'to all of it (Carlton 2018)', r.of_rows(
              p.ends, 'min_command or min_thrust', lambda e: e.reverse, lambda e: e.forth
@@ -377,11 +416,14 @@ RULES = (
     Rule('stall', 'has a lift over drag of {} at 0.3 rad', (1.0, 60.0), '', 'the best gliders '
          'have 60', r.of_rows(p.plates, 'quadratic.lift_constant or quadratic.drag_constant',
                               lambda s: s.glide), remedy='see both constants'),
+    Rule('unstable', 'is {} ahead of the centre of mass', (-_ENDLESS, 0.05), 'm', _SHAPE,
+         p.margins, 'the size of the robot', 'move them back, see <origin> of their joints '
+         'and of the <inertial>: is a sign wrong?'),
     Rule('heading', 'is {} from where the robot is pushed', (0.0, 80.0), 'deg', _SHAPE, p.headings,
          remedy='see <chord>, <span>, and the <axis> of what pushes'),
     Rule('fluid', 'is in {}', (0.8, 1.25), 'kg/m^3', 'one robot is in one fluid', p.fluids,
          'that of the robot', 'see body.fluid_density and fluid_density'),
-    Rule('fin_area', 'has {}', (0.0, 4.0), 'm^2', _SIZE, r.of_rows(
+    Rule('fin_area', 'has {}', (2e-4, 4.0), 'm^2', _SIZE, r.of_rows(
         p.sections, 'two_lines.area', lambda s: s.area, lambda s: s.size
     ), 'the square of the size of the robot', 'square metres?'),
     # What is burnt.
@@ -411,10 +453,8 @@ RULES = (
     # The body.
     Rule('bulk', '{}', (0.3, 4000.0), 'kg/m^3', 'airships to half of steel', p.bulks,
          remedy='kg, and metres in its <geometry>?'),
-    Rule('extent', 'is {} outside of its shapes', (0.0, 0.2), 'm', 'all mass is inside',
-         p.off_shapes, 'their size', 'see <origin> of the <inertial>'),
-    Rule('odd_arm', 'is {} from the centre of mass', (0.0, 5.0), 'm', _SIZE, p.reaches,
-         'half of the size of the body', 'see <origin> of its joint'),
+    Rule('extent', 'is {} outside of its shapes', (0.0, 0.2), 'm', 'all is inside', p.off_shapes,
+         'their size', 'see its <origin>; is a sign wrong, or is it in metres?'),
     Rule('gyration', '{} from its centre', (0.22, _ENDLESS), 'm', 'solid boxes have 0.58, and all '
          'mass is seldom in the middle', p.gyrations, 'half of its shapes',
          'kg m^2, and kg?'),
@@ -422,11 +462,10 @@ RULES = (
          'the area of the box around the robot', 'square metres?'),
     Rule('drag', 'has {}', (0.0, 2.0), 'm^5', 'a plate on a long arm has 0.6', p.dampings,
          'the size of the robot^5', 'm^5, without the density?'),
-    Rule('pressure_centre', 'is {} away', (0.0, 1.2), 'm', _SIZE, p.pressure_centres,
-         'the size of the robot', 'metres?'),
+    Rule('dry', 'is {} above the water', (-_ENDLESS, 0.0), 'm', 'propellers push water',
+         p.dry_propellers, remedy='is a sign in its <origin> wrong?'),
     Rule('start', '{} from where it floats', (0.0, 1.0), 'm', 'it falls, or is thrown up',
          p.starts, 'the height of its hulls', 'see afloat in check --show'),
-    Rule('sinks', 'lift {}', (1.0, _ENDLESS), 'kg', 'what floats', p.floats, 'the mass', 'metres?'),
     # What counts where it is expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',
          n.lifts, 'the weight', _SEE),
@@ -438,6 +477,7 @@ RULES = (
 """Rules of robots."""
 
 NAMES = tuple(dict.fromkeys([
-    'body', *(rule.name for rule in (*OF_UNIT.values(), *RULES)), 'turned',
+    'body', *(rule.name for rule in (*OF_UNIT.values(), *RULES)), 'centre',
+    'odd_arm', 'pressure_centre', 'turned', 'upside_down',
 ]))
-"""What can be silenced: the simulated body's refusals, each rule, and one that is `extent` now."""
+"""What can be silenced: the simulated body's refusals, each rule, and what others have become."""

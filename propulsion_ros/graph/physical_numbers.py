@@ -24,12 +24,15 @@ from propulsion_ros.graph.actuator_numbers import (
     is_in_air,
     is_in_liquid,
     is_spun,
+    stores_of,
 )
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
 from propulsion_ros.graph.robot_numbers import heaviest, radius_of_gyration, second_moments
-from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import density
+from propulsion_ros.models.common.esc import esc_of
+from propulsion_ros.models.common.facts import LIFT
+from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.rotation import matrix_of_rpy
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.quantity import FloatArray
@@ -41,6 +44,12 @@ _STALL = 0.3
 """Angle of attack [rad]."""
 _WITH_DENSITY = ('propeller', 'four_quadrant')
 """Curves of thrusters that depend on the density."""
+_SPEED, _FLOW = 10.0, 0.02
+"""Of a flow [m/s], and how far it comes from the side [rad]."""
+_ASKEW, _STRAIGHT = 0.5, 0.9
+"""Lengths of the mean of unit vectors that go several ways, and one."""
+_FLAT = 0.3
+"""Least size of a box along any axis, over its largest."""
 _GAS = 8.314462618
 """Molar gas constant [J/(mol K)]."""
 
@@ -94,7 +103,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
 
     ``forth`` and ``reverse`` are their thrusts, ``limit`` what is given for the first [N].
     Of a table ``fastest`` is the end and ``asked`` the largest speed that is asked for [rad/s],
-    ``disorder`` how many speeds of it do not rise.
+    ``disorder`` how many speeds of it do not rise. ``full`` is what a curve gives for a throttle
+    of 1, and ``needed`` what the first takes [N or rad/s].
     """
     layout, params = group.layout, group.params
     if not (is_spun(group) and group.matrix.shape[1]):
@@ -114,6 +124,10 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         found.update(zip(('fastest', 'disorder'), rows.T, strict=True))
         asked = np.abs(params.gain) * np.maximum(params.max_command, -params.min_command)
         found['asked'] = np.where(asked < NO_LIMIT, asked, np.nan)
+    if esc := esc_of(params) if _has(params, 'esc_curve') else None:
+        constant = getattr(params, 'motor_constant', np.nan) if params.esc_gives == 'speed' else 1.0
+        found['full'] = esc.demand(np.ones(len(layout.names)))
+        found['needed'] = (found['limit'] / constant) ** (0.5 if params.esc_gives == 'speed' else 1)
     return Rows(
         layout.names, params, reverse=np.maximum(-layout.lowest, 0.0),
         forth=np.where(layout.highest > 0.0, layout.highest, np.nan), **found,
@@ -222,8 +236,48 @@ def fluids(robot: RobotLayout) -> Iterator[Number]:
                                  known or float(each) or 1.0, i, group.name)
 
 
+def margins(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far ahead of the centre of mass fins lift [m], over the size of the robot.
+
+    That is their torque over their force as the flow comes a little from either side.
+    """
+    groups = [group for group in robot.groups
+              if group.family.facts.force == LIFT and _has(group.params, 'chord')]
+    chords = np.vstack([np.zeros((0, 3)), *(group.params.chord for group in groups)])
+    if not robot.body.mass or not len(chords):
+        return
+    ahead = (chords / np.linalg.norm(chords, axis=1, keepdims=True)).mean(axis=0)
+    found = list[tuple[float, float, str]]()
+    for k in np.flatnonzero(np.abs(ahead) < _ASKEW).tolist():
+        aside = np.eye(3)[k]
+        wrench = np.sum([way * _in_flow(group.family, ahead + way * _FLOW * aside)
+                         for group in groups for way in (1.0, -1.0)], axis=0)
+        torque = wrench[3:] - np.cross(robot.body.com, wrench[:3])
+        # The force acts against what it meets.
+        force = float(-wrench[k])
+        found.append((force, -float(torque @ np.cross(ahead, aside)) / max(force, LEAST), 'xyz'[k]))
+    most = max((force for force, *_ in found), default=0.0)
+    for force, arm, axis in found:
+        if force > 0.1 * most and np.linalg.norm(ahead) > _STRAIGHT:
+            i = int(np.argmax(groups[0].layout.position @ ahead))
+            yield Number('position', arm, f'all lift along {axis} together ', size_of(robot),
+                         3 * i, groups[0].name)
+
+
+def _in_flow(family: Any, velocity: FloatArray) -> FloatArray:
+    """Return the wrench of a family at rest in a flow, (6,)."""
+    wrench: FloatArray = family.step(Command(), BodyState(_SPEED * velocity), 1e-3, 0).wrench
+    family.reset()
+    return wrench
+
+
 def planforms(robot: RobotLayout) -> Iterator[Number]:
-    """Yield chord and span of each lifting surface [m], over the flat shape of its link."""
+    """Yield chord and span of lifting surfaces, and sizes of hulls [m], over shapes of links."""
+    names, corners = robot.params.hulls.names, _shown(robot)[2]
+    if len(names) == 1 and len(corners) and not robot.params.hulls.rpy.any():
+        for k, size in enumerate(robot.params.hulls.size[0].tolist()):
+            yield Number('body.hulls.size', size, f'along {"xyz"[k]} the hull ',
+                         float(np.ptp(corners[:, k])), k)
     for group in robot.groups:
         surface: Any = getattr(group.params, 'lifting_surface', None)
         for i, fin in enumerate(surface.fin if surface else ()):
@@ -384,31 +438,35 @@ def gyrations(robot: RobotLayout) -> Iterator[Number]:
 
 
 def off_shapes(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far outside of the box around its shapes each link has its centre of mass [m]."""
-    for path, link in robot.links.items():
-        corners = robot.corners.get(path, np.zeros((0, 3)))
-        if len(corners) and link.mass:
-            low, high = corners.min(axis=0), corners.max(axis=0)
-            apart = np.linalg.norm(np.maximum(np.maximum(low - link.com, link.com - high), 0.0))
-            yield Number(f'{path}/origin/@xyz', float(apart), 'the centre of mass ',
-                         float(np.linalg.norm(high - low)))
+    """Yield how far outside of the box around its shapes each link has its centre of mass [m].
 
-
-def reaches(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the farthest actuator is from the centre of mass [m], over half of the body.
-
-    That is of the shapes of what has a mass, or twice the radius of gyration.
+    What is of the whole robot is held against all shapes and actuators.
     """
-    shapes = np.vstack([np.zeros((0, 3)), *(
-        corners for path, corners in robot.corners.items() if path in robot.links
-    )])
-    half = float(np.linalg.norm(np.abs(shapes - robot.body.com).max(axis=0, initial=0.0)))
-    half = max(half, 2.0 * radius_of_gyration(robot.body))
-    for group in robot.groups if robot.body.mass and half else ():
-        away = np.linalg.norm(group.layout.position - robot.body.com, axis=1)
-        i = int(np.argmax(away))
-        yield Number('position or nozzles.position', float(away[i]), f'{group.layout.names[i]} ',
-                     half, 3 * i, group.name)
+    for path, link in robot.links.items():
+        if link.mass:
+            yield from _outside(Number(f'{path}/origin/@xyz', 0.0, 'the centre of mass '), link.com,
+                                robot.corners.get(path, np.zeros((0, 3))))
+    body, half = robot.params, half_of(robot)
+    points = [
+        *((Number(f'body.{key}', 0.0, f'the {key.replace("_", " ")} '), getattr(body, key))
+          for key in ('centre_of_pressure', 'centre_of_buoyancy') if getattr(body, key).any()),
+        *((Number('parachutes.attachment', 0.0, 'the attachment '), robot.parachutes.attachment)
+          for _ in robot.parachutes.names[:1]),
+        *((Number('tanks.com', 0.0, f'tank {name!r} ', 1.0, 3 * i, group.name), tanks.com[i])
+          for group in robot.groups for i, name, tanks, _ in stores_of(group, 'tank')),
+    ]
+    for number, point in points if robot.body.mass and half.all() else ():
+        yield from _outside(number, point, robot.body.com + np.outer((-1.0, 1.0), half))
+
+
+def _outside(number: Number, point: FloatArray, corners: FloatArray) -> Iterator[Number]:
+    """Yield how far a point is outside of the box around corners [m], over its size there."""
+    if len(corners):
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        past = np.maximum(np.maximum(low - point, point - high), 0.0)
+        of = np.maximum(high - low, _FLAT * np.linalg.norm(high - low))
+        k = int(np.argmax(past / np.maximum(of, LEAST)))
+        yield dataclasses.replace(number, value=float(past[k]), of=float(of[k]))
 
 
 def _shown(robot: RobotLayout) -> tuple[str, MassProperties, FloatArray]:
@@ -436,14 +494,6 @@ def dampings(robot: RobotLayout) -> Iterator[Number]:
         yield Number('body.angular_drag', drag, f'about {"xyz"[i]} it ', size**5, i)
 
 
-def pressure_centres(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the centre of pressure is from the centre of mass [m], over the size."""
-    point, size = robot.params.centre_of_pressure, size_of(robot)
-    if robot.body.mass and size and point.any():
-        away = float(np.linalg.norm(point - robot.body.com))
-        yield Number('body.centre_of_pressure', away, 'the centre of pressure ', size, 0)
-
-
 def starts(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far from where it floats a robot starts [m], over the height of its hulls."""
     params = robot.params
@@ -453,12 +503,14 @@ def starts(robot: RobotLayout) -> Iterator[Number]:
         yield Number('body.start_position', apart, 'it starts ', tall, 2)
 
 
-def floats(robot: RobotLayout) -> Iterator[Number]:
-    """Yield what its hulls lift when they are all under water [kg], over the mass."""
-    params = robot.params
-    if params.hulls.names and robot.body.mass:
-        carried = params.fluid_density * Hulls(params.hulls).volume
-        yield Number('body.hulls.size', carried, 'its hulls ', robot.body.mass, 0)
+def dry_propellers(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how high propellers of what floats are above the water [m]."""
+    height = robot.afloat[0] if robot.afloat else np.nan
+    for group in robot.groups:
+        if is_spun(group) and not _has(group.params, 'motor_constant'):
+            for i, place in enumerate(group.layout.position):
+                yield Number('position', float(place[2]) + height, f'{group.layout.names[i]} ', 1.0,
+                             3 * i, group.name)
 
 
 def descents(robot: RobotLayout) -> Iterator[Number]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.graph.actuator_numbers import Number
 from propulsion_ros.graph.doubts import RULES, Doubt, in_unit, robot_doubts, value_doubts
 from propulsion_ros.graph.node_config import schema_of
 from propulsion_ros.graph.read_layout import Sources
@@ -61,7 +62,9 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
             key = doubt.number.key
             known.add((node if spec else '', key))
             # What a file gives is named with that file.
-            if key not in given and doubt.rule.name not in quiet:
+            is_of_joint = str(spec and spec.locate(ConfigError(key, '', doubt.number.index), given)
+                              ).startswith('robot/joint') and doubt.number.value == 0.0
+            if key not in given and doubt.rule.name not in quiet and not is_of_joint:
                 number = dataclasses.replace(doubt.number, block=node)
                 yield dataclasses.replace(doubt, number=number)
             sources = _mended(sources, node, doubt, widths[key])
@@ -70,13 +73,21 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
         if not known & {(doubt.number.block, key) for key in doubt.number.key.split(' or ')}
     }
     same = {place[1] for place in doubts if place[0] == 'same_place'}
+    alike, odd = sources, {each.number.key for each in doubts.values()
+                           if not math.isnan(each.number.usual)}
+    for doubt in doubts.values():
+        alike = _made_alike(alike, doubt.number)
+    kept = {each.place for each in robot_doubts(alike.layout, silenced)} if odd else doubts.keys()
+    # What follows from another mistake is none of its own.
     doubts = {place: each for place, each in doubts.items()
-              if not (place[0] in _FOLLOWING and place[1] in same)}
+              if (place in kept or odd & {*each.number.key.split(' or ')})
+              and not (place[0] in _FOLLOWING and place[1] in same)}
     fixes = [
         (change, doubts.keys() - left)
         for change in (_changes(sources, doubts.values()) if doubts else ())
         for left in _left(change, doubts, silenced)
-        if any(doubts[place].rule.has_unit for place in doubts.keys() - left)
+        if any(doubts[place].rule.has_unit and doubts[place].is_far_off
+               for place in doubts.keys() - left)
     ]
     while fixes and doubts:
         most = max(len(fixed & doubts.keys()) for _, fixed in fixes)
@@ -121,14 +132,28 @@ def _schemas(sources: Sources) -> dict[str, list[Parameter]]:
 
 def _mended(sources: Sources, node: str, doubt: Doubt, width: int) -> Sources:
     """Return a robot with the row of a number as it was meant, where that is known."""
+    if math.isnan(doubt.meant):
+        return sources
     value, index = sources.value(node, doubt.number.key), doubt.number.index or 0
     numbers = np.array(flatten(value), dtype=float)
     # Another number of the row may have brought it here already.
-    if math.isnan(doubt.meant) or abs(numbers[index]) != doubt.number.value:
+    if abs(numbers[index]) != doubt.number.value:
         return sources
     numbers[index // width * width:][:width] *= abs(doubt.meant) / doubt.number.value
     made = numbers.tolist() if np.ndim(value) else float(numbers[0])
     return sources.changed(node, doubt.number.key, made)
+
+
+def _made_alike(sources: Sources, number: Number) -> Sources:
+    """Return a robot in which a number that differs from those of others is as theirs."""
+    if math.isnan(number.usual):
+        return sources
+    if not number.block:
+        path, _, key = number.key.rpartition('/')
+        return sources.scaled([path], key, 1.0 / number.value)
+    values = np.array(flatten(sources.value(number.block, number.key)), dtype=float)
+    values[number.index] = number.usual
+    return sources.changed(number.block, number.key, values.tolist())
 
 
 def _is_about(doubt: Doubt, change: Change) -> bool:

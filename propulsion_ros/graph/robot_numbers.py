@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
@@ -54,9 +55,18 @@ _NO_PAIR = 'see <origin> of their joints, and each <direction>: neighbours turn 
 ONE_SIDED = 0.03
 """Torque that stays over the largest one, from which on a body turns."""
 _UP = np.array([0.0, 0.0, 1.0])
+_SIDES = (
+    (('front', 'fore', 'bow', 'nose'), ('rear', 'back', 'aft', 'stern', 'tail')),
+    (('left', 'port'), ('right', 'starboard')), (('top', 'upper'), ('bottom', 'lower')),
+)
+"""Names of the positive and the negative side along each axis."""
 _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
            'fluid_density or names')
 """What makes a thrust."""
+_MIRROR, _HALF_TURN, _SAME = np.array([1.0, -1.0, 1.0]), np.array([-1.0, -1.0, 1.0]), 1e-3
+"""To the other side, about z, and what is no distance, over that from the origin."""
+_SINKING = 0.3
+"""What crawlers displace, over their mass."""
 _LITTLE = 1e-4
 """An angle whose sine it is [rad]."""
 
@@ -76,27 +86,84 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
         # One that does not carry what all others carry.
         if len(names) == max(counts, default=0) + 1 and is_in_air(group):
             columns['axis'] = np.round(group.layout.axis @ ways[np.argmax(counts)], 2)
-        # A sign is a direction.
+        # A sign is a direction, of which there is one alone beside axes.
         paths = [f'robot/{path_step("link", link)}/inertial' for link in group.layout.links]
         masses = [robot.links[path].mass if path in robot.links else 0.0 for path in paths]
         if len(set(paths)) == len(paths) and all(masses):
             columns['mass'] = masses
         rows = [tuple(
-            abs(value) if isinstance(value, float) else value
-            for value in (column[i] for column in columns.values())
+            abs(column[i]) if isinstance(column[i], float) and key != 'axis' else column[i]
+            for key, column in columns.items()
         ) for i in range(len(names))]
-        usual, count = Counter(rows).most_common(1)[0] if len(rows) > FEW else ((), 0)
-        for i, row in enumerate(rows if 2 * count > len(rows) else ()):
-            differing = [k for k, value in enumerate(row) if value != usual[k]]
-            if len(differing) == 1 and isinstance(usual[differing[0]], float):
+        for i, others, is_most in _alike(rows, group.layout.position):
+            differing = [k for k, value in enumerate(rows[i]) if value != rows[others[0]][k]]
+            if len(differing) == 1 and isinstance(rows[others[0]][differing[0]], float):
                 (k,), key = differing, list(columns)[differing[0]]
-                own, other = columns[key][i], columns[key][rows.index(usual)]
-                who = f'{key} of {names[i]} is {own:g}, where others have {other:g}: '
-                share = row[k] / max(usual[k], LEAST)
-                found = Number(key, share, who, 1.0, i, group.name)
+                own, other = columns[key][i], columns[key][others[0]]
+                whose = 'others have' if is_most else f'its mirror image {names[others[0]]} has'
+                who = f'{key} of {names[i]} is {own:g}, where {whose} {other:g}: '
+                share = rows[i][k] / max(rows[others[0]][k], LEAST)
+                # A direction is no number of its own.
+                usual = float(other) if key != 'axis' else math.nan
+                found = Number(key, share, who, 1.0, i, group.name, usual=usual)
                 yield found if key != 'mass' else dataclasses.replace(
                     found, key=f'{paths[i]}/mass', index=None, block=''
                 )
+
+
+def _alike(rows: Sequence[Any], places: FloatArray) -> Iterator[tuple[int, list[int], bool]]:
+    """Yield each row that differs from those that it should be like, with these.
+
+    They are most of the others, which is true, or a later one at its place on the other side.
+    """
+    usual, count = Counter(rows).most_common(1)[0] if rows else ((), 0)
+    is_most = len(rows) > FEW and 2 * count > len(rows)
+    for i, row in enumerate(rows):
+        others = [k for k, other in enumerate(rows) if other == usual] if is_most else [
+            k for k in _at(places, places[i] * _MIRROR) if k > i][:1]
+        if others and row != rows[others[0]]:
+            yield i, others, is_most
+
+
+def _at(places: FloatArray, place: FloatArray) -> list[int]:
+    """Return which of some places are at one of them."""
+    apart = np.linalg.norm(places - place, axis=1)
+    return list(np.flatnonzero(apart <= _SAME * np.linalg.norm(place)).tolist())
+
+
+def mirrored(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far each actuator turns from the mirror image of the one on the other side [deg].
+
+    Joints are at either end. What pushes may as a whole be as half a turn about z would have it.
+    """
+    for group in robot.groups:
+        layout, family, ends = group.layout, group.family, [group.layout.axis]
+        places = layout.position
+        is_steered = isinstance(family, SteeredFamily) and group.matrix.shape[1]
+        if isinstance(family, SteeredFamily) and is_steered:
+            limits = np.clip(family.joint_limits, -math.pi, math.pi)
+            ends = [family.carried(group.matrix, end)[:3].T for end in limits]
+        ways = [_MIRROR]
+        if group.matrix.shape[1] and all(_at(places, place * _HALF_TURN) for place in places):
+            ways.append(_HALF_TURN)
+        found = list[list[Number]]()
+        for way in ways:
+            rows = list[Number]()
+            for i, place in enumerate(places):
+                k = next(iter(_at(places, place * way)), i)
+                if k < i:
+                    images = [end[each] * way for each in _at(places, place * way) for end in ends]
+                    along = np.array([end[i] for end in ends]) @ np.array(images).T
+                    # What pushes both ways may be either way round.
+                    worst = float((along if is_steered else np.abs(along)).max(axis=1).min())
+                    alike = np.abs(layout.axis @ layout.axis.T) > _ALONG
+                    # The odd one is named.
+                    odd, other = (i, k) if alike[i].sum() <= alike[k].sum() else (k, i)
+                    who = f'from the mirror image of {layout.names[other]}, {layout.names[odd]} is '
+                    angle = math.degrees(math.acos(min(worst, 1.0)))
+                    rows.append(Number('axis or chord', angle, who, 1.0, 3 * odd, group.name))
+            found.append(rows)
+        yield from min(found, key=lambda rows: max((each.value for each in rows), default=0.0))
 
 
 def _is_of_row(field: dataclasses.Field[Any]) -> bool:
@@ -119,17 +186,6 @@ def short_lags(robot: RobotLayout) -> Iterator[Number]:
                     found, key=f'update_rate or {key}', index=None,
                     remedy=f'an update_rate above {1.0 / lag:.4g} Hz, or a lag of 0 for none',
                 )
-
-
-def opposed(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how many of those that spin each pushes against, where no other pushes its way."""
-    for group in robot.groups:
-        if group.matrix.shape[1] and is_spun(group):
-            cosines = group.layout.axis @ group.layout.axis.T
-            against, along = (cosines < -_ALONG).sum(axis=1), (cosines > _ALONG).sum(axis=1)
-            for i in np.flatnonzero(along == 1).tolist():
-                who = f'{group.layout.names[i]} '
-                yield Number('axis', against[i], who, index=3 * i, block=group.name)
 
 
 def distances(robot: RobotLayout) -> Iterator[Number]:
@@ -157,6 +213,39 @@ def _near(rows: Sequence[tuple[Number, FloatArray, FloatArray]], alike: str = ''
         near = int(np.argmin(apart))
         who = f'of {number.who}, {rows[near][0].who}{alike} '
         yield dataclasses.replace(number, value=float(apart[near]), who=who)
+
+
+def sides(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far actuators are on the side that their names have [m], where that is known.
+
+    Sides are from the middle between what is named after both. Where nothing is where its name
+    says, the axes are others.
+    """
+    up = math.copysign(1.0, matrix_of_rpy(robot.params.start_rpy)[2, 2])
+    ways = np.array([_side_of(name) for group in robot.groups for name in group.layout.names])
+    places = _points(robot)
+    if not len(places):
+        return
+    middle = [0.5 * sum(column[named == end].mean() for end in (-1.0, 1.0))
+              if {-1.0, 1.0} <= {*named} else np.nan
+              for column, named in zip(places.T, ways.T, strict=True)]
+    along = np.where(ways, ways * [1.0, up, up] * (places - middle), np.nan)
+    along[np.abs(along) < 0.1 * np.abs(places - middle).max(axis=0)] = np.nan
+    names = [(group, i) for group in robot.groups for i in range(len(group.layout.names))]
+    for (group, i), own, way in zip(names, along, ways, strict=True):
+        k = int(np.argmin(np.where(np.isnan(own), np.inf, own)))
+        if (along > 0.0).any():
+            side = _SIDES[k][int(way[k] < 0.0)][0]
+            yield Number('position', float(own[k]), (
+                f'{group.layout.names[i]}, by name at the {side}, lies '
+            ), 1.0, 3 * i, group.name)
+
+
+def _side_of(name: str) -> list[float]:
+    """Return -1 or 1 for each axis on whose side something is by its name, else 0."""
+    words = re.split(r'[\W\d_]+', name.lower())
+    return [next((way for way, of in zip((1.0, -1.0), ends, strict=True) if {*of} & {*words}), 0.0)
+            for ends in _SIDES]
 
 
 def turning_angles(robot: RobotLayout) -> Iterator[Number]:
@@ -342,7 +431,7 @@ def beside(robot: RobotLayout) -> Iterator[Number]:
 def float_heights(robot: RobotLayout) -> Iterator[Number]:
     """Yield how high the centre of buoyancy is above that of mass, where it is carried [m]."""
     for number in lifted_in_liquid(robot):
-        if number.value > 0.5 * number.of:
+        if number.value > 0.5 * number.of and not robot.params.hulls.names:
             height = float(robot.params.centre_of_buoyancy[2] - robot.body.com[2])
             yield Number('body.centre_of_buoyancy', height, 'the centre of buoyancy ', index=2,
                          remedy=f'write a z above {robot.body.com[2]:.4g}, or see <origin> of the '
@@ -352,33 +441,37 @@ def float_heights(robot: RobotLayout) -> Iterator[Number]:
                      remedy='wider hulls, or a lower <origin> of the <inertial>')
 
 
-def lengths(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the lengths of parts of actuators [m], over the size of the robot."""
+def parts(robot: RobotLayout) -> Iterator[Number]:
+    """Yield lengths of parts, and from the centre of mass to actuators [m], over sizes of robots.
+
+    Those are the reach of actuators, how wide they are apart, and half of the body.
+    """
+    if not robot.body.mass:
+        return
     size = max(_reach(robot), radius_of_gyration(robot.body))
-    for group in robot.groups if robot.body.mass else ():
+    for group in robot.groups:
         for each in parameters_of(type(group.params)):
             if (each.spec.unit, each.spec.shape, each.spec.geometry) == ('m', ('n',), ''):
                 who = f'{each.key.rpartition(".")[2]} '
                 for i, value in enumerate(attrgetter(each.key)(group.params).tolist()):
                     yield Number(each.key, value, who, size, i, group.name)
-
-
-def centres(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the centres of mass and of buoyancy are [m], over the size of the robot."""
-    if not robot.body.mass:
-        return
-    path, link = heaviest(robot)
-    points = _points(robot)
-    wide = np.linalg.norm(points - points.mean(axis=0), axis=1).max() if len(points) else 0.0
-    size = max(radius_of_gyration(link), float(wide))
-    away = np.linalg.norm(points - link.com, axis=1)
-    if len(points) and size:
-        yield Number(f'{path}/origin/@xyz', float(away.min()), (
-            'from the nearest actuator the centre of mass '
-        ), size)
-    if robot.params.displaced_volume and size:
-        off = float(np.linalg.norm(robot.params.centre_of_buoyancy - robot.body.com))
-        yield Number('body.centre_of_buoyancy', off, 'from the centre of mass it ', size)
+    (path, link), points = heaviest(robot), _points(robot)
+    wide = max(radius_of_gyration(link),
+               float(np.linalg.norm(points - points.mean(axis=0), axis=1).max(initial=0.0)))
+    if len(points) and wide:
+        yield Number(f'{path}/origin/@xyz', float(np.linalg.norm(points - link.com, axis=1).min()),
+                     'the way from the nearest actuator to the centre of mass ', 4.0 / 3.0 * wide)
+    shapes = np.vstack([robot.body.com, *(
+        corners for path, corners in robot.corners.items() if path in robot.links
+    )])
+    half = float(np.linalg.norm(np.abs(shapes - robot.body.com).max(axis=0)))
+    half = max(half, 2.0 * radius_of_gyration(robot.body))
+    for group in robot.groups if half else ():
+        away = np.linalg.norm(group.layout.position - robot.body.com, axis=1)
+        i = int(np.argmax(away))
+        yield Number('position or nozzles.position', float(away[i]), (
+            f'the way from the centre of mass to {group.layout.names[i]} '
+        ), 5.0 / 3.0 * half, 3 * i, group.name)
 
 
 def outside(robot: RobotLayout) -> Iterator[Number]:
@@ -448,9 +541,10 @@ def lifted(robot: RobotLayout) -> Iterator[Number]:
 
 
 def lifted_in_liquid(robot: RobotLayout) -> Iterator[Number]:
-    """Yield that of a robot in a liquid without hulls."""
-    is_under = robot.params.fluid_density > LIQUID and not robot.params.hulls.names
-    return lifted(robot) if is_under else iter(())
+    """Yield that of a robot in a liquid; what floats needs all of it."""
+    for number in lifted(robot) if robot.params.fluid_density > LIQUID else ():
+        mass = robot.body.mass / (_SINKING if robot.params.hulls.names else 1.0)
+        yield dataclasses.replace(number, of=mass)
 
 
 # What is expected.

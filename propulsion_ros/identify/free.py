@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,8 +24,6 @@ _PLACES, _HEIGHTS = 'input_values', 'output_values'
 _UP, _DOWN = 'time_constant_up', 'time_constant_down'
 _LAG_SCALE, _SHORTEST = 0.03, 1e-4
 _LONGEST = 5.0
-_USER = re.compile(r'([a-z]\w*): ')
-"""What the documentation of a parameter begins with that only one choice uses."""
 LAGS = ('time_constant', _UP, _DOWN)
 """Keys that start from a grid."""
 
@@ -161,9 +158,9 @@ def _of_group(
         return _signed_table(name, values)
     if parameter.spec.kind is not float:
         raise SourceError('--fit', f'{name!r}: is no number')
-    user = _USER.match(parameter.spec.doc)
     return dataclasses.replace(
-        _plain(name, keys, parameter, values, index), note=note, used_by=user[1] if user else '',
+        _plain(name, keys, parameter, values, index), note=note,
+        used_by=next(iter(parameter.spec.users), ''),
     )
 
 

@@ -50,8 +50,8 @@ from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.names import as_word, is_name
 from propulsion_ros.timing.stamped_inputs import Ordering
 
-_FAR = 10.0
-"""How many times its limit a command is in another unit."""
+_FAR, _ODD, _MOST = 10.0, 4.0, 1e9
+"""How many times its limit a command is in another unit, what is done of it, and any number."""
 _SHARES, _LITTLE = 2.0, 0.15
 """Largest thrust where shares up to 1 were sent in place of newtons [N], and over the limit."""
 _TIMING = tuple(each.key for each in parameters_of(LoopParams) if not each.spec.live)
@@ -116,6 +116,8 @@ class ActuatorPorts(StampedPorts):
         self._is_robot = not self._resets_on_jump
         self._report: Report | None = None
         self._was_far, self._most = False, 0.0
+        self._asked, self._done = np.zeros((2, len(family.command_names)))
+        self._followed = _followed_columns(family)
         self._loss = CommandLoss(self.core.hold, family.command_names, host)
         self._off = actuators_off(params, family)
         self._world_frame = ''
@@ -494,6 +496,7 @@ class ActuatorPorts(StampedPorts):
         publish, output, stamp_ns = self._host.publish, report.output, report.stamp_ns
         if output.thrusts is not None:
             self._most = max(self._most, float(output.thrusts.max(initial=0.0)))
+        self._compare(output)
         # What pushes nothing may be meant so.
         if not self._was_far and self.far_commands.startswith('every'):
             self._was_far = True
@@ -540,6 +543,28 @@ class ActuatorPorts(StampedPorts):
         )
         return JointRow(position, velocity, effort)
 
+    def _compare(self, output: Output) -> None:
+        """Add up what is asked for, and what joints and speeds do of it."""
+        self._asked += np.minimum(np.nan_to_num(np.abs(self.core.hold.last)), _MOST)
+        for field, (own, seen) in self._followed.items():
+            done = getattr(output, field)
+            if done is not None:
+                self._done[own] += np.abs(done[seen])
+
+    @property
+    def unfollowed(self) -> str:
+        """Commands that were all 0 where something pushes, or far from what was done, in words."""
+        names, fields = self.family.command_names, self.family.command_fields
+        if not self._asked.any():
+            is_idle = isinstance(self.family, Allocatable) and self.core.hold.has_any
+            return 'every command was 0, so nothing pushed' if is_idle else ''
+        columns = [column for own, _ in self._followed.values() for column in own]
+        for i in (i for i in columns if self._asked[i] > _ODD * self._done[i]):
+            unit = {'position': 'rad, not degrees', 'velocity': 'rad/s, not rpm'}[fields[i]]
+            part = self._done[i] / self._asked[i]
+            return f'{names[i]} did {part:.2g} of what was sent; is that in {unit}?'
+        return ''
+
     @property
     def uncommanded(self) -> Sequence[str]:
         """Names that have had no command, [] where none has."""
@@ -570,6 +595,7 @@ class ActuatorPorts(StampedPorts):
         what = 'beyond its limits' if not is_far else (
             f'far beyond its limits, such as {last[0]:g} of at most {limits[0]:g} N; is it in N?'
         )
+        what += '; is their sign wrong?' if np.all(last < 0.0) else ''
         pushes = '' if np.any(output.thrusts) else 'nothing pushes, as '
         return f'{pushes}every last command is {what}' if is_far or pushes else ''
 
@@ -624,6 +650,16 @@ def _topics(key: str, names: Sequence[str]) -> Sequence[str]:
                 f'{name!r} cannot be part of a topic name; write {as_word(name)!r}'
             ), i)
     return names
+
+
+def _followed_columns(family: Family) -> Mapping[str, tuple[list[int], list[int]]]:
+    """Return where angles and speeds are in commands and in states, by field."""
+    seen = {name: i for i, name in enumerate(family.state_names)}
+    rows = [(field, i, seen[name]) for i, (name, field) in enumerate(
+        zip(family.command_names, family.command_fields, strict=True)) if name in seen]
+    return {field: (
+        [i for key, i, _ in rows if key == field], [k for key, _, k in rows if key == field]
+    ) for field in ('position', 'velocity')}
 
 
 def _one_field(family: Family) -> str:

@@ -204,6 +204,10 @@ class AllocatorLoop:
             f'{_number(demand[i] - allocation.residual[i], unit)} allocated'
             for i, unit in zip(np.flatnonzero(missed), _UNITS[missed], strict=True)
         )
+        made = demand - allocation.residual
+        # Of nothing no unit is known.
+        if np.any(missed & (np.abs(demand) > _FAR * np.abs(made)) & (np.abs(made) > _TINY)):
+            self._missed += '; is it in N and N m?'
         if not before:
             self._host.complain('out_of_reach', f'wrench_command is out of reach: {self._missed}')
 
@@ -234,6 +238,8 @@ class AllocatorLoop:
 
 _PAUSE = 0.5
 """What joints turn in after a longer time without a demand [s]."""
+_FAR, _TINY = 5.0, 1e-9
+"""How many times what can be made a demand in another unit is, and nothing [N or N m]."""
 _UNITS = np.array(['N'] * 3 + ['N m'] * 3)
 
 

@@ -81,7 +81,8 @@ class ActuatorNode(HostNode):
     @property
     def mistake(self) -> str:
         """Why no command has come or has an effect, '' where that is not known."""
-        odd = self.loop and (self.loop.far_commands or self.loop.small_commands)
+        odd = self.loop and (self.loop.far_commands or self.loop.small_commands
+                             or self.loop.unfollowed)
         if odd:
             return f'{self.get_name()}: {odd}'
         has_none = self.loop is not None and not self.loop.core.hold.has_any

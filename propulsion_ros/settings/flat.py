@@ -21,6 +21,8 @@ from propulsion_ros.settings.quantity import (
 )
 
 T = TypeVar('T')
+_CLEAR, _SHOWN = 0.85, 4
+"""How near a word is that alone is meant, and how many are named where none is."""
 _OF_RCLPY, _QOS_OVERRIDES = ('use_sim_time', 'start_type_description_service'), 'qos_overrides.'
 
 
@@ -186,7 +188,11 @@ def _instead(key: str, known: Collection[str]) -> str:
     """Return the end of the error that a parameter is unknown: what was meant, or where it is."""
     if key.startswith('body.') and not any(each.startswith('body.') for each in known):
         return ": the simulated body has it, so give it to the node 'vehicle'"
-    return meant(nearest_key(key, known)) or elsewhere(key)
+    near, begin = nearest_key(key, known), f'{key.rpartition("_")[0]}_'
+    alike = [each for each in known if each.startswith(begin)]
+    if near in alike and difflib.SequenceMatcher(None, key, near).ratio() < _CLEAR:
+        return f', did you mean {" or ".join(map(repr, alike[:_SHOWN]))}?'
+    return meant(near) or elsewhere(key)
 
 
 def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:

@@ -40,7 +40,7 @@ _FREEZING = 273.15
 _LEAST_TIMES = {'': 2.0, 'rad': 1.0, 'rad/s': 3.0}
 """How much too large a number in percent, degrees or rpm is at least; in other units 10 times."""
 
-_SIGNED = ('N', 'm/s^2', 'kg', 'kg/s', 'A h', 'V', 'm', 'm^2', 's', 'ohm')
+_SIGNED = ('N', 'rad', 'm/s^2', 'kg', 'kg/s', 'A h', 'V', 'm', 'm^2', 's', 'ohm')
 """Units of sizes that people give a sign."""
 
 _MOST = 1e5
@@ -50,6 +50,7 @@ _ELSEWHERE = {
     **dict.fromkeys(('mass', 'inertia', 'com', 'centre_of_mass', 'center_of_mass'), (
         "; mass, its centre and inertia come from the links' <inertial>"
     )),
+    'wind': "; write 'body.current'",
     **dict.fromkeys(('position', 'axis', 'origin'), '; geometry comes from links and joints'),
 }
 
@@ -101,6 +102,10 @@ def number_hint(text: object, unit: str | None = None) -> str:
         return ''
     if '${' in text or '$(' in text:
         return '; xacro expands expressions in files whose names end in .xacro'
+    if re.search(r'\d\s+[eE][-+]?\d|\d\s*[x*]\s*10', text):
+        return '; write a power of ten without spaces, as 1.2e-5'
+    if re.search(r'\bpi\b|\d\s*[*/]\s*\d', text):
+        return '; write the number, or an expression as ${...} in a file that ends in .xacro'
     if re.fullmatch(r'\s*\d+(:\d+)+(\.\d*)?\s*', text):
         return '; write one number, in seconds for a time'
     if ',' in text or ';' in text:
@@ -111,6 +116,8 @@ def number_hint(text: object, unit: str | None = None) -> str:
         return '; write it without quotes' if '_' not in text else (
             f'; write {float(text):.6g}: in ROS a number has no _'
         )
+    if text.strip().lower() in ('none', 'null', 'off', 'unlimited'):
+        return '; leave it out, or write 0'
     found = _WITH_UNIT.fullmatch(text)
     if not found or not _is_number(found[1]):
         return ''

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -28,6 +29,7 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.int64]
 
 _META = 'propulsion_ros'
+_USERS = re.compile(r'([a-z]\w*(?:(?:, | and )[a-z]\w*)*): ')
 _KIND_WORDS = {float: 'a number', int: 'an integer', bool: 'true or false', str: 'a string'}
 
 _FAR = 20.0
@@ -68,6 +70,12 @@ class Quantity:
     def per_row(self) -> bool:
         """Whether the field has one row per name."""
         return bool(self.shape) and self.shape[0] == 'n'
+
+    @property
+    def users(self) -> Sequence[str]:
+        """Choices or parameters that alone use it: its documentation begins with them."""
+        found = _USERS.match(self.doc)
+        return re.split(', | and ', found[1]) if found else ()
 
     @property
     def bounds(self) -> list[str]:
@@ -314,10 +322,13 @@ def _broadcast(key: str, spec: Quantity, flat: list[Any], n: int) -> list[Any]:
     want = row * n if spec.per_row else row
     if len(flat) == want:
         return flat
-    is_vector = row > 1 and spec.geometry and spec.kind is float
+    # One number along x, y and z, of which each has a sign, is a slip.
+    has_signs = max(spec.lo, spec.above) < 0.0 and flat != [0.0]
+    is_vector = row > 1 and spec.kind is float and (spec.geometry or (row == 3 and has_signs))
     if len(flat) == 1 and not is_vector:
         return flat * want
     if spec.per_row and len(flat) == row:
         return flat * n
     rows = f' ({row} for each of {n} names)' if spec.per_row and row > 1 else ''
-    raise ConfigError(key, f'expected {want} values{rows}, got {len(flat)}')
+    hint = '; write x, y and z, also those that are 0' if row == 3 and is_vector else ''
+    raise ConfigError(key, f'expected {want} values{rows}, got {len(flat)}{hint}')

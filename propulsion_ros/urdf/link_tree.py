@@ -137,7 +137,8 @@ class LinkTree:
         for element in robot.findall('joint'):
             self._left_out.add(element.get('name', ''))
             with faults.kept():
-                self._add_joint(_read_joint(element, self._links, faults))
+                free = self._links.keys() - self._ends.keys()
+                self._add_joint(_read_joint(element, self._links, free, faults))
         roots = [link for link in self._links if link not in self._parent]
         self.root = next(iter([*roots, *self._links]), '')
         if len(roots) != 1 and not self._left_out:
@@ -294,7 +295,9 @@ def _require(kind: str, name: str, known: Collection[str], path: str) -> str:
     return near[0]
 
 
-def _read_joint(element: Element, links: Collection[str], faults: Faults) -> Joint:
+def _read_joint(
+    element: Element, links: Collection[str], free: Collection[str], faults: Faults
+) -> Joint:
     """Return a joint; a wrong kind or number of it is taken as if it were not given."""
     name = name_of(element, 'robot/joint')
     path = f'robot/{path_step("joint", name)}'
@@ -304,7 +307,8 @@ def _read_joint(element: Element, links: Collection[str], faults: Faults) -> Joi
         faults.add(SourceError(
             f'{path}/@type', f'expected one of {", ".join(_KINDS)}, got {kind!r}{near}'
         ))
-    parent, child = (_end(element, tag, path, links) for tag in ('parent', 'child'))
+    parent = _end(element, 'parent', path, links, links)
+    child = _end(element, 'child', path, links, free)
     origin, axis, limits = IDENTITY, np.array([1.0, 0.0, 0.0]), None
     with faults.kept():
         origin = origin_of(element, path)
@@ -325,14 +329,17 @@ def _read_joint(element: Element, links: Collection[str], faults: Faults) -> Joi
     return Joint(name, kind, parent, child, origin, axis, limits, mimics, speed)
 
 
-def _end(element: Element, tag: str, path: str, links: Collection[str]) -> str:
-    """Return the link that a joint has at one end."""
+def _end(
+    element: Element, tag: str, path: str, links: Collection[str], likely: Collection[str]
+) -> str:
+    """Return the link that a joint has at one end, one of the likely ones where it is misspelt."""
     end = element.find(tag)
     link = None if end is None else end.get('link')
     if link is None:
         raise SourceError(f'{path}/{tag}', 'expected a link attribute')
     if link not in links:
-        raise SourceError(f'{path}/{tag}', f'unknown link {link!r}{_one_of(link, links)}')
+        near = suggestion(link, likely) or f'; add <link name="{link}">'
+        raise SourceError(f'{path}/{tag}', f'unknown link {link!r}{near}')
     return link
 
 

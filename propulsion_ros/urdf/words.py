@@ -21,6 +21,8 @@ _KNOWN = {tag: words.split() for tag, words in {
     'mimic': 'joint multiplier offset',
 }.items()}
 """Attributes of an element, and what it holds, as urdfdom reads them."""
+_OTHERWISE = {'pose': 'origin', 'position': 'xyz', 'rotation': 'rpy', 'orientation': 'rpy'}
+"""What has another name in other formats."""
 
 
 def misspelt(element: Element, path: str) -> Iterator[tuple[str, str]]:
@@ -31,7 +33,8 @@ def misspelt(element: Element, path: str) -> Iterator[tuple[str, str]]:
         *((key, f'@{key}', None) for key in element.keys()),  # noqa: SIM118  an Element
         *((each.tag, step, each) for step, each in zip(steps_of(children), children, strict=True)),
     ):
-        near = '' if key in known else nearest(key, known)
+        near = '' if key in known else nearest(key, known) or (
+            _OTHERWISE.get(key, '') if _OTHERWISE.get(key) in known else '')
         homes = [tag for tag, words in _KNOWN.items() if key in words and child is not None]
         if near:
             yield f'{path}/{step}', f'has no effect: unknown in URDF{meant(near)}'

@@ -151,7 +151,8 @@ def numbers(
         values.append(value)
     if count is not None and len(values) != count:
         plural = 'number' if count == 1 else 'numbers'
-        raise SourceError(path, f'expected {count} {plural}, got {len(values)}')
+        hint = '; write x, y and z' if count == 3 else ''
+        raise SourceError(path, f'expected {count} {plural}, got {len(values)}{hint}')
     return values
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from mistakes import TEXTS
-from propulsion_ros.graph import actuator_numbers as n
+from propulsion_ros.graph import actuator_numbers as rows
 from propulsion_ros.graph import physical_numbers as p
+from propulsion_ros.graph import robot_numbers as n
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.read_layout import sources_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
@@ -91,7 +92,7 @@ def test_given_radius_is_judged_once():
     changes = [('<direction>', '<rotor_radius>0.1</rotor_radius> <direction>')]
     robot = layout_of('quadrotor', changes=changes)
     group = robot.groups[0]
-    assert np.isnan(n.actuators(robot, group).blades).all()
+    assert np.isnan(rows.actuators(robot, group).blades).all()
     assert np.isfinite(p.spinning(robot, group).load).all()
 
 
@@ -109,3 +110,78 @@ def test_fin_that_meets_the_stream_backwards_is_half_a_turn_off():
     (number,) = p.headings(layout_of('boat', changes=changes))
     # The jet pushes a little upwards.
     assert number.value == pytest.approx(180.0 - math.degrees(math.atan(1.0 / 72.0)), abs=0.01)
+
+
+@pytest.mark.parametrize('places', [(-0.7, 0.4), (0.2, 0.7), (-0.9, -0.1)], ids=str)
+def test_fins_lift_at_the_mean_of_their_places_by_area(places):
+    fin = TEXTS['boat'][TEXTS['boat'].index('<fin name'):TEXTS['boat'].index('</fin>') + 6]
+    other = fin.replace('rudder', 'other').replace('fin_joint', 'other_joint').replace(
+        '>0.1<', '>0.2<').replace('>0.3<', '>0.6<')
+    robot = layout_of('boat', changes=[
+        ('"-0.7 0 0"', f'"{places[0]} 0 0"'), (fin, fin + other),
+        ('<link name="fin"/>', '<link name="fin"/> <link name="other"/>'),
+        ('<joint name="nozzle_joint"', '<joint name="other_joint" type="revolute"> '
+         f'<parent link="base_link"/> <child link="other"/> <origin xyz="{places[1]} 0 0"/> '
+         '<axis xyz="0 0 1"/> <limit lower="-0.5" upper="0.5"/> </joint> '
+         '<joint name="nozzle_joint"'),
+    ])
+    (number,) = p.margins(robot)
+    # Of similar fins, one has four times the area; its moment acts a little behind its place.
+    at = (places[0] + 4.0 * places[1]) / 5.0 - robot.body.com[0]
+    assert number.value == pytest.approx(at, abs=0.02)
+    assert number.of == pytest.approx(p.size_of(robot))
+
+
+@pytest.mark.parametrize(('height', 'count'), [(-0.3, 0), (0.5, 1)], ids=['wet', 'dry'])
+def test_propellers_of_what_floats_are_held_against_the_water(height, count):
+    body = {'body.fluid_density': 1000.0, 'body.hulls.names': ['hull'],
+            'body.hulls.size': [1.5, 0.5, 0.2], 'body.ground': False}
+    robot = layout_of('boat', {'vehicle': body}, changes=[('"-0.6 0 0"', f'"-0.6 0 {height}"')])
+    (number,) = p.dry_propellers(robot)
+    draft = robot.body.mass / (1000.0 * 1.5 * 0.5)
+    assert number.value == pytest.approx(height + 0.1 - draft, abs=1e-9)
+    assert (number.value > 0.0) == bool(count)
+
+
+@pytest.mark.parametrize(('lean', 'count'), [
+    ((0.2, -0.2), 0), ((0.2, 0.0), 1), ((0.2, 0.2), 2),
+], ids=['mirrored', 'one', 'both to one side'])
+def test_pairs_are_mirror_images_or_half_a_turn(lean, count):
+    robot = layout_of('quadrotor', changes=[
+        (f'"0 {y} 0"', f'"0 {y} 0" rpy="{angle} 0 0"')
+        for y, angle in zip((0.2, -0.2), lean, strict=True)
+    ])
+    angles = [number.value for number in n.mirrored(robot)]
+    assert sum(angle > 1.0 for angle in angles) == min(count, 1)
+    assert max(angles) == pytest.approx(math.degrees(abs(sum(lean))), abs=1e-5)
+
+
+def test_rotors_that_lean_along_their_turn_are_half_a_turn_alike():
+    robot = layout_of('quadrotor', changes=[
+        (f'"0 {y} 0"', f'"0 {y} 0" rpy="0 {y} 0"') for y in (0.2, -0.2)
+    ])
+    assert max(number.value for number in n.mirrored(robot)) == pytest.approx(0.0, abs=1e-5)
+
+
+@pytest.mark.parametrize(('roll', 'names', 'count'), [
+    (0.0, ('front', 'left', 'rear', 'right'), 0), (0.0, ('rear', 'left', 'front', 'right'), 2),
+    (0.0, ('front', 'right', 'rear', 'left'), 2), (math.pi, ('front', 'right', 'rear', 'left'), 0),
+    (0.0, ('a', 'b', 'c', 'd'), 0), (0.0, ('tail', 'left', 'bow', 'right'), 2),
+], ids=['right', 'fore and aft', 'sides', 'z down', 'no words', 'other words'])
+def test_places_are_held_against_names(roll, names, count):
+    changes = [(f'<rotor name="{old}">', f'<rotor name="{new}_">')
+               for old, new in zip(('front', 'left', 'rear', 'right'), names, strict=True)]
+    robot = layout_of('quadrotor', {'vehicle': {'body.start_rpy': [roll, 0.0, 0.0]}},
+                      changes=changes)
+    assert sum(number.value < 0.0 for number in n.sides(robot)) == count
+
+
+@pytest.mark.parametrize(('curve', 'needed'), [('0 8', 8.0), ('0 2', 8.0)], ids=str)
+def test_full_throttle_is_held_against_the_largest_thrust(curve, needed):
+    robot = layout_of('quadrotor', changes=[
+        ('<update_rate>', '<command_interface>throttle</command_interface> <update_rate>'),
+        ('<direction>', f'<esc_curve>{curve}</esc_curve> <direction>'),
+    ])
+    ends = p.ends(robot, robot.groups[0])
+    np.testing.assert_allclose(ends.full, float(curve.split()[1]))
+    np.testing.assert_allclose(ends.needed, needed)

@@ -131,6 +131,22 @@ def test_commands_that_are_shares_are_told_apart(efforts, words):
     assert group.loop.small_commands == words
 
 
+@pytest.mark.parametrize(('speeds', 'words'), [
+    pytest.param([3000.0, 20.0], 'a did 0.2 of what was sent; is that in rad/s, not rpm?',
+                 id='rpm'),
+    pytest.param([900.0, 20.0], '', id='a little beyond'),
+    pytest.param([0.0, 0.0], 'every command was 0, so nothing pushed', id='zeros'),
+])
+def test_commands_are_held_against_what_is_done(speeds, words):
+    group = Group(Thrusters(ThrustersParams(
+        names=['a', 'b'], rotor_constant=[1e-4], max_command=[600.0], dynamics=['zero_order'],
+    )))
+    assert not group.run().loop.unfollowed
+    for ms in (10, 20, 30):
+        group.command(ms, velocity=speeds)
+    assert group.loop.unfollowed == words
+
+
 @pytest.mark.parametrize(('make', 'ports'), [
     pytest.param(thrusters, ['~/command'], id='joints'),
     pytest.param(lambda: Fam(FamParams()), ['~/wrench_command', '~/inertia'], id='a wrench'),

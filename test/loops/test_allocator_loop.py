@@ -133,6 +133,12 @@ def test_several_axes_are_reported_together(host):
     )
 
 
+@pytest.mark.parametrize(('force', 'asks'), [(60.0, False), (400.0, True)], ids=['near', 'far'])
+def test_a_demand_in_another_unit_is_asked_for(host, force, asks):
+    demand(host, 0.0, 0.0, force, 0.0, 0.0, 0.0)
+    assert health(host)[1].endswith('; is it in N and N m?') == asks
+
+
 def test_a_small_miss_beside_a_large_demand_is_none(host):
     demand(host, 0.005, 0.0, 10.0, 0.0, 0.0, 0.0)
     assert health(host)[:2] == (OK, 'ok')

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import names, quantity, validate
+from propulsion_ros.settings.quantity import names, quantity, spec_of, validate, value_faults
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,6 +43,18 @@ def test_one_row_serves_all_rows():
     np.testing.assert_array_equal(params.axis, [[0, 1, 0], [0, 1, 0]])
 
 
+@pytest.mark.parametrize(('value', 'lo', 'is_refused'), [
+    (0.5, -np.inf, True), (0.5, -1.0, True), (0.5, 0.0, False), (0.0, -np.inf, False),
+    ([0.5], -np.inf, True), ([0.1, 0.2, 0.3], -np.inf, False),
+])
+def test_one_number_is_no_place_where_each_has_a_sign(value, lo, is_refused):
+    place = quantity(0.0, 'm', doc='place', shape=(3,), lo=lo)
+    spec = spec_of(place)
+    found = [str(error) for error in value_faults('place', spec, value)]
+    assert found == ["parameter 'place': expected 3 values, got 1; write x, y and z, also those "
+                     'that are 0'] * is_refused
+
+
 def test_arrays_cannot_be_changed():
     params = Params(names=['x'])
     with pytest.raises(ValueError, match='read-only'):
@@ -68,11 +80,13 @@ def test_caller_keeps_its_own_array():
     pytest.param({'gain': True}, "parameter 'gain': expected a number, got True", id='bool'),
     pytest.param({'gain': [1, 2, 3]}, "parameter 'gain': expected 2 values, got 3", id='count'),
     pytest.param(
-        {'axis': [1, 2]}, "parameter 'axis': expected 6 values (3 for each of 2 names), got 2",
+        {'axis': [1, 2]}, "parameter 'axis': expected 6 values (3 for each of 2 names), got 2; "
+        'write x, y and z, also those that are 0',
         id='count of rows',
     ),
     pytest.param(
-        {'axis': 1}, "parameter 'axis': expected 6 values (3 for each of 2 names), got 1",
+        {'axis': 1}, "parameter 'axis': expected 6 values (3 for each of 2 names), got 1; "
+        'write x, y and z, also those that are 0',
         id='one number is no direction',
     ),
     pytest.param({'count': 1.5}, "parameter 'count': expected an integer, got 1.5", id='integer'),

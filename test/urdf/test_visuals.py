@@ -49,7 +49,7 @@ def test_collisions_stand_for_a_robot_without_visuals():
 @pytest.mark.parametrize(('geometry', 'expected'), [
     ('', 'expected box, cylinder, sphere or mesh, got nothing'),
     ('<cone radius="1"/>', "expected box, cylinder, sphere or mesh, got 'cone'"),
-    ('<box size="1 1"/>', 'expected 3 numbers, got 2'),
+    ('<box size="1 1"/>', 'expected 3 numbers, got 2; write x, y and z'),
     ('<box size="1 1 0"/>', 'expected sizes above 0, got 0'),
     ('<sphere radius="nan"/>', 'nan is not finite'),
     ('<sphere/>', 'expected 1 number, got 0'),

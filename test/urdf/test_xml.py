@@ -61,7 +61,8 @@ def test_numbers_are_finite():
     pytest.param('1e400', {}, 'p: 1e400 is not finite', id='overflow'),
     pytest.param('1,2', {}, "p: expected a number, got '1,2'; write a point in a number, "
                  'and a space between two', id='comma'),
-    pytest.param('1 2', {'count': 3}, 'p: expected 3 numbers, got 2', id='two of three'),
+    pytest.param('1 2', {'count': 3}, 'p: expected 3 numbers, got 2; write x, y and z',
+                 id='two of three'),
     pytest.param('1 2', {'count': 1}, 'p: expected 1 number, got 2', id='two of one'),
     pytest.param('-1e10', {'largest': 1e9}, 'p: expected at most 1e+09, got -1e10',
                  id='too large'),

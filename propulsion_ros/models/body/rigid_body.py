@@ -148,7 +148,8 @@ class BodyParams:
         0.0, 'm', doc='height of the world origin above sea level', lo=-1000.0, hi=86000.0
     )
     drag_area: FloatArray = quantity(
-        0.0, 'm^2', doc='drag coefficient times area along each body axis', lo=0.0, shape=(3,)
+        0.0, 'm^2', doc='drag coefficient times area along each body axis', lo=0.0, shape=(3,),
+        usual=(0.0, 1e3),  # Of ships; `drag` holds it against the robot.
     )
     drag_over_mach: str = quantity(
         '', kind=str,

@@ -146,7 +146,8 @@ class BoostersParams(EscParams):
                 if not np.isclose(peak, self.max_thrust[i], rtol=1e-6, atol=0.0):
                     raise ConfigError(
                         'thrust_curve',
-                        f'peaks at {peak:g} N, expected max_thrust, {self.max_thrust[i]:g} N', i,
+                        f'peaks at {peak:g} N, expected max_thrust, {self.max_thrust[i]:g} N; '
+                        f'write {peak:g} there, or scale the curve', i,
                     )
         if self.esc_gives == 'speed':
             raise ConfigError('esc_gives', 'expected thrust, a booster has no speed, got speed')

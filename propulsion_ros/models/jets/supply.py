@@ -45,22 +45,22 @@ class SupplyParams(VesselsParams):
         doc='gas: cold gas, whose own pressure falls; liquid: monopropellant that a gas drives out '
         '(blow-down); constant: the pressure stays until nothing is left',
     )
-    pressure: FloatArray = per_row(1e6, 'Pa', doc='of the full tank', lo=1.0, hi=1e10)
+    pressure: FloatArray = per_row(1e6, 'Pa', doc='gas, liquid: of the full tank', lo=1.0, hi=1e10)
     regulated_pressure: FloatArray = per_row(
         0.0, 'Pa', lo=0.0, hi=1e10,
-        doc='that a regulator gives the jets while the tank has more, and that of max_thrust; '
-        '0: no regulator, max_thrust is that at the pressure of the full tank',
+        doc='gas, liquid: that a regulator gives the jets while the tank has more, and that of '
+        'max_thrust; 0: no regulator, max_thrust is that at the pressure of the full tank',
     )
     min_pressure: FloatArray = per_row(
-        0.0, 'Pa', doc='of the tank; below it the jets get nothing', lo=0.0, hi=1e10
+        0.0, 'Pa', doc='gas, liquid: of the tank; below it the jets get nothing', lo=0.0, hi=1e10
     )
     temperature: FloatArray = per_row(
-        293.15, 'K', doc='at the start', lo=1.0, hi=1e4, usual=(150.0, 600.0)
+        293.15, 'K', doc='gas, liquid: at the start', lo=1.0, hi=1e4, usual=(150.0, 600.0)
     )
     polytropic_exponent: FloatArray = per_row(
         1.0, lo=1.0, hi=2.0,
-        doc='of the gas: 1, the walls keep its temperature (isothermal); its ratio of specific '
-        'heats, no heat gets in (adiabatic); between them, some does',
+        doc='gas, liquid: of the gas: 1, the walls keep its temperature (isothermal); its ratio '
+        'of specific heats, no heat gets in (adiabatic); between them, some does',
     )
     ullage: FloatArray = per_row(
         0.3, doc='liquid: part of the tank that gas fills when it is full', lo=0.01, hi=0.99
