@@ -398,17 +398,27 @@ def _of_flight(drawn: Drawn, case: Case, drogue: float, main: float) -> dict[str
     if set(SOURCES[case.source]) == {source for source, _ in drawn.faults}:
         due = max(due, PAD + scene.timer)
     low = (motion.time >= due) & (motion.height < MAIN_HEIGHT)
-    main_due = float(motion.time[low.argmax()])
+    due, main_due = (
+        _once_on(drawn, each) for each in (due, float(motion.time[low.argmax()]))
+    )
     ends = scene.touchdown
     must_main = main_due + LATE < ends
     early = drogue < scene.apogee - PREMATURE and motion.speed[motion.at(drogue)] > _COAST
     return {
-        'missed': int(not drogue <= ends) + int(must_main and not main <= ends),
+        'missed': int(due < ends and not drogue <= ends) + int(must_main and not main <= ends),
         'premature': int(early and not is_bidden),
         'late': int(due + LATE < drogue <= ends) + int(
             must_main and max(main_due, drogue) + LATE < main <= ends
         ),
     }
+
+
+def _once_on(drawn: Drawn, due: float) -> float:
+    """Return when a computer can do what is due at a time: without power it does nothing [s]."""
+    for at, away in drawn.restarts:
+        if at <= due < at + away:
+            due = at + away
+    return due
 
 
 _PREFIX = 'ground.'

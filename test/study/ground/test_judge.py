@@ -65,6 +65,19 @@ def test_what_a_charge_is(monkeypatch, pulse, expected):
     assert {key: row[key] for key in VERDICTS if row[key]} == expected
 
 
+@pytest.mark.parametrize(('pulse', 'expected'), [(29.5, {}), (32.0, {'late': 1})])
+def test_a_charge_is_late_only_once_the_computer_is_on_again(monkeypatch, pulse, expected):
+    case = Case('flight', 'odometry', 1, restarts=1, pins={
+        'restart.at': 17.0, 'restart.away': 12.0,
+    })
+    drawn, notes = draw(case), Notes()
+    notes.phases = [(6.0, 'launch')]
+    notes.events = [(pulse, 'drogue parachute'), (pulse, 'main parachute')]
+    monkeypatch.setattr('propulsion_ros.study.ground.judge.fly', lambda case: (drawn, notes))
+    row = judge(case)
+    assert {key: row[key] for key in VERDICTS if row[key]} == expected
+
+
 STUDY = """
 kind: ground
 cases: 2
