@@ -22,7 +22,8 @@ _REPEATS_NS = (500_000_000, 10_000_000_000)  # for how long a channel may repeat
 _HELD = 1.5  # a value that repeats itself between moves is held, for so many times their interval
 _STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothing certain
 _SCATTER_TIME = 1.0  # over which the noise of a channel is measured [s]
-_MIDDLE = 7  # least readings whose median says how noisy they are
+_COMPARED = 7  # least readings that say how noisy they are, by the quartile of
+_QUARTILES = {1: 0.1015, 3: 0.404}  # their squares, which is so much of the mean of normal ones
 _GLITCH = 10.0  # times its variance, of what is no noise
 _FAR_OFF = 25.0  # times that of one reading, of what is a glitch
 
@@ -166,11 +167,11 @@ class Feed:
             variance = squares / (count * (count - 1))
         elif count > 1:
             variance = math.fsum(self._noises[before:]) / count**2
-        if len(self._noises) >= _MIDDLE:
-            # The median: a step or one far off is no noise.
-            middle = sorted(self._noises)[len(self._noises) // 2]
-            noise = min(middle / count, _GLITCH * (self._variance + 1.0))
-            del self._noises[:-_MIDDLE + 1]
+        if len(self._noises) >= _COMPARED:
+            # One that is far off is no noise, and spoils three.
+            least = sorted(self._noises)[(len(self._noises) - 1) // 4]
+            noise = min(least / _QUARTILES[len(mean)] / count, _GLITCH * (self._variance + 1.0))
+            del self._noises[:-_COMPARED + 1]
             news = -math.expm1(-min(seconds / _SCATTER_TIME, 1.0))
             self._variance += news * (noise - self._variance)
         self._sum.clear()
