@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from xml.etree.ElementTree import Element
 
 from propulsion_ros.settings.flat import meant, nearest
@@ -23,6 +24,8 @@ _KNOWN = {tag: words.split() for tag, words in {
 """Attributes of an element, and what it holds, as urdfdom reads them."""
 _OTHERWISE = {'pose': 'origin', 'position': 'xyz', 'rotation': 'rpy', 'orientation': 'rpy'}
 """What has another name in other formats."""
+_MOST = 1000
+"""Attributes of an element that are looked at."""
 
 
 def misspelt(element: Element, path: str) -> Iterator[tuple[str, str]]:
@@ -30,7 +33,7 @@ def misspelt(element: Element, path: str) -> Iterator[tuple[str, str]]:
     known = _KNOWN.get(element.tag, [])
     children = list(element) if known else []
     for key, step, child in (
-        *((key, f'@{key}', None) for key in element.keys()),  # noqa: SIM118  an Element
+        *((key, f'@{key}', None) for key in islice(element.keys(), _MOST)),
         *((each.tag, step, each) for step, each in zip(steps_of(children), children, strict=True)),
     ):
         near = '' if key in known else nearest(key, known) or (
