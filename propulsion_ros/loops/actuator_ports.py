@@ -545,7 +545,8 @@ class ActuatorPorts(StampedPorts):
 
     def _compare(self, output: Output) -> None:
         """Add up what is asked for, and what joints and speeds do of it."""
-        self._asked += np.minimum(np.nan_to_num(np.abs(self.core.hold.last)), _MOST)
+        asked = np.abs(self.core.hold.last)
+        self._asked += np.where(asked < _MOST, asked, 0.0)
         for field, (own, seen) in self._followed.items():
             done = getattr(output, field)
             if done is not None:
