@@ -24,7 +24,7 @@ _STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothi
 _SCATTER_TIME = 1.0  # over which the noise of a channel is measured [s]
 _COMPARED = 7  # least readings that say how noisy they are, by the quartile of
 _QUARTILES = {1: 0.1015, 3: 0.404}  # their squares, which is so much of the mean of normal ones
-_GLITCH = 10.0  # times its variance, of what is no noise
+_GLITCH = 3.0  # times its variance, of what is no noise
 _FAR_OFF = 25.0  # times that of one reading, of what is a glitch
 
 

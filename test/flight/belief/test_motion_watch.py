@@ -554,6 +554,17 @@ def test_noise_of_a_height_is_what_leaves_its_line(rate, speed, sigma, least, mo
     assert least <= np.median(found) < most
 
 
+@pytest.mark.parametrize(('share', 'most'), [(0.1, 2.0), (0.25, 25.0)])
+def test_spikes_of_single_readings_are_hardly_noise(share, most):
+    """Beside one of four, noise grew without end, and a sound height was a broken one."""
+    feed, rng, found = Feed(40_000_000, 3.0, 50.0), np.random.default_rng(5), []
+    for i in range(800):
+        spike = 200.0 * rng.choice([-1.0, 1.0]) if rng.random() < share else 0.0
+        mean = feed.take(i * 50_000_000, (spike + 0.3 * rng.standard_normal(),), learns=False)
+        found += [] if mean is None else [mean.noise]
+    assert np.mean(found) < most
+
+
 def test_what_was_read_before_a_gap_is_in_no_mean_after_it():
     """The first mean of a rocket that was 28 m higher after a gap of 1.2 s was 9 m."""
     feed = Feed(40_000_000, 3.0, 50.0)
