@@ -77,7 +77,7 @@ def _with(log, apogee, back):
 
 @pytest.mark.part('flights')
 def test_library_of_faults(logs):
-    """The whole of it: 5 missed, 2 of them of a log with a sample a second, 45 late."""
+    """The whole of it: 4 missed, 2 of them of a log with a sample a second, 45 late."""
     rng = np.random.default_rng(19)
     every = [(fault, log) for fault in FAULTS for log in logs]
     chosen = rng.permutation(len(every))[:COUNT].tolist()
