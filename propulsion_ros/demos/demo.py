@@ -189,12 +189,13 @@ def motion_page(title: str, recording: Recording) -> Page:
     ]
     panels += _panels_of_actuators(recording)
     # What is always 0 shows nothing.
-    shown = [
-        panel for panel in panels
-        if any(np.any(np.abs(each.y) > _STILL) for each in panel.traces)
-    ]
-    left_out = ', '.join(panel.heading.partition(' [')[0] for panel in panels if panel not in shown)
+    left_out = ', '.join(panel.heading.partition(' [')[0] for panel in panels if _is_still(panel))
+    shown = [panel for panel in panels if not _is_still(panel)]
     return recording.page(f'{title} (0 all the time: {left_out})' if left_out else title, shown)
+
+
+def _is_still(panel: Panel) -> bool:
+    return not any(np.any(np.abs(each.y) > _STILL) for each in panel.traces)
 
 
 def _panels_of_actuators(recording: Recording) -> list[Panel]:

@@ -143,6 +143,7 @@ def mirrored(robot: RobotLayout) -> Iterator[Number]:
         if isinstance(family, SteeredFamily) and is_steered:
             limits = np.clip(family.joint_limits, -math.pi, math.pi)
             ends = [family.carried(group.matrix, end)[:3].T for end in limits]
+        alike = (np.abs(layout.axis @ layout.axis.T) > _ALONG).sum(axis=1)
         ways = [_MIRROR]
         if group.matrix.shape[1] and all(_at(places, place * _HALF_TURN) for place in places):
             ways.append(_HALF_TURN)
@@ -156,9 +157,8 @@ def mirrored(robot: RobotLayout) -> Iterator[Number]:
                     along = np.array([end[i] for end in ends]) @ np.array(images).T
                     # What pushes both ways may be either way round.
                     worst = float((along if is_steered else np.abs(along)).max(axis=1).min())
-                    alike = np.abs(layout.axis @ layout.axis.T) > _ALONG
                     # The odd one is named.
-                    odd, other = (i, k) if alike[i].sum() <= alike[k].sum() else (k, i)
+                    odd, other = (i, k) if alike[i] <= alike[k] else (k, i)
                     who = f'from the mirror image of {layout.names[other]}, {layout.names[odd]} is '
                     angle = math.degrees(math.acos(min(worst, 1.0)))
                     rows.append(Number('axis or chord', angle, who, 1.0, 3 * odd, group.name))

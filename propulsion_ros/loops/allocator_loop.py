@@ -199,12 +199,12 @@ class AllocatorLoop:
         if not missed.any():
             return
         self._misses += 1
+        made = demand - allocation.residual
         self._missed = '; '.join(
             f'{WRENCH_NAMES[i]}: {_number(demand[i], unit)} wanted, '
-            f'{_number(demand[i] - allocation.residual[i], unit)} allocated'
+            f'{_number(made[i], unit)} allocated'
             for i, unit in zip(np.flatnonzero(missed), _UNITS[missed], strict=True)
         )
-        made = demand - allocation.residual
         # Of nothing no unit is known.
         if np.any(missed & (np.abs(demand) > _FAR * np.abs(made)) & (np.abs(made) > _TINY)):
             self._missed += '; is it in N and N m?'

@@ -137,8 +137,7 @@ class LinkTree:
         for element in robot.findall('joint'):
             self._left_out.add(element.get('name', ''))
             with faults.kept():
-                free = self._links.keys() - self._ends.keys()
-                self._add_joint(_read_joint(element, self._links, free, faults))
+                self._add_joint(_read_joint(element, self._links, self._ends, faults))
         roots = [link for link in self._links if link not in self._parent]
         self.root = next(iter([*roots, *self._links]), '')
         if len(roots) != 1 and not self._left_out:
@@ -296,7 +295,7 @@ def _require(kind: str, name: str, known: Collection[str], path: str) -> str:
 
 
 def _read_joint(
-    element: Element, links: Collection[str], free: Collection[str], faults: Faults
+    element: Element, links: Collection[str], ends: Collection[str], faults: Faults
 ) -> Joint:
     """Return a joint; a wrong kind or number of it is taken as if it were not given."""
     name = name_of(element, 'robot/joint')
@@ -307,8 +306,7 @@ def _read_joint(
         faults.add(SourceError(
             f'{path}/@type', f'expected one of {", ".join(_KINDS)}, got {kind!r}{near}'
         ))
-    parent = _end(element, 'parent', path, links, links)
-    child = _end(element, 'child', path, links, free)
+    parent, child = _end(element, 'parent', path, links), _end(element, 'child', path, links, ends)
     origin, axis, limits = IDENTITY, np.array([1.0, 0.0, 0.0]), None
     with faults.kept():
         origin = origin_of(element, path)
@@ -330,15 +328,16 @@ def _read_joint(
 
 
 def _end(
-    element: Element, tag: str, path: str, links: Collection[str], likely: Collection[str]
+    element: Element, tag: str, path: str, links: Collection[str], taken: Collection[str] = ()
 ) -> str:
-    """Return the link that a joint has at one end, one of the likely ones where it is misspelt."""
+    """Return the link that a joint has at one end; a misspelt one is none that is taken."""
     end = element.find(tag)
     link = None if end is None else end.get('link')
     if link is None:
         raise SourceError(f'{path}/{tag}', 'expected a link attribute')
     if link not in links:
-        near = suggestion(link, likely) or f'; add <link name="{link}">'
+        near = suggestion(link, [each for each in links if each not in taken])
+        near = near or f'; add <link name="{link}">'
         raise SourceError(f'{path}/{tag}', f'unknown link {link!r}{near}')
     return link
 

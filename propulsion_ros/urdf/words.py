@@ -36,8 +36,8 @@ def misspelt(element: Element, path: str) -> Iterator[tuple[str, str]]:
         *((key, f'@{key}', None) for key in islice(element.keys(), _MOST)),
         *((each.tag, step, each) for step, each in zip(steps_of(children), children, strict=True)),
     ):
-        near = '' if key in known else nearest(key, known) or (
-            _OTHERWISE.get(key, '') if _OTHERWISE.get(key) in known else '')
+        other = _OTHERWISE.get(key, '')
+        near = '' if key in known else nearest(key, known) or (other if other in known else '')
         homes = [tag for tag, words in _KNOWN.items() if key in words and child is not None]
         if near:
             yield f'{path}/{step}', f'has no effect: unknown in URDF{meant(near)}'

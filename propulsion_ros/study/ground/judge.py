@@ -398,16 +398,17 @@ def _of_flight(drawn: Drawn, case: Case, drogue: float, main: float) -> dict[str
     if set(SOURCES[case.source]) == {source for source, _ in drawn.faults}:
         due = max(due, PAD + scene.timer)
     low = (motion.time >= due) & (motion.height < MAIN_HEIGHT)
-    due, main_due = (
+    on_due, main_due = (
         _once_on(drawn, each) for each in (due, float(motion.time[low.argmax()]))
     )
     ends = scene.touchdown
+    is_off = due < ends <= on_due
     must_main = main_due + LATE < ends
     early = drogue < scene.apogee - PREMATURE and motion.speed[motion.at(drogue)] > _COAST
     return {
-        'missed': int(due < ends and not drogue <= ends) + int(must_main and not main <= ends),
+        'missed': int(not (is_off or drogue <= ends)) + int(must_main and not main <= ends),
         'premature': int(early and not is_bidden),
-        'late': int(due + LATE < drogue <= ends) + int(
+        'late': int(on_due + LATE < drogue <= ends) + int(
             must_main and max(main_due, drogue) + LATE < main <= ends
         ),
     }
