@@ -291,7 +291,7 @@ class FlightState:
         velocity = sane(sample.velocity)
         self._follow_motion(sample, is_silence=is_silence)
         self._sense(known, velocity)
-        self._consider_record(known, velocity)
+        self._consider_record(known)
         self._observe(known)
         controls, fired = self._events.update(
             self._clock.now_ns, known if self._is_legacy else self._apogee_watch.filtered(known),
@@ -384,7 +384,7 @@ class FlightState:
         self._motion.update(
             self._clock.now_ns - self._skipped_ns, Readings() if is_silence else readings,
             learns=not (self.phase.is_armed or self.holds_record),
-            has_flown=self.liftoff is not None,
+            has_flown=self.liftoff is not None or self._record.may_be_blocked,
         )
 
     def _is_attitude_stuck(self, sample: Sample) -> bool:
@@ -556,11 +556,7 @@ class FlightState:
             return problem
         if not snapshot.phase.is_armed:
             return 'it is of no armed phase'
-        self._record.offer(snapshot, heartbeat_age, least_age)
-        self._motion.begin(
-            in_air=snapshot.phase is not Phase.LAUNCH, is_supported=snapshot.is_supported,
-            held=snapshot.held,
-        )
+        self._record.offer(snapshot, heartbeat_age, least_age, motion=self._motion)
         return ''
 
     @property
@@ -573,11 +569,9 @@ class FlightState:
         """Whether a recorded flight may still be resumed, also one that was set aside."""
         return self._record.is_held
 
-    def _consider_record(self, sample: Sample, velocity: float) -> None:
-        """Judge the record by a sample and a velocity that is measured."""
-        record = self._record.judge(
-            self._clock.now_ns, sample, velocity, self._departure
-        )
+    def _consider_record(self, sample: Sample) -> None:
+        """Judge the record by a sample and what is believed of the motion."""
+        record = self._record.judge(self._clock.now_ns, sample, self._motion)
         if record is not None:
             self._resume(record, sample)
 

@@ -8,23 +8,21 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from propulsion_ros.flight.belief.departure import PUSH, Departure
+from propulsion_ros.flight.belief.departure import CERTAIN, PUSH
+from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.events.events import EventRecord
 from propulsion_ros.flight.events.variables import Sample
-from propulsion_ros.flight.motion.signs import Fall, LiveValue, MotionSigns, Repeated, Slope
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.phases.progress import Mark, Marks, Vertex
 from propulsion_ros.timing.dwell import Dwell
 
 _LATEST_START_NS = 500_000_000  # samples may be on their way while a record is written
+_FRESH = 60.0  # what has flown so shortly before is on no bench [s]
+_STALE = 5.0  # times as long must it fly where it may be there
+_SHORT = 0.2  # share of the time for which it certainly flies
+_HARDLY = 0.05  # probability up to which hardly anything holds it
 _CERTAIN_RISE = 100.0  # no sensor that settles or drifts on the ground gains so much [m]
-_UNCERTAIN = 3.0  # times as long must motion last where the age of the record is uncertain
-_REST_WINDOW = 1.0  # over which an altitude at rest has no slope [s]
-_CHAIN = 3.0  # times as long may it be away on the pad: a restart may follow another one
-_REST_ACCELERATION = 1.5  # net of gravity, at most, of what rests [m/s^2]
-_FRESH_NS = 60_000_000_000  # what has flown so shortly before is on no bench
-_AGREES = 0.25  # of a velocity input, which the slope of a live altitude must show
 
 
 @dataclass(frozen=True)
@@ -114,25 +112,21 @@ _WAIT, _RESUME = Verdict(Outcome.WAIT), Verdict(Outcome.RESUME)
 
 
 class Resumption:
-    """Judges from the first samples after a restart.
+    """Judges by what is believed of the motion since a restart whether a recorded flight goes on.
 
-    A flight goes on where the vehicle is far above or below its pad and moves up or down, or is in
-    free fall; where the altitude is dead, motion is enough. Far from the pad it need not move if
-    its apogee was not seen yet and the process was away shortly. One that was armed
-    on its pad goes on once a liftoff is seen, or where it is high and moves for three times as
-    long after short restarts.
-    Of a vehicle that was not certainly flying within the last minute, an altitude that sinks is
-    believed as `Fall` does: a barometer that settles after a start sinks too.
-    A flight that was not yet at its apogee also goes on where a push is seen that is a liftoff.
-    A flight in the air also goes on where no sensor gives anything new, if the process was away
-    shortly by the clock since boot, which is never set. What is stuck gives nothing new, which
-    counts only where the record has a liftoff.
+    The belief begins with the record. A flight goes on where hardly anything holds the vehicle for
+    ``resume_time``, by a height or a speed that lives, or for a fifth of that where it certainly
+    flies; five times as long after more than a minute, or where the age of the record is not
+    known. Where neither lives it goes on if the process was away shortly by the clock since boot,
+    which is never set. It is over once something certainly holds the vehicle.
 
-    It is over where the vehicle rests. A vehicle that was armed and rests on its pad is armed
-    again if the process was away shortly; else its record is set aside. A record that is too old
-    is dropped, and so is one that no sample has confirmed for so long. Where stamps do not give its
-    age, since the clock was set or lost, motion must last three times as long. After a boot that
-    is where they add more than ``resume_heartbeat`` to the time since it.
+    A vehicle that was armed on its pad and rests there is armed again where the process was away
+    shortly, and set aside elsewhere. It is resumed in flight once it has left the pad, or flies
+    less than a minute after the record in the same boot: what is switched on may be on a bench.
+
+    A record that is too old is dropped, and so is one that no sample has confirmed for so long.
+    After a boot stamps count as its age where they add at most ``resume_heartbeat`` to the time
+    since that.
 
     Parameters
     ----------
@@ -155,8 +149,8 @@ class Resumption:
     is_aside : bool
         Whether it was armed on its pad, rests, and is resumed only once a liftoff is seen.
     is_aloft : bool
-        Whether it was armed on its pad and is high and moving after short restarts: its liftoff
-        went unseen.
+        Whether it was armed on its pad and flies, by a height or a speed that is believed: its
+        liftoff went unseen.
     """
 
     def __init__(
@@ -168,26 +162,23 @@ class Resumption:
         least_age: float = math.nan,
     ) -> None:
         self.snapshot = snapshot
-        self.is_aside = False
-        self.is_aloft = False
+        self.is_aside = self.is_aloft = False
         self._params = params
         self._heartbeat_age, self._least_age = heartbeat_age, least_age
         self._trusts_stamps = trusts_stamps
         self._begun_ns: int | None = None
-        self._known_ns = self._news_ns = 0
-        time = params.resume_moving_time
-        self._altitude = LiveValue(params.frozen_time)
-        self._velocity = LiveValue(params.frozen_time)
-        self._acceleration = LiveValue(params.frozen_time)
-        limit = params.resume_velocity
-        self._signs = {
-            True: MotionSigns(time, limit), False: MotionSigns(_UNCERTAIN * time, limit)
-        }
-        self._rest_slope = Slope(_REST_WINDOW)
-        self._fall, self._calm = Fall(), Dwell(time)
-        self._away = Repeated(time)
-        self._lowest_high = math.inf
-        self._rest = Dwell(params.resume_time)
+        time = params.resume_time
+        self._rests, self._flies, self._may_fly = Dwell(time), Dwell(time), Dwell(time)
+
+    def begin(self, motion: MotionWatch) -> None:
+        """Begin what is believed of the motion with what the record believes."""
+        record, in_air = self.snapshot, self.snapshot.phase is not Phase.LAUNCH
+        # In the air every second counts, and what was killed switched no sensor off.
+        motion.begin(
+            in_air=in_air, is_supported=record.is_supported, held=record.held,
+            away=self._heartbeat_age,
+            may_settle=math.isinf(self._heartbeat_age) or not in_air,
+        )
 
     def gap_ns(self, clock_ns: int, stamp_ns: int) -> int:
         """Return the time since the record [ns], as far as it is known.
@@ -218,13 +209,7 @@ class Resumption:
         return waited_ns
 
     def judge(
-        self,
-        clock_ns: int,
-        stamp_ns: int,
-        altitude: float,
-        velocity: float,
-        acceleration: float = math.nan,
-        departure: Departure | None = None,
+        self, clock_ns: int, stamp_ns: int, motion: MotionWatch, altitude: float = math.nan
     ) -> Verdict:
         """Take a sample and return what becomes of the flight.
 
@@ -232,86 +217,64 @@ class Resumption:
         ----------
         clock_ns, stamp_ns : int
             On the flight clock, and as stamped [ns].
-        altitude, velocity, acceleration : float
-            As measured, up positive [m], [m/s], [m/s^2] net of gravity; NaN where unknown.
-        departure : Departure or None
-            What was seen of a liftoff since the restart.
+        motion : MotionWatch
+            What is believed since the restart, begun with what the record believes.
+        altitude : float
+            Above the pad [m], NaN where unknown.
         """
         if self._begun_ns is None:
-            self._begun_ns = self._known_ns = self._news_ns = clock_ns
+            self._begun_ns = clock_ns
         reason = self._age_reason(clock_ns, stamp_ns)
         if reason:
             return Verdict(Outcome.DROP, reason)
-        self._sense(clock_ns, altitude, velocity, acceleration)
-        rests = self._rests(clock_ns, altitude, velocity, acceleration)
+        if motion.is_unsettled:
+            return _WAIT
+        is_on = self._goes_on(clock_ns, stamp_ns, motion)
         is_pad = self.snapshot.phase is Phase.LAUNCH
-        # From its apogee a vehicle may fall below the level of its pad.
-        height = altitude if is_pad else abs(altitude)
-        is_away = self._away.update(clock_ns, altitude, height > self._params.resume_height)
-        is_certain = not is_pad and self._is_certain(clock_ns, stamp_ns)
-        is_fresh = is_certain and self.gap_ns(clock_ns, stamp_ns) < _FRESH_NS
-        moves = self._moves(
-            clock_ns, altitude, velocity, acceleration, is_certain,
-            may_settle=not (self._is_flown and is_fresh),
-        )
-        if is_pad:
-            self.is_aloft = (
-                moves and is_away and not self.is_aside
-                and self._heartbeat_age < _CHAIN * self._params.resume_heartbeat
-            )
-            return self._judge_pad(rests, altitude, departure)
-        if is_away and (moves or self._was_ascending_shortly):
+        if self._has_left(motion, altitude, is_on) if is_pad else is_on:
             return _RESUME
-        if moves and not self._altitude.is_alive(clock_ns):
+        if not self._rests.update(clock_ns, motion.is_certain) or self.is_aside:
+            return _WAIT
+        if is_pad and self._was_away_shortly:
             return _RESUME
-        is_pushed = departure is not None and departure.source == PUSH
-        if self.snapshot.phase is Phase.FLIGHT and is_pushed:
-            return _RESUME
-        if self._is_silent(clock_ns):
-            return _RESUME
-        return Verdict(Outcome.DROP, 'the vehicle rests') if rests else _WAIT
+        return Verdict(Outcome.SET_ASIDE if is_pad else Outcome.DROP, 'the vehicle rests')
 
-    def _judge_pad(self, rests: bool, altitude: float, departure: Departure | None) -> Verdict:
-        """Return what becomes of a vehicle that was armed on its pad.
+    def _has_left(self, motion: MotionWatch, altitude: float, is_on: bool) -> bool:
+        """Return whether a vehicle that was armed on its pad has left it since.
 
-        Without any sensor it waits: armed again, it would wait for a liftoff that may have passed.
         What has rested since and was not armed again must be pushed, or rise by 100 m: people may
         be at work on it.
         """
+        departure = motion.departure
         if self.is_aside:
-            is_certain = departure is not None and (
-                departure.source == PUSH or altitude > _CERTAIN_RISE
-            )
-            return _RESUME if is_certain else _WAIT
-        if departure is not None or self.is_aloft:
-            return _RESUME
-        if not rests:
-            return _WAIT
-        is_near = abs(altitude) <= self._params.resume_height
-        if is_near and self._was_away_shortly:
-            return _RESUME
-        return Verdict(Outcome.SET_ASIDE, 'the vehicle rests')
+            is_far = altitude > _CERTAIN_RISE
+            return departure is not None and (departure.source == PUSH or is_far)
+        self.is_aloft = is_on and motion.is_believed and self._heartbeat_age < _FRESH
+        return departure is not None or self.is_aloft
+
+    def _goes_on(self, clock_ns: int, stamp_ns: int, motion: MotionWatch) -> bool:
+        """Return whether a vehicle that flew still flies."""
+        is_fresh = self._is_certain(clock_ns, stamp_ns) and (
+            self.gap_ns(clock_ns, stamp_ns) < _FRESH * 1e9
+        )
+        may_fly = motion.likely <= _HARDLY and (motion.is_seen or self._was_away_shortly)
+        self._flies.update(clock_ns, motion.held <= 1.0 - CERTAIN)
+        self._may_fly.update(clock_ns, may_fly)
+        time = self._params.resume_time * (1.0 if is_fresh else _STALE)
+        return self._flies.has_lasted(_SHORT * time) or self._may_fly.has_lasted(time)
 
     @property
-    def _was_ascending_shortly(self) -> bool:
-        """Whether it flew, without an apogee yet, and the process was away shortly.
+    def may_be_blocked(self) -> bool:
+        """Whether what is level far from the pad may be a blocked port, and no rest.
 
-        What is level far from the pad is then no rest, but a sensor that is blocked.
+        It flew, without an apogee yet, less than a minute ago by the clock since boot: stamps
+        after a boot may be those of a clock that was set, and its barometer may settle.
         """
-        return self.snapshot.phase is Phase.FLIGHT and self._was_away_shortly
+        return self.snapshot.phase is Phase.FLIGHT and self._heartbeat_age < _FRESH
 
     @property
     def _was_away_shortly(self) -> bool:
         return self._heartbeat_age < self._params.resume_heartbeat
-
-    def _is_silent(self, clock_ns: int) -> bool:
-        """Return whether no sensor gives anything, after a restart that was short.
-
-        What is stuck counts as silent only in a flight whose liftoff was seen: a coarse barometer
-        at rest on its pad repeats itself too.
-        """
-        silence_ns = clock_ns - (self._news_ns if self._is_flown else self._known_ns)
-        return self._was_away_shortly and silence_ns >= self._params.resume_silence * 1e9
 
     def _age_reason(self, clock_ns: int, stamp_ns: int) -> str:
         """Return why the record is of another time than now, '' where it is not."""
@@ -335,88 +298,6 @@ class Resumption:
             least_ns = self._least_ns(clock_ns)
             longest_ns = least_ns + self._params.resume_heartbeat * 1e9
         return least_ns - _LATEST_START_NS <= elapsed_ns <= longest_ns
-
-    def _sense(
-        self, clock_ns: int, altitude: float, velocity: float, acceleration: float
-    ) -> None:
-        sensed = (
-            (self._altitude, altitude), (self._velocity, velocity),
-            (self._acceleration, acceleration),
-        )
-        for live, value in sensed:
-            live.update(clock_ns, value)
-            if math.isfinite(value):
-                self._known_ns = clock_ns
-            # A first value is no news: a stuck sensor has one too.
-            if live.is_new and live.is_alive(clock_ns):
-                self._news_ns = clock_ns
-
-    def _moves(
-        self, clock_ns: int, altitude: float, velocity: float, acceleration: float,
-        is_certain: bool, *, may_settle: bool,
-    ) -> bool:
-        """Take a sample and return whether the vehicle certainly moves up or down.
-
-        Parameters
-        ----------
-        clock_ns, altitude, velocity, acceleration
-            As of `judge`.
-        is_certain : bool
-            Whether the age of the record is known.
-        may_settle : bool
-            Whether it may rest, and what sinks be a sensor that settles.
-        """
-        may_climb, may_drop = self._agreement(clock_ns, velocity)
-        sample = clock_ns, altitude, velocity, acceleration, may_climb, may_drop
-        seen = {certain: signs.update(*sample) for certain, signs in self._signs.items()}
-        signs = seen[is_certain]
-        is_alive = self._altitude.is_alive(clock_ns)
-        sinks = signs.drops or signs.sinks
-        is_calm = self._calm.update(clock_ns, abs(acceleration) < _REST_ACCELERATION)
-        rests = is_calm and self._acceleration.is_alive(clock_ns)
-        # A step of a sensor makes a long line rise while a short one sinks.
-        rises = signs.climbs or (signs.rises and not (signs.sinks and may_settle))
-        # After apogee nothing rises, and nor does what has its weight.
-        rises = rises and not rests and self.snapshot.phase is not Phase.RECOVERY
-        has_gained = self._has_gained(altitude)
-        if may_settle and is_alive:
-            rises = rises and has_gained
-        found = rises or signs.is_weightless or (signs.drops and not is_alive)
-        self._fall.sense(clock_ns, altitude, rests=rests)
-        is_fall = self._fall.update(clock_ns, altitude, sinks) is not None
-        return found or is_fall or (sinks and not may_settle)
-
-    def _has_gained(self, altitude: float) -> bool:
-        """Take an altitude; return whether it rose more than a sensor does that settles."""
-        if altitude > self._params.resume_height:
-            self._lowest_high = min(self._lowest_high, altitude)
-        return altitude - self._lowest_high > _CERTAIN_RISE
-
-    @property
-    def _is_flown(self) -> bool:
-        """Whether the record is of a flight whose liftoff was seen."""
-        return self.snapshot.phase is not Phase.LAUNCH and self.snapshot.liftoff is not None
-
-    def _agreement(self, clock_ns: int, velocity: float) -> tuple[bool, bool]:
-        """Return whether a live altitude lets a velocity upward, and downward, be true."""
-        slope = self._signs[True].slope
-        if not self._altitude.is_alive(clock_ns) or math.isnan(slope):
-            return True, True
-        share = _AGREES * abs(velocity)
-        return slope > share, slope < -share
-
-    def _rests(
-        self, clock_ns: int, altitude: float, velocity: float, acceleration: float
-    ) -> bool:
-        """Take a sample and return whether the vehicle has rested, by sensors that are alive."""
-        self._rest_slope.update(clock_ns, altitude)
-        limit = self._params.resume_velocity
-        is_level = self._altitude.is_alive(clock_ns) and abs(self._rest_slope.value) <= limit
-        moves = self._velocity.is_alive(clock_ns) and abs(velocity) > limit
-        is_free = (
-            self._acceleration.is_alive(clock_ns) and abs(acceleration) > 2.0 * _REST_ACCELERATION
-        )
-        return self._rest.update(clock_ns, is_level and not moves and not is_free)
 
 
 class RecordedFlight:
@@ -459,23 +340,25 @@ class RecordedFlight:
         return self._resumption is not None and not self._resumption.is_aside
 
     def offer(
-        self, snapshot: Snapshot, heartbeat_age: float = math.inf, least_age: float = math.nan
+        self, snapshot: Snapshot, heartbeat_age: float, least_age: float, *, motion: MotionWatch
     ) -> None:
-        """Take a record; see `Resumption`."""
+        """Take a record, with which a belief begins anew; see `Resumption`."""
         self._resumption = Resumption(
             self._params, snapshot, heartbeat_age, self._trusts_stamps, least_age
         )
+        self._resumption.begin(motion)
 
-    def judge(
-        self, clock_ns: int, sample: Sample, velocity: float, departure: Departure | None
-    ) -> Resumption | None:
-        """Take a sample, its measured velocity and a departure; return what is to be resumed."""
+    @property
+    def may_be_blocked(self) -> bool:
+        """See `Resumption`."""
+        return self._resumption is not None and self._resumption.may_be_blocked
+
+    def judge(self, clock_ns: int, sample: Sample, motion: MotionWatch) -> Resumption | None:
+        """Take a sample and what is believed since the restart; return what is to be resumed."""
         record = self._resumption
         if record is None:
             return None
-        verdict = record.judge(
-            clock_ns, sample.stamp_ns, sample.altitude, velocity, sample.acceleration, departure
-        )
+        verdict = record.judge(clock_ns, sample.stamp_ns, motion, sample.altitude)
         if verdict.outcome is Outcome.RESUME:
             self._resumption = None
             return record

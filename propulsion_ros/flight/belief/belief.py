@@ -61,7 +61,6 @@ _LONGEST = 0.25  # step of time [s]
 _STEPS = 40  # for a gap of any length
 _SHAKEN = 10.0  # times the variance of a mean of readings, of the force on what shakes
 _LIT = 60.0  # no person goes near what was to be lit [s]
-_RESTART = 0.02  # least doubt of what was believed before a restart
 _PRIORS = {  # by mode
     False: (0.90, 0.01, 0.01, 0.04, 0.04),
     True: (0.10, 0.05, 0.15, 0.35, 0.35),
@@ -178,8 +177,11 @@ class Belief:
         self._drawn_speed = self._speed * (1.0 - keeps)
         self._speed_growth = self._speed_spread**2 * (1.0 - keeps**2)
 
-    def reset(self, *, in_air: bool = False, held: float = 0.0) -> None:
-        """Begin anew: on the pad, or in the air, where it is held with a probability."""
+    def reset(self, *, in_air: bool = False, held: float = 0.0, doubt: float = 0.02) -> None:
+        """Begin anew: on the pad, or in the air, where it is held with a probability.
+
+        That is doubted with at least another.
+        """
         is_held = self._is_held
         spread = np.where(is_held, _AIR_SPREAD if in_air else _PAD_SPREAD, _AIR_SPREAD)
         count = len(self._mode)
@@ -192,7 +194,7 @@ class Belief:
         prior = np.array(_PRIORS[in_air])[self._mode] * _FAILED_START**self._failures
         prior /= prior.sum()
         if in_air:
-            known, held = float(prior[is_held].sum()), min(max(held, _RESTART), 1.0 - _RESTART)
+            known, held = float(prior[is_held].sum()), min(max(held, doubt), 1.0 - doubt)
             prior *= np.where(is_held, held / known, (1.0 - held) / (1.0 - known))
         self._shares: FloatArray = np.maximum(prior, _LEAST)
         self._begins_in_air = in_air
@@ -229,7 +231,10 @@ class Belief:
         # Where a height is that healed, its own readings must have shown.
         may_heal = self._track.is_proven
         lands = np.exp(np.minimum(self._apart(), 1500.0) / -_TERRAIN)
-        if not may_heal:
+        if self._begins_in_air and math.isnan(self._recent[Channel.HEIGHT]):
+            # Where no height was measured, it may be at any.
+            lands = np.full_like(lands, _TERRAIN / _AIR_SPREAD)
+        elif not may_heal:
             lands = np.where(self._state[:, 0] < -_BELOW, _DEEP, lands)
         modes = self._modes[self._lit_time > 0.0]
         leaving = modes.total + self._health.total + lands * self._lands.total
@@ -394,7 +399,8 @@ class Belief:
         noise_square = kind + variance
         innovation = measured - self._state[:, index]
         total = self._covariance[:, index, index] + noise_square
-        # In the air a first reading says where it is, and nothing of what it is doing.
+        # In the air a first reading says where it is, but of what it is doing only that it is
+        # carried near the level of the pad.
         is_first = self._begins_in_air and math.isnan(self._recent[channel])
         square = np.zeros_like(total) if is_first else innovation**2 / total
         weight = min(spacing, 1.0)
@@ -413,6 +419,8 @@ class Belief:
         evidence = np.where(is_sound, sound, failed) - self._improbable(channel)
         if not is_first:
             self._weigh(weight * evidence)
+        elif channel is Channel.HEIGHT:
+            self._weigh(np.where(self._is_carried & is_sound, -abs(value) / _TERRAIN, 0.0))
         # A reading far out moves the state less (weights of Student's t).
         noise = noise_square / weight * (_TAIL + square) / (_TAIL + 1.0)
         gain = self._covariance[:, :, index] * (

@@ -7,6 +7,7 @@ import math
 from propulsion_ros.flight.belief.belief import ALIKE, WEAK, Belief, Channel, Reckoned
 from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, STILL, Departure, DepartureWatch
 from propulsion_ros.flight.belief.feed import BENDS, MOVES, WINDOW_NS, Feed, Mean, Readings
+from propulsion_ros.flight.belief.settling import Settling
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
 
@@ -18,6 +19,7 @@ _HIGH, _LEVEL = 100.0, 1.0  # a level height so far up may be that of a blocked 
 _OFF_LEVEL = 5.0  # but not one that moves so far [m]
 _LANDS = 5.0  # the slowest descent from there [m/s]
 _LIKELY_TIME = 2.0  # where it was likely for so long [s]
+_LANDED, _RESTART = 0.002, 0.02  # doubt after a restart: by the time away [1/s], at most
 _LONGEST_NS = 100_000_000  # after which time passes without a reading
 
 
@@ -46,13 +48,18 @@ class MotionWatch:
         Whether it was supported after its flight, and has certainly not left since.
     held : float
         Probability that something holds the vehicle, by whatever shows it.
+    likely : float
+        The same, where a level height is not that of a blocked port; by a live sensor alone while
+        the height does not live.
+    is_seen, is_believed : bool
+        Whether a height or a speed lives; whether one of them is believed too.
     flown_ns : int or None
         When a live sensor last showed that nothing holds it [ns]; None where none did.
     """
 
     def __init__(self, lasts: float, *, begins_anywhere: bool = False) -> None:
         self._begins_anywhere = begins_anywhere
-        self._belief = Belief()
+        self._belief, self._settling = Belief(), Settling()
         self._feeds = [Feed(*each) for each in zip(WINDOW_NS, MOVES, BENDS, strict=True)]
         self._channels = self._feeds[:len(Channel)]
         self._certain, self._likely, self._stands = Dwell(lasts), Dwell(_LIKELY_TIME), Dwell(lasts)
@@ -63,15 +70,20 @@ class MotionWatch:
         """Forget everything."""
         self.begin(in_air=self._begins_anywhere)
 
-    def begin(self, *, in_air: bool, is_supported: bool = False, held: float = 0.0) -> None:
+    def begin(
+        self, *, in_air: bool, is_supported: bool = False, held: float = 0.0,
+        away: float = math.inf, may_settle: bool = False,
+    ) -> None:
         """Begin anew, on the pad or where the vehicle may fly.
 
         What was certain before a restart stays so, and what was likely stays as likely: that it
-        was counts for as long as after the last sign of it.
+        was counts for as long as after the last sign of it. What was ``away`` for seconds [s] has
+        hardly landed since. A height may settle whose sensor was switched on.
         """
         self.has_rested = in_air and is_supported
         in_air = in_air and not is_supported
-        self._belief.reset(in_air=in_air, held=held)
+        self._belief.reset(in_air=in_air, held=held, doubt=min(_LANDED * away, _RESTART))
+        self._settling.begin(may_settle=may_settle, in_air=in_air)
         self._departure.reset(in_air=in_air)
         for feed in self._feeds:
             feed.reset()
@@ -86,6 +98,7 @@ class MotionWatch:
         self._pushed, self._moved_ns, self._dead_time = 0.0, 0, 0.0
         self.flown_ns: int | None = None
         self.probability, self.held = 0.0, self._belief.held
+        self.likely, self.is_seen, self.is_believed = self.held, False, False
         self.is_supported, self.is_likely, self.is_certain = is_supported, False, False
 
     def light(self) -> None:
@@ -95,6 +108,11 @@ class MotionWatch:
     def douse(self) -> None:
         """Know that no engine is lit any more by that command."""
         self._belief.douse()
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether there is a height that may still settle after its sensor was switched on."""
+        return self._clock_ns is not None and self._settling.is_on(self._clock_ns)
 
     @property
     def departure(self) -> Departure | None:
@@ -135,7 +153,9 @@ class MotionWatch:
             Whether a liftoff was seen, so that a level height far up may be that of a blocked port.
         """
         self._departure.feel(now_ns, readings.force)
-        values = (readings.height,), (readings.speed,), readings.force, readings.rate
+        is_unsettled = self._settling.holds(now_ns, readings.height)
+        height = math.nan if is_unsettled else readings.height
+        values = (height,), (readings.speed,), readings.force, readings.rate
         # A coarse height stays where it is, and a force that lives agrees.
         is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns) and not self._is_dead
         unmoved_ns = (self._moved_ns if is_felt else None), None, None, None
@@ -221,7 +241,11 @@ class MotionWatch:
         may_be_blocked = has_flown and self._may_be_blocked(now_ns)
         # A height that comes back, as after a landing, need not be believed yet.
         likely = held if live[Channel.HEIGHT] else self.probability
-        is_likely = likely >= LIKELY and not may_be_blocked
+        self.likely = 0.0 if may_be_blocked else likely
+        seen = [channel for channel in (Channel.HEIGHT, Channel.SPEED) if live[channel]]
+        self.is_seen = bool(seen)
+        self.is_believed = any(belief.believed(channel) >= LIKELY for channel in seen)
+        is_likely = self.likely >= LIKELY
         if self._likely.update(now_ns, is_likely):
             self._likely_ns = now_ns
         is_recent = now_ns - self._likely_ns < _STAYS_LIKELY_NS

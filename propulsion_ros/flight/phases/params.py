@@ -55,23 +55,13 @@ class FlightParams:
         600.0, 's', lo=0.0,
         doc='age of a recorded flight beyond which it is not resumed after a restart',
     )
-    resume_height: float = quantity(
-        30.0, 'm', above=0.0, doc='height above the pad that a recorded flight must have to go on'
-    )
     resume_velocity: float = quantity(
-        2.0, 'm/s', above=0.0, doc='vertical speed, up or down, that it must have as well'
-    )
-    resume_moving_time: float = quantity(
-        0.5, 's', above=0.0,
-        doc='for how long it must have that speed, or be in free fall; three times as long where '
-        'the age of the record is uncertain',
+        2.0, 'm/s', above=0.0, doc='upward speed above which an event may light an engine in flight'
     )
     resume_time: float = quantity(
-        2.0, 's', above=0.0, doc='rest after which a recorded flight is over'
-    )
-    resume_silence: float = quantity(
         2.0, 's', above=0.0,
-        doc='silence of all sensors after which a flight goes on whose process was away shortly',
+        doc='after which a recorded flight goes on where hardly anything holds the vehicle, and '
+        'is over where something certainly does',
     )
     resume_heartbeat: float = quantity(
         5.0, 's', lo=0.0, doc='absence of the process, by the clock since boot, that is short'

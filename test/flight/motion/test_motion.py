@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Liveness, slopes and rest, each alone."""
+"""Liveness and slopes, each alone."""
 from __future__ import annotations
 
 import math
@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from propulsion_ros.flight.motion.signs import Lasting, LiveValue, Slope
+from propulsion_ros.flight.motion.signs import LiveValue, Slope
 
 NAN = math.nan
 S = 1_000_000_000
@@ -32,18 +32,6 @@ def test_liveness(values, dt, alive):
     for i, x in enumerate(values):
         value.update(round(i * dt * S), x)
     assert value.is_alive(round((len(values) - 1) * dt * S)) == alive
-
-
-@pytest.mark.parametrize(('pace', 'slope', 'found'), [
-    (0.0, -1.0, True), (0.0, 1.0, True), (5.0, 6.0, True), (5.0, 4.0, False), (-5.0, -6.0, True),
-    (-5.0, 6.0, False),
-])
-def test_what_lasts_may_have_to_go_on(pace, slope, found):
-    lasting = Lasting(0.5)
-    starts = [
-        lasting.update(i * S // 50, slope * i / 50, True, pace) for i in range(1, 100)
-    ]
-    assert any(start == S // 50 for start in starts) == found
 
 
 @pytest.mark.parametrize(('values', 'exceeds'), [

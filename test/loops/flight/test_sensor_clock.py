@@ -220,7 +220,7 @@ def test_ascent_that_passed_in_a_restart_is_known_where_the_vehicle_is_high(tmp_
     """It was killed before liftoff was certain, and its topics were connected at the apogee."""
     flown(tmp_path / 'r.json', LIFTOFF + 0.2)
     robot = Robot(tmp_path / 'r.json', LIFTOFF + 1.0)
-    robot.feed(LIFTOFF + 1.0, LIFTOFF + 8.0, motion=lambda t: 300.0 - 4.0 * (t - LIFTOFF))
+    robot.feed(LIFTOFF + 1.0, LIFTOFF + 8.0, motion=lambda t: 500.0 - 20.0 * (t - LIFTOFF))
     assert robot.loop._state.phase is Phase.RECOVERY
     assert robot.charges[:1] == CHARGES[:1]
 
@@ -231,7 +231,7 @@ def test_ascent_that_passed_in_two_restarts_is_known_where_the_vehicle_is_high(t
     waiting = Robot(tmp_path / 'r.json', LIFTOFF + 1.0)
     waiting.wait(2.0)
     robot = Robot(tmp_path / 'r.json', LIFTOFF + 8.0)
-    robot.feed(LIFTOFF + 8.0, LIFTOFF + 16.0, motion=lambda t: 300.0 - 4.0 * (t - LIFTOFF))
+    robot.feed(LIFTOFF + 8.0, LIFTOFF + 16.0, motion=lambda t: 500.0 - 20.0 * (t - LIFTOFF))
     assert robot.charges[:1] == CHARGES[:1]
 
 
@@ -245,7 +245,7 @@ def test_readings_that_settle_after_a_restart_on_the_pad_are_no_flight(
     flown(tmp_path / 'r.json', LIFTOFF - 0.5)
     robot = Robot(tmp_path / 'r.json', LIFTOFF, boot)
     robot.feed(LIFTOFF, LIFTOFF + 30.0,
-               motion=lambda t: offset * max(1.0 - (t - LIFTOFF) / seconds, 0.0))
+               motion=lambda t: offset * math.exp(-(t - LIFTOFF) / seconds))
     assert robot.charges == []
 
 

@@ -41,7 +41,7 @@ def test_a_computer_without_a_sensor_is_not_armed():
 
 
 def test_a_restart_goes_on_with_its_record():
-    pins = {**SLOW, **SMALL, 'restart.at': 12.0, 'restart.away': 1.0}
+    pins = {**SLOW, **SMALL, 'restart.at': 10.0, 'restart.away': 1.0}
     row = judge(Case('flight', 'pressure', 3, restarts=1, pins=pins))
     assert [phase.split('@')[0] for phase in row['phases'].split()] == [
         'preflight', 'launch', 'flight', 'preflight', 'flight', 'recovery',

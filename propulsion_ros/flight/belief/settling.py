@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a height still comes to where the vehicle is, after its sensor was switched on."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.settings.quantity import FloatArray
+
+_SETTLES = np.geomspace(0.1, 3.0, 16)  # time constants [s]
+_BETWEEN = 0.1  # share of a step by which a time constant may be between two
+_LONG = 1000.0  # that of what moves freely [s],
+_SPEED = 100.0  # at such speeds [m/s],
+_FALLS = np.array([0.0, STANDARD_GRAVITY, 0.0])  # steady, in free fall, or pushed [m/s^2],
+_PUSHES = np.array([2.0, 2.0, 30.0])  # which changes them so much in a second [m/s]
+_FREE = 0.5  # share of what moves freely
+_STRAYS = 1.0  # growth of the variance of where it ends, as in wind [m^2/s]
+_FROM, _GLITCH = 1000.0, 0.01  # so far off it may begin [m]; share of readings that are anything
+_ALIKE = 0.1  # readings sooner after each other have the same error [s]
+_AWAY = 5.0  # what is nearer to where it ends is of use [m],
+_DOUBTED = 0.3  # and what settles so improbably,
+_EXCLUDED = 0.01  # or so improbably that it is not asked again
+_ENDS = 10.0  # after so long it has settled [s]
+_LEAST = 1e-9  # probability, so that it can be withdrawn
+_TIMES = np.append(_SETTLES, np.full(len(_PUSHES), _LONG))
+_SPREADS = {  # of where it ends, on the pad or in the air [m]
+    in_air: np.append(np.full(len(_SETTLES), level), np.full(len(_PUSHES), _SPEED * _LONG))
+    for in_air, level in ((False, 30.0), (True, 1000.0))
+}
+
+
+class Settling:
+    """A height that nears where the vehicle is, the slower the nearer: a lag of first order.
+
+    For each time constant there is a filter of where it ends and of where it is. One that nears
+    something far away for a quarter of an hour is that of a vehicle that moves.
+    """
+
+    def __init__(self) -> None:
+        self.begin(may_settle=False)
+
+    def begin(self, *, may_settle: bool, in_air: bool = False) -> None:
+        """Begin anew, with a sensor that was switched on or one that has long settled."""
+        settling, free = len(_SETTLES), len(_PUSHES)
+        self._may_settle = may_settle
+        self._first_ns: int | None = None
+        self._last_ns, self._share = 0, 0.0
+        self._odds = np.repeat([(1.0 - _FREE) / settling, _FREE / free], [settling, free])
+        self._state: FloatArray = np.zeros((settling + free, 2))
+        self._covariance: FloatArray = np.zeros((settling + free, 2, 2))
+        self._covariance[:, 0, 0], self._covariance[:, 1, 1] = _SPREADS[in_air]**2, _FROM**2
+
+    def is_on(self, now_ns: int) -> bool:
+        """Return whether there is a height that is of no use yet at a time [ns]."""
+        return self._may_settle and self._share > _DOUBTED and not self._has_ended(now_ns)
+
+    def holds(self, now_ns: int, height: float) -> bool:
+        """Take a reading [m] at a time [ns], and return whether it is of no use yet."""
+        if not self._may_settle or not math.isfinite(height):
+            return False
+        if self._first_ns is None:
+            self._first_ns = self._last_ns = now_ns
+            self._take(height, 1.0)
+        elif now_ns > self._last_ns:
+            dt, self._last_ns = (now_ns - self._last_ns) * 1e-9, now_ns
+            self._advance(dt)
+            self._take(height, min(dt / _ALIKE, 1.0))
+        settling = slice(len(_SETTLES))
+        away = np.abs(self._state[settling, 0] - self._state[settling, 1]) > _AWAY
+        self._share = float(self._odds[settling] @ away)
+        self._may_settle = self._share > _EXCLUDED and not self._has_ended(now_ns)
+        return self.is_on(now_ns)
+
+    def _has_ended(self, now_ns: int) -> bool:
+        return self._first_ns is not None and (now_ns - self._first_ns) * 1e-9 >= _ENDS
+
+    def _advance(self, dt: float) -> None:
+        nears = 1.0 - np.exp(-dt / _TIMES)
+        step = nears * (self._state[:, 0] - self._state[:, 1])
+        self._state[:, 1] += step
+        moves = np.tile(np.eye(2), (len(_TIMES), 1, 1))
+        moves[:, 1, 0], moves[:, 1, 1] = nears, 1.0 - nears
+        self._covariance = moves @ self._covariance @ moves.transpose(0, 2, 1)
+        self._covariance[:, 1, 1] += (_BETWEEN * step)**2
+        self._covariance[:, 0, 0] += _STRAYS * dt
+        free = slice(len(_SETTLES), None)
+        self._state[free, 0] -= _LONG * _FALLS * dt
+        self._covariance[free, 0, 0] += (_LONG * _PUSHES)**2 * dt
+
+    def _take(self, height: float, weight: float) -> None:
+        off = height - self._state[:, 1]
+        total = self._covariance[:, 1, 1] + 1.0
+        near = np.exp(-np.minimum(0.5 * off * off / total, 300.0)) / np.sqrt(math.tau * total)
+        odds = self._odds * ((1.0 - _GLITCH) * near + _GLITCH / _FROM)**weight
+        self._odds = np.maximum(odds / odds.sum(), _LEAST)
+        gain = self._covariance[:, :, 1] / (self._covariance[:, 1, 1] + 1.0 / weight)[:, None]
+        self._state = self._state + gain * off[:, None]
+        self._covariance = self._covariance - gain[:, :, None] * self._covariance[:, None, 1, :]
