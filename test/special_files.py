@@ -37,7 +37,9 @@ def run(case, path):
     kind, *words = (path if word == '{}' else word for word in case.command)
     if kind == 'node':
         node = importlib.import_module('propulsion_ros.nodes.flight_state_node')
-        return node.main(['node', '--ros-args', '-p', f'{words[0]}:={words[1]}'])
+        # YAML, in which a line end is a blank but in quotes.
+        value = json.dumps(words[1])
+        return node.main(['node', '--ros-args', '-p', f'{words[0]}:={value}'])
     if kind == 'settings':
         node = importlib.import_module('propulsion_ros.nodes.actuator_node')
         return node.main(['node', '--ros-args', '--params-file', *words])
@@ -123,10 +125,12 @@ def faults(case, code, output, usage):
     """Yield what is wrong with the outcome of a case."""
     if code != case.code:
         yield f'code {code}'
-    line = output.removesuffix('\n')
-    if not line.isprintable() or not 0 < len(line) <= 1200:
-        yield f'{len(line.splitlines())} lines of {len(line)} characters'
-    if case.wanted not in line:
+    lines = output.removesuffix('\n').split('\n')
+    if len(lines) != case.lines or not all(
+        line.isprintable() and 0 < len(line) <= 1200 for line in lines
+    ):
+        yield f'{len(lines)} lines of {len(output)} characters'
+    if case.wanted not in output:
         yield f'nothing of {case.wanted!r}'
     cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000.0
     if cpu > CPU_LIMIT:
