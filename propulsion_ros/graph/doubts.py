@@ -171,9 +171,11 @@ def _unread(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> Iterat
                     ), index=index), f'write <{by}>{words[0]}</{by}>, or leave it out')
 
 
-def _in_other_units(rule: Rule, number: float, unit: str) -> tuple[str, float] | tuple[()]:
+def _in_other_units(
+    rule: Rule, number: float, unit: str, of: float = 1.0
+) -> tuple[str, float] | tuple[()]:
     """Return what to write, in words and as a number, where another unit makes a size usual."""
-    meant = [each for each in conversions(number, unit) if rule.fits(abs(each[1]))]
+    meant = [each for each in conversions(number, unit) if rule.fits(abs(each[1]), of)]
     if unit == 'rad' and meant and float(f'{number:.5g}') != number:
         # So many digits come from an expression, which has added something.
         return 'is a part of it in degrees?', math.nan
@@ -207,8 +209,8 @@ def robot_doubts(robot: RobotLayout, silenced: Collection[str] = ()) -> Iterator
                      if number.block in ('', group.name)]
             if rule.fits(number.value, number.of) or any(rule.name in each for each in quiet):
                 continue
-            is_alone = rule.unit and not (rule.of or rule.remedy or number.remedy)
-            meant = is_alone and _in_other_units(rule, number.value, rule.unit)
+            is_alone = rule.unit and not (rule.remedy or number.remedy)
+            meant = is_alone and _in_other_units(rule, number.value, rule.unit, number.of)
             yield Doubt(rule, number, meant[0] if meant else '')
 
 
@@ -398,6 +400,8 @@ RULES = (
     Rule('travel', 'moves by {}', (2.0, _ENDLESS), 'deg', 'engines have 4 to 20 (Sutton and '
          'Biblarz, Rocket Propulsion Elements, 2017)', p.travels,
          remedy='write the lowest angle below 0 and the highest above, in rad'),
+    Rule('travel', 'turns to {}', (0.0, 1.01), 'rad', 'beyond its joint, or across, is of no use',
+         p.deflections, 'the largest angle of its joint, or across'),
     Rule('crossing', 'takes {} from end to end', (0.01, 60.0), 's', 'servos in use', p.crossings,
          remedy='rad/s?'),
     *(Rule('stall', f'has a {what} of {{}}', usual, '', source, r.of_rows(

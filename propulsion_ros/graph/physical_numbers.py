@@ -50,6 +50,8 @@ _ASKEW, _STRAIGHT = 0.5, 0.9
 """Lengths of the mean of unit vectors that go several ways, and one."""
 _FLAT = 0.3
 """Least size of a box along any axis, over its largest."""
+_ACROSS = 0.5 * math.pi
+"""Where what deflects pushes across [rad]."""
 _GAS = 8.314462618
 """Molar gas constant [J/(mol K)]."""
 
@@ -161,6 +163,28 @@ def crossings(robot: RobotLayout) -> Iterator[Number]:
                 index=None if number.index is None else number.index // (
                     2 if key.startswith('gimbals') else 1)
             )
+
+
+def deflections(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the largest angle of what deflects thrust or flow [rad], over that of its joint.
+
+    Farther than across it would push backwards, and so would its joint.
+    """
+    groups = {group.name: group for group in robot.groups}
+    for number, low, high, _ in _turning(robot):
+        prefix, size, i = number.key[:number.key.rfind('.') + 1], max(-low, high), number.index or 0
+        if prefix == 'steering.':
+            continue
+        rows = groups[number.block].joints.get(prefix, ())
+        width = max(map(len, rows), default=0)
+        own = rows[i // width][i % width:][:1] if width else ()
+        end = max((abs(x) for joint in own for x in joint.limits or ()), default=math.inf)
+        yield dataclasses.replace(
+            number, value=size, of=min(end, _ACROSS),
+            remedy='write the same as in <limit> of its joint' if end < size else '',
+        )
+        if size < end < math.inf:
+            yield Number(f'{own[0].path}/limit/@upper', end, f'{own[0].name} ', _ACROSS)
 
 
 def _turning(robot: RobotLayout) -> Iterator[tuple[Number, float, float, float]]:

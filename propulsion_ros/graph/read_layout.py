@@ -172,7 +172,7 @@ def _groups_of(spec: ActuatorSpec, given: Mapping[str, Any]) -> Iterator[Group]:
             )
         yield Group(
             spec.name, layout, speeds, _lags(params, len(layout.names)),
-            _matrix(family, layout, made.axes), made.tanks, family, params, timing,
+            _matrix(family, layout, made.axes), made.tanks, family, params, timing, spec.joints,
         )
 
 

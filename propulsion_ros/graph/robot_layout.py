@@ -22,6 +22,7 @@ from propulsion_ros.models.common.family import Family, TankState
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.urdf.link_tree import Joint
 
 RPM = 60.0 / (2.0 * math.pi)
 """Turns a minute of one rad/s."""
@@ -53,6 +54,8 @@ class Group:
     params: Any
     timing: Any
     """What it is, and the configurations of that and of its timing."""
+    joints: Mapping[str, Sequence[Sequence[Joint]]]
+    """As `ActuatorSpec` has them."""
 
     def turned(self) -> dict[str, list[tuple[float, Group]]]:
         """Return this at some angles [rad] of each joint that turns its actuators."""

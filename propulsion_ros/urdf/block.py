@@ -17,14 +17,12 @@ from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, FollowingError, SourceError
 from propulsion_ros.settings.flat import meant, nearest, parameters_of
 from propulsion_ros.settings.names import as_word
-from propulsion_ros.settings.quantity import Group, Quantity, flatten, names_field, spec_of
+from propulsion_ros.settings.quantity import Group, Quantity, names_field, spec_of
 from propulsion_ros.urdf.link_tree import TURNING, Joint, LinkTree
 from propulsion_ros.urdf.place import NAMES_EXPR, Place, Placer, expand
 from propulsion_ros.urdf.uuv_dialect import translated
 from propulsion_ros.urdf.xml import Tag, numbers, quoted
 
-_ENDS, _ROUNDED = ('range', 'min_deflection', 'max_deflection'), 1.01
-"""Largest angles, and what two are the same by."""
 _BOOLEANS = {'true': True, '1': True, 'false': False, '0': False}
 
 
@@ -155,6 +153,8 @@ class ActuatorSpec:
     """Those notes that do not hold where actuators follow their links."""
     masses: Mapping[str, str] = field(default_factory=dict)
     """XML path of each part that has a mass of its own, such as a tank, by its link."""
+    joints: Mapping[str, Sequence[Sequence[Joint]]] = field(default_factory=dict)
+    """Those that each row names, by what stands before the keys of its class."""
     faulty: frozenset[str] = frozenset()
     """Keys whose tags have a fault, where all faults are collected."""
 
@@ -259,6 +259,7 @@ class _Reader:
         self._notes: list[str] = []
         self._astray: list[str] = []
         self._masses: dict[str, str] = {}
+        self._joints: dict[str, list[list[Joint]]] = {}
 
     def read(self, block: Tag) -> ActuatorSpec:
         """Return what the block holds."""
@@ -288,7 +289,8 @@ class _Reader:
             block.name, self._family, self._placer.base_link, MappingProxyType(self._values),
             MappingProxyType(self._paths), frozenset(self._geometry),
             (*self._notes, *self._placer.slides(), *stays), stays,
-            MappingProxyType(self._masses), frozenset(self._faulty),
+            MappingProxyType(self._masses), MappingProxyType(self._joints),
+            frozenset(self._faulty),
         )
 
     def _expanded(self, child: Tag) -> None:
@@ -402,7 +404,7 @@ class _Reader:
                 'turns; see <link> or <joint> of the actuator, and <parent> of its joint'
                 for tag in turning if self._placer.tree.joint(tag.text, tag.path).name not in chain
             )
-        self._note_ends(given, place.joints)
+        self._joints.setdefault(rows.prefix, []).append(place.joints)
         if any(spec.unit == 'kg' for spec in rows.fields.values()):
             self._masses[place.link] = row.path
         for key, spec in rows.roles.items():
@@ -411,19 +413,6 @@ class _Reader:
                 raise SourceError(path, _MISSING)
             given[key] = place.role(spec.geometry, own), path
             self._geometry.add(rows.prefix + key)
-
-    def _note_ends(
-        self, given: Mapping[str, tuple[Any, str]], joints: Sequence[Joint]
-    ) -> None:
-        """Note angles that a joint takes no actuator to."""
-        most = max((abs(end) for joint in joints for end in joint.limits or ()), default=math.inf)
-        for value, path in (given[key] for key in _ENDS if key in given):
-            size = max(map(abs, flatten(value)), default=0.0)
-            if _ROUNDED * most < size:
-                self._astray.append(
-                    f'{path}: {size:g} rad is beyond the <limit> of {joints[0].name!r}, {most:g} '
-                    'rad; write the same in both'
-                )
 
     def _note_axis(
         self, rows: Rows, row: Tag, place: Place, given: dict[str, tuple[Any, str]]
