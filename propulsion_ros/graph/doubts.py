@@ -238,6 +238,10 @@ _USE, _SHAPE, _SIZE = 'of no use otherwise', 'geometry', 'sizes of robots'
 _UNITS = 'N, kg, and rad/s for speeds?'
 _SEE = 'see axes, places, thrusts and masses in check --show'
 
+_OF_SPEED = ('motor_constant or rotor_constant or input_values or thrust_coefficient or '
+             'max_command')
+"""What makes the speed at the largest thrust."""
+
 _UNREAD = Rule('unread', 'serves {} rows', (1.0, _ENDLESS), '', _USE)
 
 RULES = (
@@ -279,7 +283,7 @@ RULES = (
       for key, does in (('open_delay', 'opens'), ('close_delay', 'closes'))),
     Rule('rotor_speed', 'turns at {} to reach max_thrust', (30.0, 60_000.0), 'rpm',
          'large ship propellers to the fastest small motors',
-         r.of_rows(r.actuators, 'motor_constant', lambda a: a.speed * RPM),
+         r.of_rows(r.actuators, _OF_SPEED, lambda a: a.speed * RPM),
          remedy='is the constant per (rad/s)^2, and the thrust in N?'),
     Rule('blades', 'makes {} of density x speed^2 x radius^4', (1e-5, 0.2), '', 'propellers have '
          '0.01 to 0.06; the radius is half of the way to the next one, of a given one see load',
@@ -358,12 +362,12 @@ RULES = (
     # Rotors and propellers.
     Rule('tip_speed', 'has tips at {}', (15.0, 340.0), 'm/s', 'blades lose their lift at the speed '
          'of sound (Leishman, Principles of Helicopter Aerodynamics, 2006); airships have 50',
-         r.of_rows(p.spinning, 'motor_constant or rotor_constant or input_values',
-                   lambda s: s.tip_in_air), remedy='N, and speeds in rad/s?'),
+         r.of_rows(p.spinning, _OF_SPEED, lambda s: s.tip_in_air),
+         remedy='N, and speeds in rad/s?'),
     Rule('tip_speed', 'has tips at {}', (4.0, 50.0), 'm/s', 'beyond it water cavitates (Carlton, '
-         'Marine Propellers and Propulsion, 2018)', r.of_rows(
-             p.spinning, 'rotor_constant or input_values or thrust_coefficient or max_command',
-             lambda s: s.tip_in_liquid), remedy='N, and speeds in rad/s?'),
+         'Marine Propellers and Propulsion, 2018)',
+         r.of_rows(p.spinning, _OF_SPEED, lambda s: s.tip_in_liquid),
+         remedy='N, and speeds in rad/s?'),
     Rule('merit', 'has a figure of merit of {}', (0.15, 1.3), '', 'the ideal one has 1, in a '
          'duct 1.41; good ones 0.8, small ones 0.4 (Leishman 2006)', r.of_rows(
              p.spinning, 'moment_constant or motor_constant', lambda s: s.merit

@@ -60,7 +60,8 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
         quiet = {*silenced, *flatten(values.get('silenced', ()))}
         for doubt in value_doubts(schema, values):
             key = doubt.number.key
-            known.add((node if spec else '', key))
+            if doubt.rule.name != 'unread':
+                known.add((node if spec else '', key))
             # What a file gives is named with that file.
             is_of_joint = str(spec and spec.locate(ConfigError(key, '', doubt.number.index), given)
                               ).startswith('robot/joint') and doubt.number.value == 0.0

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from mistakes import DOUBTED, TEXTS
+from mistakes import DOUBTED, KINDS, TEXTS
 from parts import few_of
-from propulsion_ros.graph.doubts import NAMES
+from propulsion_ros.graph.doubts import NAMES, OF_UNIT, RULES, merged
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.tools import cli
+from propulsion_ros.tools import check, cli
 from propulsion_ros.tools.check import check_file
 
 SHARE = share_directory()
@@ -56,6 +56,28 @@ def test_each_rule_can_be_silenced_by_the_command_and_in_the_block(rule, text, t
 
 def test_every_rule_is_met():
     assert {*MEETS} | ELSEWHERE == set(NAMES)
+
+
+@pytest.mark.slow
+def test_every_row_makes_the_line_of_a_mistake(tmp_path, monkeypatch):
+    """Several rows have one name; without a row nothing makes its line."""
+    found, rows = [], set()
+    monkeypatch.setattr(check, 'merged', lambda doubts: (
+        found.append(each) or each for each in merged(doubts)
+    ))
+    monkeypatch.chdir(tmp_path)
+    for mistake in (each for kind in ('robot', 'parameters', 'sense') for each in KINDS[kind]):
+        if mistake.code or not mistake.command.startswith('check'):
+            continue
+        for name, text in mistake.files.items():
+            (tmp_path / name).write_text(text)
+        found.clear()
+        cli.main(mistake.command.split())
+        rows |= {
+            (each.rule.name, each.rule.what, each.rule.unit) for each in found
+            if mistake.reason in each.text and mistake.remedy in each.text
+        }
+    assert {(each.name, each.what, each.unit) for each in (*RULES, *OF_UNIT.values())} == rows
 
 
 @pytest.mark.parametrize('path', [*VEHICLES, *OTHERS], ids=lambda path: path.name)
