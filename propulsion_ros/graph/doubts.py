@@ -138,10 +138,11 @@ def value_doubts(
         if rule is None or rule.name in silenced or given.get(parameter.key) is None:
             continue
         values = np.asarray(given[parameter.key], dtype=object)
+        usual = flatten(None if parameter.required else parameter.default)
         for i, value in enumerate(np.ravel(values)):
-            # 0 and no limit are usual.
+            # 0, no limit and what is meant where nothing is given are usual.
             if isinstance(value, int | float) and 0.0 < abs(value) < r.NO_LIMIT and (
-                not rule.fits(abs(value))
+                not rule.fits(abs(value)) and value not in usual
             ):
                 index, who = i if values.ndim else None, parameter.key.rpartition('.')[2]
                 number = r.Number(parameter.key, abs(value), f'{who} of ', index=index)
@@ -281,11 +282,11 @@ RULES = (
            r.of_rows(r.actuators, key, attrgetter(key), lambda a: a.pulse),
            'a pulse, or 1 s,', 'a pulse must be longer')
       for key, does in (('open_delay', 'opens'), ('close_delay', 'closes'))),
-    Rule('rotor_speed', 'turns at {} to reach max_thrust', (30.0, 60_000.0), 'rpm',
-         'large ship propellers to the fastest small motors',
+    Rule('rotor_speed', 'turns at {} to reach max_thrust', (30.0, 90_000.0), 'rpm',
+         'large ship propellers to motors of quadrotors of 25 g; see tip_speed',
          r.of_rows(r.actuators, _OF_SPEED, lambda a: a.speed * RPM),
          remedy='is the constant per (rad/s)^2, and the thrust in N?'),
-    Rule('blades', 'makes {} of density x speed^2 x radius^4', (1e-5, 0.2), '', 'propellers have '
+    Rule('blades', 'makes {} of density x speed^2 x radius^4', (4e-4, 0.2), '', 'propellers have '
          '0.01 to 0.06; the radius is half of the way to the next one, of a given one see load',
          r.of_rows(r.actuators, 'motor_constant', lambda a: a.blades),
          remedy='is the constant in N s^2/rad^2?'),
@@ -314,7 +315,7 @@ RULES = (
     Rule('side', '{} on that side', (0.0, _ENDLESS), 'm', _SHAPE, n.sides,
          remedy='is its <joint> or <link> that of another one, or a sign in its <origin> wrong?'),
     Rule('mirror', 'turned by {}', (0.0, 2.0), 'deg', _SHAPE, n.mirrored,
-         remedy='is a sign in its rpy, its <axis> or that of its joint wrong?'),
+         remedy='is a sign in its rpy, its <axis> or <limit>, or those of its joint wrong?'),
     Rule('odd_one', '{} times that', (0.25, 4.0), '', '', n.odd_ones, remedy='is that a slip?'),
     Rule('one_sided', '{} that nothing takes away', (0.0, n.ONE_SIDED), 'N m',
          'a body that only turns one way', n.torques_left, 'the largest torque',
@@ -459,7 +460,7 @@ RULES = (
     Rule('descent', '{}', (1.5, 60.0), 'm/s', 'drogues of rockets to landings of people',
          p.descents, remedy='square metres?'),
     # The body.
-    Rule('bulk', '{}', (0.3, 4000.0), 'kg/m^3', 'airships to half of steel', p.bulks,
+    Rule('bulk', '{}', (0.3, 2e4), 'kg/m^3', 'airships to the densest metals', p.bulks,
          remedy='kg, and metres in its <geometry>?'),
     Rule('extent', 'is {} outside of its shapes', (0.0, 0.2), 'm', 'all is inside', p.off_shapes,
          'their size', 'see its <origin>; is a sign wrong, or is it in metres?'),

@@ -27,7 +27,13 @@ from propulsion_ros.graph.actuator_numbers import (
     stores_of,
 )
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
-from propulsion_ros.graph.robot_numbers import heaviest, radius_of_gyration, second_moments
+from propulsion_ros.graph.robot_numbers import (
+    SHEET,
+    heaviest,
+    outline,
+    radius_of_gyration,
+    second_moments,
+)
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.models.common.esc import esc_of
@@ -426,14 +432,12 @@ def size_of(robot: RobotLayout) -> float:
 @functools.lru_cache(maxsize=8)
 def half_of(robot: RobotLayout) -> FloatArray:
     """Return how far shapes and actuators reach along each axis from the centre of mass [m]."""
-    points = np.vstack([
-        np.zeros((0, 3)), *robot.corners.values(), *(group.layout.position
-                                                     for group in robot.groups),
-    ])
-    reach = np.abs(points - robot.body.com).max(axis=0, initial=0.0)
-    # What has no shape is as large as its mass lies apart, and none is a sheet.
-    apart = radius_of_gyration(robot.body)
-    return np.asarray(np.maximum(reach, max(apart, 0.1 * float(reach.max()))))
+    reach = np.abs(outline(robot) - robot.body.com).max(axis=0, initial=0.0)
+    # What has no shape is as large as a box with its mass, and none is a sheet.
+    body = robot.body
+    box = np.sqrt(3.0 * np.maximum(second_moments(body), 0.0)) if body.mass else np.zeros(3)
+    least = max(radius_of_gyration(body), 0.1 * float(reach.max()))
+    return np.asarray(np.maximum(np.maximum(reach, box), least))
 
 
 def bulks(robot: RobotLayout) -> Iterator[Number]:
@@ -450,27 +454,32 @@ def bulks(robot: RobotLayout) -> Iterator[Number]:
 def gyrations(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the mass of the heaviest link lies from its centre [m], over its shapes.
 
-    It is along the axis that is neither best nor worst: a shape without mass may stick out.
+    Or that of all links over the shapes of all, where that is more: some draw all in one. It is
+    along the axis that is neither best nor worst: a shape without mass may stick out.
     """
     path, link, corners = _shown(robot)
     if len(corners) and link.inertia.any():
-        ends = np.abs(corners - link.com).max(axis=0)
-        lies = np.sqrt(np.maximum(second_moments(link), 0.0))
-        k = int(np.argsort(lies / ends)[1])
+        pairs = (link, corners), (robot.body, np.vstack([*robot.corners.values()]))
+        ends = np.array([np.abs(points - body.com).max(axis=0) for body, points in pairs])
+        lies = np.array([np.sqrt(np.maximum(second_moments(body), 0.0)) for body, _ in pairs])
+        best = np.argmax(lies / ends, axis=0)
+        k = int(np.argsort((lies / ends).max(axis=0))[1])
         who = f'mass along {"xyz"[k]} of {robot.base_link} lies '
-        yield Number(f'{path}/inertia', float(lies[k]), who, float(ends[k]))
+        yield Number(f'{path}/inertia', float(lies[best[k], k]), who, float(ends[best[k], k]))
 
 
 def off_shapes(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far outside of the box around its shapes each link has its centre of mass [m].
 
-    What is of the whole robot is held against all shapes and actuators.
+    What is of the whole robot is held against all shapes and actuators. Of the heaviest link
+    half may be drawn alone, as the float of an underwater vehicle.
     """
+    body, half, largest = robot.params, half_of(robot), _shown(robot)[0]
     for path, link in robot.links.items():
-        if link.mass:
+        own = robot.corners.get(path, np.zeros((0, 3)))
+        if link.mass and len(own):
             yield from _outside(Number(f'{path}/origin/@xyz', 0.0, 'the centre of mass '), link.com,
-                                robot.corners.get(path, np.zeros((0, 3))))
-    body, half = robot.params, half_of(robot)
+                                own, 2.0 * outline(robot) if path == largest else own)
     points = [
         *((Number(f'body.{key}', 0.0, f'the {key.replace("_", " ")} '), getattr(body, key))
           for key in ('centre_of_pressure', 'centre_of_buoyancy') if getattr(body, key).any()),
@@ -480,17 +489,19 @@ def off_shapes(robot: RobotLayout) -> Iterator[Number]:
           for group in robot.groups for i, name, tanks, _ in stores_of(group, 'tank')),
     ]
     for number, point in points if robot.body.mass and half.all() else ():
-        yield from _outside(number, point, robot.body.com + np.outer((-1.0, 1.0), half))
+        around = robot.body.com + np.outer((-1.0, 1.0), half)
+        yield from _outside(number, point, around, around)
 
 
-def _outside(number: Number, point: FloatArray, corners: FloatArray) -> Iterator[Number]:
-    """Yield how far a point is outside of the box around corners [m], over its size there."""
-    if len(corners):
-        low, high = corners.min(axis=0), corners.max(axis=0)
-        past = np.maximum(np.maximum(low - point, point - high), 0.0)
-        of = np.maximum(high - low, _FLAT * np.linalg.norm(high - low))
-        k = int(np.argmax(past / np.maximum(of, LEAST)))
-        yield dataclasses.replace(number, value=float(past[k]), of=float(of[k]))
+def _outside(
+    number: Number, point: FloatArray, corners: FloatArray, around: FloatArray
+) -> Iterator[Number]:
+    """Yield how far a point is outside of the box around corners [m], over a size there."""
+    low, high, sides = corners.min(axis=0), corners.max(axis=0), np.ptp(around, axis=0)
+    past = np.maximum(np.maximum(low - point, point - high), 0.0)
+    of = np.maximum(sides, _FLAT * np.linalg.norm(sides))
+    k = int(np.argmax(past / np.maximum(of, LEAST)))
+    yield dataclasses.replace(number, value=float(past[k]), of=float(of[k]))
 
 
 def _shown(robot: RobotLayout) -> tuple[str, MassProperties, FloatArray]:
@@ -500,7 +511,8 @@ def _shown(robot: RobotLayout) -> tuple[str, MassProperties, FloatArray]:
 
 
 def _volume(corners: FloatArray) -> float:
-    return float(abs(np.linalg.det(corners[[1, 2, 4]] - corners[0])))
+    sides = np.linalg.norm(corners[[1, 2, 4]] - corners[0], axis=1)
+    return float(np.maximum(sides, SHEET * sides.max()).prod())
 
 
 def drags(robot: RobotLayout) -> Iterator[Number]:

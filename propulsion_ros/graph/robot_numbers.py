@@ -52,6 +52,8 @@ _ROD = 30.0
 _COUPLED, _MANY = 0.3, 20
 """Share of a torque, and rotors of which pairs are not tried."""
 _NO_PAIR = 'see <origin> of their joints, and each <direction>: neighbours turn against each other'
+SHEET = 0.2
+"""Least size of what is drawn as a sheet, over its largest."""
 ONE_SIDED = 0.03
 """Torque that stays over the largest one, from which on a body turns."""
 _UP = np.array([0.0, 0.0, 1.0])
@@ -387,6 +389,11 @@ def _points(robot: RobotLayout) -> FloatArray:
     return np.vstack([np.zeros((0, 3)), *(group.layout.position for group in robot.groups)])
 
 
+def outline(robot: RobotLayout) -> FloatArray:
+    """Return the corners of all shapes, and where actuators are [m], (m, 3)."""
+    return np.vstack([_points(robot), *robot.corners.values()])
+
+
 def _reach(robot: RobotLayout) -> float:
     """Return how far the actuators are from the centre of mass [m]."""
     return float(np.linalg.norm(_points(robot) - robot.body.com, axis=1).max(initial=0.0))
@@ -490,8 +497,9 @@ def outside(robot: RobotLayout) -> Iterator[Number]:
             corners, least = points, float(np.linalg.norm(points - link.com, axis=1).max()) / 3.0
         if corners is not None:
             if path == largest:
-                corners = np.vstack([points, *robot.corners.values(), corners])
+                corners = np.vstack([outline(robot), corners])
             ends = np.maximum(np.abs(corners - link.com).max(axis=0), least)
+            ends = np.maximum(ends, SHEET * ends.max())
             k = int(np.argmax(squares / np.maximum(ends, LEAST)**2))
             who = f'mass along {"xyz"[k]} of {robot.base_link} '
             yield Number(f'{path}/inertia', math.sqrt(squares[k]), who, ends[k])

@@ -120,6 +120,30 @@ def test_a_table_without_limits_of_its_command_is_right(tmp_path):
     assert warnings_of(path, 'unread') == []
 
 
+FLOAT = '<visual> <origin xyz="0 0 {z}"/> <geometry> <box size="{size}"/> </geometry> </visual>'
+
+
+@pytest.mark.parametrize(('z', 'size', 'rules'), [
+    (0.1, '0.4 0.4 0.1', set()), (0.0, '0.2 0.2 0.01', set()), (2.0, '0.4 0.4 0.1', {'extent)'}),
+], ids=['float above the mass', 'sheet', 'far away'])
+def test_shapes_may_be_sheets_and_a_part(z, size, rules, tmp_path):
+    path = tmp_path / 'robot.urdf'
+    path.write_text(TEXTS['quadrotor'].replace(
+        '<link name="base_link">', f'<link name="base_link"> {FLOAT.format(z=z, size=size)}'
+    ).replace('izz="0.03"', 'izz="0.039"'))
+    assert {line.rpartition('(')[2] for line in warnings_of(path)} == rules
+
+
+def test_what_is_meant_where_nothing_is_given_is_usual(tmp_path):
+    """A joint without end beside one with ends has the default of both."""
+    boat = (HERE.parent / 'examples' / 'azimuth_boat' / 'azimuth_boat.urdf').read_text()
+    limited = boat.replace('"bow_azimuth" type="continuous"', '"bow_azimuth" type="revolute"')
+    assert limited != boat
+    path = tmp_path / 'boat.urdf'
+    path.write_text(limited.replace('<limit effort', '<limit lower="-2" upper="2" effort', 1))
+    assert warnings_of(path) == []
+
+
 def test_what_follows_from_two_at_one_place_is_not_said(tmp_path):
     path = tmp_path / 'robot.urdf'
     path.write_text(TEXTS['quadrotor'].replace('<link>left</link>', '<link>front</link>'))
