@@ -146,7 +146,7 @@ def value_doubts(
             ):
                 index, who = i if values.ndim else None, parameter.key.rpartition('.')[2]
                 number = r.Number(parameter.key, abs(value), f'{who} of ', index=index)
-                meant = _in_other_units(rule, value, parameter.spec.unit)
+                meant = _in_other_units(rule, value)
                 yield Doubt(rule, number, *(meant or (f'{parameter.description}?', math.nan)))
 
 
@@ -172,12 +172,10 @@ def _unread(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> Iterat
                     ), index=index), f'write <{by}>{words[0]}</{by}>, or leave it out')
 
 
-def _in_other_units(
-    rule: Rule, number: float, unit: str, of: float = 1.0
-) -> tuple[str, float] | tuple[()]:
+def _in_other_units(rule: Rule, number: float, of: float = 1.0) -> tuple[str, float] | tuple[()]:
     """Return what to write, in words and as a number, where another unit makes a size usual."""
-    meant = [each for each in conversions(number, unit) if rule.fits(abs(each[1]), of)]
-    if unit == 'rad' and meant and float(f'{number:.5g}') != number:
+    meant = [each for each in conversions(number, rule.unit) if rule.fits(abs(each[1]), of)]
+    if rule.unit == 'rad' and meant and float(f'{number:.5g}') != number:
         # So many digits come from an expression, which has added something.
         return 'is a part of it in degrees?', math.nan
     # Units that are near each other cannot be told apart.
@@ -211,7 +209,7 @@ def robot_doubts(robot: RobotLayout, silenced: Collection[str] = ()) -> Iterator
             if rule.fits(number.value, number.of) or any(rule.name in each for each in quiet):
                 continue
             is_alone = rule.unit and not (rule.remedy or number.remedy)
-            meant = is_alone and _in_other_units(rule, number.value, rule.unit, number.of)
+            meant = is_alone and _in_other_units(rule, number.value, number.of)
             yield Doubt(rule, number, meant[0] if meant else '')
 
 
@@ -455,10 +453,13 @@ RULES = (
          'pressures (Sutton and Biblarz 2017)', r.of_rows(
              p.nozzles, 'exit_area or max_thrust', lambda z: z.flow
          ), remedy='square metres, and N?'),
-    Rule('liftoff', '{}', (1.0, 300.0), 'N', 'what flies up, to the fastest missiles', p.liftoffs,
-         'the weight', 'N and kg? In orbit, give body.gravity 0 and body.ground false'),
+    Rule('liftoff', '{}', (1.0, 100.0), 'N', 'what flies up, to the fastest missiles', p.liftoffs,
+         'the weight, or more on a rail,',
+         'N and kg? In orbit, give body.gravity 0 and body.ground false'),
     Rule('descent', '{}', (1.5, 60.0), 'm/s', 'drogues of rockets to landings of people',
          p.descents, remedy='square metres?'),
+    Rule('descent', '{}', (0.0, 1.0), 'm^2', _SHAPE, p.openings, 'that of the one that opens later',
+         'are two names swapped?'),
     # The body.
     Rule('bulk', '{}', (0.3, 2e4), 'kg/m^3', 'airships to the densest metals', p.bulks,
          remedy='kg, and metres in its <geometry>?'),

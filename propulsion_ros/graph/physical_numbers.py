@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from propulsion_ros.graph import robot_numbers as n
 from propulsion_ros.graph.actuator_numbers import (
     LEAST,
     LIQUID,
@@ -27,13 +29,6 @@ from propulsion_ros.graph.actuator_numbers import (
     stores_of,
 )
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
-from propulsion_ros.graph.robot_numbers import (
-    SHEET,
-    heaviest,
-    outline,
-    radius_of_gyration,
-    second_moments,
-)
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.models.common.esc import esc_of
@@ -58,6 +53,10 @@ _FLAT = 0.3
 """Least size of a box along any axis, over its largest."""
 _ACROSS = 0.5 * math.pi
 """Where what deflects pushes across [rad]."""
+_HELD_BY_FINS = 8.0
+"""Least speed at which fins hold a rocket [m/s]; 15 is advised."""
+_OPENING = ('pilot', 'drogue', 'main')
+"""Words of parachutes in the order in which they open."""
 _GAS = 8.314462618
 """Molar gas constant [J/(mol K)]."""
 
@@ -181,16 +180,14 @@ def deflections(robot: RobotLayout) -> Iterator[Number]:
         prefix, size, i = number.key[:number.key.rfind('.') + 1], max(-low, high), number.index or 0
         if prefix == 'steering.':
             continue
-        rows = groups[number.block].joints.get(prefix, ())
-        width = max(map(len, rows), default=0)
-        own = rows[i // width][i % width:][:1] if width else ()
-        end = max((abs(x) for joint in own for x in joint.limits or ()), default=math.inf)
+        joint = next(iter(groups[number.block].joints.get(prefix, ())[i:i + 1]), None)
+        end = max(map(abs, joint.limits)) if joint and joint.limits else math.inf
         yield dataclasses.replace(
             number, value=size, of=min(end, _ACROSS),
             remedy='write the same as in <limit> of its joint' if end < size else '',
         )
-        if size < end < math.inf:
-            yield Number(f'{own[0].path}/limit/@upper', end, f'{own[0].name} ', _ACROSS)
+        if joint and size < end < math.inf:
+            yield Number(f'{joint.path}/limit/@upper', end, f'{joint.name} ', _ACROSS)
 
 
 def _turning(robot: RobotLayout) -> Iterator[tuple[Number, float, float, float]]:
@@ -405,9 +402,10 @@ def nozzles(robot: RobotLayout, group: Group) -> Rows:
 def liftoffs(robot: RobotLayout) -> Iterator[Number]:
     """Yield the largest force upwards of engines that alone drive a robot, over its weight.
 
-    It stands on the ground, and they push it up.
+    It stands on the ground, and they push it up; without gimbals they make it fast on its rail.
     """
-    weight = robot.body.mass * robot.params.gravity
+    mass, rail, remedy = robot.body.mass, robot.params.rail_length, ''
+    weight = mass * robot.params.gravity
     driving = [group for group in robot.groups if group.matrix.shape[1]]
     is_burning = all(hasattr(group.params, 'max_fuel_rate') for group in driving)
     if not (weight and driving and is_burning and robot.params.starts_on_ground):
@@ -416,9 +414,12 @@ def liftoffs(robot: RobotLayout) -> Iterator[Number]:
         np.nan_to_num(group.layout.highest)[:, None] * group.layout.axis for group in driving
     ])
     up = float(pushes.sum(axis=0) @ matrix_of_rpy(robot.params.start_rpy)[2])
+    if rail and not any(group.layout.angle_names for group in driving):
+        weight += 0.5 * mass * _HELD_BY_FINS**2 / rail
+        remedy = f'N, kg and m? With less, it leaves its rail below {_HELD_BY_FINS:g} m/s'
     if up > 0.9 * float(np.linalg.norm(pushes, axis=1).sum()):
         yield Number('max_thrust', up, 'from the ground its engines push it up by ', weight, 0,
-                     driving[0].name)
+                     driving[0].name, remedy)
 
 
 # The body.
@@ -432,11 +433,11 @@ def size_of(robot: RobotLayout) -> float:
 @functools.lru_cache(maxsize=8)
 def half_of(robot: RobotLayout) -> FloatArray:
     """Return how far shapes and actuators reach along each axis from the centre of mass [m]."""
-    reach = np.abs(outline(robot) - robot.body.com).max(axis=0, initial=0.0)
+    reach = np.abs(n.outline(robot) - robot.body.com).max(axis=0, initial=0.0)
     # What has no shape is as large as a box with its mass, and none is a sheet.
     body = robot.body
-    box = np.sqrt(3.0 * np.maximum(second_moments(body), 0.0)) if body.mass else np.zeros(3)
-    least = max(radius_of_gyration(body), 0.1 * float(reach.max()))
+    box = np.sqrt(3.0 * np.maximum(n.second_moments(body), 0.0)) if body.mass else np.zeros(3)
+    least = max(n.radius_of_gyration(body), 0.1 * float(reach.max()))
     return np.asarray(np.maximum(np.maximum(reach, box), least))
 
 
@@ -454,18 +455,17 @@ def bulks(robot: RobotLayout) -> Iterator[Number]:
 def gyrations(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the mass of the heaviest link lies from its centre [m], over its shapes.
 
-    Or that of all links over the shapes of all, where that is more: some draw all in one. It is
-    along the axis that is neither best nor worst: a shape without mass may stick out.
+    Or that of all links, where it lies farther. It is along the axis that is neither best nor
+    worst: a shape without mass may stick out.
     """
     path, link, corners = _shown(robot)
     if len(corners) and link.inertia.any():
-        pairs = (link, corners), (robot.body, np.vstack([*robot.corners.values()]))
-        ends = np.array([np.abs(points - body.com).max(axis=0) for body, points in pairs])
-        lies = np.array([np.sqrt(np.maximum(second_moments(body), 0.0)) for body, _ in pairs])
-        best = np.argmax(lies / ends, axis=0)
-        k = int(np.argsort((lies / ends).max(axis=0))[1])
+        ends = np.abs(corners - link.com).max(axis=0)
+        squares = np.maximum(n.second_moments(link), n.second_moments(robot.body))
+        lies = np.sqrt(np.maximum(squares, 0.0))
+        k = int(np.argsort(lies / ends)[1])
         who = f'mass along {"xyz"[k]} of {robot.base_link} lies '
-        yield Number(f'{path}/inertia', float(lies[best[k], k]), who, float(ends[best[k], k]))
+        yield Number(f'{path}/inertia', float(lies[k]), who, float(ends[k]))
 
 
 def off_shapes(robot: RobotLayout) -> Iterator[Number]:
@@ -479,7 +479,7 @@ def off_shapes(robot: RobotLayout) -> Iterator[Number]:
         own = robot.corners.get(path, np.zeros((0, 3)))
         if link.mass and len(own):
             yield from _outside(Number(f'{path}/origin/@xyz', 0.0, 'the centre of mass '), link.com,
-                                own, 2.0 * outline(robot) if path == largest else own)
+                                own, 2.0 * n.outline(robot) if path == largest else own)
     points = [
         *((Number(f'body.{key}', 0.0, f'the {key.replace("_", " ")} '), getattr(body, key))
           for key in ('centre_of_pressure', 'centre_of_buoyancy') if getattr(body, key).any()),
@@ -506,13 +506,13 @@ def _outside(
 
 def _shown(robot: RobotLayout) -> tuple[str, MassProperties, FloatArray]:
     """Return path, mass and corners of the heaviest link, no corners where it has no shapes."""
-    path, link = heaviest(robot) if robot.body.mass else ('', robot.body)
+    path, link = n.heaviest(robot) if robot.body.mass else ('', robot.body)
     return path, link, robot.corners.get(path, np.zeros((0, 3)))
 
 
 def _volume(corners: FloatArray) -> float:
     sides = np.linalg.norm(corners[[1, 2, 4]] - corners[0], axis=1)
-    return float(np.maximum(sides, SHEET * sides.max()).prod())
+    return float(np.maximum(sides, n.SHEET * sides.max()).prod())
 
 
 def drags(robot: RobotLayout) -> Iterator[Number]:
@@ -550,18 +550,24 @@ def dry_propellers(robot: RobotLayout) -> Iterator[Number]:
 
 
 def descents(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the speed at which each parachute lets the empty robot down [m/s]."""
-    params, air = robot.params, float(density(robot.params.site_altitude))
+    """Yield the speed at which each parachute lets the empty robot down, and all together [m/s]."""
+    params, chutes, air = robot.params, robot.parachutes, float(density(robot.params.site_altitude))
     weight = (robot.body.mass - robot.propellant) * params.gravity
-    for i, area in enumerate(robot.parachutes.drag_area.tolist()):
-        if area and weight and not robot.params.fluid_density:
-            speed = math.sqrt(2.0 * weight / (air * area))
-            who = f'{robot.parachutes.names[i]} lets it down at '
-            yield Number('parachutes.drag_area', speed, who, 1.0, i)
-    total = float(robot.parachutes.drag_area.sum())
-    if total and weight and not params.fluid_density:
-        yield Number('parachutes.drag_area', math.sqrt(2.0 * weight / (air * total)),
-                     'all parachutes let it down at ', 0.25, 0)
+    rows = [*zip(chutes.names, chutes.drag_area.tolist(), strict=True)]
+    # Together they may be slow.
+    for i, (name, area) in enumerate([*rows, ('all parachutes', float(chutes.drag_area.sum()))]):
+        if area and weight and not params.fluid_density:
+            speed, is_one = math.sqrt(2.0 * weight / (air * area)), i < len(rows)
+            who = f'{name} lets it down at ' if is_one else f'{name} let it down at '
+            yield Number('parachutes.drag_area', speed, who, *((1.0, i) if is_one else (0.25, 0)))
+
+
+def openings(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the area of each parachute [m^2], over that of the one that opens after it by name."""
+    areas, names = robot.parachutes.drag_area.tolist(), robot.parachutes.names
+    order = [i for word in _OPENING for i, name in enumerate(names) if word in name.lower()]
+    for i, k in itertools.pairwise(order):
+        yield Number('parachutes.drag_area', areas[i], f'{names[i]} has ', areas[k], i)
 
 
 def lags(robot: RobotLayout) -> Iterator[Number]:

@@ -54,7 +54,7 @@ class Group:
     params: Any
     timing: Any
     """What it is, and the configurations of that and of its timing."""
-    joints: Mapping[str, Sequence[Sequence[Joint]]]
+    joints: Mapping[str, Sequence[Joint | None]]
     """As `ActuatorSpec` has them."""
 
     def turned(self) -> dict[str, list[tuple[float, Group]]]:

@@ -185,7 +185,15 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         if isinstance(leaf, LessThan) and (leaf.variable, leaf.component) == ('Position', 2)
         and leaf.threshold > 0.0
     ]
-    return short + tilted + endless + [
+    names = {spec.name for spec in config.deployers}
+    exchanged = [
+        f"event '{event.name}' deploys {min(own)!r}, not {other!r}; is an id that of another?"
+        for event in config.events
+        for own in [{config.deployers[each.target].name for each in event.actions if each.deploys}]
+        for other in sorted(names - own)
+        if own and other in event.name and not any(name in event.name for name in own)
+    ]
+    return short + tilted + endless + exchanged + [
         f"event '{event.name}' fires only below the pad, since its condition is '{event}'; in "
         'Position the altitude is negative, as -450 for 450 m above the pad'
         for event, _ in never_fires(config.events, source, deepest=0.0) if event.id not in certain

@@ -42,10 +42,7 @@ from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.tools.lines import fail
 from propulsion_ros.urdf.block import ActuatorSpec
-from propulsion_ros.urdf.reader import (
-    actuators_from_urdf,
-    mass_from_urdf,
-)
+from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import Description
 
 EXAMPLE = 'robot.yaml --model robot.urdf'

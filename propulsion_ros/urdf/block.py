@@ -153,8 +153,8 @@ class ActuatorSpec:
     """Those notes that do not hold where actuators follow their links."""
     masses: Mapping[str, str] = field(default_factory=dict)
     """XML path of each part that has a mass of its own, such as a tank, by its link."""
-    joints: Mapping[str, Sequence[Sequence[Joint]]] = field(default_factory=dict)
-    """Those that each row names, by what stands before the keys of its class."""
+    joints: Mapping[str, Sequence[Joint | None]] = field(default_factory=dict)
+    """Those that the rows of a class name, None for none, by what stands before its keys."""
     faulty: frozenset[str] = frozenset()
     """Keys whose tags have a fault, where all faults are collected."""
 
@@ -259,7 +259,7 @@ class _Reader:
         self._notes: list[str] = []
         self._astray: list[str] = []
         self._masses: dict[str, str] = {}
-        self._joints: dict[str, list[list[Joint]]] = {}
+        self._joints: dict[str, list[Joint | None]] = {}
 
     def read(self, block: Tag) -> ActuatorSpec:
         """Return what the block holds."""
@@ -404,7 +404,7 @@ class _Reader:
                 'turns; see <link> or <joint> of the actuator, and <parent> of its joint'
                 for tag in turning if self._placer.tree.joint(tag.text, tag.path).name not in chain
             )
-        self._joints.setdefault(rows.prefix, []).append(place.joints)
+        self._joints.setdefault(rows.prefix, []).extend(place.joints or [None])
         if any(spec.unit == 'kg' for spec in rows.fields.values()):
             self._masses[place.link] = row.path
         for key, spec in rows.roles.items():
