@@ -239,7 +239,6 @@ _SEE = 'see axes, places, thrusts and masses in check --show'
 
 _OF_SPEED = ('motor_constant or rotor_constant or input_values or thrust_coefficient or '
              'max_command')
-"""What makes the speed at the largest thrust."""
 
 _UNREAD = Rule('unread', 'serves {} rows', (1.0, _ENDLESS), '', _USE)
 
@@ -479,7 +478,7 @@ RULES = (
     # What counts where it is expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',
          n.lifts, 'the weight', _SEE),
-    Rule('uncontrolled', 'its share alone is {}', (1.0 - 1e-4, _ENDLESS), '',
+    Rule('uncontrolled', '{} of it can be made alone', (99.99, _ENDLESS), '%',
          'allocation; where an axis is expected', n.made_alone, remedy=_SEE),
     Rule('one_way', 'the other way {}', (1e-9, _ENDLESS), '',
          'both signs; where an axis is expected', n.weaker_ways, remedy=_SEE),

@@ -40,6 +40,9 @@ AXES_OF = {
 }
 """What can be expected, beside ``hover``, and the part of the wrench that it needs."""
 EXPECTED = ('hover', *AXES_OF)
+_MADE_BY = {f'force {a}': f'along {a}' for a in 'xyz'} | {
+    f'torque {a}': f'along {b} and lie apart along {c}, or along {c} and apart along {b}, or have '
+    'a moment_constant' for a, b, c in ('xyz', 'yzx', 'zxy')}
 
 _ALONG = 0.99
 """Cosine of the angle between two directions that are one."""
@@ -589,7 +592,7 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
 
 
 def made_alone(robot: RobotLayout) -> Iterator[Number]:
-    """Yield what share of each expected part of the wrench comes without the others."""
+    """Yield what share of each expected part of the wrench comes without the others [%]."""
     parts = {**AXES_OF, 'hover': AXES_OF['force_z']}
     # What deflects the flow or the thrust comes on top.
     is_deflected = any(
@@ -603,11 +606,14 @@ def made_alone(robot: RobotLayout) -> Iterator[Number]:
     words = expected or ['force_x', 'force_y'] * any(map(is_in_liquid, robot.groups))
     made = robot.made([AXES.index(parts[word]) for word in words])
     for i, word in enumerate(words if not is_deflected else ()):
-        tied = [words[k] for k in np.flatnonzero(np.abs(made[:, i]) > 1e-4).tolist() if k != i]
-        how = f'comes only with {" and ".join(tied)}' if tied else f'nothing makes {parts[word]}'
+        part, rows = parts[word], np.flatnonzero(np.abs(made[:, i]) > 1e-4).tolist()
+        tied = ' and '.join(parts[words[k]] for k in rows if k != i)
+        how = f'{part} comes only with {tied}' if tied else f'nothing makes {part}'
         if word != 'hover' and (expected or (tied and made[i, i] < 0.9)):
-            who = f'{word} is expected, and' if expected else word
-            yield Number('robot', made[i, i], f'{who} {how}: ')
+            who = f'{word} is expected, but {how}: ' if expected else f'{how}: '
+            yield Number('robot', 100.0 * made[i, i], who, remedy=(
+                f'some actuators must push {_MADE_BY[part]}; else leave {word} out of <expects>'
+            ) if expected else '')
 
 
 def weaker_ways(robot: RobotLayout) -> Iterator[Number]:

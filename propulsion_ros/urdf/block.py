@@ -257,7 +257,6 @@ class _Reader:
         self._paths: dict[str, str] = {}
         self._geometry: set[str] = set()
         self._notes: list[str] = []
-        self._astray: list[str] = []
         self._masses: dict[str, str] = {}
         self._joints: dict[str, list[Joint | None]] = {}
 
@@ -284,7 +283,7 @@ class _Reader:
                 with self._faults.kept():
                     self._join(rows)
             self._finish(rows)
-        stays = (*self._placer.stays(), *self._astray)
+        stays = tuple(self._placer.stays())
         return ActuatorSpec(
             block.name, self._family, self._placer.base_link, MappingProxyType(self._values),
             MappingProxyType(self._paths), frozenset(self._geometry),
@@ -399,7 +398,7 @@ class _Reader:
             self._chains.append([joint for joint in chain if joint not in own])
             turning = [tag for part in row.children if part.key in self._rows
                        for tag in part.all('joint')]
-            self._astray.extend(
+            self._notes.extend(
                 f'{tag.path}: joint {tag.text!r} does not carry {place.link!r}, whose thrust it '
                 'turns; see <link> or <joint> of the actuator, and <parent> of its joint'
                 for tag in turning if self._placer.tree.joint(tag.text, tag.path).name not in chain
