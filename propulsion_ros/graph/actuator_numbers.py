@@ -233,8 +233,9 @@ def _at_most(family: Family, settling: float = SETTLING) -> Any:
 
 
 def fluid_of(robot: RobotLayout) -> float:
-    """Return the density of what the robot is in [kg/m^3]."""
-    return robot.params.fluid_density or float(density(robot.params.site_altitude))
+    """Return the density of what the robot is in [kg/m^3]; what floats has its rotors in air."""
+    fluid = 0.0 if robot.params.hulls.names else robot.params.fluid_density
+    return fluid or float(density(robot.params.site_altitude))
 
 
 def is_spun(group: Group) -> bool:

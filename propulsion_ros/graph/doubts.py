@@ -268,11 +268,10 @@ RULES = (
          'up to 20; once of gas, whose vessels weigh more', r.of_rows(
              r.tanks, 'tanks.capacity', lambda t: t.capacity, lambda t: t.most * t.dry
          ), 'what such a robot can hold', 'kg?'),
-    Rule('unused', 'serves {} actuators', (1.0, _ENDLESS), '', _USE,
-         r.of_rows(r.tanks, 'tanks.names', lambda t: t.users), remedy='is a <tank> missing?'),
-    Rule('unused', 'serves {} actuators', (1.0, _ENDLESS), '', _USE,
-         r.of_rows(r.batteries, 'batteries.names', lambda b: b.users),
-         remedy='is a <battery> missing?'),
+    *(Rule('unused', 'serves {} actuators', (1.0, _ENDLESS), '', _USE, r.of_rows(
+        rows, key, attrgetter('users')
+    ), remedy=f'is a <{tag}> missing?') for rows, key, tag in (
+        (r.tanks, 'tanks.names', 'tank'), (r.batteries, 'batteries.names', 'battery'))),
     Rule('unused', 'draws from {} batteries, where others have one', (1.0, _ENDLESS), '', _USE,
          r.of_rows(r.actuators, 'battery', lambda a: a.batteries), remedy='is it missing?'),
     *(Rule('opening_time', f'has a valve that {does} after {{}}', (0.0, 1.0), 's', 'valves in use',
@@ -351,12 +350,9 @@ RULES = (
          'racing drones', n.forces_in_air, 'the mass', _UNITS),
     Rule('spin', 'are turned by {}', (0.0, 5000.0), 'N m', 'rad/s^2: five times quadrotors of 30 g',
          n.spins, 'the moment of inertia', 'kg m^2, N and m?'),
-    Rule('buoyancy', 'lifts {}', (0.0, 10.0), 'kg', 'balloons of air apart', n.lifted,
-         'the mass, of hulls 50 times,',
-         'cubic metres?'),
-    Rule('sinks', 'lifts {}', (0.3, _ENDLESS), 'kg', 'what swims has 1, crawlers of steel 0.3; of '
-         'hulls 1', n.lifted_in_liquid, 'the mass', 'give the volume of water that it takes, in '
-         'm^3, or the size of hulls in m'),
+    Rule('buoyancy', 'lifts {}', (0.3, 10.0), 'kg', 'what swims has 1, crawlers of steel 0.3; what '
+         'floats at least 1', n.lifted, 'the mass, of hulls over 0.3,', 'give the volume of water '
+         'that it takes, in m^3, or the size of hulls in m'),
     # Rotors and propellers.
     Rule('tip_speed', 'has tips at {}', (15.0, 340.0), 'm/s', 'blades lose their lift at the speed '
          'of sound (Leishman, Principles of Helicopter Aerodynamics, 2006); airships have 50',
@@ -487,6 +483,6 @@ RULES = (
 
 NAMES = tuple(dict.fromkeys([
     'body', *(rule.name for rule in (*OF_UNIT.values(), *RULES)), 'centre',
-    'odd_arm', 'pressure_centre', 'turned', 'upside_down',
+    'odd_arm', 'pressure_centre', 'sinks', 'turned', 'upside_down',
 ]))
 """What can be silenced: the simulated body's refusals, each rule, and what others have become."""

@@ -557,9 +557,9 @@ def descents(robot: RobotLayout) -> Iterator[Number]:
     # Together they may be slow.
     for i, (name, area) in enumerate([*rows, ('all parachutes', float(chutes.drag_area.sum()))]):
         if area and weight and not params.fluid_density:
-            speed, is_one = math.sqrt(2.0 * weight / (air * area)), i < len(rows)
-            who = f'{name} lets it down at ' if is_one else f'{name} let it down at '
-            yield Number('parachutes.drag_area', speed, who, *((1.0, i) if is_one else (0.25, 0)))
+            speed, of = math.sqrt(2.0 * weight / (air * area)), 1.0 if i < len(rows) else 0.25
+            who = f'by {name} it comes down at '
+            yield Number('parachutes.drag_area', speed, who, of, i % len(rows))
 
 
 def openings(robot: RobotLayout) -> Iterator[Number]:

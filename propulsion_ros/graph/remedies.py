@@ -25,7 +25,7 @@ _MANY, _FEW = 1000, 4
 """Numbers and links, and rows that are doubted, beyond which it takes too long."""
 _OFFERED, _FAR = 3, 20.0
 """Numbers between which a line leaves the choice, and by what factor they are others."""
-_FOLLOWING = ('one_sided', 'balance')
+_FOLLOWING = ('one_sided', 'balance', 'blades')
 """What is not usual where two actuators of a block are at one place."""
 _NAMES = frozenset(rule.name for rule in RULES)
 _OF_LINK = {'mass': ('mass', 'kg'), 'inertia': ('inertia', 'kg m^2'), 'com': ('origin/@xyz', 'm')}
@@ -184,6 +184,10 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
             key, unit = parameter.key, parameter.spec.unit
             is_given = sources.has_file(node, key) or (spec and key in spec.values)
             if not is_given or parameter.spec.kind is not float or not unit:
+                continue
+            # Another simulator's tag that it follows from has another unit.
+            tag = spec.paths.get(key, key).rpartition('/')[2] if spec else key
+            if tag != tag.lower() and sorted(tag.lower()) != sorted(key.replace('_', '')):
                 continue
             value = sources.value(node, key)
             numbers = np.array(flatten(value), dtype=float)

@@ -440,7 +440,7 @@ def beside(robot: RobotLayout) -> Iterator[Number]:
 
 def float_heights(robot: RobotLayout) -> Iterator[Number]:
     """Yield how high the centre of buoyancy is above that of mass, where it is carried [m]."""
-    for number in lifted_in_liquid(robot):
+    for number in lifted(robot):
         if number.value > 0.5 * number.of and not robot.params.hulls.names:
             height = float(robot.params.centre_of_buoyancy[2] - robot.body.com[2])
             yield Number('body.centre_of_buoyancy', height, 'the centre of buoyancy ', index=2,
@@ -540,22 +540,15 @@ def spins(robot: RobotLayout) -> Iterator[Number]:
 
 
 def lifted(robot: RobotLayout) -> Iterator[Number]:
-    """Yield what the displaced volume lifts [kg], over the mass."""
-    params = robot.params
-    fluid = params.fluid_density or float(density(params.site_altitude))
-    if robot.body.mass:
-        volume, key, most = params.displaced_volume, 'body.displaced_volume', 1.0
-        if params.hulls.names:
-            # Most of a hull is above the water.
-            volume, key, most = Hulls(params.hulls).volume, 'body.hulls.size', 5.0
-        yield Number(key, fluid * volume, f'{volume:g} m^3 ', most * robot.body.mass)
-
-
-def lifted_in_liquid(robot: RobotLayout) -> Iterator[Number]:
-    """Yield that of a robot in a liquid; what floats needs all of it."""
-    for number in lifted(robot) if robot.params.fluid_density > LIQUID else ():
-        mass = robot.body.mass / (_SINKING if robot.params.hulls.names else 1.0)
-        yield dataclasses.replace(number, of=mass)
+    """Yield what the displaced volume lifts [kg], over the mass; in air what is more than that."""
+    params, mass, key = robot.params, robot.body.mass, 'body.displaced_volume'
+    volume, of = params.displaced_volume, mass
+    if params.hulls.names:
+        # What floats is carried by all of its mass.
+        volume, of, key = Hulls(params.hulls).volume, mass / _SINKING, 'body.hulls.size'
+    found = volume * (params.fluid_density or float(density(params.site_altitude)))
+    if mass and (params.fluid_density > LIQUID or found > mass):
+        yield Number(key, found, f'{volume:g} m^3 ', of)
 
 
 # What is expected.

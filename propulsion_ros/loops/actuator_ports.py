@@ -52,8 +52,8 @@ from propulsion_ros.timing.stamped_inputs import Ordering
 
 _FAR, _ODD, _MOST = 10.0, 4.0, 1e9
 """How many times its limit a command is in another unit, what is done of it, and any number."""
-_SHARES, _LITTLE = 2.0, 0.15
-"""Largest thrust where shares up to 1 were sent in place of newtons [N], and over the limit."""
+_SHARES, _LARGE, _LITTLE = 2.0, 7.0, {'effort': (0.15, 'N'), 'velocity': (1e-4, 'rad/s')}
+"""Largest thrust where shares up to 1 were sent [N], of limits beyond, and over the limit."""
 _TIMING = tuple(each.key for each in parameters_of(LoopParams) if not each.spec.live)
 MOST_AHEAD_NS = 100_000_000
 """How far ahead of a robot's clock a command may be stamped [ns]."""
@@ -576,10 +576,12 @@ class ActuatorPorts(StampedPorts):
     @property
     def small_commands(self) -> str:
         """What all thrusts since the start look like that were asked for as shares, in words."""
-        if isinstance(self.family, Allocatable) and self.family.command_fields[0] == 'effort':
+        field = self.family.command_fields[0]
+        share, unit = _LITTLE.get(field, (0.0, ''))
+        if isinstance(self.family, Allocatable):
             limit = float(self.family.thrust_limits[1].max())
-            if 0.0 < self._most < min(_SHARES, _LITTLE * limit) and _LITTLE * limit > 1.0:
-                return f'no thrust was above {self._most:.3g} of {limit:g} N; is effort in N?'
+            if 0.0 < self._most < min(_SHARES, share * limit) and limit > _LARGE:
+                return f'no thrust was above {self._most:.3g} of {limit:g} N; is {field} in {unit}?'
         return ''
 
     @property

@@ -185,12 +185,11 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         if isinstance(leaf, LessThan) and (leaf.variable, leaf.component) == ('Position', 2)
         and leaf.threshold > 0.0
     ]
-    names = {spec.name for spec in config.deployers}
     exchanged = [
         f"event '{event.name}' deploys {min(own)!r}, not {other!r}; is an id that of another?"
         for event in config.events
         for own in [{config.deployers[each.target].name for each in event.actions if each.deploys}]
-        for other in sorted(names - own)
+        for other in sorted({spec.name for spec in config.deployers} - own)
         if own and other in event.name and not any(name in event.name for name in own)
     ]
     return short + tilted + endless + exchanged + [

@@ -130,6 +130,8 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
             if not row.all(key):
                 raise SourceError(f'{path}/{key}', f'is missing, each of the {family} needs it')
         rows.append((_number(row, dialect), row))
+        if rows[-1][0] in (number for number, _ in rows[:-1]):
+            raise SourceError(f'{path}/{dialect.number}', 'is that of another; give it its own')
     rows.sort(key=lambda row: row[0])
     path = f'gazebo/plugin[filename={plugins[0].get("filename")}]'
     # A robot of the original pushes as it does there, by the end of each step.

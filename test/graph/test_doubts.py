@@ -144,10 +144,47 @@ def test_what_is_meant_where_nothing_is_given_is_usual(tmp_path):
     assert warnings_of(path) == []
 
 
-def test_what_follows_from_two_at_one_place_is_not_said(tmp_path):
-    path = tmp_path / 'robot.urdf'
-    path.write_text(TEXTS['quadrotor'].replace('<link>left</link>', '<link>front</link>'))
+@pytest.mark.parametrize('changes', [
+    {'<link>left</link>': '<link>front</link>'},
+    dict.fromkeys(['"0.2 0 0"', '"0 0.2 0"', '"-0.2 0 0"', '"0 -0.2 0"'], '"0 0 0"'),
+], ids=['two', 'all'])
+def test_what_follows_from_two_at_one_place_is_not_said(changes, tmp_path):
+    path, text = tmp_path / 'robot.urdf', TEXTS['quadrotor']
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    path.write_text(text)
     assert [line.rpartition('(')[2] for line in warnings_of(path)] == ['same_place)']
+
+
+MOTOR = """<plugin filename="gz-sim-multicopter-motor-model-system" name="motor{i}">
+<jointName>{name}_joint</jointName> <linkName>{name}</linkName>
+<turningDirection>{way}</turningDirection> <maxRotVelocity>10500</maxRotVelocity>
+<motorConstant>8.5e-6</motorConstant> <momentConstant>0.016</momentConstant>
+<timeConstantUp>0.02</timeConstantUp> <timeConstantDown>0.02</timeConstantDown>
+<motorNumber>{i}</motorNumber> </plugin>"""
+
+
+def test_no_unit_is_proposed_for_what_follows_from_a_tag_of_another_simulator(tmp_path):
+    """The speed is in rpm; the thrust that it makes is in no other unit."""
+    path, text = tmp_path / 'robot.urdf', TEXTS['quadrotor'].replace(
+        'type="fixed">', 'type="continuous"> <axis xyz="0 0 1"/>')
+    head, _, tail = text.partition('<plugin')
+    motors = ''.join(MOTOR.format(i=i, name=name, way='cw' if i % 2 else 'ccw')
+                     for i, name in enumerate(('front', 'left', 'rear', 'right')))
+    path.write_text(head + motors + tail.partition('</plugin>')[2])
+    lines = warnings_of(path)
+    assert any('maxRotVelocity' in line and 'rad/s for speeds?' in line for line in lines)
+    assert not any('maxRotVelocity' in line and ', write' in line for line in lines)
+
+
+def test_rotors_of_what_floats_are_in_air(tmp_path):
+    (tmp_path / 'robot.urdf').write_text(TEXTS['quadrotor'])
+    path = tmp_path / 'robot.yaml'
+    path.write_text('vehicle:\n  ros__parameters:\n    body.fluid_density: 1000.0\n'
+                    '    body.hulls.names: [hull]\n    body.hulls.size: [0.6, 0.3, 0.1]\n'
+                    '    body.ground: false\n')
+    report = check_file(path, tmp_path / 'robot.urdf')
+    assert (report.faults, report.warnings) == ([], [])
 
 
 @pytest.mark.parametrize('text', [TEXTS[name] for name in ('quadrotor', 'rocket', 'boat')])

@@ -131,6 +131,19 @@ def test_commands_that_are_shares_are_told_apart(efforts, words):
     assert group.loop.small_commands == words
 
 
+@pytest.mark.parametrize(('speed', 'words'), [
+    (0.9, 'no thrust was above 0.000324 of 49 N; is velocity in rad/s?'), (20.0, ''),
+], ids=['shares', 'little'])
+def test_speeds_that_are_shares_are_told_apart(speed, words):
+    group = Group(Thrusters(ThrustersParams(
+        names=['a', 'b'], rotor_constant=4e-4, min_command=-350.0, max_command=350.0,
+    )))
+    group.run()
+    for ms in (10, 20):
+        group.command(ms, velocity=[speed, 0.0])
+    assert group.loop.small_commands == words
+
+
 @pytest.mark.parametrize(('speeds', 'words'), [
     pytest.param([3000.0, 20.0], 'a did 0.2 of what was sent; is that in rad/s, not rpm?',
                  id='rpm'),
