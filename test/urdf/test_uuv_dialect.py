@@ -355,7 +355,9 @@ WHOLE = NAMED + LAG + SQUARE
 def test_two_thrusters_may_not_have_one_id():
     with pytest.raises(SourceError) as error:
         located(read(robot(plugin(WHOLE) + plugin(WHOLE, name='again'))), ThrustersParams)
-    assert str(error.value) == "gazebo/plugin[name=again]/thrusterID: is that of another; give it its own"
+    assert str(error.value) == (
+        'gazebo/plugin[name=again]/thrusterID: is that of another; give it its own'
+    )
 
 
 def test_a_block_may_not_have_the_name_of_the_gathered_one():
