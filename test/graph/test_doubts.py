@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from plausible_robots import KINDS as DRAWN
+from plausible_robots import drawn
 
 from mistakes import DOUBTED, KINDS, TEXTS
-from parts import few_of
+from parts import amount, few_of
 from propulsion_ros.graph.doubts import NAMES, OF_UNIT, RULES, merged
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.tools import check, cli
@@ -91,6 +93,17 @@ def test_vehicles_with_their_settings_are_left_alone(vehicle):
     if settings.exists():
         report = check_file(settings, model)
         assert (report.faults, report.warnings) == ([], [])
+
+
+@pytest.mark.parametrize('kind', DRAWN)
+def test_drawn_robots_are_left_alone(kind, tmp_path):
+    description, settings = tmp_path / 'robot.urdf', tmp_path / 'robot.yaml'
+    for seed in range(amount('rest', 5, 100)):
+        robot = drawn(kind, seed)
+        description.write_text(robot.urdf)
+        settings.write_text(robot.yaml)
+        report = check_file(settings, description)
+        assert (report.faults, report.warnings) == ([], []), f'seed {seed}'
 
 
 def test_unknown_rule_is_refused(capsys):
