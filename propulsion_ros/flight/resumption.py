@@ -118,7 +118,8 @@ class Resumption:
     ``resume_time``, by a height or a speed that lives, or for a fifth of that where it certainly
     flies; five times as long after more than a minute, or where the age of the record is not
     known. Where neither lives it goes on if the process was away shortly by the clock since boot,
-    which is never set. It is over once something certainly holds the vehicle.
+    which is never set. It is over once something certainly holds the vehicle. All of that waits
+    for a height that settles.
 
     A vehicle that was armed on its pad and rests there is armed again where the process was away
     shortly, and set aside elsewhere. It is resumed in flight once it has left the pad, or flies
@@ -228,6 +229,8 @@ class Resumption:
         if reason:
             return Verdict(Outcome.DROP, reason)
         if motion.is_unsettled:
+            for dwell in (self._rests, self._flies, self._may_fly):
+                dwell.reset()
             return _WAIT
         is_on = self._goes_on(clock_ns, stamp_ns, motion)
         is_pad = self.snapshot.phase is Phase.LAUNCH

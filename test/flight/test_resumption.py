@@ -341,6 +341,19 @@ def test_what_was_set_aside_at_rest_is_resumed_by_a_certain_ascent_alone(
     assert found.outcome is (outcome or Outcome.WAIT)
 
 
+def test_nothing_lasts_while_a_height_settles():
+    record = Resumption(FlightParams(), FLYING, 1.0)
+    found = []
+    for i in range(200):
+        motion = SimpleNamespace(
+            is_unsettled=i % 25 >= 10, departure=None, held=0.001, likely=0.001, is_seen=True,
+            is_believed=True, is_certain=False,
+        )
+        now_ns = round(i * DT * S)
+        found.append(record.judge(now_ns, NOW + now_ns, motion, 400.0).outcome)
+    assert set(found) == {Outcome.WAIT}
+
+
 @pytest.mark.parametrize('tau', [0.5, 1.0])
 @pytest.mark.parametrize('offset', [-60.0, -300.0, -1000.0])
 @pytest.mark.parametrize('level', [40.0, 80.0])
