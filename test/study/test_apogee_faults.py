@@ -77,7 +77,7 @@ def _with(log, apogee, back):
 
 @pytest.mark.part('flights')
 def test_library_of_faults(logs):
-    """The whole of it: 4 missed, 2 of them of a log with a sample a second, 45 late."""
+    """The whole of it: 2 missed, both of a log with a sample a second, 47 late."""
     rng = np.random.default_rng(19)
     every = [(fault, log) for fault in FAULTS for log in logs]
     chosen = rng.permutation(len(every))[:COUNT].tolist()
@@ -88,9 +88,9 @@ def test_library_of_faults(logs):
     missed, premature, late = (
         [row for row in found if row[kind]] for kind in ('missed', 'premature', 'late')
     )
-    assert len([row for row in missed if row['log'] != _SLOW]) <= 0.0025 * len(found), missed
+    assert [row for row in missed if row['log'] != _SLOW] == []
     assert premature == []
-    assert len(late) <= max(1, 0.033 * len(found)), late
+    assert len(late) <= max(1, 0.0345 * len(found)), late
 
 
 def test_legacy_receives_nothing_for_what_is_missing():
