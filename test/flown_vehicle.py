@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
+from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.events.conditions import MoreThan
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import Action, EventSpec
@@ -120,12 +121,13 @@ class Vehicle:
     deployers: Sequence[DeployerSpec] = DEPLOYERS
     controllers: Sequence[PidSpec] = ()
     may_settle: bool = True
+    method: str = 'robust'
 
     def __post_init__(self) -> None:
         self.state = FlightState(
-            FlightParams(**self.params), ApogeeDetector(ApogeeParams()), self.events,
-            self.deployers, self.controllers, semantics=self.semantics, required=self.required,
-            keeps_flight=self.keeps_flight, may_settle=self.may_settle,
+            FlightParams(**self.params), make_detector(ApogeeParams(method=self.method)),
+            self.events, self.deployers, self.controllers, semantics=self.semantics,
+            required=self.required, keeps_flight=self.keeps_flight, may_settle=self.may_settle,
         )
         self.actuators = Actuators(self.deployers, self.engines)
         self.dead: dict[int, tuple[float, float]] = {}
