@@ -49,10 +49,6 @@ def test_drag_follows_its_table(mach, factor, values):
     assert drag == pytest.approx(wanted, rel=2e-3)
 
 
-def test_a_table_of_one_is_as_none():
-    assert drag_of(1.0, drag_over_mach='0 1 2 1') == drag_of(1.0)
-
-
 @pytest.mark.parametrize('warmer', OFFSETS)
 def test_drag_is_that_of_the_day(warmer):
     wanted = 0.02 * float(density(HEIGHT, warmer))

@@ -41,10 +41,6 @@ def test_area_grows_linearly_after_the_delay(after, area):
     assert model.drag_area(START + round(after * SECOND)) == pytest.approx(area, abs=1e-9)
 
 
-def test_without_a_firing_nothing_opens():
-    assert parachutes().drag_area(START + 1000 * SECOND) == 0.0
-
-
 def test_open_areas_add_up():
     model = parachutes()
     model.fire('drogue', START)

@@ -93,13 +93,6 @@ def test_a_rocket_gains_what_tsiolkovsky_says_to_second_order(dt):
     assert error == pytest.approx(-(dt**2) / 24.0 * slope, rel=0.01)
 
 
-def test_a_neutral_body_stays_where_it_is():
-    model = body(height=-5.0, ground=False, fluid_density=1000.0, displaced_volume=0.002)
-    motion = run(model, 500)
-    np.testing.assert_allclose(motion.position, [0, 0, -5.0], atol=1e-12)
-    np.testing.assert_allclose(motion.specific_force, [0, 0, G], rtol=1e-12)
-
-
 def test_a_light_body_rises_by_the_closed_form():
     model = body(height=-50.0, ground=False, fluid_density=1000.0, displaced_volume=0.003)
     assert run(model, 100).velocity[2] == pytest.approx(0.5 * G, rel=1e-12)

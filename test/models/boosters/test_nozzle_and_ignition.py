@@ -77,17 +77,6 @@ def test_thrust_rises_as_the_pressure_falls(height):
         .applied[0] == 0.0
 
 
-def test_the_propellant_does_not_know_the_pressure():
-    tanks = TanksParams(names=['t'], capacity=10.0)
-    left = []
-    for area, height in ((0.0, 0.0), (0.01, 20e3)):
-        model = booster(exit_area=area, tank='t', tanks=tanks)
-        for i in range(50):
-            model.step(ON, BodyState(height=np.array(height)), 0.01, i)
-        left.append(model.propellant[0])
-    assert left[0] == left[1] == pytest.approx(10.0 - 0.25)
-
-
 def test_without_a_height_the_thrust_is_that_at_the_reference():
     assert booster(exit_area=0.01).step(ON, STILL, 0.01, 0).applied[0] == 1000.0
 

@@ -181,13 +181,3 @@ def test_closed_nozzle_leaves_its_air_to_its_plenum_alone():
     assert thrusts[0] == 0.0
     assert np.all(thrusts[1:][same[1:]] > whole[1:][same[1:]])
     np.testing.assert_array_equal(thrusts[~same], whole[~same])
-
-
-def test_thruster_is_degraded_below_what_it_was_configured_with():
-    """A configured efficiency is what commands reckon with, and no fault."""
-    family = Thrusters(thrusters([1.0, 0.8, 0.5], propeller_efficiency=0.9))
-    assert not family.degraded.any()
-    family.retune(thrusters([0.9, 0.8, 0.6], propeller_efficiency=0.9))
-    assert family.degraded.tolist() == [True, False, False]
-    family.retune(thrusters([1.0, 0.8, 0.5], propeller_efficiency=[1.0, 0.9, 0.8]))
-    assert family.degraded.tolist() == [False, False, True]

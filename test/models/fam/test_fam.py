@@ -17,7 +17,9 @@ from propulsion_ros.models.common.wrench import move_wrench
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import PolynomialCurve, TableCurve, flow_area, flow_pressure
 from propulsion_ros.models.fam.fam import Fam, FamParams
+from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.models.fam.params import NozzlesParams
+from propulsion_ros.models.fam.propulsion_module import PropulsionModules
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 
@@ -196,15 +198,6 @@ def test_largest_wrench_along_each_axis(mode, maxima):
 # Saturation, modes, hard cases -----------------------------------------------------------------
 
 
-def test_open_stop_is_254_and_closed_stop_0():
-    asked = Fam(FamParams()).allocate(np.array([2.0, 0, 0, 0, 0, 0]))
-    assert set(asked.servo_count[[1, 6]]) == {254}
-    assert asked.servo_count.min() == 0
-    assert Fam(FamParams(largest_count=255)).allocate(
-        np.array([2.0, 0, 0, 0, 0, 0])
-    ).servo_count.max() == 255
-
-
 @pytest.mark.parametrize('curve', CURVES)
 def test_overload_is_where_the_plenum_has_no_more_thrust(curve):
     fam = Fam(FamParams(curve=curve))
@@ -230,20 +223,6 @@ def test_mode_off(curve, closes, count):
     assert set(fam.allocate(np.ones(6)).servo_count) == {count}
     np.testing.assert_array_equal(output.velocity[12:], 0.0)
     np.testing.assert_array_equal(output.wrench, 0.0)
-
-
-@pytest.mark.parametrize('curve', CURVES)
-def test_a_speed_for_each_sample(curve):
-    fam = Fam(FamParams(curve=curve))
-    wrench = np.array([0.05, 0.0, 0.01, 0.0, 0.001, 0.0])
-    speeds = np.array([(0.0, *astrobee.IMPELLER_SPEEDS)[i] * np.ones(2) for i in range(4)])
-    batch = fam.allocate(np.tile(wrench, (4, 1)), speeds)
-    for i, mode in enumerate(MODES):
-        fam.set_flight_mode(mode)
-        one = fam.allocate(wrench)
-        np.testing.assert_array_equal(batch.servo_count[i], one.servo_count)
-        np.testing.assert_array_equal(batch.motor_count[i], one.motor_count)
-        np.testing.assert_allclose(batch.pressure[i], one.pressure, rtol=1e-14)
 
 
 @given(
@@ -358,12 +337,21 @@ def test_two_lines_of_different_length_share_one_table():
     np.testing.assert_allclose(params.allocation_matrix @ thrust, wrench, rtol=0, atol=1e-15)
 
 
-def test_shipped_configuration_is_the_default():
-    shipped = yaml.safe_load((ROOT / 'config/fam.yaml').read_text())['/**/fam']['ros__parameters']
-    params = build(FamParams, shipped)
-    known = {parameter.key for parameter in parameters_of(FamParams)}
-    assert set(shipped) - known == {'update_rate', 'command_timeout'}
-    np.testing.assert_array_equal(
-        Fam(params).allocate(np.full(6, 0.01)).angle,
-        Fam(FamParams()).allocate(np.full(6, 0.01)).angle,
+FLAPS = Command(position=[0.9] * 12 + [np.nan] * 2, velocity=[np.nan] * 12 + [200.0] * 2)
+
+
+@pytest.mark.parametrize(('node', 'family', 'command'), [
+    pytest.param('fam', Fam, commanded(np.full(6, 0.01)), id='fam'),
+    pytest.param('inverse_fam', InverseFam, FLAPS, id='inverse_fam'),
+    pytest.param('propulsion_modules', PropulsionModules, FLAPS, id='propulsion_modules'),
+])
+def test_shipped_configuration_is_the_default(node, family, command):
+    shipped = yaml.safe_load((ROOT / 'config/fam.yaml').read_text())[f'/**/{node}']
+    shipped = shipped['ros__parameters']
+    known = {parameter.key for parameter in parameters_of(family.Params)}
+    assert set(shipped) - known <= {'update_rate', 'command_timeout'}
+    own, default = (
+        family(params).step(command, STILL, 1.0, 0).wrench
+        for params in (build(family.Params, shipped), family.Params())
     )
+    np.testing.assert_allclose(own, default, rtol=0.0, atol=1e-8)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
@@ -20,8 +19,6 @@ from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
 from propulsion_ros.models.fam.params import NozzlesParams, angle_from_count, speed_from_count
-from propulsion_ros.settings.errors import CommandError
-from propulsion_ros.settings.flat import build, parameters_of
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / 'test/data/golden'
@@ -154,14 +151,6 @@ def test_saturated_commands_give_what_is_applied(wrench, part, believed, plant):
         assert (found.effort[:12] >= 0.0).all()
         np.testing.assert_allclose(move_wrench(found.wrench, -np.array(COM)), about_com,
                                    rtol=0.0, atol=1e-15)
-
-
-def test_the_allocation_says_the_same_of_itself():
-    fam, inverse = Fam(FamParams()), InverseFam(InverseFamParams(speed_source='preset'))
-    for wrench in random_wrenches(50, 2.0, 3):
-        sent = fam.step(Command(effort=wrench), STILL, 0.016, 0)
-        found = inverse.step(command_of(sent), STILL, 0.016, 0)
-        np.testing.assert_allclose(found.wrench, sent.wrench, rtol=0.0, atol=1e-15)
 
 
 # Uncertainty -----------------------------------------------------------------------------------
@@ -337,23 +326,3 @@ def test_no_finite_command_makes_nan_or_pulls(position, velocity, method):
     assert np.isfinite(output.wrench).all()
     assert (output.thrusts >= 0.0).all()
     assert output.thrusts.max() < 0.5
-
-
-def test_a_negative_speed_is_refused_by_name():
-    velocity = np.r_[np.full(12, np.nan), 100.0, -1.0]
-    with pytest.raises(CommandError, match='impeller_2: velocity -1 rad/s is negative'):
-        InverseFam(InverseFamParams()).check_command(Command(velocity=velocity))
-    InverseFam(InverseFamParams()).check_command(Command())
-
-
-def test_shipped_configuration_is_the_default():
-    shipped = yaml.safe_load((ROOT / 'config/fam.yaml').read_text())
-    shipped = shipped['/**/inverse_fam']['ros__parameters']
-    params = build(InverseFamParams, shipped)
-    known = {parameter.key for parameter in parameters_of(InverseFamParams)}
-    assert set(shipped) - known == {'command_timeout'}
-    angle = angle_from_count(np.arange(12) * 20, params)
-    np.testing.assert_allclose(
-        InverseFam(params).estimate(angle, NOMINAL).wrench,
-        InverseFam(InverseFamParams()).estimate(angle, NOMINAL).wrench, rtol=0.0, atol=1e-8,
-    )

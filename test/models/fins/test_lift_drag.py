@@ -14,7 +14,6 @@ from propulsion_ros.models.fins.lift_drag import (
     QuadraticParams,
     TwoLines,
     TwoLinesParams,
-    angle_of_attack,
 )
 from propulsion_ros.settings.errors import ConfigError
 
@@ -113,15 +112,6 @@ def test_original_feeds_power_in_and_default_does_not():
     assert force_on(TwoLines(params), velocity) @ velocity < -10.0
 
 
-def test_lift_does_not_change_sign_beyond_stall():
-    model = TwoLines(TwoLinesParams(**{**FIN, 'stalled_lift_slope': -20.0}))
-    a = 1.2
-    velocity = np.array([np.cos(a), np.sin(a), 0.0])
-    force = force_on(model, velocity)
-    np.testing.assert_allclose(np.cross(force, velocity), 0.0, atol=1e-14)
-    assert force @ velocity < 0.0
-
-
 @pytest.mark.parametrize('compat', ['none', 'uuv'])
 def test_a_fin_does_not_notice_that_another_is_stalled_or_backwards(compat):
     model = TwoLines(TwoLinesParams(**FIN), compat)
@@ -149,14 +139,6 @@ def test_never_gives_power(model, velocity):
 ])
 def test_no_flow_no_force(model, velocity):
     np.testing.assert_array_equal(force_on(model, velocity), 0.0)
-
-
-def test_angle_of_attack_is_folded_and_keeps_the_right_angle():
-    velocity = np.array([[1, 1], [-1, -1], [-1, 1], [0, 1], [0, -1], [0, 0]], dtype=float)
-    np.testing.assert_allclose(
-        angle_of_attack(planar(velocity)),
-        np.pi * np.array([0.25, 0.25, -0.25, 0.5, -0.5, 0]), atol=1e-15,
-    )
 
 
 def test_a_positive_offset_pushes_away_from_the_normal():

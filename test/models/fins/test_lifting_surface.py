@@ -75,21 +75,6 @@ def test_golden_step_response(scenario):
         np.testing.assert_allclose(output.wrench, row[2:], rtol=1e-12, atol=1e-12)
 
 
-def test_small_angle_by_hand():
-    model = LiftingSurface(LiftingSurfaceParams(**PLAIN, zero_lift_drag=0.0))
-    aspect, alpha = 3.0, 0.02
-    slope = 2 * np.pi * aspect / (aspect + 2 * (aspect + 4) / (aspect + 2))
-    lift = slope * alpha
-    effective = alpha - lift / (np.pi * aspect)
-    drag = lift * np.tan(effective)
-    pressure = 0.5 * 1.225 * 10.0**2 * 0.27
-    chord, normal, moment = loads_at(model, alpha, speed=10.0)
-    assert chord == pytest.approx(pressure * (lift * np.sin(alpha) - drag * np.cos(alpha)))
-    assert normal == pytest.approx(pressure * (lift * np.cos(alpha) + drag * np.sin(alpha)))
-    centre = 0.25 - 0.175 * (1 - 2 * effective / np.pi)
-    assert moment == pytest.approx(-pressure * 0.3 * lift / np.cos(effective) * centre)
-
-
 def test_plate_broadside_to_the_flow_by_hand():
     model = LiftingSurface(LiftingSurfaceParams(**PLAIN, zero_lift_drag=0.0))
     pressure, chord = 0.5 * 1.225 * 0.27, 0.3

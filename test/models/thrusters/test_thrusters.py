@@ -78,13 +78,6 @@ def settled(model: Thrusters, command: Command, body: BodyState = STILL):
     return output
 
 
-def merged(rows: list[dict]) -> dict:
-    fallback = {'dynamics': 'zero_order', 'conversion': 'basic', 'input_values': '',
-                'output_values': '', 'direction': 1}
-    keys = {key for row in rows for key in row}
-    return {key: [row.get(key, fallback.get(key, 0.0)) for row in rows] for key in keys}
-
-
 def params_of(n=1, **settings):
     """Return the configuration of the lagging thrusters above with other efficiencies."""
     return ThrustersParams(names=[f't{i}' for i in range(n)], **LAG, **SQUARE, **settings)
@@ -299,41 +292,6 @@ def settled_in(model: Thrusters, command: float, dt: float) -> float:
 
 
 # Properties.
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from([{**LAG, **SQUARE}, YOERGER, BESSA, TABLE, PROPELLER]),
-            st.floats(-100.0, 100.0), st.floats(-1.0, 1.0),
-        ),
-        min_size=1, max_size=6,
-    ),
-    st.sampled_from(['velocity', 'effort']),
-)
-def test_array_is_one_thruster_each(rows, interface):
-    common = {'command_interface': interface, 'min_thrust': -40.0, 'max_thrust': 40.0}
-    body = BodyState(velocity=np.array([0.5, 0.2, 0.0]), angular_velocity=np.array([0, 0.1, 0.3]))
-    array = thrusters(
-        len(rows), **merged([row for row, _, _ in rows]), **common, moment_constant=0.02,
-        position=[x for _, _, y in rows for x in (0.1, y, 0.0)],
-    )
-    each = [
-        thrusters(**row, **common, moment_constant=0.02, position=[0.1, y, 0.0])
-        for row, _, y in rows
-    ]
-    for tick in range(3):
-        commands = [value * (1 - tick) for _, value, _ in rows]
-        output = array.step(Command(**{interface: np.array(commands)}), body, 0.05, tick)
-        alone = [
-            model.step(Command(**{interface: np.array([value])}), body, 0.05, tick)
-            for model, value in zip(each, commands, strict=True)
-        ]
-        np.testing.assert_allclose(output.applied, [o.applied[0] for o in alone], rtol=1e-12)
-        np.testing.assert_allclose(output.velocity, [o.velocity[0] for o in alone], rtol=1e-12)
-        np.testing.assert_allclose(
-            output.wrench, sum(o.wrench for o in alone), rtol=1e-12, atol=1e-12
-        )
 
 
 @pytest.mark.parametrize('kind', KINDS)
