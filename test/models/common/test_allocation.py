@@ -124,15 +124,16 @@ def test_bounded_is_the_best_of_all_active_sets(seed, size):
     assert np.linalg.norm(answer.effort) == pytest.approx(best[1], rel=1e-6)
 
 
-@given(seed=seeds, n=st.integers(6, 10))
-def test_efforts_move_little_with_the_demand(seed, n):
-    matrix, rng = vehicle(seed, n)
-    allocator = Allocator(matrix, -1.0, 1.0)
-    demand = matrix @ rng.uniform(-1.5, 1.5, n)
-    nudge = 1e-6 * rng.normal(size=6)
-    one, other = allocator.allocate(demand), allocator.allocate(demand + nudge)
-    gain = 1e-6 / np.linalg.svd(matrix, compute_uv=False)[-1]
-    assert np.linalg.norm(one.effort - other.effort) < 1e4 * gain + 1e-6
+def test_others_make_up_for_a_saturated_actuator():
+    matrix = allocation_matrix([[0, 1, 0], [0, -1, 0], [0, 0.5, 0], [0, -0.5, 0]], [[1, 0, 0]] * 4)
+    high = np.array([0.5, 9.0, 9.0, 9.0])
+    demand = np.array([10.0, 0, 0, 0, 0, 0])
+    answer = Allocator(matrix, -high, high).allocate(demand)
+    np.testing.assert_allclose(answer.residual, 0.0, atol=1e-9)
+    assert answer.effort[0] == 0.5
+    np.testing.assert_array_equal(answer.saturated, [True, False, False, False])
+    clipped = Allocator(matrix, -high, high, 'clipped').allocate(demand)
+    assert np.linalg.norm(clipped.residual) > 1.0
 
 
 def test_a_fixed_actuator_is_made_up_for():
@@ -163,16 +164,6 @@ def test_scaled_keeps_the_direction(seed, n, size):
 
 
 # ---- all methods
-
-
-@pytest.mark.parametrize('method', ['bounded', 'scaled', 'clipped'])
-@given(seed=seeds)
-def test_inside_the_limits_all_methods_agree(method, seed):
-    matrix, rng = vehicle(seed, 8)
-    demand = rng.normal(size=6)
-    answer = Allocator(matrix, -1e6, 1e6, method).allocate(demand)
-    np.testing.assert_allclose(answer.effort, np.linalg.pinv(matrix) @ demand, rtol=1e-8, atol=1e-9)
-    assert not np.any(answer.saturated)
 
 
 @pytest.mark.parametrize('method', ['bounded', 'scaled', 'clipped'])

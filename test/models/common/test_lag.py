@@ -12,9 +12,6 @@ from propulsion_ros.models.thrusters.dynamics import FirstOrder
 from propulsion_ros.settings.errors import ConfigError
 
 values = st.floats(-100.0, 100.0)
-steps = st.floats(0.0, 20.0)
-time_constants = st.just(0.0) | st.floats(1e-3, 10.0)
-rate_limits = st.just(0.0) | st.floats(1e-2, 1e3)
 
 
 def one(time_constant: float, rate_limit: float = 0.0, integrator: str = 'exact') -> Lag:
@@ -88,14 +85,6 @@ def test_rate_limited_lag_against_an_integrator_of_its_equation(time_constant, r
     lag = one(time_constant, rate_limit)
     for t in np.linspace(0.1, 6.0, 25):
         assert step(lag, y, u, t) == pytest.approx(solution.sol(t)[0], abs=1e-8)
-
-
-@given(time_constants, rate_limits, values, values, steps, st.floats(0.0, 1.0))
-def test_splitting_a_step_changes_nothing(time_constant, rate_limit, y, u, dt, part):
-    lag = one(time_constant, rate_limit)
-    halfway = step(lag, y, u, part * dt)
-    twice = step(lag, halfway, u, dt - part * dt)
-    assert twice == pytest.approx(step(lag, y, u, dt), abs=1e-9)
 
 
 def test_another_step_takes_another_gain():

@@ -49,13 +49,6 @@ def test_two_moves_are_one(wrench, first, second):
     np.testing.assert_allclose(twice, move_wrench(wrench, first + second), rtol=0, atol=1e-8)
 
 
-@given(rows(5, 3), rows(5, 3), rows(3))
-def test_moving_the_sum_is_moving_every_position(forces, positions, offset):
-    moved = move_wrench(net_wrench(forces, positions), offset)
-    direct = net_wrench(forces, positions + offset)
-    np.testing.assert_allclose(moved, direct, rtol=0, atol=1e-7)
-
-
 @given(rows(2, 3, 4, 3), rows(4, 3))
 def test_leading_axes_are_wrenches_of_their_own(forces, positions):
     batch = net_wrench(forces, np.broadcast_to(positions, forces.shape))

@@ -108,19 +108,6 @@ def test_round_trip_before_stops_and_bytes(curve, method, mode):
     np.testing.assert_allclose(found.pressure, asked.pressure[free], rtol=1e-10)
 
 
-@pytest.mark.parametrize(('method', 'limit'), [
-    ('closed_form', 3.5e-5), ('paper', 3.5e-5), ('polynomial', 1.5e-2),
-])
-def test_what_the_closed_stop_and_the_methods_cost(method, limit):
-    fam = Fam(FamParams(quantise=False))
-    wrench = random_wrenches(2000, 0.4, 1)
-    asked = fam.allocate(wrench)
-    free = ~fam.is_saturated(asked).any(axis=1)
-    found = InverseFam(InverseFamParams(method=method)).estimate(asked.angle[free], asked.speed)
-    error = np.linalg.norm((found.wrench - wrench[free])[:, :3], axis=1).max()
-    assert limit / 3.0 < error < limit
-
-
 SATURATED = [
     # Command, and what of it an allocation and a plant with its own leakages really give.
     pytest.param([0.6, 0, 0, 0, 0, 0], 0, 0.3565, 0.3655, id='Fx 0.6'),
@@ -288,20 +275,6 @@ def test_a_silent_module_has_no_thrust():
     np.testing.assert_array_equal(one.thrusts[:6], both.thrusts[:6])
     nothing = inverse.step(Command(), STILL, 0.016, 2)
     np.testing.assert_array_equal(nothing.wrench, np.zeros(6))
-
-
-def test_com_moves_the_torque_only():
-    angle = angle_from_count(np.arange(12) * 20, InverseFamParams())
-    origin = InverseFam(InverseFamParams(torque_about='origin'))
-    about_origin = origin.estimate(angle, NOMINAL)
-    about_com = InverseFam(InverseFamParams(com=COM)).estimate(angle, NOMINAL)
-    np.testing.assert_array_equal(about_com.thrust, about_origin.thrust)
-    np.testing.assert_allclose(
-        about_com.wrench, move_wrench(about_origin.wrench, -np.array(COM)), rtol=0.0, atol=1e-16
-    )
-    before = origin.estimate(angle, NOMINAL).wrench
-    origin.set_com(np.array([1.0, 2.0, 3.0]))
-    np.testing.assert_array_equal(origin.estimate(angle, NOMINAL).wrench, before)
 
 
 def test_open_stop_below_the_command_is_where_the_flap_ends():

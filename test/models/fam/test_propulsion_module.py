@@ -85,27 +85,6 @@ def test_recorded_steady_states(curve, tolerance):
     )
 
 
-def test_nozzle_opens_after_two_ticks_and_is_open_at_the_sixth():
-    modules = PropulsionModules(PLAIN)
-    opening = []
-    for k in range(6):
-        modules.step(command(np.full(12, 255), [0, 0]), STILL, DT, k)
-        opening.append((modules.angle[0] - astrobee.MIN_ANGLE) / modules._travel)
-    np.testing.assert_allclose(opening, [0.0, 0.0, 0.29, 0.63, 0.91, 1.0], atol=0.01)
-
-
-@pytest.mark.parametrize(('fraction', 'time'), [(0.95, 12.1), (0.99, 12.7)])
-def test_impeller_ramps_up_to_nominal(fraction, time):
-    modules = PropulsionModules(PLAIN)
-    target = 207 / astrobee.COUNTS_PER_SPEED
-    k = 0
-    while modules.impeller_speed[0] < fraction * target:
-        modules.step(command(np.zeros(12), [207, 207]), STILL, DT, k)
-        k += 1
-        assert k < 2000
-    assert k * DT == pytest.approx(time, abs=0.1)
-
-
 @given(parts=st.lists(st.floats(1e-4, 0.1), min_size=1, max_size=12))
 @settings(max_examples=amount('rest', 10, 100), deadline=None)
 def test_splitting_a_step_changes_nothing(parts):
