@@ -131,16 +131,6 @@ def test_a_level_rail_on_the_ground_lets_go():
     assert body.on_ground
 
 
-def test_wind_moves_no_body_off_its_rail():
-    body = RigidBody(BodyParams(
-        rail_length=2.0, drag_area=0.1, current=[30.0, 0.0, 0.0], centre_of_pressure=[0, 0, -0.5],
-    ))
-    for _ in range(30):
-        body.step(np.array([0, 0, 40.0, 0, 0, 0]), MASS, MASS, 0.01)
-    np.testing.assert_array_equal(body.motion.position[:2], 0.0)
-    np.testing.assert_array_equal(body.motion.quaternion, [0, 0, 0, 1.0])
-
-
 def test_the_flight_of_the_page_does_not_depend_on_the_step():
     fine, rough = whole_flight.by_body(0.02), whole_flight.by_body(0.1)
     assert fine[-1, 1] == pytest.approx(rough[-1, 1], rel=2e-3)

@@ -82,12 +82,6 @@ def test_shortest_delay_and_reset():
     assert model.drag_area(START + 100 * SECOND) == 0.0
 
 
-def test_no_parachute_at_all():
-    model = Parachutes(ParachutesParams())
-    assert model.drag_area(START) == 0.0
-    assert model.delay_ns > 10**18
-
-
 def test_terminal_speed_under_the_open_canopy():
     model = parachutes(attachment=[0.0, 0.0, 1.0])
     model.fire('main', 0)

@@ -91,15 +91,6 @@ def test_a_booster_that_cannot_be_cut_burns_until_its_tank_is_empty():
     assert shown(model, output, 't0/fuel_ratio') == 0.0
 
 
-def test_a_cut_booster_decays_with_its_time_constant_and_still_burns():
-    model = fuelled([1000.0], time_constant=0.5, step_value='end')
-    push(model, 100.0, dt=1e3)
-    before = model.propellant
-    output = push(model, 0.0, dt=0.25)
-    assert output.applied == pytest.approx([100.0 * np.exp(-0.5)], rel=1e-14)
-    assert before - model.propellant == pytest.approx(0.25 * 0.5 * np.exp(-0.5), abs=1e-12)
-
-
 @given(st.lists(st.floats(0.0, 0.3), min_size=1, max_size=8))
 def test_step_response_is_the_closed_form_whatever_the_steps(steps):
     model = boosters(time_constant=0.1, step_value='end')
@@ -150,12 +141,6 @@ def test_impulse_is_propellant_times_exhaust_velocity(data):
     np.testing.assert_allclose(impulse, burnt * velocity, rtol=1e-12, atol=1e-11 * velocity)
 
 
-def test_a_booster_without_a_tank_never_runs_dry():
-    model = fuelled([0.01], names=['a', 'b'], tank=['t0', ''])
-    push(model, 100.0, 100.0, dt=100.0)
-    np.testing.assert_array_equal(push(model, 100.0, 100.0, dt=100.0).applied, [0.0, 100.0])
-
-
 # Noise.
 
 
@@ -200,19 +185,6 @@ def test_a_gimbal_moves_and_turns_the_thrust_by_hand(command, pivots, wrench):
     np.testing.assert_allclose(output.wrench, wrench, atol=1e-12)
     joints = [shown(model, output, joint) for joint in ('a_gimbal_1', 'a_gimbal_2')]
     np.testing.assert_allclose(joints, command, rtol=1e-15)
-
-
-def test_only_the_gimballed_booster_turns_and_nan_centres_it():
-    model = boosters(names=['a', 'b'], gimbals=GimbalsParams(booster=['b'], range=[0.1, 1.0]))
-    asked = np.array([np.nan, np.nan, 0.5, QUARTER])
-    output = model.step(Command(effort=np.full(4, 10.0), position=asked), STILL, 0.1, 0)
-    turned = [10.0 * np.sin(1.0), -10.0 * np.sin(0.1) * np.cos(1.0),
-              10.0 * np.cos(0.1) * np.cos(1.0)]
-    np.testing.assert_allclose(output.forces, [[0, 0, 10], turned], rtol=1e-14)
-    np.testing.assert_array_equal(output.flags['gimbal_limit'], [[True, True]])
-    centred = Command(effort=np.full(4, 10.0), position=np.full(4, np.nan))
-    output = model.step(centred, STILL, 0.1, 1)
-    np.testing.assert_array_equal(output.forces, [[0, 0, 10], [0, 0, 10]])
 
 
 # Configuration.

@@ -172,12 +172,3 @@ def test_blocked_nozzle_is_a_narrower_one():
     np.testing.assert_allclose(blocked.thrusts, narrow.thrusts, rtol=1e-9)
     np.testing.assert_allclose(blocked.wrench, narrow.wrench, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(blocked.position, narrow.position)
-
-
-def test_closed_nozzle_leaves_its_air_to_its_plenum_alone():
-    whole = flown(PropulsionModules(modules()), MODULES[2], 400).thrusts
-    thrusts = flown(PropulsionModules(modules([0.0] + [1.0] * 11)), MODULES[2], 400).thrusts
-    same = np.array(modules().nozzles.impeller) == modules().nozzles.impeller[0]
-    assert thrusts[0] == 0.0
-    assert np.all(thrusts[1:][same[1:]] > whole[1:][same[1:]])
-    np.testing.assert_array_equal(thrusts[~same], whole[~same])

@@ -43,19 +43,6 @@ def test_a_wrench_moves_to_another_point_by_hand():
     np.testing.assert_array_equal(moved, [0, 0, 10, 1, 42, 3])
 
 
-@given(rows(6), rows(3), rows(3))
-def test_two_moves_are_one(wrench, first, second):
-    twice = move_wrench(move_wrench(wrench, first), second)
-    np.testing.assert_allclose(twice, move_wrench(wrench, first + second), rtol=0, atol=1e-8)
-
-
-@given(rows(2, 3, 4, 3), rows(4, 3))
-def test_leading_axes_are_wrenches_of_their_own(forces, positions):
-    batch = net_wrench(forces, np.broadcast_to(positions, forces.shape))
-    assert batch.shape == (2, 3, 6)
-    np.testing.assert_allclose(batch[1, 2], net_wrench(forces[1, 2], positions), atol=1e-9)
-
-
 def test_each_row_becomes_a_unit_vector_and_the_input_stays():
     given_rows = np.array([[0.0, 3.0, 4.0], [0.0, 0.0, -7.0]])
     kept = given_rows.copy()

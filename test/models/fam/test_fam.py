@@ -123,20 +123,6 @@ def test_thrusts_make_the_wrench_and_push_only(wrench, com):
     np.testing.assert_allclose(about_com, wrench, rtol=0.0, atol=1e-13)
 
 
-@pytest.mark.parametrize('curve', CURVES)
-@pytest.mark.parametrize('mode', MODES[1:])
-def test_areas_make_the_thrusts(curve, mode):
-    params = FamParams(curve=curve, flight_mode=mode)
-    asked = Fam(params).allocate(np.array([0.03, -0.02, 0.01, 0.002, -0.001, 0.003]))
-    gap = astrobee.INTAKE_HEIGHT - astrobee.FLAP_LENGTH * asked.cosine
-    area = 2.0 * params.nozzles.width * gap
-    coefficient = params.nozzles.discharge_coefficient
-    pressure = asked.pressure[params.plenum_of]
-    np.testing.assert_allclose(
-        2.0 * area * coefficient ** 2 * pressure, asked.thrust, rtol=0.0, atol=1e-15
-    )
-
-
 def test_polynomial_pressure_is_where_impeller_and_openings_agree():
     params = FamParams(curve='polynomial')
     asked = Fam(params).allocate(np.array([0.05, 0.03, -0.04, 0.001, 0.002, -0.003]))
@@ -247,15 +233,6 @@ def test_quantised_state_means_counts():
     exact = sent(Fam(FamParams(quantise=False)), [0.1, 0.02, 0, 0, 0.002, 0])
     np.testing.assert_allclose(exact.velocity[12:], astrobee.IMPELLER_SPEEDS[1], rtol=1e-15)
     np.testing.assert_allclose(exact.wrench, [0.1, 0.02, 0, 0, 0.002, 0], rtol=0, atol=5e-5)
-
-
-def test_reset_restores_mode_and_com():
-    fam = Fam(FamParams(com=COM))
-    before = fam.allocate(np.full(6, 0.01))
-    fam.set_com(np.array([0.01, 0.0, 0.0]))
-    fam.set_flight_mode('quiet')
-    fam.reset()
-    np.testing.assert_array_equal(fam.allocate(np.full(6, 0.01)).angle, before.angle)
 
 
 # Configuration ---------------------------------------------------------------------------------

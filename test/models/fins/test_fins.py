@@ -200,15 +200,6 @@ def test_the_order_in_a_lift_model_is_its_own(model, order):
 # ---- hard cases
 
 
-def test_without_a_velocity_there_is_no_force():
-    fins = Fins(mixed(5), batch=(2,))
-    output = fins.step(Command(position=np.full((2, 5), 0.3)), BodyState(), 0.1, 0)
-    assert output.wrench.shape == (2, 6)
-    assert output.forces.shape == (2, 5, 3)
-    assert not np.any(output.wrench)
-    assert np.all(output.position == 0.3)
-
-
 def test_stall_is_flagged():
     fins = Fins(params(model='two_lines'))
     flags = [bool(fins.step(commands(a), FORWARD, 0.1, 0).flags['stalled'][0]) for a in (0.4, 0.6)]

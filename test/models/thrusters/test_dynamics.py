@@ -46,10 +46,8 @@ MODELS = [
     pytest.param(model, id=model['dynamics']) for model in (ZERO, FIRST, YOERGER, BESSA)
 ]
 
-constants = st.floats(1e-3, 1e3)
 # Smaller ones have products that are no normal numbers; they only have to stay finite.
 values = st.floats(-300.0, 300.0).filter(lambda value: value == 0.0 or abs(value) > 1e-100)
-steps = st.floats(1e-6, 10.0)
 
 
 def dynamics(limit: float | None = None, **kwargs) -> RotorDynamics:
@@ -207,16 +205,6 @@ def test_the_stale_time_of_the_original_diverges_and_ours_does_not(model, comman
 
 
 # Closed forms that the step does not use, and an integrator.
-
-
-@given(linear=constants, speed=values, command=values, t=steps)
-def test_bessa_without_quadratic_drag_is_a_lag(linear, speed, command, t):
-    model = dynamics(**{**BESSA, 'rotor_inertia': 1.0, 'linear_damping': linear,
-                        'quadratic_damping': 0.0})
-    steady = 0.5 * command / linear
-    expected = steady + (speed - steady) * np.exp(-linear * t)
-    scale = abs(speed) + abs(steady)
-    assert one_step(model, speed, command, t) == pytest.approx(expected, abs=1e-12 * scale)
 
 
 @pytest.mark.parametrize(

@@ -161,19 +161,6 @@ def test_order_of_the_pipeline():
     assert output.flags['saturated'].tolist() == [False]
 
 
-def test_wrench_is_force_and_moment_at_the_position():
-    model = thrusters(
-        2, **SQUARE, position=[0.0, 0.5, 0.0, -0.2, 0.0, 0.1],
-        axis=[2.0, 0.0, 0.0, 0.0, 0.0, -1.0], moment_constant=[0.0, 0.03], direction=[1, -1],
-    )
-    output = model.step(velocity(10.0, 20.0), STILL, 0.01, 0)
-    np.testing.assert_allclose(output.forces, [[0.2, 0.0, 0.0], [0.0, 0.0, -0.8]], rtol=1e-15)
-    # Moments: r x F of both; the left-handed one leaves its torque along its axis.
-    np.testing.assert_allclose(
-        output.wrench, [0.2, 0.0, -0.8, 0.0, -0.16, -0.1 - 0.03 * 0.8], rtol=1e-12, atol=1e-15
-    )
-
-
 def test_stream_along_the_axis_takes_thrust():
     model = thrusters(**PROPELLER, position=[0.0, 2.0, 0.0], moment_constant=0.3)
     body = BodyState(velocity=np.array([1.0, 0.5, 0.0]), angular_velocity=np.array([4, 5, -0.25]))
@@ -250,28 +237,6 @@ def test_speed_beyond_the_table_is_flagged():
 
 
 # Efficiencies, reset.
-
-
-def test_a_live_efficiency_stays_after_a_reset():
-    model = thrusters(2, **LAG, **SQUARE, thrust_efficiency=[0.9, 0.8])
-    settled(model, velocity(80.0, 80.0))
-    faults = {'thrust_efficiency': 0.5, 'propeller_efficiency': [1.0, 0.0]}
-    model.retune(params_of(2, **faults))
-    model.reset()
-    np.testing.assert_array_equal(model.rotor_speed, [0.0, 0.0])
-    assert model.degraded.tolist() == [True, True]
-    output = settled(model, velocity(80.0, 80.0))
-    np.testing.assert_allclose(output.velocity, [80.0, 0.0], rtol=1e-12)
-    np.testing.assert_allclose(output.applied, [6.4, 0.0], rtol=1e-12)
-
-
-def test_efficiency_does_not_touch_the_state():
-    model = thrusters(**LAG, **SQUARE)
-    settled(model, velocity(80.0))
-    model.retune(params_of(propeller_efficiency=0.0, thrust_efficiency=0.0))
-    model.step(velocity(80.0), STILL, 0.1, 0)
-    model.retune(params_of())
-    assert model.step(velocity(80.0), STILL, 0.1, 1).velocity[0] == pytest.approx(80.0, rel=1e-12)
 
 
 # Configuration.

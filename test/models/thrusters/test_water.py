@@ -7,7 +7,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.models.common.wrench import move_wrench
 from propulsion_ros.models.supply.batteries import BatteriesParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
@@ -177,17 +176,6 @@ def moving(i=..., count=4):
     )
 
 
-def test_links_add_up_in_a_mixed_group():
-    model = mixed()
-    for tick, speed in enumerate((150.0, -220.0)):
-        output = model.step(Command(velocity=np.full(3, speed)), moving(tick), 0.02, tick)
-        assert output.flags['saturated'].any()
-        links = model.link_wrenches(output)
-        turned = np.einsum('nij,nkj->nki', model._params.rotation, links.reshape(3, 2, 3))
-        total = move_wrench(turned.reshape(3, 6), model._params.position).sum(axis=0)
-        np.testing.assert_allclose(total, output.wrench, rtol=1e-12, atol=1e-12)
-
-
 def test_a_batch_is_as_each_of_its_robots():
     position = RNG.uniform(-1.0, 1.0, (3, 3))
     speeds = RNG.uniform(-90.0, 90.0, (4, 3))
@@ -245,14 +233,6 @@ def test_of_a_tilted_hull_one_thruster_is_out_of_the_water():
     )
     body = {'height': np.array(0.0), 'up': np.array([0.6, 0.0, 0.8])}
     np.testing.assert_allclose(stepped(100.0, 0.0, model, **body).applied, [0.0, 10.0])
-
-
-def test_robots_of_one_tilt_may_be_at_heights_of_their_own():
-    model = made('ab', (3,), **SQUARE, surface_loss=[True, False])
-    body = {'height': np.array([0.0, -1.0, 1.0]), 'up': UP}
-    np.testing.assert_allclose(
-        stepped(100.0, 0.0, model, **body).applied, [[3.25, 10.0], [10.0, 10.0], [0.0, 10.0]]
-    )
 
 
 def test_without_a_height_and_off_nothing_is_lost():
