@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-import math
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -43,24 +42,6 @@ def test_first_example_of_the_flown_software():
     assert [deployer.name for deployer in config.deployers] == ['deployer_0', 'deployer_1']
 
 
-def test_demo():
-    config = load_flight_config(DEMO)
-    assert config.deployers == (
-        DeployerSpec(0, 'drogue', 'local_pyro', channel=0, max_climb=30.0),
-        DeployerSpec(1, 'main', 'local_pyro', channel=1, max_climb=30.0),
-    )
-    assert [event.max_climb for event in config.events] == [30.0, 30.0, math.inf]
-    assert [(event.name, str(event.condition)) for event in config.events] == [
-        ('drogue parachute', 'time since apogee >= 0 s'),
-        ('main parachute', 'altitude <= 450 m and time since apogee >= 0 s'),
-        ('ignition', 'time since ignition >= 0 s'),
-    ]
-    assert [(engine.booster, engine.thrust) for engine in config.engines] == [
-        ('booster_1', 1300.0), ('booster_2', 1300.0),
-    ]
-    assert config.unread == ()
-
-
 def test_blocks_that_set_nothing_are_checked_and_named():
     text = MAIN_PARACHUTE.replace(
         '"Events":', '"Radio": {"SyncByte": 1}, "General": {"AutoLaunch": false}, "Events":'
@@ -98,13 +79,6 @@ def document(condition=None, **event):
     action = [{'type': 'deployment', 'id': 0, 'param': 100}]
     entry = {'id': 0, 'action': action, 'condition': condition or leaf_of()} | event
     return {'Deployers': deployers, 'Events': [entry]}
-
-
-def test_times_of_an_event_are_milliseconds():
-    text = json.dumps(document(cooldown=20, for_ms=30, max_age_ms=40))
-    (event,) = read_flight_config(text).events
-    times = event.cooldown_ns, event.dwell_ns, event.max_age_ns
-    assert times == (20_000_000, 30_000_000, 40_000_000)
 
 
 @pytest.mark.parametrize(

@@ -277,13 +277,6 @@ IMPELLERS = (
 )
 
 
-def test_impellers_have_rows_without_a_place():
-    params = fam('inverse_fam', IMPELLERS)
-    np.testing.assert_array_equal(params.impellers.zero_thrust_area, [0.004, 0.005])
-    np.testing.assert_array_equal(params.impellers.axis, [[0, 1, 0], [0, -1, 0]])
-    assert params.nozzles.names == astrobee.NOZZLE_NAMES
-
-
 # Batteries.
 
 BATTERY = (

@@ -74,12 +74,6 @@ def test_mass_of_nothing_is_refused(xml, message):
         list(LinkTree(parse_urdf(xml)).inertials('b'))
 
 
-def test_unknown_joint_gets_a_suggestion():
-    tree = LinkTree(parse_urdf(robot(links('a', 'b') + joint('wheel', 'a', 'b'))))
-    with pytest.raises(SourceError, match=r"here: unknown joint 'whel', did you mean 'wheel'\?"):
-        tree.joint('whel', 'here')
-
-
 # Geometry.
 
 angles = st.floats(-7.0, 7.0)

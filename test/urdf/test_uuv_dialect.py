@@ -233,11 +233,6 @@ def test_one_plugin_each_becomes_one_group_in_the_order_of_the_ids():
     )] == [0.0064, 1028.0, 0.1, 0.5, 4.0, -1.2, 0.8, 0.9]
 
 
-def test_order_of_the_plugins_does_not_matter():
-    one, other = (actuators_from_urdf(rov(ids), LoopParams) for ids in ((0, 1, 2), (2, 0, 1)))
-    assert [spec.values for spec in one] == [spec.values for spec in other]
-
-
 @pytest.mark.parametrize('filename', [
     'libuuv_thruster_ros_plugin.so', 'libuuv_thruster_plugin.so', 'uuv_thruster_ros_plugin',
 ])

@@ -141,6 +141,12 @@ def test_impulse_is_propellant_times_exhaust_velocity(data):
     np.testing.assert_allclose(impulse, burnt * velocity, rtol=1e-12, atol=1e-11 * velocity)
 
 
+def test_a_booster_without_a_tank_never_runs_dry():
+    model = fuelled([0.01], names=['a', 'b'], tank=['t0', ''])
+    push(model, 100.0, 100.0, dt=100.0)
+    np.testing.assert_array_equal(push(model, 100.0, 100.0, dt=100.0).applied, [0.0, 100.0])
+
+
 # Noise.
 
 

@@ -163,6 +163,19 @@ def test_scaled_keeps_the_direction(seed, n, size):
     assert np.any(answer.saturated) != fits
 
 
+@pytest.mark.parametrize('method', ['bounded', 'scaled', 'clipped'])
+def test_a_batch_is_its_members(method):
+    matrix, rng = vehicle(5, 8)
+    allocator = Allocator(matrix, -1.0, 2.0, method)
+    demands = rng.normal(size=(3, 7, 6)) * 3
+    answer = allocator.allocate(demands)
+    assert answer.effort.shape == (3, 7, 8)
+    for at in np.ndindex(3, 7):
+        single = allocator.allocate(demands[at])
+        np.testing.assert_allclose(answer.effort[at], single.effort, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(answer.saturated[at], single.saturated)
+
+
 # ---- all methods
 
 
