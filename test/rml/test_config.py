@@ -15,7 +15,6 @@ from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.rml.config import load_flight_config, read_flight_config
 from propulsion_ros.settings.errors import SourceError
 
-DEMO = Path(__file__).parents[2] / 'config' / 'rocket_flight.jsonc'
 # Both examples of the flown software's page, but for braces around each event, which it lost.
 MAIN_PARACHUTE = """{"Events":[{
 "id": 0,

@@ -270,13 +270,6 @@ def test_default_of_all_twelve_serves_no_row(tag, which):
     )
 
 
-IMPELLERS = (
-    '<impeller name="impeller_1"><zero_thrust_area>0.004</zero_thrust_area><axis>0 1 0</axis>'
-    '</impeller><impeller name="impeller_2"><zero_thrust_area>0.005</zero_thrust_area>'
-    '<axis>0 -1 0</axis></impeller>'
-)
-
-
 # Batteries.
 
 BATTERY = (
