@@ -15,7 +15,7 @@ from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.rml.config import load_flight_config, read_flight_config
 from propulsion_ros.settings.errors import SourceError
 
-# Both examples of the flown software's page, but for braces around each event, which it lost.
+# The first example of the flown software's page, but for braces around each event, which it lost.
 MAIN_PARACHUTE = """{"Events":[{
 "id": 0,
 "name" : "main parachute", // this is an optional parameter
