@@ -262,6 +262,21 @@ def test_speed_source(source, measured, expected):
         np.testing.assert_array_equal(inverse.speed(NOMINAL), NOMINAL)
 
 
+def test_a_silent_module_has_no_thrust():
+    inverse = InverseFam(InverseFamParams())
+    position = np.full(14, 0.8)
+    velocity = np.full(14, np.nan)
+    velocity[12:] = NOMINAL
+    both = inverse.step(Command(position=position, velocity=velocity), STILL, 0.016, 0)
+    assert (both.thrusts > 0.01).all()
+    velocity[13] = inverse.safe_command[13]
+    one = inverse.step(Command(position=position, velocity=velocity), STILL, 0.016, 1)
+    np.testing.assert_array_equal(one.thrusts[6:], 0.0)
+    np.testing.assert_array_equal(one.thrusts[:6], both.thrusts[:6])
+    nothing = inverse.step(Command(), STILL, 0.016, 2)
+    np.testing.assert_array_equal(nothing.wrench, np.zeros(6))
+
+
 def test_open_stop_below_the_command_is_where_the_flap_ends():
     nozzles = dataclasses.replace(NozzlesParams(), open_stop=np.full(12, np.deg2rad(73.9)))
     inverse = InverseFam(InverseFamParams(nozzles=nozzles))
