@@ -121,13 +121,6 @@ def test_a_start_below_the_ground_is_refused():
 # The rest.
 
 
-def test_velocity_in_the_axes_of_the_body():
-    model = body(start_rpy=[0.0, 0.0, 0.5 * np.pi])
-    motion = run(model, 100, [4.0, 0, 2.0 * G, 0, 0, 0])
-    np.testing.assert_allclose(motion.velocity, [0, 2.0, 0], atol=1e-12)
-    np.testing.assert_allclose(motion.velocity_body, [2.0, 0, 0], atol=1e-12)
-
-
 def test_a_motion_that_leaves_the_numbers_says_so():
     model = floating(fluid_density=1.2, drag_area=1e6)
     with np.errstate(all='ignore'), pytest.raises(FloatingPointError, match='left the numbers'):

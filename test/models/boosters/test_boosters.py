@@ -194,13 +194,3 @@ def test_a_gimbal_moves_and_turns_the_thrust_by_hand(command, pivots, wrench):
 
 
 # Configuration.
-
-
-def test_names_and_safe_commands():
-    model = fuelled([1.0], gimbals=GimbalsParams(booster=['b0']))
-    assert model.command_names == ('b0', 'b0_gimbal_1', 'b0_gimbal_2')
-    assert model.command_fields == ('effort', 'position', 'position')
-    assert model.nan_is_safe == (True, False, False)
-    assert model.state_names == (*model.command_names, 'b0/ignition', 'b0/throttle',
-                                 't0/fuel_ratio')
-    np.testing.assert_array_equal(model.safe_command, np.zeros(3))

@@ -117,13 +117,6 @@ def test_a_reset_waits_anew():
     assert model.step(ON, STILL, 0.1, 0).applied[0] == 1000.0
 
 
-def test_a_lag_begins_with_the_burn():
-    exact = 1000.0 * (1.0 - np.exp(-0.65 / 0.1))
-    model = booster(ignition_delay=0.35, time_constant=0.1, step_value='end')
-    thrust = [model.step(ON, STILL, 0.02, i).applied[0] for i in range(50)][-1]
-    assert thrust == pytest.approx(exact, abs=0.2)
-
-
 def test_a_misaligned_thrust_is_turned_in_its_link():
     turn, rotation = np.array([0.01, -0.02, 0.005]), Rotation.random(random_state=3)
     axis, place = rotation.as_matrix()[:, 2], np.array([0.1, 0.2, -1.0])

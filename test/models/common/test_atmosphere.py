@@ -10,7 +10,6 @@ from propulsion_ros.models.common.atmosphere import (
     EARTH_RADIUS,
     altitude_of_pressure,
     density,
-    speed_of_sound,
     temperature_and_pressure,
 )
 
@@ -45,12 +44,6 @@ def test_the_table_is_of_geopotential_heights():
     temperature, pressure = temperature_and_pressure(10_000.0)
     assert temperature == pytest.approx(223.252, abs=1e-3)
     assert pressure == pytest.approx(26_499.9, abs=1.0)
-
-
-def test_density_and_speed_of_sound_at_sea_level():
-    assert density(0.0) == pytest.approx(1.225, rel=1e-6)
-    assert speed_of_sound(0.0) == pytest.approx(340.294, rel=1e-6)
-    assert speed_of_sound(geometric(15_000.0)) == pytest.approx(295.069, rel=1e-5)
 
 
 @given(st.floats(-500.0, 80_000.0))

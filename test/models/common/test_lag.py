@@ -85,19 +85,3 @@ def test_rate_limited_lag_against_an_integrator_of_its_equation(time_constant, r
     lag = one(time_constant, rate_limit)
     for t in np.linspace(0.1, 6.0, 25):
         assert step(lag, y, u, t) == pytest.approx(solution.sol(t)[0], abs=1e-8)
-
-
-def test_another_step_takes_another_gain():
-    lag = one(1.0)
-    first = step(lag, 0.0, 1.0, 1.0)
-    step(lag, 0.0, 1.0, 2.0)
-    assert step(lag, 0.0, 1.0, 1.0) == first == pytest.approx(1 - np.exp(-1), rel=1e-15)
-
-
-def test_element_below_its_limit_moves_as_alone():
-    """Whatever its neighbour does: both ways of reckoning are the same lag."""
-    lag = Lag(np.array([0.1, 0.1]), np.array([1.0, 1.0]), step_value='mean')
-    both = lag.advance(np.zeros(2), np.array([0.09, 5.0]), 0.01)
-    alone = lag.advance(np.zeros(2), np.array([0.09, 0.0]), 0.01)
-    for pair, single in zip(both, alone, strict=True):
-        assert pair[0] == pytest.approx(single[0], rel=1e-13)

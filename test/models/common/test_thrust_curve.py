@@ -78,15 +78,3 @@ def test_each_clock_starts_with_its_own_ignition():
     assert model.step(first, STILL, 0.2, 0).applied[1] == 0.0
     np.testing.assert_array_equal(model._curves.elapsed, [0.2, 0.0])
     np.testing.assert_allclose(impulse(model, [0.25])[1], 5.0, rtol=1e-14)
-
-
-def test_solid_and_throttled_boosters_side_by_side():
-    both = motors(thrust_curve=[TRIANGLE, ''], time_constant=0.05, tank=['', ''])
-    solid, liquid = motors(tank=['', '']), motors(
-        thrust_curve=['', ''], time_constant=0.05, tank=['', '']
-    )
-    command = Command(effort=np.array([30.0, 25.0]))
-    for tick in range(50):
-        mixed = both.step(command, STILL, 0.01, tick).applied
-        assert mixed[0] == solid.step(command, STILL, 0.01, tick).applied[0]
-        assert mixed[1] == liquid.step(command, STILL, 0.01, tick).applied[1]

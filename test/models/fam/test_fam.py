@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.models.common.wrench import move_wrench
 from propulsion_ros.models.fam import constants as astrobee
-from propulsion_ros.models.fam.curve import PolynomialCurve, TableCurve, flow_area
+from propulsion_ros.models.fam.curve import TableCurve, flow_area
 from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.models.fam.params import NozzlesParams
@@ -29,9 +28,6 @@ MODES = ('off', 'quiet', 'nominal', 'precision')
 STILL = BodyState()
 COM = (0.003713818, -0.000326347, -0.002532192)
 CURVES = ('table', 'polynomial')
-
-wrenches = st.tuples(*[st.floats(-2.0, 2.0)] * 3, *[st.floats(-0.2, 0.2)] * 3).map(np.array)
-coms = st.tuples(*[st.floats(-0.05, 0.05)] * 3).map(np.array)
 
 
 def commanded(wrench) -> Command:
@@ -112,17 +108,6 @@ def test_table_agrees_with_the_printed_one():
 # The equations ---------------------------------------------------------------------------------
 
 
-@given(wrench=wrenches, com=coms)
-def test_thrusts_make_the_wrench_and_push_only(wrench, com):
-    params = FamParams(com=com)
-    thrust = Fam(params).allocate(wrench).thrust
-    assert (thrust >= 0.0).all()
-    for line in params.lines:
-        assert thrust[line].min() == pytest.approx(0.0, abs=1e-15)
-    about_com = move_wrench(params.allocation_matrix @ thrust, -com)
-    np.testing.assert_allclose(about_com, wrench, rtol=0.0, atol=1e-13)
-
-
 def test_polynomial_pressure_is_where_impeller_and_openings_agree():
     params = FamParams(curve='polynomial')
     asked = Fam(params).allocate(np.array([0.05, 0.03, -0.04, 0.001, 0.002, -0.003]))
@@ -136,17 +121,6 @@ def test_polynomial_pressure_is_where_impeller_and_openings_agree():
         flow = roots[(abs(roots.imag) < 1e-9) & (roots.real > 0.2) & (roots.real < 0.334)].real
         leaves = astrobee.ZERO_THRUST_AREAS[p] + 0.5 * load[p] / asked.pressure[p]
         assert np.abs(flow_area(flow) - leaves).min() < 1e-14
-
-
-@pytest.mark.parametrize(('curve', 'limit'), [
-    pytest.param(TableCurve(), 0.01339, id='table'),
-    pytest.param(PolynomialCurve(np.array(astrobee.ZERO_THRUST_AREAS)), 0.0128, id='polynomial'),
-])
-def test_curve_directions_are_inverse(curve, limit):
-    opening = np.linspace(0.0, limit, 2000)[:, None] * np.ones(2)
-    pressure = curve.from_opening(opening)
-    np.testing.assert_allclose(curve.from_load(pressure * opening), pressure, rtol=1e-11)
-    assert (np.diff(pressure, axis=0) < 0.0).all()
 
 
 @pytest.mark.parametrize(('mode', 'maxima'), [

@@ -277,15 +277,6 @@ def test_a_silent_module_has_no_thrust():
     np.testing.assert_array_equal(nothing.wrench, np.zeros(6))
 
 
-def test_open_stop_below_the_command_is_where_the_flap_ends():
-    nozzles = dataclasses.replace(NozzlesParams(), open_stop=np.full(12, np.deg2rad(73.9)))
-    inverse = InverseFam(InverseFamParams(nozzles=nozzles))
-    area = inverse.estimate(np.full(12, astrobee.MAX_ANGLE), NOMINAL).area
-    full = InverseFam(InverseFamParams()).estimate(np.full(12, astrobee.MAX_ANGLE), NOMINAL).area
-    # As measured on one robot: 13 % less.
-    np.testing.assert_allclose(area / full, 0.002367 / 0.002720, atol=2e-3)
-
-
 @given(
     position=st.lists(st.floats(allow_infinity=False), min_size=14, max_size=14).map(np.array),
     velocity=st.lists(

@@ -183,20 +183,6 @@ def test_wrench_and_forces_give_the_same_power_and_never_a_gain(twist, angles):
 # ---- properties
 
 
-@pytest.mark.parametrize('order', [[0, 1, 2], [2, 0, 1]], ids=['names', 'another'])
-@pytest.mark.parametrize('model', ['quadratic', 'two_lines', 'surface'])
-def test_the_order_in_a_lift_model_is_its_own(model, order):
-    names = [f'fin_{i}' for i in order]
-    fins = Fins(FinsParams(names=['fin_0', 'fin_1', 'fin_2'], **models(**{model: names})), (2,))
-    angles = np.array([[0.1, 0.3, -0.2], [0.4, -0.6, 0.0]])
-    # The body is that of all of the batch.
-    output = fins.step(Command(position=angles), FORWARD, 0.01, 0)
-    for place in np.ndindex(2, 3):
-        alone = Fins(params(model=model)).step(commands(angles[place]), FORWARD, 0.01, 0)
-        np.testing.assert_allclose(output.forces[place], alone.forces[0], rtol=1e-14)
-        assert output.flags['stalled'][place] == alone.flags['stalled'][0]
-
-
 # ---- hard cases
 
 

@@ -65,15 +65,6 @@ def force_in_space(model, velocity) -> np.ndarray:
     return lift + (made.real * speed)[..., None] * velocity
 
 
-MODELS = [
-    pytest.param(Quadratic(QuadraticParams(fin='a', lift_constant=3.0, drag_constant=2.0)),
-                 id='quadratic'),
-    pytest.param(TwoLines(TwoLinesParams(**FIN)), id='two_lines'),
-    pytest.param(TwoLines(TwoLinesParams(**FIN, zero_lift_drag=0.02)), id='zero_lift_drag'),
-    pytest.param(TwoLines(TwoLinesParams(**{**FIN, 'stalled_lift_slope': -20.0})), id='deep_stall'),
-]
-
-
 @pytest.mark.parametrize(
     ('scenario', 'compat'),
     [pytest.param(s, 'uuv', id=f'original-{s["name"]}') for s in ORIGINAL
@@ -115,27 +106,6 @@ def test_lift_does_not_change_sign_beyond_stall():
     force = force_on(model, velocity)
     np.testing.assert_allclose(np.cross(force, velocity), 0.0, atol=1e-14)
     assert force @ velocity < 0.0
-
-
-@pytest.mark.parametrize('compat', ['none', 'uuv'])
-def test_a_fin_does_not_notice_that_another_is_stalled_or_backwards(compat):
-    model = TwoLines(TwoLinesParams(**FIN), compat)
-    flow = np.exp(1j * np.radians([5.0, -20.0, 40.0, -60.0, 170.0, -100.0]))
-    together = model.coefficients(flow, np.zeros(6))
-    np.testing.assert_array_equal(together.stalled, [False, False, True, True, False, True])
-    for i in range(6):
-        alone = model.coefficients(flow[i:i + 1], np.zeros(1))
-        for whole, one in zip(together, alone, strict=True):
-            assert whole[i] == one[0]
-
-
-@pytest.mark.parametrize('model', MODELS)
-@pytest.mark.parametrize('velocity', [
-    pytest.param([0.0, 0.0, 0.0], id='rest'), pytest.param([1e-200, 1e-200, 0.0], id='tiny'),
-    pytest.param([-0.0, -0.0, -0.0], id='negative_zero'),
-])
-def test_no_flow_no_force(model, velocity):
-    np.testing.assert_array_equal(force_on(model, velocity), 0.0)
 
 
 def test_a_positive_offset_pushes_away_from_the_normal():
