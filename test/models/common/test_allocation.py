@@ -136,6 +136,15 @@ def test_others_make_up_for_a_saturated_actuator():
     assert np.linalg.norm(clipped.residual) > 1.0
 
 
+def test_a_fixed_actuator_is_made_up_for():
+    matrix = allocation_matrix([[0, 1, 0], [0, -1, 0]], [[1, 0, 0]] * 2)
+    answer = Allocator(matrix, [1.0, -5.0], [1.0, 5.0]).allocate([2.0, 0, 0, 0, 0, 0])
+    np.testing.assert_allclose(answer.effort, [1.0, 1.0], rtol=1e-12)
+    np.testing.assert_array_equal(answer.saturated, False)
+    frozen = Allocator(matrix, 1.0, 1.0).allocate([9.0, 0, 0, 0, 0, 0])
+    np.testing.assert_array_equal(frozen.effort, 1.0)
+
+
 # ---- scaling
 
 
