@@ -11,7 +11,6 @@ import yaml
 
 from propulsion_ros.flight.events.conditions import All, MoreThan
 from propulsion_ros.flight.events.events import Action
-from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.rml.config import load_flight_config, read_flight_config
 from propulsion_ros.settings.errors import SourceError
 
@@ -48,18 +47,6 @@ def test_blocks_that_set_nothing_are_checked_and_named():
     assert read_flight_config(text).unread == ('General', 'Radio')
     with pytest.raises(SourceError, match=r"Radio\.SyncBite: unknown key, did you mean 'SyncByte'"):
         read_flight_config(text.replace('SyncByte', 'SyncBite'))
-
-
-def test_deployers_of_both_kinds():
-    text = MAIN_PARACHUTE.replace(
-        '"Events":',
-        '"Deployers": [{"id": 0, //drogue\n"type": "net_actuator", "address": 17,'
-        ' "destination_service": 10}, {"id": 1, "type": "local_pyro", "channel": 3}], "Events":',
-    )
-    assert read_flight_config(text).deployers == (
-        DeployerSpec(0, 'deployer_0', 'net_actuator', 17, 10),
-        DeployerSpec(1, 'deployer_1', 'local_pyro', channel=3),
-    )
 
 
 def nested(depth, leaf):

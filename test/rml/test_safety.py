@@ -155,18 +155,6 @@ def test_shipped_configurations_are_read_and_are_safe():
                 assert where == {'launch', 'flight'}, event.name
 
 
-def test_valve_that_is_safe_closed():
-    vent = {'address': 7, 'destination_service': 10}
-    config = read_flight_config(json.dumps({
-        'Engines': [{
-            'id': 0, 'type': 'Thanos', 'engine': vent, 'igniter': vent, 'oxVentValve': vent,
-            'fuelVentValve': {**vent, 'safe': 'closed'}, 'fuelPrssValve': {**vent, 'safe': 'open'},
-        }],
-        'Events': [{'id': 0, 'condition': WHEN}],
-    }))
-    assert [valve.is_safe_open for valve in config.engines[0].valves] == [True, False, True]
-
-
 def test_stop_leaves_the_vents_of_the_shipped_engine_open_before_and_after_the_launch():
     config = load_flight_config(CONFIG / 'thanos_flight.jsonc')
     actuators = Actuators(config.deployers, config.engines)

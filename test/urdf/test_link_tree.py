@@ -153,17 +153,6 @@ def test_joint_says_how_it_moves(tree):
     assert [name for name, j in tree.joints.items() if j.is_loose] == ['free', 'slide']
 
 
-@pytest.mark.parametrize(('link', 'base', 'joints'), [
-    ('ns/fin', 'ns/base', ['ns/fin_joint', 'ns/shoulder']),
-    ('ns/base', 'ns/fin', ['ns/shoulder', 'ns/fin_joint']),
-    ('ns/fin', 'other/fin', ['ns/fin_joint', 'other/fin_joint']),
-    ('loose', 'ns/arm', ['slide', 'free', 'ns/shoulder']),
-    ('ns/fin', 'ns/fin', []),
-])
-def test_joints_between_two_links(tree, link, base, joints):
-    assert [joint.name for joint in tree.joints_between(link, base)] == joints
-
-
 @pytest.mark.parametrize(('asked', 'message'), [
     pytest.param('fin', "p: link 'fin' may be 'ns/fin' or 'other/fin'", id='ambiguous'),
     pytest.param('my/base', "p: unknown link 'my/base', did you mean 'ns/base'?",

@@ -29,13 +29,6 @@ def motors(batch=(), **changes) -> Boosters:
     return Boosters(BoostersParams(**given_params), batch)
 
 
-def impulse(model, dts, command=LIT):
-    return sum(
-        (model.step(command, STILL, dt, tick).applied * dt for tick, dt in enumerate(dts)),
-        np.zeros(2),
-    )
-
-
 def test_thrust_of_a_moment_by_hand():
     curves = BurnCurves([TRIANGLE, PLATEAU])
     lit = np.array([True, True])
@@ -70,11 +63,3 @@ def test_once_lit_nothing_cuts_or_throttles_it():
         np.testing.assert_array_equal(output.applied, expected.applied)
         assert not output.flags['saturated'].any()
         assert cut.ignition.all()
-
-
-def test_each_clock_starts_with_its_own_ignition():
-    model = motors()
-    first = Command(effort=np.array([1.0, 0.0]))
-    assert model.step(first, STILL, 0.2, 0).applied[1] == 0.0
-    np.testing.assert_array_equal(model._curves.elapsed, [0.2, 0.0])
-    np.testing.assert_allclose(impulse(model, [0.25])[1], 5.0, rtol=1e-14)

@@ -150,16 +150,6 @@ def test_positive_deflection_in_forward_motion_pushes_to_the_normal(model, norma
         assert moment[2] == pytest.approx(0.0, abs=1e-14)
 
 
-def test_rotation_of_the_body_is_flow_at_the_fin():
-    at_tail = params(position=(-1.0, 0.0, 0.0))
-    turning = BodyState(velocity=np.zeros(3), angular_velocity=np.array([0.0, 0.0, 0.5]))
-    sliding = BodyState(velocity=np.array([0.0, -0.5, 0.0]))
-    one = Fins(at_tail).step(commands(0.0), turning, 0.01, 0)
-    other = Fins(at_tail).step(commands(0.0), sliding, 0.01, 0)
-    np.testing.assert_allclose(one.wrench, other.wrench, rtol=1e-14, atol=1e-15)
-    assert one.forces[0, 1] > 0.0
-
-
 @given(twist=twists, angles=st.lists(st.floats(-1.5, 1.5), min_size=6, max_size=6))
 def test_wrench_and_forces_give_the_same_power_and_never_a_gain(twist, angles):
     fins = Fins(mixed(6))

@@ -36,18 +36,6 @@ def test_a_file_gives_curve_thrust_flow_and_propellant():
     assert model.propellant[0] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_others_of_the_group_keep_their_own():
-    params = build(BoostersParams, {
-        'names': ['a', 'b'], 'motor_file': ['', FILE], 'motor': ['', 'T11'],
-        'max_thrust': [500.0, 0.0], 'max_fuel_rate': [0.2, 0.0], **TANK, 'tank': ['', 'grain'],
-        'tanks.capacity': 0.04,
-    })
-    np.testing.assert_array_equal(params.max_thrust, [500.0, T11.max_thrust])
-    np.testing.assert_array_equal(params.max_fuel_rate, [0.2, T11.max_fuel_rate])
-    assert params.thrust_curve == ('', T11.text)
-    assert params.tanks.capacity == 0.04
-
-
 def test_the_same_value_beside_the_file_is_no_fault():
     once = {**ONE, 'max_thrust': T11.max_thrust, 'thrust_curve': T11.text}
     assert not list(all_faults(BoostersParams, once))
@@ -86,13 +74,6 @@ def test_a_file_of_two_motors():
     np.testing.assert_array_equal(second.thrusts, [40.0, 40.0, 0.0])
     assert (first.diameter, first.length) == (0.018, 0.07)
     assert (second.propellant_mass, second.total_mass) == (0.18, 0.31)
-
-
-def test_impulse_peak_and_fuel_rate_by_hand():
-    motor = motor_named(MOTORS, 'T11')
-    assert motor.total_impulse == pytest.approx(11.0, rel=1e-15)
-    assert motor.max_thrust == 20.0
-    assert motor.max_fuel_rate == pytest.approx(20.0 * 0.022 / 11.0, rel=1e-15)
 
 
 @pytest.mark.parametrize('name', ['T11', 'P90'])

@@ -206,13 +206,6 @@ def test_one_way_dead_zone_never_pulls():
     assert (model.min_thrust[0], model.max_thrust[0]) == (0.0, np.inf)
 
 
-def test_falling_table_has_no_inverse():
-    model = curves(conversion='linear_interp', input_values='0 1 2', output_values='0 4 3')
-    assert thrust(model, 1.5) == 3.5
-    with pytest.raises(ConfigError, match=r"'output_values\[0\]': falls as input_values rise"):
-        speed_for(model, 1.0)
-
-
 @given(st.lists(st.tuples(speeds, st.floats(0.01, 20.0)), min_size=2, max_size=12), speeds)
 def test_table_agrees_with_numpy(rows, speed):
     knots = np.sort([knot for knot, _ in rows])
@@ -231,14 +224,6 @@ def test_table_agrees_with_numpy(rows, speed):
 
 
 # Properties and hard cases.
-
-
-def test_stream_against_a_batch_of_speeds():
-    model = curves(names=['a', 'b'], **PROPELLER)
-    speed = np.linspace(-50.0, 50.0, 12).reshape(3, 2, 2)
-    still = model.thrust(speed, np.zeros(2))
-    np.testing.assert_allclose(model.thrust(speed), still, rtol=1e-12)
-    assert model.thrust(speed[0, 0], np.ones((5, 2))).shape == (5, 2)
 
 
 def test_close_knots_do_not_overflow():

@@ -184,19 +184,6 @@ def test_body_turns_against_the_hand_of_the_propeller(coefficient):
 # Commands.
 
 
-@pytest.mark.parametrize('kind', KINDS)
-@pytest.mark.parametrize('wanted', [-6.0, -0.5, 0.0, 0.5, 9.0])
-def test_commanded_thrust_is_where_it_settles(kind, wanted):
-    model = thrusters(
-        **kind, command_interface='effort', gain=-2.5, propeller_efficiency=0.8,
-        thrust_efficiency=0.7,
-    )
-    body = BodyState(velocity=np.array([0.7, 0.0, 0.0]))
-    output = settled(model, effort(wanted), body)
-    assert output.applied[0] == pytest.approx(wanted, rel=1e-9, abs=1e-12)
-    assert output.flags['saturated'].tolist() == [False]
-
-
 def test_fault_is_not_made_up_for():
     model = thrusters(**LAG, **SQUARE, command_interface='effort', thrust_efficiency=0.5)
     assert settled(model, effort(4.0)).applied[0] == pytest.approx(4.0, rel=1e-12)
@@ -218,22 +205,6 @@ def test_unreachable_thrust_is_the_nearest_and_flagged(settings, wanted, reached
     output = settled(thrusters(**settings, command_interface='effort'), effort(wanted))
     assert output.applied[0] == pytest.approx(reached, rel=1e-12)
     assert output.flags['saturated'].tolist() == [True]
-
-
-@pytest.mark.parametrize('settings', [
-    pytest.param({'gain': 0.0}, id='no gain'),
-    pytest.param({'thrust_efficiency': 0.0}, id='no thrust'),
-    pytest.param({'propeller_efficiency': 0.0}, id='no speed'),
-])
-def test_thruster_that_cannot_push_rests(settings):
-    output = settled(thrusters(**SQUARE, **settings, command_interface='effort'), effort(5.0))
-    assert (output.applied[0], output.velocity[0]) == (0.0, 0.0)
-
-
-def test_speed_beyond_the_table_is_flagged():
-    model = thrusters(**{**TABLE, 'time_constant': 0.0})
-    assert model.step(velocity(151.0), STILL, 0.1, 0).flags['off_curve'].tolist() == [True]
-    assert model.step(velocity(150.0), STILL, 0.1, 0).flags['off_curve'].tolist() == [False]
 
 
 # Efficiencies, reset.

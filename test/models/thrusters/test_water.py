@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.common.wrench import move_wrench
 from propulsion_ros.models.supply.batteries import BatteriesParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
@@ -44,30 +45,8 @@ def coefficients(output, speed, velocity):
 
 # Smogeli (Control of Marine Propellers, 2006), of the same series: KT and KQ ahead and astern, and
 # a propeller of 4 m at 2.05 1/s that pushes 490 kN with 295 kN m.
-def test_at_rest_in_the_water_it_is_as_published():
-    unit = DENSITY * DIAMETER**4
-    for speed, thrust, torque in ((2.0 * np.pi, 0.445, 0.0666), (-2.0 * np.pi, -0.347, -0.0628)):
-        output = stepped(speed, 0.0)
-        assert output.wrench[0] / unit == pytest.approx(thrust, abs=5e-4)
-        assert -output.wrench[3] / (unit * DIAMETER) == pytest.approx(torque, abs=5e-5)
-    large = stepped(2.05 * 2.0 * np.pi, 0.0, made(**{**PROPELLER, 'propeller_diameter': 4.0}))
-    assert large.wrench[0] == pytest.approx(490e3, rel=0.003)
-    assert -large.wrench[3] == pytest.approx(295e3, rel=0.005)
-
-
 # The polynomials of Oosterveld and van Oossanen (Further computer-analyzed data of the Wageningen
 # B-screw series, 1975) for the same propeller: advance ratio, KT and KQ.
-@pytest.mark.parametrize(('ratio', 'thrust', 'torque'), [
-    (0.0, 0.45474, 0.067538), (0.2, 0.39193, 0.059423), (0.4, 0.31425, 0.04921),
-    (0.6, 0.22555, 0.03727), (0.8, 0.12973, 0.023973), (1.0, 0.03067, 0.009692),
-])
-def test_ahead_it_is_the_propeller_of_the_open_water_polynomials(ratio, thrust, torque):
-    unit = DENSITY * DIAMETER**4
-    output = stepped(2.0 * np.pi, ratio * DIAMETER)
-    assert output.wrench[0] / unit == pytest.approx(thrust, abs=0.017)
-    assert -output.wrench[3] / (unit * DIAMETER) == pytest.approx(torque, abs=0.001)
-
-
 @pytest.mark.parametrize('degrees', range(-180, 180, 7))
 def test_every_quadrant_is_that_of_the_series(degrees):
     angle = np.radians(degrees + 0.2)
@@ -123,17 +102,6 @@ def test_without_knowledge_of_the_stream_it_is_at_rest_in_the_water():
         np.testing.assert_allclose(blind.wrench, stepped(speed, 0.0).wrench, rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize('thrust', [-12.0, -1e-3, 0.0, 2.0, 30.0])
-def test_a_commanded_thrust_is_that_at_rest_in_the_water(thrust):
-    model = made(**PROPELLER, command_interface='effort')
-    output = model.step(Command(effort=[thrust]), BodyState(velocity=np.zeros(3)), 0.01, 0)
-    assert output.applied[0] == pytest.approx(thrust, rel=1e-12)
-    still = output.velocity
-    assert model.step(
-        Command(effort=[thrust]), BodyState(velocity=[1.0, 0.0, 0.0]), 0.01, 1
-    ).velocity == pytest.approx(still)
-
-
 @pytest.mark.parametrize('dynamics', [
     {'dynamics': 'first_order', 'time_constant': 0.1},
     {'dynamics': 'yoerger', 'alpha': 0.024, 'beta': 22.0},
@@ -145,15 +113,6 @@ def test_the_loads_of_a_step_are_their_means(dynamics, velocity):
         whole = stepped(speed, velocity, coarse, 0.01).wrench
         parts = [stepped(speed, velocity, fine, 0.0005).wrench for _ in range(20)]
         np.testing.assert_allclose(whole, np.mean(parts, axis=0), atol=1e-3 * np.max(np.abs(parts)))
-
-
-def test_the_mean_at_rest_is_the_closed_form():
-    """A lag from rest has the mean of (1 - exp(-t))^2."""
-    model = made(**PROPELLER, dynamics='first_order', time_constant=0.1)
-    found = stepped(100.0, 0.0, model, 0.05).applied[0]
-    x = 0.5
-    mean = 1.0 - 2.0 * -np.expm1(-x) / x - np.expm1(-2.0 * x) / (2.0 * x)
-    assert found == pytest.approx(stepped(100.0, 0.0).applied[0] * mean, rel=1e-7)
 
 
 def mixed(batch=(), **values):
@@ -174,6 +133,17 @@ def moving(i=..., count=4):
         angular_velocity=rng.uniform(-1, 1, (count, 3))[i],
         up=Rotation.random(count, random_state=1).as_matrix()[:, 2][i],
     )
+
+
+def test_links_add_up_in_a_mixed_group():
+    model = mixed()
+    for tick, speed in enumerate((150.0, -220.0)):
+        output = model.step(Command(velocity=np.full(3, speed)), moving(tick), 0.02, tick)
+        assert output.flags['saturated'].any()
+        links = model.link_wrenches(output)
+        turned = np.einsum('nij,nkj->nki', model._params.rotation, links.reshape(3, 2, 3))
+        total = move_wrench(turned.reshape(3, 6), model._params.position).sum(axis=0)
+        np.testing.assert_allclose(total, output.wrench, rtol=1e-12, atol=1e-12)
 
 
 def test_a_batch_is_as_each_of_its_robots():
@@ -225,14 +195,6 @@ def test_thrust_near_the_surface_is_that_of_minsaas(depth, left):
     if depth > -0.4:
         assert output.applied[0] == pytest.approx(10.0 * left, rel=1e-9)
     assert output.wrench[3] == pytest.approx(-0.02 * output.applied[0])
-
-
-def test_of_a_tilted_hull_one_thruster_is_out_of_the_water():
-    model = made(
-        'ab', **SQUARE, surface_loss=True, position=[[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]]
-    )
-    body = {'height': np.array(0.0), 'up': np.array([0.6, 0.0, 0.8])}
-    np.testing.assert_allclose(stepped(100.0, 0.0, model, **body).applied, [0.0, 10.0])
 
 
 def test_without_a_height_and_off_nothing_is_lost():
