@@ -78,6 +78,18 @@ def test_rotors_by_throttle_to_thrust_in_proportion():
     np.testing.assert_array_equal(output.flags['saturated'], [True, False])
 
 
+def test_rotors_by_throttle_to_speed():
+    model = Rotors(RotorsParams(
+        **ROTORS, min_thrust=0.6, command_interface='throttle', esc_gives='speed',
+        esc_curve=['100 700', '0 900 -100'],
+    ))
+    output = model.step(throttle(0.5, 0.5), STILL, 0.01, 0)
+    np.testing.assert_allclose(output.velocity, [450.0, 425.0], rtol=1e-12)
+    np.testing.assert_allclose(
+        model.step(Command(position=model.safe_command), STILL, 0.01, 0).applied, 0.6, rtol=1e-9
+    )
+
+
 def test_thrusters_by_throttle_to_thrust_and_to_speed():
     model = Thrusters(ThrustersParams(
         **THRUSTERS, command_interface='throttle', esc_kind='table', esc_curve=T200,

@@ -3,10 +3,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from propulsion_ros.models.common.lag import Lag, lag_gain
+from propulsion_ros.models.thrusters.dynamics import FirstOrder
 from propulsion_ros.settings.errors import ConfigError
+
+values = st.floats(-100.0, 100.0)
 
 
 def one(time_constant: float, rate_limit: float = 0.0, integrator: str = 'exact') -> Lag:
@@ -20,6 +25,18 @@ def step(lag: Lag, y: float, u: float, dt: float) -> float:
 @pytest.mark.parametrize('dt', [1e-9, 1e-3, 0.2, 5.0, 1e6])
 def test_step_response_is_the_closed_form(dt):
     assert step(one(0.2), 1.0, 4.0, dt) == pytest.approx(4.0 - 3.0 * np.exp(-dt / 0.2), rel=1e-15)
+
+
+@pytest.mark.parametrize('dynamics', ['lag', 'thruster'])
+@given(values, values)
+def test_what_follows_at_once_is_there_to_the_last_bit(dynamics, y, u):
+    tau = np.array([0.0, 0.2])
+    y, u = np.array([y, y]), np.array([u, u])
+    moved = (
+        Lag(tau).step(y, u, 0.01) if dynamics == 'lag' else FirstOrder(tau).step(y, u, 0.01)
+    )
+    assert moved[0] == u[0]
+    assert moved[1] == y[1] + lag_gain(tau, 0.01)[1] * (u[1] - y[1])
 
 
 def test_a_gain_far_below_the_rounding_of_one_keeps_its_digits():

@@ -57,6 +57,15 @@ def test_a_thrust_is_reached_and_its_command_is_found():
     np.testing.assert_allclose(of_speed(by_speed.command_for(wanted)), wanted, atol=2e-6)
 
 
+def test_a_table_is_linear_between_its_points():
+    rotors = Rotors(RotorsParams(
+        **BASE, thrust_curve=['0 0 1000 0.05 2000 0.15', '0 0.01 2000 0.2'],
+        thrust_curve_kind='table', command_interface='velocity',
+    ))
+    output = rotors.step(Command(velocity=[1500.0, 1000.0]), STILL, 0.01, 0)
+    np.testing.assert_allclose(output.effort, [0.1, 0.105])
+
+
 def test_the_mean_of_a_step_is_near_that_of_many():
     """The curve is taken at the root mean square of the speed."""
     esc = {'command_interface': 'velocity', 'time_constant_up': 0.07, 'time_constant_down': 0.07}

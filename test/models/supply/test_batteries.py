@@ -228,3 +228,11 @@ def test_rest_keeps_the_charge_and_reset_restores_it(make):
     np.testing.assert_array_equal(model._batteries.charge, used)
     model.reset()
     assert model._batteries.charge[0] == pytest.approx(0.7 * 3600.0)
+
+
+def test_advance_without_the_wrench_draws_too():
+    one, other = rotors(command_interface='throttle'), rotors(command_interface='throttle')
+    for i in range(10):
+        output = one.step(Command(position=[0.9] * 4), STILL, 0.05, i)
+        np.testing.assert_array_equal(other.advance(np.full(4, 0.9), 0.05), output.applied)
+    np.testing.assert_array_equal(one._batteries.charge, other._batteries.charge)

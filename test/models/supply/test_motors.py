@@ -36,6 +36,18 @@ def test_a_file_gives_curve_thrust_flow_and_propellant():
     assert model.propellant[0] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_others_of_the_group_keep_their_own():
+    params = build(BoostersParams, {
+        'names': ['a', 'b'], 'motor_file': ['', FILE], 'motor': ['', 'T11'],
+        'max_thrust': [500.0, 0.0], 'max_fuel_rate': [0.2, 0.0], **TANK, 'tank': ['', 'grain'],
+        'tanks.capacity': 0.04,
+    })
+    np.testing.assert_array_equal(params.max_thrust, [500.0, T11.max_thrust])
+    np.testing.assert_array_equal(params.max_fuel_rate, [0.2, T11.max_fuel_rate])
+    assert params.thrust_curve == ('', T11.text)
+    assert params.tanks.capacity == 0.04
+
+
 def test_the_same_value_beside_the_file_is_no_fault():
     once = {**ONE, 'max_thrust': T11.max_thrust, 'thrust_curve': T11.text}
     assert not list(all_faults(BoostersParams, once))

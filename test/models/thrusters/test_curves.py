@@ -206,6 +206,13 @@ def test_one_way_dead_zone_never_pulls():
     assert (model.min_thrust[0], model.max_thrust[0]) == (0.0, np.inf)
 
 
+def test_falling_table_has_no_inverse():
+    model = curves(conversion='linear_interp', input_values='0 1 2', output_values='0 4 3')
+    assert thrust(model, 1.5) == 3.5
+    with pytest.raises(ConfigError, match=r"'output_values\[0\]': falls as input_values rise"):
+        speed_for(model, 1.0)
+
+
 @given(st.lists(st.tuples(speeds, st.floats(0.01, 20.0)), min_size=2, max_size=12), speeds)
 def test_table_agrees_with_numpy(rows, speed):
     knots = np.sort([knot for knot, _ in rows])

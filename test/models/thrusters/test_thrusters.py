@@ -207,6 +207,12 @@ def test_unreachable_thrust_is_the_nearest_and_flagged(settings, wanted, reached
     assert output.flags['saturated'].tolist() == [True]
 
 
+def test_speed_beyond_the_table_is_flagged():
+    model = thrusters(**{**TABLE, 'time_constant': 0.0})
+    assert model.step(velocity(151.0), STILL, 0.1, 0).flags['off_curve'].tolist() == [True]
+    assert model.step(velocity(150.0), STILL, 0.1, 0).flags['off_curve'].tolist() == [False]
+
+
 # Efficiencies, reset.
 
 

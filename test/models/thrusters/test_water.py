@@ -102,6 +102,17 @@ def test_without_knowledge_of_the_stream_it_is_at_rest_in_the_water():
         np.testing.assert_allclose(blind.wrench, stepped(speed, 0.0).wrench, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize('thrust', [-12.0, -1e-3, 0.0, 2.0, 30.0])
+def test_a_commanded_thrust_is_that_at_rest_in_the_water(thrust):
+    model = made(**PROPELLER, command_interface='effort')
+    output = model.step(Command(effort=[thrust]), BodyState(velocity=np.zeros(3)), 0.01, 0)
+    assert output.applied[0] == pytest.approx(thrust, rel=1e-12)
+    still = output.velocity
+    assert model.step(
+        Command(effort=[thrust]), BodyState(velocity=[1.0, 0.0, 0.0]), 0.01, 1
+    ).velocity == pytest.approx(still)
+
+
 @pytest.mark.parametrize('dynamics', [
     {'dynamics': 'first_order', 'time_constant': 0.1},
     {'dynamics': 'yoerger', 'alpha': 0.024, 'beta': 22.0},
@@ -113,6 +124,15 @@ def test_the_loads_of_a_step_are_their_means(dynamics, velocity):
         whole = stepped(speed, velocity, coarse, 0.01).wrench
         parts = [stepped(speed, velocity, fine, 0.0005).wrench for _ in range(20)]
         np.testing.assert_allclose(whole, np.mean(parts, axis=0), atol=1e-3 * np.max(np.abs(parts)))
+
+
+def test_the_mean_at_rest_is_the_closed_form():
+    """A lag from rest has the mean of (1 - exp(-t))^2."""
+    model = made(**PROPELLER, dynamics='first_order', time_constant=0.1)
+    found = stepped(100.0, 0.0, model, 0.05).applied[0]
+    x = 0.5
+    mean = 1.0 - 2.0 * -np.expm1(-x) / x - np.expm1(-2.0 * x) / (2.0 * x)
+    assert found == pytest.approx(stepped(100.0, 0.0).applied[0] * mean, rel=1e-7)
 
 
 def mixed(batch=(), **values):
