@@ -328,7 +328,8 @@ def test_graph_that_is_never_complete_ends_the_wait_with_one_clear_error(
     given, awaited, seconds, line
 ):
     vehicle = Vehicle(lockstep_timeout=seconds, wait_for_subscribers=[awaited])
-    vehicle.host.publishers.update(given)
+    for topic, count in given.items():
+        vehicle.host.publishers[topic] = count
     vehicle.host.wait(seconds + 0.1)
     assert not vehicle.host.is_active
     assert vehicle.host.said('error') == [f'stopped: {line}']
