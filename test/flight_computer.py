@@ -12,7 +12,6 @@ from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.record_file import encode
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
-from propulsion_ros.settings.files import replace_durably
 from propulsion_ros.settings.flat import build
 from propulsion_ros.study.bench_host import odometry, xyz
 
@@ -58,7 +57,7 @@ class Disk:
         if not self.hangs and not self.error:
             self.written = len(self.records)
             if self.path is not None:
-                replace_durably(self.path, encode(record))
+                self.path.write_bytes(encode(record))
         return len(self.records)
 
     def wait(self, number, seconds):
@@ -191,6 +190,6 @@ def launched(until, **settings):
 def interrupted(path, at):
     """Return a computer that flew up to a time and then lost its power."""
     computer = launched(at, state_file=ELSEWHERE)
-    replace_durably(path, encode(computer.disk.records[-1]))
+    path.write_bytes(encode(computer.disk.records[-1]))
     computer.disk.path = path
     return computer

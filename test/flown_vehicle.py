@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
+from parts import amount
+from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.events.conditions import MoreThan
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import Action, EventSpec
@@ -22,7 +24,8 @@ from propulsion_ros.flight.pyros.engines import EngineSpec, IgniterSpec
 NAN = math.nan
 G = 9.80665
 S = 1_000_000_000
-RATE = 50
+RATE = amount('rest', 25, 50)
+"""Of the samples of each sensor [Hz]."""
 ALTITUDE, VELOCITY, ACCELERATION = range(3)
 DEPLOYERS = (
     DeployerSpec(0, 'drogue', 'local_pyro', channel=0),
@@ -120,12 +123,14 @@ class Vehicle:
     deployers: Sequence[DeployerSpec] = DEPLOYERS
     controllers: Sequence[PidSpec] = ()
     may_settle: bool = True
+    method: str = 'robust'
+    rate: int = RATE
 
     def __post_init__(self) -> None:
         self.state = FlightState(
-            FlightParams(**self.params), ApogeeDetector(ApogeeParams()), self.events,
-            self.deployers, self.controllers, semantics=self.semantics, required=self.required,
-            keeps_flight=self.keeps_flight, may_settle=self.may_settle,
+            FlightParams(**self.params), make_detector(ApogeeParams(method=self.method)),
+            self.events, self.deployers, self.controllers, semantics=self.semantics,
+            required=self.required, keeps_flight=self.keeps_flight, may_settle=self.may_settle,
         )
         self.actuators = Actuators(self.deployers, self.engines)
         self.dead: dict[int, tuple[float, float]] = {}
@@ -151,11 +156,11 @@ class Vehicle:
     def fly(self, stop: float, at: Callable[[float], Values], **options: float) -> Vehicle:
         """Feed samples up to a time [s]; options go with `FlightState.update`."""
         while self.t < stop - 1e-9:
-            i = round(self.t * RATE)
+            i = round(self.t * self.rate)
             self.take(Sample(
                 self.stamp(self.t), *self.measured(i, self.t, at(self.t)), circuits=self.circuits
             ), **options)
-            self.t = (i + 1) / RATE
+            self.t = (i + 1) / self.rate
         return self
 
     def take(self, sample: Sample, **options: float) -> None:
@@ -172,7 +177,7 @@ class Vehicle:
 
     def command(self, name: str, **options: float) -> str:
         """Give a command after the last sample, and return why it is refused."""
-        reason = self.state.command(name, self.stamp(self.t - 1.0 / RATE), **options)
+        reason = self.state.command(name, self.stamp(self.t - 1.0 / self.rate), **options)
         self._follow()
         return reason
 

@@ -39,6 +39,8 @@ from propulsion_ros.rml.config import load_flight_config
 TIMED = {'max_ascent_time': 20.0}
 LONG = amount('rest', 30.0, 60.0)
 """For how long nothing may fire, longer than that timer [s]."""
+AFTERWARDS = amount('rest', 15.0, LONG)
+"""When what lasts for less than a second is over for good [s]."""
 BARO, IMU = (ALTITUDE,), (ACCELERATION,)
 BOTH, ODOMETRY = (ALTITUDE, ACCELERATION), (ALTITUDE, VELOCITY)
 ALL = (ALTITUDE, VELOCITY, ACCELERATION)
@@ -82,7 +84,7 @@ def armed(sensors=ALL, dead=None, **options):
     'push', few_of([16.0, 6.2, 26.0], 3), ids=lambda push: f'{push:g} m per s2'
 )
 def test_vehicle_lifted_by_hand_is_not_in_flight_and_fires_nothing(sensors, push):
-    vehicle = armed(sensors, params=TIMED).fly(LONG, hop(push, 0.15))
+    vehicle = armed(sensors, params=TIMED).fly(AFTERWARDS, hop(push, 0.15))
     assert vehicle.phases == ['launch']
     assert vehicle.fired == []
 
@@ -91,7 +93,9 @@ def test_vehicle_lifted_by_hand_is_not_in_flight_and_fires_nothing(sensors, push
 @pytest.mark.parametrize('sensors', [ODOMETRY, ALL], ids=['odometry', 'with an accelerometer'])
 def test_glitch_of_the_odometry_is_not_a_flight_and_fires_nothing(sensors, lasts):
     vehicle = armed(sensors, params=TIMED)
-    vehicle.fly(LONG, lambda t: (100.0 + 50.0 * t, 50.0, 0.0) if 0.0 <= t < lasts else at_rest(t))
+    vehicle.fly(
+        AFTERWARDS, lambda t: (100.0 + 50.0 * t, 50.0, 0.0) if 0.0 <= t < lasts else at_rest(t)
+    )
     assert vehicle.phases == ['launch']
     assert vehicle.fired == []
 
@@ -102,14 +106,14 @@ def test_altitude_and_speed_that_do_not_agree_are_not_a_flight():
     assert vehicle.phases == ['launch']
 
 
-@pytest.mark.parametrize('fault', few_of([
-    pytest.param(lambda t: 60.0 if t < 0.1 else 0.0, id='knock'),
-    pytest.param(lambda t: 30.0 if t < 1.0 else 0.0, id='a second of noise'),
-    pytest.param(lambda t: 30.0, id='wrong for good'),
-    pytest.param(lambda t: 6.0, id='offset'),
+@pytest.mark.parametrize(('fault', 'rate'), few_of([
+    pytest.param(lambda t: 60.0 if t < 0.1 else 0.0, RATE, id='knock'),
+    pytest.param(lambda t: 30.0 if t < 1.0 else 0.0, RATE, id='a second of noise'),
+    pytest.param(lambda t: 30.0, 50, id='wrong for good'),
+    pytest.param(lambda t: 6.0, RATE, id='offset'),
 ], 2))
-def test_acceleration_that_a_live_altitude_denies_is_no_liftoff(fault):
-    vehicle = armed(BOTH, params=TIMED)
+def test_acceleration_that_a_live_altitude_denies_is_no_liftoff(fault, rate):
+    vehicle = armed(BOTH, params=TIMED, rate=rate)
     vehicle.fly(LONG, lambda t: (0.0, 0.0, fault(t) if t >= 0.0 else 0.0))
     assert vehicle.phases == ['launch']
     assert vehicle.fired == []
@@ -316,15 +320,9 @@ def test_climb_of_a_sensor_that_is_right_again_on_the_pad_is_none_or_stood_down(
     def at(t):
         return motion(t), (motion(t + 0.01) - motion(t)) / 0.01, 0.0
 
-    vehicle = armed(sensors, params={'max_ascent_time': 30.0}).fly(90.0, at)
+    vehicle = armed(sensors, params={'max_ascent_time': 30.0}).fly(amount('rest', 45.0, 90.0), at)
     assert vehicle.phases in (['launch'], ['launch', 'flight', 'preflight'])
     assert vehicle.fired == []
-
-
-def test_flight_with_a_seen_ascent_is_never_stood_down():
-    motion = Motion()
-    vehicle = armed(ALL).fly(motion.landing + 60.0, motion)
-    assert vehicle.phases == ['launch', 'flight', 'recovery']
 
 
 # The backup timer.
@@ -338,7 +336,6 @@ def test_backup_timer_of_what_is_armed_in_the_air_counts_from_there():
     vehicle.fly(26.0, flight)
     assert vehicle.phases == ['launch', 'flight']
     assert not vehicle.fired
-    assert vehicle.state.liftoff.stamp_ns == vehicle.state.liftoff.stamp_ns
     assert vehicle.state.liftoff.stamp_ns == pytest.approx(vehicle.stamp(25.0), abs=S / 20)
 
 
@@ -490,7 +487,7 @@ def test_steady_clock_counts_between_the_two_where_stamps_stand_still():
 def test_override_of_liftoff_is_recorded_as_such_and_lets_the_timer_fire():
     vehicle = armed(IMU, params=TIMED)
     vehicle.override_liftoff()
-    assert vehicle.state.liftoff.source == vehicle.state.liftoff.source == 'override'
+    assert vehicle.state.liftoff.source == 'override'
     record = FlightRecord('config', vehicle.state.snapshot())
     assert decode(encode(record)).snapshot.liftoff.source == 'override'
     assert vehicle.fly(24.0, at_rest).names == ['drogue', 'main']
@@ -595,13 +592,11 @@ def test_main_of_a_vehicle_that_landed_above_its_altitude_does_not_fire_when_it_
     assert vehicle.report.subphase is Subphase.LANDED
 
 
-@pytest.mark.parametrize('sensors', few_of([
-    pytest.param(ALL, id='all'), pytest.param(BOTH, id='both'),
-    pytest.param(ODOMETRY, id='odometry'),
-], 2))
-@pytest.mark.parametrize(('hill', 'drop', 'names'), [
-    (115.0, 20.0, ['drogue']), (130.0, 35.0, ['drogue']), (185.0, 100.0, ['drogue', 'main']),
-])
+@pytest.mark.parametrize(('hill', 'drop', 'names', 'sensors'), few_of([
+    (hill, drop, names, sensors) for sensors in (ALL, BOTH, ODOMETRY) for hill, drop, names in (
+        (115.0, 20.0, ['drogue']), (130.0, 35.0, ['drogue']), (185.0, 100.0, ['drogue', 'main']),
+    )
+], 4))
 def test_what_has_landed_must_fall_far_before_a_charge_fires(sensors, hill, drop, names):
     """A main is due below an altitude that it passes as it slips from a hand, or from a tree."""
     motion = Motion()
@@ -619,6 +614,7 @@ def test_what_has_landed_must_fall_far_before_a_charge_fires(sensors, hill, drop
 
     vehicle = armed(sensors, events=(DROGUE, BELOW)).fly(slips + 30.0, at)
     assert vehicle.names == names
+    assert vehicle.phases == ['launch', 'flight', 'recovery']
 
 
 def test_engine_of_a_vehicle_that_hovered_is_shut_down_at_its_altitude():
@@ -657,7 +653,7 @@ def test_stage_lights_after_time_has_started_again_before_the_launch():
 
 
 def test_clock_set_back_under_a_drogue_with_a_blocked_barometer_does_not_end_the_flight():
-    motion = Motion(push=60.0, burn=4.0)
+    motion = Motion(push=60.0, burn=4.0, descent=40.0)
     pause = motion.apogee + 5.0
 
     def blocked(t):

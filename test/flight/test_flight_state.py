@@ -167,7 +167,7 @@ def in_flight(detector=None, **options):
     return flight
 
 
-def test_whole_flight():
+def test_whole_flight_and_a_second_one():
     flight = Flight().armed().feed(-3.0, LANDING_TIME + 8.0)
     assert flight.words == ['launch', 'flight', 'recovery']
     assert flight.subphases == ['', 'boost', 'coast', 'descent', 'landed']
@@ -184,23 +184,14 @@ def test_whole_flight():
     ]
     assert flight.command('reset', LANDING_TIME + 8.0) == ''
     assert flight.state.phase is Phase.PREFLIGHT
-
-
-def test_a_report_is_frozen():
-    report = Flight().sample(0.0, 1.0)
-    with pytest.raises(AttributeError):
-        report.phase = Phase.DEBUG
-
-
-def test_altitude_alone_flies_as_well():
-    flight = Flight()
-    for i in range(-5 * RATE, 20 * RATE):
-        flight.sample(i / RATE, motion(i / RATE)[0] + wiggle(i))
-        if i == -3 * RATE:
-            assert flight.command('launch', -3.0) == ''
-    assert flight.words == ['launch', 'flight', 'recovery']
-    assert flight.report.liftoff.source == 'climb'
-    assert flight.times('drogue') == [pytest.approx(APOGEE_TIME, abs=0.3)]
+    first, flight.fired = flight.fired, []
+    subphases, flight.subphases = flight.subphases, []
+    flight.offset += LANDING_TIME + 20.0
+    flight.armed()
+    assert flight.state.apogee is None
+    flight.feed(-3.0, LANDING_TIME + 8.0)
+    assert flight.subphases == subphases
+    assert flight.fired == [(name, pytest.approx(t, abs=1e-6)) for name, t in first]
 
 
 @pytest.mark.parametrize(
@@ -219,14 +210,6 @@ def test_backup_timer_ends_an_ascent_that_the_detector_misses():
     flight = in_flight(FakeDetector(), max_ascent_time=10.0).feed(1.0, 15.0)
     assert flight.report.apogee.source == 'timer'
     assert flight.times('drogue') == [pytest.approx(10.06, abs=1e-6)]
-
-
-def test_backup_timer_needs_no_sensor():
-    flight = in_flight(FakeDetector(), max_ascent_time=10.0)
-    flight.feed(1.0, 15.0, at=lambda t: (NAN, NAN, NAN))
-    assert flight.report.apogee.source == 'timer'
-    assert len(flight.times('drogue')) == 1
-    assert flight.report.flags >= {'altitude_unknown', 'velocity_unknown'}
 
 
 def test_backup_timer_is_off_unless_asked_for():
@@ -297,12 +280,6 @@ def test_velocity_input_of_0_hides_no_flight(noise):
     assert flight.times('drogue') == [pytest.approx(APOGEE_TIME, abs=0.3)]
 
 
-def test_step_of_the_altitude_at_rest_is_no_liftoff():
-    flight = Flight().armed()
-    flight.feed(-3.0, 10.0, at=lambda t: (500.0 * (0.0 < t < 5.0), 0.0, 0.0))
-    assert flight.words == ['launch']
-
-
 @pytest.mark.parametrize('stray', [1000.0, -90.0, -100.0], ids=['future', 'past', 'unset'])
 def test_one_stray_stamp_changes_nothing(stray):
     events = (EventSpec(0, 'late', MoreThan('TimeSinceLiftoff', 0, 20e3)),)
@@ -368,21 +345,6 @@ def test_rise_is_measured_from_the_pad_of_this_flight():
     for i in range(100):
         flight.sample(-2.0 + i / RATE, 100.0 + wiggle(i), 50.0)
     assert flight.state.phase is Phase.LAUNCH
-
-
-def test_second_flight_repeats_the_first():
-    flight = Flight().armed().feed(-3.0, LANDING_TIME + 8.0)
-    first = flight.fired
-    subphases, flight.subphases = flight.subphases, []
-    assert flight.command('reset', LANDING_TIME + 8.0) == ''
-    flight.offset += LANDING_TIME + 20.0
-    flight.fired = []
-    flight.armed()
-    assert flight.state.apogee is None
-    flight.feed(-3.0, LANDING_TIME + 8.0)
-    assert flight.subphases == subphases
-    assert [name for name, _ in flight.fired] == ['drogue', 'main']
-    assert [t for _, t in flight.fired] == pytest.approx([t for _, t in first], abs=1e-6)
 
 
 def test_launch_after_an_abort_on_the_pad_fires_nothing():
@@ -490,14 +452,6 @@ def test_stamps_that_were_never_set_do_not_end_a_flight_of_a_robot():
     assert flight.times('drogue') == [pytest.approx(APOGEE_TIME, abs=0.4)]
 
 
-def test_time_that_starts_again_on_the_pad_of_a_simulation_ends_loudly():
-    flight = Flight().armed()
-    flight.offset = 0.0
-    flight.feed(5.0, 5.04, at=at_rest)
-    assert flight.words == ['launch', 'preflight']
-    assert flight.report.notice == 'time has started again: launch is over, request launch again'
-
-
 @pytest.mark.parametrize(
     ('start', 'liftoff'),
     [
@@ -527,15 +481,6 @@ def test_launch_is_refused_blind_unless_forced():
     assert flight.command('launch', 5.0, force=True) == ''
     assert flight.command('reset', 5.0, force=True) == (
         "'reset' is refused in launch, it belongs to recovery or debug"
-    )
-
-
-def test_reset_under_the_parachute_is_refused():
-    flight = Flight().armed().feed(-3.0, APOGEE_TIME + 5.0)
-    assert flight.state.phase is Phase.RECOVERY
-    assert flight.command('reset', APOGEE_TIME + 5.0) == (
-        "'reset' is refused: the vehicle may still be in the air, it was last seen to fly 0 s ago; "
-        'wait until 600 s after it, or disarm all outputs and request it twice'
     )
 
 
@@ -590,15 +535,3 @@ def test_reset_of_the_object_forgets_everything():
     assert flight.state.subphase is Subphase.NONE
     assert flight.state.liftoff is None
     assert flight.sample(-50.0, 0.0).stamp is Stamp.ACCEPTED
-
-
-def test_same_samples_same_reports():
-    def reports():
-        flight = Flight().armed()
-        out = []
-        for i in range(-3 * RATE, 15 * RATE):
-            altitude, velocity, acceleration = motion(i / RATE)
-            out.append(flight.sample(i / RATE, altitude + wiggle(i), velocity, acceleration))
-        return repr(out)
-
-    assert reports() == reports()

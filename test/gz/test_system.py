@@ -259,38 +259,6 @@ def test_what_no_one_takes_is_not_published(make_world, monkeypatch):
     assert len(published) == len(times) + sum(t == '~/effectiveness' for t, _ in published)
 
 
-@pytest.mark.parametrize(('links', 'tags', 'message'), [
-    pytest.param(
-        ('base_link',), {'urdf_file': ''}, 'plugin: expected <actuators name="FAMILY">', id='none'
-    ),
-    pytest.param(
-        ('base_link',), {'urdf_file': '/nowhere.urdf'}, '/nowhere.urdf: cannot be read', id='file'
-    ),
-    pytest.param(
-        ('wheel',), {}, "link 'base_link': the model has no such link; it has: wheel",
-        id='another model',
-    ),
-    pytest.param(
-        ('base_link',), {'parms_file': 'a.yaml'},
-        "plugin/parms_file: unknown tag, did you mean 'params_file'?, known: module_name",
-        id='misspelt tag',
-    ),
-    pytest.param(
-        ('base_link',), {'urdf_file': 'package://nowhere/robot.urdf'},
-        "package://nowhere/robot.urdf: package 'nowhere' is not installed", id='package',
-    ),
-    pytest.param(
-        ('base_link',), {'params_file': '/nowhere.yaml'}, '/nowhere.yaml: cannot be read',
-        id='settings',
-    ),
-])
-def test_wrong_plugin_is_refused_in_one_line(make_world, links, tags, message):
-    with pytest.raises(ConfigError) as caught:
-        make_world(links, **tags)
-    assert message in str(caught.value)
-    assert '\n' not in str(caught.value)
-
-
 def test_error_is_printed_in_one_line_and_the_world_goes_on(monkeypatch, capfd):
     install(monkeypatch)
     world = World(get_system(), ('base_link',), Element.plugin(urdf_file='/nowhere.urdf'))

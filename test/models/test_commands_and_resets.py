@@ -186,6 +186,24 @@ def test_a_batch_is_each_of_its_rows_alone(make, given, wrong, text):
                 np.testing.assert_allclose(several[i], values, rtol=1e-11, atol=1e-14)
 
 
+# The others share a battery, a tank or a plenum.
+APART = [case for case in CASES if case.id in ('boosters', 'rotors', 'thrusters', 'fins')]
+
+
+@pytest.mark.parametrize(('make', 'given', 'wrong', 'text'), APART)
+def test_what_one_is_commanded_moves_no_other(make, given, wrong, text):
+    one, other = make(), make()
+    last = {field: [values[0], 0.0 * values[1], *values[2:]] for field, values in given.items()}
+    for tick in range(8):
+        same = one.step(Command(**given), FLOW, DT, tick)
+        changed = other.step(Command(**last), FLOW, DT, tick)
+        for name in ('position', 'velocity', 'effort', 'forces'):
+            values = getattr(same, name, None)
+            if values is not None and values.ndim:
+                np.testing.assert_array_equal(values[0], getattr(changed, name)[0])
+    assert np.any(same.wrench != changed.wrench)
+
+
 @pytest.mark.parametrize(('make', 'given', 'wrong', 'text'), CASES)
 def test_no_time_changes_nothing_and_what_was_given_out_stays(make, given, wrong, text):
     model, straight = make((2,)), make((2,))

@@ -219,24 +219,3 @@ def test_impulse_of_fins_converges_at_order_2(dynamics):
     body = BodyState(velocity=np.array([3.0, 0.0, 0.5]))
     command = Command(position=np.array([0.4]))
     assert np.all(orders_of(make, [command], 0.3, body) > 1.7)
-
-
-@pytest.mark.parametrize('integrator', ['euler', 'rk4', 'isaaclab_euler', 'isaaclab_rk4'])
-def test_explicit_schemes_know_the_end_alone(integrator):
-    commands = efforts([8.0, 6.0], [0.0, 7.0])
-    totals = [
-        impulse(Rotors(RotorsParams(**ROTOR, integrator=integrator, step_value=value)), commands,
-                20, 0.2)
-        for value in ('mean', 'end')
-    ]
-    np.testing.assert_array_equal(*totals)
-
-
-def test_what_follows_at_once_has_the_value_of_its_end():
-    mean, end = (
-        Rotors(RotorsParams(names=['a'], max_thrust=10.0, motor_constant=1.5e-5, step_value=value))
-        for value in ('mean', 'end')
-    )
-    for effort in (3.0, 9.0, 0.1, 0.0):
-        applied = [m.step(efforts([effort])[0], STILL, 0.01, 0).applied[0] for m in (mean, end)]
-        assert applied[0] == applied[1]

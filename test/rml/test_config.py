@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-import math
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -12,12 +11,10 @@ import yaml
 
 from propulsion_ros.flight.events.conditions import All, MoreThan
 from propulsion_ros.flight.events.events import Action
-from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.rml.config import load_flight_config, read_flight_config
 from propulsion_ros.settings.errors import SourceError
 
-DEMO = Path(__file__).parents[2] / 'config' / 'rocket_flight.jsonc'
-# Both examples of the flown software's page, but for braces around each event, which it lost.
+# The first example of the flown software's page, but for braces around each event, which it lost.
 MAIN_PARACHUTE = """{"Events":[{
 "id": 0,
 "name" : "main parachute", // this is an optional parameter
@@ -29,22 +26,6 @@ MAIN_PARACHUTE = """{"Events":[{
 },
 {"operator": "MORETHAN", "flightVar": "TimeSinceApogee", "threshold": 0}
 ]}
-}]}"""
-ONE_G_FOR_TWO_SECONDS = """{"Events":[{
-"id": 0,
-"single_fire": false,
-"cooldown": 50, // realistic sampling?
-"action": [],
-"condition": {"operator": "MORETHAN", "flightVar": "Acceleration", "component": 2,
-"threshold": -9.81 // 1g of upward acceleration
-}
-},
-{
-"id": 1, "single_fire": true, "cooldown": 0,
-"action": [{"type": "deployment", "id": 1, "param": 10000}],
-"condition": {"operator": "MORETHAN", "flightVar": "TimeSinceEvent",
-"component":0, // aD > -1g
-"threshold": 2000}
 }]}"""
 
 
@@ -59,33 +40,6 @@ def test_first_example_of_the_flown_software():
     assert [deployer.name for deployer in config.deployers] == ['deployer_0', 'deployer_1']
 
 
-def test_second_example_of_the_flown_software():
-    events = read_flight_config(ONE_G_FOR_TWO_SECONDS).events
-    assert [str(event.condition) for event in events] == [
-        'upward acceleration <= 9.81 m/s^2', 'time since event 0 >= 2 s',
-    ]
-    assert events[0].cooldown_ns == 50_000_000
-    assert events[0].actions == ()
-
-
-def test_demo():
-    config = load_flight_config(DEMO)
-    assert config.deployers == (
-        DeployerSpec(0, 'drogue', 'local_pyro', channel=0, max_climb=30.0),
-        DeployerSpec(1, 'main', 'local_pyro', channel=1, max_climb=30.0),
-    )
-    assert [event.max_climb for event in config.events] == [30.0, 30.0, math.inf]
-    assert [(event.name, str(event.condition)) for event in config.events] == [
-        ('drogue parachute', 'time since apogee >= 0 s'),
-        ('main parachute', 'altitude <= 450 m and time since apogee >= 0 s'),
-        ('ignition', 'time since ignition >= 0 s'),
-    ]
-    assert [(engine.booster, engine.thrust) for engine in config.engines] == [
-        ('booster_1', 1300.0), ('booster_2', 1300.0),
-    ]
-    assert config.unread == ()
-
-
 def test_blocks_that_set_nothing_are_checked_and_named():
     text = MAIN_PARACHUTE.replace(
         '"Events":', '"Radio": {"SyncByte": 1}, "General": {"AutoLaunch": false}, "Events":'
@@ -93,18 +47,6 @@ def test_blocks_that_set_nothing_are_checked_and_named():
     assert read_flight_config(text).unread == ('General', 'Radio')
     with pytest.raises(SourceError, match=r"Radio\.SyncBite: unknown key, did you mean 'SyncByte'"):
         read_flight_config(text.replace('SyncByte', 'SyncBite'))
-
-
-def test_deployers_of_both_kinds():
-    text = MAIN_PARACHUTE.replace(
-        '"Events":',
-        '"Deployers": [{"id": 0, //drogue\n"type": "net_actuator", "address": 17,'
-        ' "destination_service": 10}, {"id": 1, "type": "local_pyro", "channel": 3}], "Events":',
-    )
-    assert read_flight_config(text).deployers == (
-        DeployerSpec(0, 'deployer_0', 'net_actuator', 17, 10),
-        DeployerSpec(1, 'deployer_1', 'local_pyro', channel=3),
-    )
 
 
 def nested(depth, leaf):
@@ -123,18 +65,6 @@ def document(condition=None, **event):
     action = [{'type': 'deployment', 'id': 0, 'param': 100}]
     entry = {'id': 0, 'action': action, 'condition': condition or leaf_of()} | event
     return {'Deployers': deployers, 'Events': [entry]}
-
-
-def test_defaults_of_an_event():
-    (event,) = read_flight_config(json.dumps(document())).events
-    assert (event.name, event.single_fire, event.cooldown_ns) == ('event 0', True, 1_000_000_000)
-
-
-def test_times_of_an_event_are_milliseconds():
-    text = json.dumps(document(cooldown=20, for_ms=30, max_age_ms=40))
-    (event,) = read_flight_config(text).events
-    times = event.cooldown_ns, event.dwell_ns, event.max_age_ns
-    assert times == (20_000_000, 30_000_000, 40_000_000)
 
 
 @pytest.mark.parametrize(
@@ -214,12 +144,3 @@ def test_file_in_the_folder_of_the_user(tmp_path, monkeypatch):
                                     'threshold': 0}}
     (tmp_path / 'flight.jsonc').write_text(json.dumps({'Events': [event]}))
     assert len(load_flight_config('~/flight.jsonc').events) == 1
-
-
-def test_errors_of_a_file_name_it(tmp_path):
-    path = tmp_path / 'rml.jsonc'
-    path.write_text('{"Events": []}')
-    with pytest.raises(SourceError, match=r'rml\.jsonc:1: Events: expected at least one event'):
-        load_flight_config(path)
-    with pytest.raises(SourceError, match=r'absent\.jsonc: cannot be read'):
-        load_flight_config(tmp_path / 'absent.jsonc')

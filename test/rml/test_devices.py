@@ -119,13 +119,6 @@ def test_shipped_example_of_every_block():
     assert config.events[4].actions == (Action('command', 1, 0.0, 2, 250),)
 
 
-def test_engine_drives_a_booster_by_name():
-    config = read(Engines=[SIMPLE | {'booster': 'booster_1', 'thrust': 2600}])
-    (engine,) = config.engines
-    assert (engine.booster, engine.thrust) == ('booster_1', 2600.0)
-    assert engine.igniter == IgniterSpec('local_pyro', 1_000_000_000, channel=1)
-
-
 @pytest.mark.parametrize(
     ('deployer', 'param', 'angle'),
     [

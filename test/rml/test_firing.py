@@ -150,18 +150,6 @@ def test_it_is_refused_where_it_is_loaded_for_a_source_of_the_altitude(tmp_path,
         load_flight_config(path, 'safe', source)
 
 
-@pytest.mark.parametrize(('condition', 'is_doubtful'), [
-    pytest.param(more('Position', 450, **DOWN), True, id='sign forgotten'),
-    pytest.param(LOW, False, id='above the pad'),
-    pytest.param(TILTED, False, id='certain'),
-])
-def test_event_that_fires_only_below_the_pad_is_doubtful(condition, is_doubtful):
-    config = read_flight_config(text_of(condition, name='main'))
-    doubts = doubtful_events(config, 'pressure')
-    assert bool(doubts) is is_doubtful
-    assert all("'main' fires only below the pad, since its condition is" in d for d in doubts)
-
-
 @pytest.mark.parametrize(('condition', 'limit'), [
     pytest.param(less('Position', 300, **DOWN), 300, id='sign and operator'),
     pytest.param(all_of(APOGEE, less('Position', 450, **DOWN)), 450, id='after apogee'),

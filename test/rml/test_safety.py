@@ -138,20 +138,6 @@ def test_slowest_deployer_of_an_event_sets_its_limit_of_speed():
     assert read(both, 'legacy')[0].max_climb == 20.0
 
 
-def test_limits_of_all_engines_that_an_event_lights_join_once():
-    config = read_flight_config(json.dumps({
-        'Engines': [
-            {**ENGINE, 'max_tilt': 0.35}, {**ENGINE, 'id': 1, 'name': 'f', 'igniter': {
-                'type': 'local_pyro', 'channel': 3}, 'max_tilt': 0.35, 'earliest': 2000},
-        ],
-        'Events': [{'id': 0, 'action': [LIGHT, {**LIGHT, 'id': 1}], 'condition': WHEN}],
-    }))
-    assert config.events[0].condition == All((
-        MoreThan('TimeSinceLiftoff', 0, 0.0), LessThan('Tilt', 0, 0.35),
-        MoreThan('TimeSinceLiftoff', 0, 2000.0),
-    ))
-
-
 def test_shipped_configurations_are_read_and_are_safe():
     paths = sorted(CONFIG.glob('*.jsonc'))
     assert [path.name for path in paths] == ['rocket_flight.jsonc', 'thanos_flight.jsonc']
@@ -167,18 +153,6 @@ def test_shipped_configurations_are_read_and_are_safe():
                 assert where <= {'flight', 'recovery', 'boost', 'coast', 'descent'}, event.name
             if event.ignites:
                 assert where == {'launch', 'flight'}, event.name
-
-
-def test_valve_that_is_safe_closed():
-    vent = {'address': 7, 'destination_service': 10}
-    config = read_flight_config(json.dumps({
-        'Engines': [{
-            'id': 0, 'type': 'Thanos', 'engine': vent, 'igniter': vent, 'oxVentValve': vent,
-            'fuelVentValve': {**vent, 'safe': 'closed'}, 'fuelPrssValve': {**vent, 'safe': 'open'},
-        }],
-        'Events': [{'id': 0, 'condition': WHEN}],
-    }))
-    assert [valve.is_safe_open for valve in config.engines[0].valves] == [True, False, True]
 
 
 def test_stop_leaves_the_vents_of_the_shipped_engine_open_before_and_after_the_launch():

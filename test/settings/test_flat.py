@@ -27,13 +27,6 @@ def test_description_carries_unit_and_bounds():
     assert by_key['gimbals.range'].constraints.endswith('2 per name')
 
 
-def test_build_takes_flat_values_and_defaults():
-    params = build(BoostersParams, {**BOOSTER, 'tank': 't', 'tanks.names': ['t'],
-                                    'tanks.capacity': 3, 'time_constant': None})
-    assert params.tanks.capacity[0] == 3.0
-    assert params.time_constant[0] == 0.0
-
-
 @pytest.mark.parametrize(('values', 'message'), [
     pytest.param({**BOOSTER, 'max_thrust': None},
                  "parameter 'max_thrust': is required: thrust at throttle 1 [N]", id='missing'),

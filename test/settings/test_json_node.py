@@ -97,13 +97,6 @@ def test_errors_of_long_texts_have_their_line_and_column():
         parse_jsonc(text)
 
 
-def test_keys_given_twice_are_named():
-    with pytest.raises(SourceError, match='Duplicate key "a"'):
-        parse_jsonc('{"b": 1, "a": 1, "a": 2}')
-    with pytest.raises(SourceError, match='Duplicate key "a"'):
-        parse_jsonc('{"a": 1, "a": 2}' + ' ' * JSON5_LIMIT)
-
-
 @pytest.mark.parametrize('text', [
     pytest.param('[' + '1, // a\n' * 125_000 + ']', id='comments'),
     pytest.param('["' + '\\"' * 500_000, id='text without end'),
@@ -134,7 +127,6 @@ OPTIONAL = key('comment', 'for people', str, None)
 DEFAULT = key('mode', 'how', str, 'on', choices=('on', 'off'))
 FLIP = key('flip', '1 where it is turned', Switch, 0)
 LIVE = key('live', 'whether it is', bool)
-INNER = key('inner', 'read further on', JsonNode)
 
 
 @pytest.mark.parametrize(('declared', 'value', 'expected'), [
@@ -145,11 +137,6 @@ def test_a_key_is_read_as_its_kind(declared, value, expected):
     found = read_key(JsonNode({declared.key: value}, 'wheel'), declared)
     assert found == expected
     assert type(found) is type(expected)
-
-
-def test_what_is_read_further_on_keeps_its_path():
-    found = read_key(JsonNode({'inner': [1]}, 'wheel'), INNER)
-    assert (found.path, found.value) == ('wheel.inner', [1])
 
 
 @pytest.mark.parametrize(('declared', 'value', 'error'), [
@@ -167,11 +154,6 @@ def test_errors_name_the_path(declared, value, error):
     with pytest.raises(SourceError) as caught:
         read_key(JsonNode({declared.key: value}, 'wheel'), declared)
     assert str(caught.value) == error
-
-
-def test_a_required_key_is_missing():
-    with pytest.raises(SourceError, match=r'^wheel\.speed: is missing$'):
-        read_keys(JsonNode({}, 'wheel'), (SPEED,))
 
 
 def test_all_keys_are_read_and_no_other_is_taken():

@@ -51,11 +51,6 @@ def test_namespaces_may_be_nested(written):
     assert file.of('fam') == {}
 
 
-@pytest.mark.parametrize('number', ['1e-5', '-1E3', '1.4e-5', '2e10'])
-def test_numbers_with_an_exponent_are_numbers(written, number):
-    assert ParameterFile(written(parameters('n', [f'x: {number}']))).of('n') == {'x': float(number)}
-
-
 @pytest.mark.parametrize(('text', 'said'), [
     pytest.param('a: [', 'is not YAML', id='no YAML'),
     pytest.param('- a', "document: expected node names, got ['a']"
@@ -81,11 +76,6 @@ def test_what_is_no_parameter_file_is_said_in_one_line(written, text, said):
     assert said in str(error.value)
     assert str(path) in str(error.value)
     assert '\n' not in str(error.value)
-
-
-def test_missing_file(tmp_path):
-    with pytest.raises(SourceError, match='cannot be read: No such file'):
-        ParameterFile(tmp_path / 'none.yaml')
 
 
 @pytest.mark.parametrize('text', [
@@ -124,11 +114,6 @@ def test_budget_is_for_all_texts_together():
 def test_numbers_that_no_error_could_show(written, number):
     with pytest.raises(SourceError, match='a number of'):
         ParameterFile(written(parameters('n', [f'x: {number}'])))
-
-
-@pytest.mark.parametrize('text', ['1:30', '-1:30', '1:30.5', '1' + ':59' * 400])
-def test_numbers_of_base_60_are_texts_as_in_ros(written, text):
-    assert ParameterFile(written(parameters('n', [f'x: {text}']))).of('n') == {'x': text}
 
 
 def test_lines_of_keys(written):

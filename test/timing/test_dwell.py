@@ -23,13 +23,6 @@ def test_dwell_of_a_tenth_of_a_second(times, holds):
     assert dwell.start_ns == 0
 
 
-def test_dwell_starts_over_when_it_does_not_hold():
-    dwell = Dwell(0.1)
-    seen = [dwell.update(t * MS, t != 90) for t in range(0, 220, 10)]
-    assert seen.index(True) == 20
-    assert dwell.start_ns == 100 * MS
-
-
 def test_no_duration_is_satisfied_at_once():
     assert Dwell(0.0).update(5, True)
 

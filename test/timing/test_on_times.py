@@ -24,17 +24,6 @@ def test_starting_again_prolongs_and_never_shortens():
     assert on.left_ns(0, 900) == 1000
 
 
-def test_time_that_jumps_back_neither_prolongs_nor_revives():
-    on = OnTimes(2)
-    on.start(0, 10_000, 1000)
-    on.start(1, 10_000, 300)
-    assert on.left_ns(0, 10_400) == 600
-    assert not on.is_on(1, 10_400)
-    assert on.left_ns(0, 5_000) == 600
-    assert not on.is_on(1, 5_000)
-    assert not on.is_on(0, 5_600)
-
-
 def test_stop_and_clear():
     on = OnTimes(2)
     on.start(0, 0, 100)

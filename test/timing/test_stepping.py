@@ -249,21 +249,6 @@ def test_first_tick_from_a_stamp(rate, tick):
     assert abs(stamp - tick * 1e9 / rate) <= 1.0 + 1e-6 * stamp
 
 
-def test_runner_steps_240_times_a_second():
-    steps = []
-    runner = FixedStepRunner(
-        Grid(Ticks.of_rate(240.0)), ('a',), lambda *_: None, lambda *step: steps.append(step),
-    )
-    start = 1_700_000_000 * 10**9
-    runner.push('a', start)
-    runner.push('a', start + 10**9)
-    assert len(steps) == 241
-    assert steps[0] == (240 * 1_700_000_000, start)
-    assert steps[1][1] == start + 4_166_666
-    assert steps[-1][1] == start + 10**9
-    assert runner.last_stamp_ns == start + 10**9
-
-
 def test_rates_must_divide():
     assert ticks_per('publish_rate', 100.0, 25.0) == 4
     with pytest.raises(ConfigError, match='30 Hz does not divide 100 Hz'):

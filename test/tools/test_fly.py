@@ -296,7 +296,7 @@ def fly_plainly(folder, mistake):
     pytest.param('while self.count == 20: time.sleep(0.1)', 1,
                  'has not returned from here, called from plain', id='endless loop'),
     pytest.param('if self.count == 20: raise ValueError', 1, ': ValueError, called from plain.py:',
-                 id='raises'),
+                 id='raises', marks=pytest.mark.slow),
     pytest.param('if self.count == 20: raise SystemExit(0)', 1,
                  'plain.py ended before --duration 1 s; does it rclpy.spin?', id='early',
                  marks=pytest.mark.slow),

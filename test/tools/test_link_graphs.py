@@ -15,8 +15,8 @@ from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import Description
 from propulsion_ros.view.robot import Robot, scene_of
 
-GRAPHS = amount('fuzz', 60, 2000)
-LARGE = 10_000
+GRAPHS = amount('fuzz', 30, 2000)
+LARGE = amount('fuzz', 4000, 10_000)
 KINDS = 'tree', 'any', 'loop', 'islands', 'two parents', 'chain'
 
 

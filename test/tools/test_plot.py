@@ -116,85 +116,65 @@ def fitted_flight():
     return made
 
 
-def test_the_altitude_says_what_the_flight_logic_made_of_it():
+@pytest.fixture
+def figure_of():
+    """Return what makes the figure of a page; they are closed at the end."""
     pytest.importorskip('matplotlib')
     import matplotlib.pyplot as plt
 
-    from propulsion_ros.pictures.picture import figure_of
+    from propulsion_ros.pictures import picture
 
+    yield picture.figure_of
+    plt.close('all')
+
+
+def test_the_altitude_says_what_the_flight_logic_made_of_it(figure_of):
     figure = figure_of(page_of(fitted_flight()))
-    try:
-        axis = figure.axes[0]
-        handles, labels = axis.get_legend_handles_labels()
-        drawn = dict(zip(labels, handles, strict=True))
-        assert sorted(drawn) == sorted([
-            'lockout', 'parabolas fitted to it', 'log', 'apogee predicted', 'decision',
-            'apogee found',
-        ])
-        legend = [text.get_text() for text in axis.get_legend().get_texts()]
-        assert legend == list(dict.fromkeys(labels))
-        assert set(drawn['decision'].get_xdata()) == {1.5}
-        assert drawn['apogee found'].get_xydata().tolist() == [[1.0, 5.0]]
-        assert {tuple(point) for point in drawn['apogee predicted'].get_xydata()} == {(1.0, 5.0)}
-        # Each fit of a throw is the throw itself.
-        t, height = drawn['parabolas fitted to it'].get_data()
-        assert height == pytest.approx(10.0 * t - 5.0 * t**2)
-    finally:
-        plt.close(figure)
+    axis = figure.axes[0]
+    handles, labels = axis.get_legend_handles_labels()
+    drawn = dict(zip(labels, handles, strict=True))
+    assert sorted(drawn) == sorted([
+        'lockout', 'parabolas fitted to it', 'log', 'apogee predicted', 'decision',
+        'apogee found',
+    ])
+    legend = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert legend == list(dict.fromkeys(labels))
+    assert set(drawn['decision'].get_xdata()) == {1.5}
+    assert drawn['apogee found'].get_xydata().tolist() == [[1.0, 5.0]]
+    assert {tuple(point) for point in drawn['apogee predicted'].get_xydata()} == {(1.0, 5.0)}
+    # Each fit of a throw is the throw itself.
+    t, height = drawn['parabolas fitted to it'].get_data()
+    assert height == pytest.approx(10.0 * t - 5.0 * t**2)
 
 
-def test_each_panel_over_time_names_its_axis():
-    pytest.importorskip('matplotlib')
-    import matplotlib.pyplot as plt
-
-    from propulsion_ros.pictures.picture import figure_of
-
+def test_each_panel_over_time_names_its_axis(figure_of):
     made = tuple(Panel(f'p{i}', across='throttle' * (i == 3)) for i in range(5))
     figure = figure_of(Page('a', 'time [s]', 0.0, 1.0, above=(Panel('above'),), panels=made))
-    try:
-        labels = {axis.get_title(loc='left'): axis.get_xlabel() for axis in figure.axes}
-        assert len(labels) == 6
-        assert {title for title, label in labels.items() if label != 'time [s]'} == {'p3'}
-        assert labels['p3'] == 'throttle'
-    finally:
-        plt.close(figure)
+    labels = {axis.get_title(loc='left'): axis.get_xlabel() for axis in figure.axes}
+    assert len(labels) == 6
+    assert {title for title, label in labels.items() if label != 'time [s]'} == {'p3'}
+    assert labels['p3'] == 'throttle'
 
 
-def test_what_lies_near_the_apogee_is_drawn_larger():
-    pytest.importorskip('matplotlib')
-    import matplotlib.pyplot as plt
-
-    from propulsion_ros.pictures.picture import figure_of
-
+def test_what_lies_near_the_apogee_is_drawn_larger(figure_of):
     made = Signals('high.csv')
     for t in range(21):
         made.add(Channel('', 'altitude', 'log'), float(t), 500.0 - (t - 10.0) ** 2)
     made.flight.phases.append(Mark(0.0, 'flight'))
     made.flight.detections.append(10.0)
     figure = figure_of(page_of(made))
-    try:
-        (axis,) = (a for a in figure.axes if a.get_title(loc='left').endswith('about the apogee'))
-        assert axis.lines[0].get_xdata().tolist() == [7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0]
-    finally:
-        plt.close(figure)
+    (axis,) = (a for a in figure.axes if a.get_title(loc='left').endswith('about the apogee'))
+    assert axis.lines[0].get_xdata().tolist() == [7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0]
 
 
 @pytest.mark.parametrize(('size', 'is_flat'), [(1e-13, True), (1e-6, False)])
-def test_what_rounding_moves_is_drawn_flat(size, is_flat):
-    pytest.importorskip('matplotlib')
-    import matplotlib.pyplot as plt
-
-    from propulsion_ros.pictures.picture import figure_of
-
+def test_what_rounding_moves_is_drawn_flat(figure_of, size, is_flat):
     made = Signals('still.csv')
     for i in range(20):
         made.add(Channel('', 'position', 'a'), float(i), size * (-1.0) ** i)
     figure = figure_of(page_of(made))
-    try:
-        low, high = figure.axes[0].get_ylim()
-        assert bool(high - low > 1.0) is is_flat
-    finally:
-        plt.close(figure)
+    low, high = figure.axes[0].get_ylim()
+    assert bool(high - low > 1.0) is is_flat
 
 
 def test_the_fit_that_decided_is_the_last_one_before_the_decision():
@@ -317,34 +297,26 @@ def test_few_lines_of_a_panel_are_named(count, expected):
     assert list(Panel('', tuple(lines)).named) == expected
 
 
-def test_names_are_beside_the_ends_of_their_lines():
+def test_names_are_beside_the_ends_of_their_lines(figure_of):
     """In the colour of the line, apart from each other, and the others as a number."""
-    pytest.importorskip('matplotlib')
-    import matplotlib.pyplot as plt
-
-    from propulsion_ros.pictures.picture import figure_of
-
     made = Signals('many.csv')
     for i in range(12):
         for t in (0.0, 1.0):
             made.add(Channel('', 'effort', f'n{i:02}'), t, i * t)
             made.add(Channel('', 'effort', f'n{i:02}', COMMAND), t, 6.0)
     figure = figure_of(page_of(made))
-    try:
-        (axis,) = figure.axes
-        texts = {text.get_text(): text for text in axis.texts}
-        assert list(texts) == ['n11', 'n10', 'n09', '9 others', '- - command']
-        heights = [text.xy[1] for text in texts.values()]
-        assert (np.diff(heights) < -0.08).all()
-        assert 0.0 <= heights[-1] < heights[0] <= 1.0
-        colours = [
-            next(line.get_color() for line in axis.lines if line.get_ydata()[-1] == value)
-            for value in (11.0, 10.0, 9.0)
-        ]
-        assert [texts[f'n{i:02}'].get_color() for i in (11, 10, 9)] == colours
-        assert len(set(colours)) == 3
-    finally:
-        plt.close(figure)
+    (axis,) = figure.axes
+    texts = {text.get_text(): text for text in axis.texts}
+    assert list(texts) == ['n11', 'n10', 'n09', '9 others', '- - command']
+    heights = [text.xy[1] for text in texts.values()]
+    assert (np.diff(heights) < -0.08).all()
+    assert 0.0 <= heights[-1] < heights[0] <= 1.0
+    colours = [
+        next(line.get_color() for line in axis.lines if line.get_ydata()[-1] == value)
+        for value in (11.0, 10.0, 9.0)
+    ]
+    assert [texts[f'n{i:02}'].get_color() for i in (11, 10, 9)] == colours
+    assert len(set(colours)) == 3
 
 
 def estimated(parent=''):

@@ -96,12 +96,6 @@ def test_geometry_is_that_of_composed_rotations(first, second, base):
         np.testing.assert_allclose(params.axis[0], expected, atol=1e-13)
 
 
-def test_a_joint_places_its_child():
-    row = ROTOR.format('hub').replace('<link>hub</link>', '<joint>hub_joint</joint>')
-    spec = read(link('hub', xyz=(1, 2, 3)), 'rotors', row)
-    assert spec.values['position'] == [1, 2, 3]
-
-
 @pytest.mark.parametrize('kind', ['prismatic', 'revolute', 'continuous'])
 def test_what_hangs_on_a_moving_joint_stays_at_position_0_and_says_so(kind):
     links = link('arm', xyz=(1, 0, 0), kind=kind) + link('hub', 'arm', (0, 2, 0))
@@ -151,12 +145,6 @@ def test_steering_serves_all_joints_that_an_expression_fits():
     assert joints.steering.chains().tolist() == [[0, 1], [0, -1], [-1, -1]]
 
 
-def test_joints_of_the_actuators_themselves_are_not_worth_a_note():
-    links = link('hub', kind='continuous')
-    row = ROTOR.format('hub').replace('<link>hub</link>', '<joint>hub_joint</joint>')
-    assert read(links, 'rotors', row).notes == ()
-
-
 @pytest.mark.parametrize('kind', ['floating', 'planar'])
 def test_what_floats_free_of_base_link_has_no_place(kind):
     links = link('body', kind=kind) + link('hub', 'body', (1, 0, 0))
@@ -188,19 +176,6 @@ def test_links_and_joints_of_rows_need_no_namespace():
     links = link('rov/hub', xyz=(1, 0, 0), kind='continuous')
     spec = read(links, 'rotors', ROTOR.format('hub'))
     assert spec.values['link'] == ['rov/hub']
-
-
-GIMBALLED = (
-    '<booster name="one"><joint>{0}</joint><max_thrust>1</max_thrust>'
-    '<max_fuel_rate>1</max_fuel_rate><gimbal><joint>{1}</joint><joint>{2}</joint></gimbal>'
-    '</booster>'
-)
-CHAIN = link('x', kind='revolute') + link('y', 'x', kind='revolute') + link('engine', 'y')
-
-
-def test_gimbal_joints_are_not_worth_a_note():
-    row = GIMBALLED.format('engine_joint', 'x_joint', 'y_joint')
-    assert read(CHAIN, 'boosters', row).notes == ()
 
 
 @pytest.mark.parametrize(('row', 'key', 'problem'), [
@@ -273,19 +248,6 @@ LINKS = ''.join(nozzle_link(i) for i in range(12))
 NOZZLES = ''.join(nozzle_row(i) for i in range(12))
 
 
-@pytest.mark.parametrize('name', FORCE_ALLOCATION)
-def test_nozzles_as_links_give_astrobee_again(name):
-    params, defaults = fam(name, NOZZLES, LINKS), FAMILIES[name].Params()
-    for key in ('names', 'impeller'):
-        assert getattr(params.nozzles, key) == getattr(defaults.nozzles, key)
-    for key in ('position', 'axis', 'width', 'discharge_coefficient', 'open_stop'):
-        np.testing.assert_allclose(
-            getattr(params.nozzles, key), getattr(defaults.nozzles, key), atol=1e-15, err_msg=key
-        )
-    assert params.nozzles.link == astrobee.NOZZLE_NAMES
-    FAMILIES[name](params)
-
-
 def test_scalar_default_serves_each_row_and_one_row_may_differ():
     row = nozzle_row(0).replace('</nozzle>', '<open_stop>1.29</open_stop></nozzle>')
     params = fam('propulsion_modules', row + nozzle_row(1), LINKS)
@@ -306,20 +268,6 @@ def test_default_of_all_twelve_serves_no_row(tag, which):
         f'gazebo/plugin[name=fam]/nozzle[name=nozzle_1]/{tag}: is missing: each of its kind needs '
         'one'
     )
-
-
-IMPELLERS = (
-    '<impeller name="impeller_1"><zero_thrust_area>0.004</zero_thrust_area><axis>0 1 0</axis>'
-    '</impeller><impeller name="impeller_2"><zero_thrust_area>0.005</zero_thrust_area>'
-    '<axis>0 -1 0</axis></impeller>'
-)
-
-
-def test_impellers_have_rows_without_a_place():
-    params = fam('inverse_fam', IMPELLERS)
-    np.testing.assert_array_equal(params.impellers.zero_thrust_area, [0.004, 0.005])
-    np.testing.assert_array_equal(params.impellers.axis, [[0, 1, 0], [0, -1, 0]])
-    assert params.nozzles.names == astrobee.NOZZLE_NAMES
 
 
 # Batteries.

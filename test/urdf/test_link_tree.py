@@ -41,14 +41,6 @@ def test_poses_are_composed_along_the_tree():
     np.testing.assert_allclose((pose @ back).position, 0, atol=1e-15)
 
 
-def test_rpy_turns_about_fixed_axes_roll_first():
-    tree = LinkTree(parse_urdf(robot(
-        links('base', 'a') + joint('j', 'base', 'a', f'<origin rpy="{QUARTER} 0 {QUARTER}"/>')
-    )))
-    # y rolls to z, and yaw about z leaves it there.
-    np.testing.assert_allclose(tree.pose('a', 'base').rotation @ [0, 1, 0], [0, 0, 1], atol=1e-15)
-
-
 def test_mass_is_turned_and_placed():
     tree = LinkTree(parse_urdf(robot(
         '<link name="base"/><link name="a"><inertial><origin xyz="0 0 1"/><mass value="2"/>'
@@ -82,12 +74,6 @@ def test_mass_of_nothing_is_refused(xml, message):
         list(LinkTree(parse_urdf(xml)).inertials('b'))
 
 
-def test_unknown_joint_gets_a_suggestion():
-    tree = LinkTree(parse_urdf(robot(links('a', 'b') + joint('wheel', 'a', 'b'))))
-    with pytest.raises(SourceError, match=r"here: unknown joint 'whel', did you mean 'wheel'\?"):
-        tree.joint('whel', 'here')
-
-
 # Geometry.
 
 angles = st.floats(-7.0, 7.0)
@@ -107,15 +93,6 @@ def chain(origins):
         turn = turn * Rotation.from_euler('ZYX', rpy[::-1])
         expected.append((turn.as_matrix(), place))
     return LinkTree(parse_urdf(robot(text))), expected
-
-
-@given(st.lists(st.tuples(*triples), min_size=1, max_size=6))
-def test_nested_joints_turn_and_carry_what_hangs_on_them(origins):
-    tree, expected = chain(origins)
-    for i, (rotation, position) in enumerate(expected):
-        pose = tree.pose(f'l{i + 1}', 'l0')
-        np.testing.assert_allclose(pose.rotation, rotation, atol=1e-13)
-        np.testing.assert_allclose(pose.position, position, atol=1e-12)
 
 
 @given(st.lists(st.tuples(*triples), min_size=2, max_size=6), st.data())
@@ -174,33 +151,6 @@ def test_joint_says_how_it_moves(tree):
     assert (fin.turns, fin.limits, fin.mimics) == (True, None, '')
     assert tree.joint('other/fin_joint', 'p').limits is None
     assert [name for name, j in tree.joints.items() if j.is_loose] == ['free', 'slide']
-
-
-def test_limits_default_to_0():
-    xml = robot(links('a', 'b') + joint('j', 'a', 'b', '<limit upper="2"/>', kind='prismatic'))
-    assert LinkTree(parse_urdf(xml)).joint('j', 'p').limits == (0.0, 2.0)
-
-
-@pytest.mark.parametrize(('link', 'base', 'joints'), [
-    ('ns/fin', 'ns/base', ['ns/fin_joint', 'ns/shoulder']),
-    ('ns/base', 'ns/fin', ['ns/shoulder', 'ns/fin_joint']),
-    ('ns/fin', 'other/fin', ['ns/fin_joint', 'other/fin_joint']),
-    ('loose', 'ns/arm', ['slide', 'free', 'ns/shoulder']),
-    ('ns/fin', 'ns/fin', []),
-])
-def test_joints_between_two_links(tree, link, base, joints):
-    assert [joint.name for joint in tree.joints_between(link, base)] == joints
-
-
-@pytest.mark.parametrize(('asked', 'found'), [
-    ('ns/base', 'ns/base'), ('base', 'ns/base'), ('ns/fin', 'ns/fin'), ('world', 'world'),
-])
-def test_link_is_found_without_its_namespace(tree, asked, found):
-    assert tree.require_link(asked, 'p') == found
-
-
-def test_joint_is_found_without_its_namespace(tree):
-    assert tree.joint('shoulder', 'p').name == 'ns/shoulder'
 
 
 @pytest.mark.parametrize(('asked', 'message'), [

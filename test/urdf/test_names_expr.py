@@ -60,15 +60,6 @@ def test_parts_of_an_actuator_serve_all_too():
     np.testing.assert_array_equal(params.quadratic.drag_constant, [2, 2])
 
 
-def test_tags_of_the_uuv_simulator_serve_all_too():
-    rest = (
-        '<dynamics><type>FirstOrder</type><timeConstant>0.2</timeConstant></dynamics>'
-        '<conversion><type>Basic</type><rotorConstant>0.3</rotorConstant></conversion>'
-    )
-    (spec,) = actuators_from_urdf(robot(thruster(r'thruster_\d+_joint', rest)))
-    assert spec.values['time_constant'] == [0.2, 0.2]
-
-
 def test_several_tags_share_the_joints_of_a_robot():
     both = thruster('thruster_2_joint') + thruster('thruster_1.*')
     assert names(both) == ['thruster_2_joint', 'thruster_10_joint']

@@ -83,20 +83,6 @@ def test_geometry_comes_from_the_link_tree(params):
     np.testing.assert_allclose(params.tanks.rotation[0] @ [0, 0, 1], [1, 0, 0], atol=1e-15)
 
 
-def test_gimbal_belongs_to_its_booster(params):
-    assert params.gimbals.booster == ('one',)
-    assert params.gimbals.joints == ('gx', 'gy')
-    np.testing.assert_array_equal(params.gimbals.range, [[0.1, 0.2]])
-    np.testing.assert_allclose(params.gimbals.axes, [[[1, 0, 0], [0, 1, 0]]])
-    np.testing.assert_allclose(params.gimbals.pivots, [[[0.5, 0, 0.3]] * 2])
-
-
-def test_base_link_moves_the_geometry():
-    spec = read(URDF.replace('<update_rate>', '<base_link>ns/two</base_link><update_rate>'))
-    assert spec.base_link == 'ns/two'
-    np.testing.assert_allclose(spec.values['position'][:3], [1, 0, 0], atol=1e-15)
-
-
 def test_base_link_of_the_caller_wins():
     (spec,) = actuators_from_urdf(URDF, LoopParams, 'ns/two')
     assert spec.base_link == 'ns/two'
@@ -107,15 +93,6 @@ def test_two_blocks_may_not_share_a_name():
     block = URDF[URDF.index('<gazebo>\n'):URDF.index('</robot>')]
     with pytest.raises(ConfigError, match='is named twice'):
         actuators_from_urdf(URDF.replace('</robot>', block + '</robot>'), LoopParams)
-
-
-def test_several_groups_of_one_family():
-    block = URDF[URDF.index('<gazebo>\n'):URDF.index('</robot>')]
-    upper = block.replace('name="boosters">', 'name="upper"><family>boosters</family>')
-    specs = actuators_from_urdf(URDF.replace('</robot>', upper + '</robot>'), LoopParams)
-    assert [(spec.name, spec.family) for spec in specs] == [
-        ('boosters', 'boosters'), ('upper', 'boosters'),
-    ]
 
 
 def test_rocket_weighs_what_its_links_weigh():

@@ -233,11 +233,6 @@ def test_one_plugin_each_becomes_one_group_in_the_order_of_the_ids():
     )] == [0.0064, 1028.0, 0.1, 0.5, 4.0, -1.2, 0.8, 0.9]
 
 
-def test_order_of_the_plugins_does_not_matter():
-    one, other = (actuators_from_urdf(rov(ids), LoopParams) for ids in ((0, 1, 2), (2, 0, 1)))
-    assert [spec.values for spec in one] == [spec.values for spec in other]
-
-
 @pytest.mark.parametrize('filename', [
     'libuuv_thruster_ros_plugin.so', 'libuuv_thruster_plugin.so', 'uuv_thruster_ros_plugin',
 ])
@@ -261,19 +256,6 @@ DEAD_ZONE = (
     '<conversion><type>Bessa</type><rotorConstantL>1</rotorConstantL>'
     '<rotorConstantR>2</rotorConstantR><deltaL>-3</deltaL><deltaR>4</deltaR></conversion>'
 )
-
-
-def test_every_constant_of_bessas_models_has_its_place():
-    params = thruster_params(NAMED + BESSA_DRIVE + DEAD_ZONE)
-    assert (params.dynamics, params.conversion) == (('bessa',), ('dead_zone',))
-    found = {
-        key: float(getattr(params, key)[0]) for key in (
-            'rotor_inertia', 'linear_damping', 'quadratic_damping', 'torque_constant',
-            'winding_resistance', 'rotor_constant_left', 'rotor_constant_right', 'delta_left',
-            'delta_right',
-        )
-    }
-    assert list(found.values()) == [0.1, 0.2, 0.3, 0.4, 0.5, 1, 2, -3, 4]
 
 
 def test_blocks_of_the_original_stand_in_blocks_of_this_package():
@@ -360,15 +342,6 @@ def test_two_thrusters_may_not_have_one_id():
     )
 
 
-def test_a_block_may_not_have_the_name_of_the_gathered_one():
-    own = (
-        '<gazebo><plugin filename="propulsion_ros" name="thrusters"><thruster name="a">'
-        '<link>L</link><rotor_constant>1</rotor_constant></thruster></plugin></gazebo>'
-    )
-    with pytest.raises(SourceError, match="block 'thrusters' is named twice"):
-        actuators_from_urdf(robot(own + plugin(WHOLE)))
-
-
 @pytest.mark.parametrize('tag', ['maxThrust', 'timeConstant', 'rotorConstant', 'minCommand'])
 def test_camel_case_is_understood_nowhere_else(tag):
     block = (
@@ -376,17 +349,6 @@ def test_camel_case_is_understood_nowhere_else(tag):
         f'<link>L</link><{tag}>1</{tag}></thruster></plugin></gazebo>'
     )
     with pytest.raises(SourceError, match=f'{tag}: unknown tag'):
-        actuators_from_urdf(robot(block))
-
-
-@pytest.mark.parametrize('family', ['rotors', 'boosters'])
-def test_other_families_have_no_tags_of_the_original(family):
-    element = family[:-1]
-    block = (
-        f'<gazebo><plugin filename="propulsion_ros" name="{family}"><{element} name="a">'
-        f'<jointName>J</jointName></{element}></plugin></gazebo>'
-    )
-    with pytest.raises(SourceError, match='jointName: unknown tag'):
         actuators_from_urdf(robot(block))
 
 

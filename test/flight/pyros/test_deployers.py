@@ -23,12 +23,6 @@ def bank():
     return bank
 
 
-def test_a_deployer_is_on_for_its_time_and_alone(bank):
-    bank.fire(1, 1000 * MS, 250 * MS)
-    seen = [bank.efforts(t * MS).tolist() for t in (1000, 1249, 1250)]
-    assert seen == [[0.0, 1.0], [0.0, 1.0], [0.0, 0.0]]
-
-
 def test_it_is_published_at_once_at_10_hz_and_once_as_off(bank):
     assert bank.due(0) is None
     bank.fire(0, 1000 * MS, 250 * MS)
@@ -49,15 +43,6 @@ def test_a_second_deployer_is_not_kept_waiting_for_the_next_publication(bank):
     assert bank.due(20 * MS).tolist() == [1.0, 1.0]
 
 
-def test_firing_again_prolongs_but_never_shortens(bank):
-    bank.fire(0, 0, 1000 * MS)
-    bank.fire(0, 100 * MS, 100 * MS)
-    assert bank.efforts(999 * MS)[0] == 1.0
-    bank.fire(0, 900 * MS, 1000 * MS)
-    assert bank.efforts(1899 * MS)[0] == 1.0
-    assert bank.efforts(1900 * MS)[0] == 0.0
-
-
 def test_disarming_turns_off_and_arming_does_not_turn_on(bank):
     bank.fire(0, 0, 1000 * MS)
     assert bank.due(10 * MS).tolist() == [1.0, 0.0]
@@ -66,14 +51,6 @@ def test_disarming_turns_off_and_arming_does_not_turn_on(bank):
     assert bank.due(30 * MS) is None
     bank.arm(True)
     assert bank.efforts(40 * MS).tolist() == [0.0, 0.0]
-
-
-def test_time_that_jumps_back_leaves_the_rest_of_the_on_time(bank):
-    bank.fire(0, 10_000 * MS, 1000 * MS)
-    bank.efforts(10_400 * MS)
-    assert bank.efforts(5_000 * MS)[0] == 1.0
-    assert bank.efforts(5_599 * MS)[0] == 1.0
-    assert bank.efforts(5_600 * MS)[0] == 0.0
 
 
 @pytest.mark.parametrize(

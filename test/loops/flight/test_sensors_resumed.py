@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 
 import pytest
-from flight_computer import APOGEE, BURNOUT, GRAVITY, LIFTOFF, MAIN, PERIOD, TOP, Computer, altitude
+from flight_computer import APOGEE, BURNOUT, GRAVITY, LIFTOFF, MAIN, TOP, Computer, altitude
 
 from fake_host import message
-from parts import few_of
+from parts import amount, few_of
 from propulsion_ros.loops.flight.record_file import read_state
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 
 SITE = 120.0
+PERIOD = amount('rest', 0.04, 0.02)
+"""Of the samples [s]."""
 
 
 def force(t):

@@ -49,10 +49,6 @@ def test_drag_follows_its_table(mach, factor, values):
     assert drag == pytest.approx(wanted, rel=2e-3)
 
 
-def test_a_table_of_one_is_as_none():
-    assert drag_of(1.0, drag_over_mach='0 1 2 1') == drag_of(1.0)
-
-
 @pytest.mark.parametrize('warmer', OFFSETS)
 def test_drag_is_that_of_the_day(warmer):
     wanted = 0.02 * float(density(HEIGHT, warmer))
@@ -133,16 +129,6 @@ def test_a_level_rail_on_the_ground_lets_go():
         body.step(np.array([0, 0, 10.0, 0, 0, 0]), POINT, POINT, 0.01)
     assert body.motion.position[0] == pytest.approx(0.5, abs=0.05)
     assert body.on_ground
-
-
-def test_wind_moves_no_body_off_its_rail():
-    body = RigidBody(BodyParams(
-        rail_length=2.0, drag_area=0.1, current=[30.0, 0.0, 0.0], centre_of_pressure=[0, 0, -0.5],
-    ))
-    for _ in range(30):
-        body.step(np.array([0, 0, 40.0, 0, 0, 0]), MASS, MASS, 0.01)
-    np.testing.assert_array_equal(body.motion.position[:2], 0.0)
-    np.testing.assert_array_equal(body.motion.quaternion, [0, 0, 0, 1.0])
 
 
 def test_the_flight_of_the_page_does_not_depend_on_the_step():

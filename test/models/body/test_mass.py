@@ -8,19 +8,6 @@ from bodies import part
 from propulsion_ros.models.body.mass import MassProperties
 
 
-def test_two_masses_turn_about_the_middle_of_both():
-    point = np.zeros((3, 3))
-    pair = [MassProperties(1.0, np.array([x, 0.0, 0.0]), point) for x in (-1.0, 3.0)]
-    whole = MassProperties.total(pair)
-    assert whole.mass == 2.0
-    np.testing.assert_allclose(whole.com, [1.0, 0.0, 0.0])
-    np.testing.assert_allclose(whole.inertia, np.diag([0.0, 8.0, 8.0]))
-
-
-def test_nothing_has_no_mass():
-    assert MassProperties.total([]).mass == 0.0
-
-
 @pytest.mark.parametrize(('mass', 'is_possible', 'is_solid'), [
     pytest.param(part(), True, True, id='body'),
     pytest.param(part(inertia=(0.0, 0.0, 0.0)), True, False, id='point'),

@@ -41,10 +41,6 @@ def test_area_grows_linearly_after_the_delay(after, area):
     assert model.drag_area(START + round(after * SECOND)) == pytest.approx(area, abs=1e-9)
 
 
-def test_without_a_firing_nothing_opens():
-    assert parachutes().drag_area(START + 1000 * SECOND) == 0.0
-
-
 def test_open_areas_add_up():
     model = parachutes()
     model.fire('drogue', START)
@@ -84,12 +80,6 @@ def test_shortest_delay_and_reset():
     model.fire('main', START)
     model.reset()
     assert model.drag_area(START + 100 * SECOND) == 0.0
-
-
-def test_no_parachute_at_all():
-    model = Parachutes(ParachutesParams())
-    assert model.drag_area(START) == 0.0
-    assert model.delay_ns > 10**18
 
 
 def test_terminal_speed_under_the_open_canopy():

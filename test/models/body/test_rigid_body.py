@@ -10,28 +10,11 @@ from scipy.spatial.transform import Rotation
 from bodies import G, body, floating, part, run, seen
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
-from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 
 # Forces.
-
-
-def test_free_fall_is_the_closed_form():
-    motion = run(body(), 300)
-    np.testing.assert_allclose(motion.position, [0, 0, 1000 - 0.5 * G * 9.0], rtol=1e-12)
-    np.testing.assert_allclose(motion.velocity, [0, 0, -3.0 * G], rtol=1e-12)
-    np.testing.assert_allclose(motion.specific_force, np.zeros(3), atol=1e-10)
-
-
-def test_a_body_may_start_with_a_rate_of_turn():
-    model = body(gravity=0.0, start_angular_velocity=[0.0, 0.0, 0.5])
-    np.testing.assert_allclose(model.motion.angular_velocity, [0.0, 0.0, 0.5])
-    motion = run(model, 100)
-    turned = Rotation.from_quat(motion.quaternion).as_rotvec()
-    np.testing.assert_allclose(turned, [0.0, 0.0, 0.5], atol=1e-9)
-    model.reset()
-    np.testing.assert_allclose(model.motion.angular_velocity, [0.0, 0.0, 0.5])
 
 
 def test_a_throw_is_a_parabola():
@@ -56,13 +39,6 @@ def test_fall_through_air_is_the_closed_form():
     motion = run(model, 1000)
     np.testing.assert_allclose(motion.velocity, [0, 0, -terminal], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(motion.specific_force, [0, 0, G], rtol=1e-6, atol=1e-12)
-
-
-def test_drag_is_of_the_air_at_the_altitude():
-    model = body(height=5000.0, site_altitude=4000.0, drag_area=50.0)
-    motion = run(model, 500)
-    speed = np.sqrt(2.0 * 2.0 * G / (float(density(4000.0 + motion.position[2])) * 50.0))
-    assert motion.velocity[2] == pytest.approx(-speed, rel=1e-3)
 
 
 def test_each_axis_of_the_body_has_its_own_drag_area():
@@ -91,13 +67,6 @@ def test_a_rocket_gains_what_tsiolkovsky_says_to_second_order(dt):
     # The midpoint rule's error: dt^2 / 24 of the change of the acceleration's slope.
     slope = velocity * rate**2 * (1.0 / empty**2 - 1.0 / full**2)
     assert error == pytest.approx(-(dt**2) / 24.0 * slope, rel=0.01)
-
-
-def test_a_neutral_body_stays_where_it_is():
-    model = body(height=-5.0, ground=False, fluid_density=1000.0, displaced_volume=0.002)
-    motion = run(model, 500)
-    np.testing.assert_allclose(motion.position, [0, 0, -5.0], atol=1e-12)
-    np.testing.assert_allclose(motion.specific_force, [0, 0, G], rtol=1e-12)
 
 
 def test_a_light_body_rises_by_the_closed_form():
@@ -132,12 +101,6 @@ def test_it_lands_and_does_not_sink():
     np.testing.assert_allclose(motion.specific_force, [0, 0, G], rtol=1e-15)
 
 
-def test_it_does_not_slide_or_turn_while_it_stands():
-    motion = run(body(height=0.0), 100, [5.0, 0, 0, 3.0, 2.0, 1.0])
-    np.testing.assert_array_equal(motion.position, np.zeros(3))
-    np.testing.assert_array_equal(motion.angular_velocity, np.zeros(3))
-
-
 @given(st.floats(-np.pi, np.pi), st.floats(-1.5, 1.5), st.floats(-np.pi, np.pi))
 def test_an_accelerometer_at_rest_reads_up_in_any_attitude(roll, pitch, yaw):
     model = body(height=0.0, start_rpy=[roll, pitch, yaw])
@@ -156,13 +119,6 @@ def test_a_start_below_the_ground_is_refused():
 
 
 # The rest.
-
-
-def test_velocity_in_the_axes_of_the_body():
-    model = body(start_rpy=[0.0, 0.0, 0.5 * np.pi])
-    motion = run(model, 100, [4.0, 0, 2.0 * G, 0, 0, 0])
-    np.testing.assert_allclose(motion.velocity, [0, 2.0, 0], atol=1e-12)
-    np.testing.assert_allclose(motion.velocity_body, [2.0, 0, 0], atol=1e-12)
 
 
 def test_a_motion_that_leaves_the_numbers_says_so():

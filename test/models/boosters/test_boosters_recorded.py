@@ -130,23 +130,3 @@ def test_noise_is_biased_in_the_original_and_is_not_in_ours():
     ratio = thrust / params['max_thrust']
     assert ratio.mean() == pytest.approx(1.0, abs=5.0 * s / np.sqrt(len(ratio)))
     assert ratio.std() == pytest.approx(s, rel=5.0 / np.sqrt(2 * len(ratio)))
-
-
-def test_an_overshooting_explicit_step_never_overfills_a_tank():
-    # PyFlyt's recurrence, written out: between one and two time constants the throttle swings
-    # below 0 after a cut, and what flows back is clipped at the full tank.
-    dt, tau, rate, capacity = 0.015, 0.01, 0.5, 1.0
-    model = Boosters(BoostersParams(
-        names=['a'], max_thrust=100.0, max_fuel_rate=rate, time_constant=tau, tank='t',
-        tanks=TanksParams(names=['t'], capacity=capacity),
-        integrator='euler', exact_final_step=False,
-    ))
-    throttle, ratio, highest = 0.0, 1.0, 0.0
-    for k, lit in enumerate([1, 0, 0, 0, 1, 1, 0, 0, 0, 0]):
-        throttle += dt / tau * (lit - throttle)
-        ratio = min(max(ratio - throttle * rate / capacity * dt, 0.0), 1.0)
-        output = model.advance(np.array([lit > 0]), np.ones(1), None, dt, k)
-        assert output.applied[0] == pytest.approx(100.0 * throttle, rel=1e-12)
-        assert output.tanks.mass[0] == pytest.approx(ratio * capacity, rel=1e-12)
-        highest = max(highest, -throttle)
-    assert highest > 0.5

@@ -6,13 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
-from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
 from propulsion_ros.models.steering.steering import Steering
-from propulsion_ros.settings.errors import ConfigError
 
 GOLDEN = Path(__file__).parents[2] / 'data/golden'
 RECORDED = json.loads((GOLDEN / 'pyflyt_gimbals.json').read_text())
@@ -71,13 +68,6 @@ def test_members_that_the_original_cannot_run_together_run_as_one_array():
     replay(MEMBERS)
 
 
-def test_each_gimbal_has_its_own_time_constant():
-    model = gimbals(booster=['a', 'b'], time_constant=[0.1, 0.4])
-    model.step(np.ones((2, 2)), 0.2)
-    gone = 1.0 - np.exp([[-2.0, -2.0], [-0.5, -0.5]])
-    np.testing.assert_allclose(model.angles, gone, rtol=1e-14)
-
-
 def test_the_range_clips_the_command_axis_by_axis_and_says_so():
     model = gimbals(range=[0.1, 0.3])
     clipped = model.step(np.array([[-0.2, 0.2]]), 0.01)
@@ -89,21 +79,6 @@ def test_the_rate_limit_bounds_the_angle_per_second():
     model = gimbals(rate_limit=0.5)
     model.step(np.array([[1.0, -1.0]]), 0.1)
     np.testing.assert_allclose(model.angles, [[0.05, -0.05]], rtol=1e-14)
-
-
-@given(angles, angles)
-def test_rotation_is_the_outer_one_after_the_inner_one(first, second):
-    axes = np.array([[1.0, 2.0, 2.0], [0.0, 3.0, -4.0]])
-    model = gimbals(axes=axes)
-    model.step(np.array([[first, second]]), 0.01)
-    outer = Rotation.from_rotvec(first * axes[0] / 3.0)
-    inner = Rotation.from_rotvec(second * axes[1] / 5.0)
-    outer_ours, whole = (
-        model.displacements(np.array([at]))[..., :3, :3]
-        for at in ([first, 0.0], model.angles[0])
-    )
-    np.testing.assert_allclose(outer_ours[0], outer.as_matrix(), atol=1e-14)
-    np.testing.assert_allclose(whole[0], (outer * inner).as_matrix(), atol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -127,40 +102,6 @@ def test_points_turn_about_the_pivots_by_hand(command, pivots, point, axis):
     np.testing.assert_allclose(turned, [axis], atol=1e-15)
 
 
-@given(st.lists(st.tuples(angles, angles), min_size=2, max_size=4))
-def test_n_gimbals_are_n_times_one_and_a_batch_is_a_loop(commands):
-    axes = np.random.default_rng(0).normal(size=(len(commands), 2, 3))
-    pivots = np.random.default_rng(1).normal(size=(len(commands), 2, 3))
-    points = np.random.default_rng(2).normal(size=(len(commands), 3))
-    names = [f'b{i}' for i in range(len(commands))]
-    many = gimbals(booster=names, axes=axes, pivots=pivots, time_constant=0.1)
-    batch = gimbals((2,), booster=names, axes=axes, pivots=pivots, time_constant=0.1)
-    command = np.array(commands)
-    many.step(command, 0.05)
-    batch.step(np.stack((command, -command)), 0.05)
-    moved, turned = many.carry(points, points)
-    np.testing.assert_array_equal(batch.carry(points, points)[0][0], moved)
-    directions = np.random.default_rng(3).normal(size=(len(commands), 3))
-    moved_again, turned_directions = batch.carry(points, directions)
-    np.testing.assert_allclose(
-        batch.wrenches(batch.wrench_table(points, directions)),
-        np.concatenate((turned_directions, np.cross(moved_again, turned_directions)), axis=-1),
-        rtol=0.0, atol=1e-13,
-    )
-    for i, each in enumerate(command):
-        one = gimbals(axes=axes[i], pivots=pivots[i], time_constant=0.1)
-        one.step(each[None], 0.05)
-        alone = one.carry(points[i:i + 1], points[i:i + 1])
-        np.testing.assert_allclose(moved[i], alone[0][0], atol=1e-14)
-        np.testing.assert_allclose(turned[i], alone[1][0], atol=1e-14)
-
-
 def test_joints_without_a_name_are_named_after_their_booster():
     params = GimbalsParams(booster=['a', 'b'], joints=['tilt', '', '', 'pan'])
     assert params.joints == ('tilt', 'a_gimbal_2', 'b_gimbal_1', 'pan')
-
-
-def test_the_explicit_step_refuses_to_diverge():
-    model = gimbals(time_constant=0.01, integrator='euler')
-    with pytest.raises(ConfigError, match='euler diverges'):
-        model.step(np.zeros((1, 2)), 0.1)

@@ -77,17 +77,6 @@ def test_thrust_rises_as_the_pressure_falls(height):
         .applied[0] == 0.0
 
 
-def test_the_propellant_does_not_know_the_pressure():
-    tanks = TanksParams(names=['t'], capacity=10.0)
-    left = []
-    for area, height in ((0.0, 0.0), (0.01, 20e3)):
-        model = booster(exit_area=area, tank='t', tanks=tanks)
-        for i in range(50):
-            model.step(ON, BodyState(height=np.array(height)), 0.01, i)
-        left.append(model.propellant[0])
-    assert left[0] == left[1] == pytest.approx(10.0 - 0.25)
-
-
 def test_without_a_height_the_thrust_is_that_at_the_reference():
     assert booster(exit_area=0.01).step(ON, STILL, 0.01, 0).applied[0] == 1000.0
 
@@ -126,13 +115,6 @@ def test_a_reset_waits_anew():
     assert model.step(ON, STILL, 0.1, 0).applied[0] == 0.0
     model.reset(state={'throttle': [0.5], 'ignition': [1.0]})
     assert model.step(ON, STILL, 0.1, 0).applied[0] == 1000.0
-
-
-def test_a_lag_begins_with_the_burn():
-    exact = 1000.0 * (1.0 - np.exp(-0.65 / 0.1))
-    model = booster(ignition_delay=0.35, time_constant=0.1, step_value='end')
-    thrust = [model.step(ON, STILL, 0.02, i).applied[0] for i in range(50)][-1]
-    assert thrust == pytest.approx(exact, abs=0.2)
 
 
 def test_a_misaligned_thrust_is_turned_in_its_link():

@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 from propulsion_ros.models.common.atmosphere import (
     EARTH_RADIUS,
-    STANDARD_GRAVITY,
     altitude_of_pressure,
     density,
-    speed_of_sound,
     temperature_and_pressure,
 )
 
@@ -46,19 +44,6 @@ def test_the_table_is_of_geopotential_heights():
     temperature, pressure = temperature_and_pressure(10_000.0)
     assert temperature == pytest.approx(223.252, abs=1e-3)
     assert pressure == pytest.approx(26_499.9, abs=1.0)
-
-
-def test_density_and_speed_of_sound_at_sea_level():
-    assert density(0.0) == pytest.approx(1.225, rel=1e-6)
-    assert speed_of_sound(0.0) == pytest.approx(340.294, rel=1e-6)
-    assert speed_of_sound(geometric(15_000.0)) == pytest.approx(295.069, rel=1e-5)
-
-
-@given(st.floats(-1_000.0, 120_000.0))
-def test_air_rests_on_the_air_below_it(altitude):
-    _, pressure = temperature_and_pressure(altitude + np.array([-0.5, 0.5]))
-    gravity = STANDARD_GRAVITY * (EARTH_RADIUS / (EARTH_RADIUS + altitude)) ** 2
-    assert pressure[0] - pressure[1] == pytest.approx(density(altitude) * gravity, rel=1e-5)
 
 
 @given(st.floats(-500.0, 80_000.0))

@@ -104,15 +104,6 @@ def flown(family, command, steps=5, first=0):
 
 @pytest.mark.parametrize(('kind', 'params', 'command'), LINEAR)
 @given(factors=FACTORS)
-def test_wrench_is_linear_in_the_efficiency(kind, params, command, factors):
-    each = [flown(kind(params(row)), command).wrench for row in np.eye(3)]
-    assert all(np.abs(wrench).max() > 1e-3 for wrench in each)
-    wrench = flown(kind(params(factors)), command).wrench
-    np.testing.assert_allclose(wrench, factors @ np.array(each), rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize(('kind', 'params', 'command'), LINEAR)
-@given(factors=FACTORS)
 def test_forces_links_and_state_agree(kind, params, command, factors):
     whole_family, family = kind(params()), kind(params(factors))
     whole, output = flown(whole_family, command), flown(family, command)
@@ -125,15 +116,6 @@ def test_forces_links_and_state_agree(kind, params, command, factors):
     )
     for field in ('position', 'velocity'):
         np.testing.assert_array_equal(getattr(output, field), getattr(whole, field), field)
-
-
-@given(factors=FACTORS, steps=st.integers(1, 60))
-def test_propellant_is_burnt_as_by_healthy_boosters(factors, steps):
-    whole, output = (
-        flown(Boosters(params), BOOSTERS[2], steps) for params in (boosters(), boosters(factors))
-    )
-    for left, expected in zip(output.tanks, whole.tanks, strict=True):
-        np.testing.assert_array_equal(left, expected)
 
 
 def test_solid_motor_gives_less_for_the_same_propellant():
@@ -172,22 +154,3 @@ def test_blocked_nozzle_is_a_narrower_one():
     np.testing.assert_allclose(blocked.thrusts, narrow.thrusts, rtol=1e-9)
     np.testing.assert_allclose(blocked.wrench, narrow.wrench, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(blocked.position, narrow.position)
-
-
-def test_closed_nozzle_leaves_its_air_to_its_plenum_alone():
-    whole = flown(PropulsionModules(modules()), MODULES[2], 400).thrusts
-    thrusts = flown(PropulsionModules(modules([0.0] + [1.0] * 11)), MODULES[2], 400).thrusts
-    same = np.array(modules().nozzles.impeller) == modules().nozzles.impeller[0]
-    assert thrusts[0] == 0.0
-    assert np.all(thrusts[1:][same[1:]] > whole[1:][same[1:]])
-    np.testing.assert_array_equal(thrusts[~same], whole[~same])
-
-
-def test_thruster_is_degraded_below_what_it_was_configured_with():
-    """A configured efficiency is what commands reckon with, and no fault."""
-    family = Thrusters(thrusters([1.0, 0.8, 0.5], propeller_efficiency=0.9))
-    assert not family.degraded.any()
-    family.retune(thrusters([0.9, 0.8, 0.6], propeller_efficiency=0.9))
-    assert family.degraded.tolist() == [True, False, False]
-    family.retune(thrusters([1.0, 0.8, 0.5], propeller_efficiency=[1.0, 0.9, 0.8]))
-    assert family.degraded.tolist() == [False, False, True]

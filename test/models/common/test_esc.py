@@ -137,9 +137,3 @@ def test_allocation_commands_throttles_that_settle_at_the_thrusts(model):
     wanted = np.array([4.0, 7.5])
     output = model.step(Command(position=model.command_for(wanted)), STILL, 0.01, 0)
     np.testing.assert_allclose(output.applied, wanted, rtol=1e-9)
-
-
-def test_a_force_is_no_throttle():
-    model = Rotors(RotorsParams(**ROTORS, command_interface='throttle'))
-    with pytest.raises(CommandError, match='a, b: expected position, got effort 5'):
-        model.step(Command(effort=[5.0, 5.0]), STILL, 0.01, 0)

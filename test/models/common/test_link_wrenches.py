@@ -15,8 +15,6 @@ from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
 from propulsion_ros.models.fam.propulsion_module import PropulsionModules, PropulsionModulesParams
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import TwoLinesParams
-from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
-from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
 RNG = np.random.default_rng(3)
 TURNS = Rotation.random(2, random_state=4).as_matrix()
@@ -42,34 +40,6 @@ def summed(links, rotations, positions):
         np.einsum('nij,nj->ni', rotations, part) for part in (links[:, :3], links[:, 3:])
     ], axis=1)
     return move_wrench(turned, positions).sum(axis=0)
-
-
-FIXED = [
-    pytest.param(
-        Rotors(RotorsParams(
-            max_thrust=9.0, motor_constant=1e-5, moment_constant=0.02, direction=[1, -1],
-            **PLACED, **AXES,
-        )), {'effort': [5.0, 3.0]}, id='rotors',
-    ),
-    pytest.param(
-        Thrusters(ThrustersParams(
-            rotor_constant=2e-4, moment_constant=0.05, direction=[-1, 1], **PLACED, **AXES,
-        )), {'velocity': [100.0, -50.0]}, id='thrusters',
-    ),
-    pytest.param(
-        Boosters(BoostersParams(max_thrust=100.0, max_fuel_rate=0.1, **PLACED, **AXES)),
-        {'effort': [50.0, 80.0]}, id='boosters',
-    ),
-]
-
-
-@pytest.mark.parametrize(('family', 'command'), FIXED)
-def test_links_add_up_and_each_pushes_along_its_own_axis(family, command):
-    output = stepped(family, **command)
-    links = family.link_wrenches(output)
-    np.testing.assert_allclose(links[:, :2], 0.0, atol=1e-12)
-    np.testing.assert_allclose(links[:, 2], output.thrusts, rtol=1e-12)
-    np.testing.assert_allclose(summed(links, TURNS, POINTS), output.wrench, atol=1e-12)
 
 
 def test_thrust_of_a_gimballed_booster_stays_along_its_link():

@@ -78,16 +78,6 @@ def test_ticks_are_counted_and_may_be_given():
     np.testing.assert_array_equal(counted.step([50.0, 0.0, 0.0], dt=0.01).wrench, first[0])
 
 
-def test_a_row_is_for_the_whole_batch():
-    many = rotors((3,))
-    output = many.step([3.0, 5.0], dt=0.01)
-    assert output.wrench.shape == (3, 6)
-    again = rotors((3,)).step({'a': [3.0, 3.0, 3.0], 'b': 5.0}, dt=0.01)
-    np.testing.assert_array_equal(output.wrench, again.wrench)
-    many.reset([1])
-    assert many.tick == 1
-
-
 def test_a_body_moves():
     def lift(body):
         fins = Model(Fins(FinsParams(

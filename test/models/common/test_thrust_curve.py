@@ -6,14 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.models.common.thrust_curve import BurnCurves, parse_curve
+from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.supply.tanks import TanksParams
 
 TRIANGLE = '0 0 0.1 20 1.1 0'  # 1 N s while it rises, 10 N s while it falls
 PLATEAU = '0.25 40, 2.25 40, 2.5 0'  # begins after 0: it rises from no thrust
-IMPULSES = np.array([11.0, 90.0])
 STILL = BodyState()
 LIT = Command(effort=np.array([1.0, 1.0]))
 
@@ -31,13 +29,6 @@ def motors(batch=(), **changes) -> Boosters:
     return Boosters(BoostersParams(**given_params), batch)
 
 
-def impulse(model, dts, command=LIT):
-    return sum(
-        (model.step(command, STILL, dt, tick).applied * dt for tick, dt in enumerate(dts)),
-        np.zeros(2),
-    )
-
-
 def test_thrust_of_a_moment_by_hand():
     curves = BurnCurves([TRIANGLE, PLATEAU])
     lit = np.array([True, True])
@@ -48,19 +39,6 @@ def test_thrust_of_a_moment_by_hand():
         curves.reset()
         curves.step(lit, time)
         np.testing.assert_allclose(curves.step(lit, 0.0), expected, rtol=0, atol=1e-12)
-
-
-def test_mean_thrust_of_a_step_by_hand():
-    curves = BurnCurves([TRIANGLE])
-    # Over the peak: 0.75 N s of the rise, 2 - 0.1 = 1.9 N s of the fall, in 0.15 s.
-    curves.step(np.array([True]), 0.05)
-    np.testing.assert_allclose(curves.step(np.array([True]), 0.15), [2.65 / 0.15], rtol=1e-14)
-
-
-@given(steps)
-def test_total_impulse_does_not_depend_on_the_steps(dts):
-    total = impulse(motors(exact_final_step=False, tank=['', '']), [*dts, 3.0, 3.0])
-    np.testing.assert_allclose(total, IMPULSES, rtol=1e-12)
 
 
 @given(steps)
@@ -75,14 +53,6 @@ def test_propellant_goes_with_the_impulse_and_runs_out(dts):
     np.testing.assert_allclose(model.propellant, 0.0, atol=1e-14)
 
 
-def test_many_small_steps_follow_the_curve():
-    model = motors()
-    thrust = np.array([model.step(LIT, STILL, 1e-3, k).applied for k in range(2600)])
-    middle = (np.arange(2600) + 0.5) * 1e-3
-    times, forces = parse_curve(PLATEAU)
-    np.testing.assert_allclose(thrust[:, 1], np.interp(middle, times, forces), atol=1e-9)
-
-
 def test_once_lit_nothing_cuts_or_throttles_it():
     lit, cut = motors(time_constant=0.5, min_thrust=[15.0, 15.0]), motors()
     start = Command(effort=np.array([1e6, 1e-6]))
@@ -93,44 +63,3 @@ def test_once_lit_nothing_cuts_or_throttles_it():
         np.testing.assert_array_equal(output.applied, expected.applied)
         assert not output.flags['saturated'].any()
         assert cut.ignition.all()
-
-
-def test_each_clock_starts_with_its_own_ignition():
-    model = motors()
-    first = Command(effort=np.array([1.0, 0.0]))
-    assert model.step(first, STILL, 0.2, 0).applied[1] == 0.0
-    np.testing.assert_array_equal(model._curves.elapsed, [0.2, 0.0])
-    np.testing.assert_allclose(impulse(model, [0.25])[1], 5.0, rtol=1e-14)
-
-
-def test_a_tank_that_ends_early_ends_the_thrust():
-    model = motors(tanks=TanksParams(names=['ta', 'tb'], capacity=[0.011, 0.18]))
-    total = impulse(model, [0.01] * 300)
-    np.testing.assert_allclose(total, [5.5, 90.0], rtol=1e-12)
-
-
-def test_noise_and_gimbal_apply_as_to_any_booster():
-    noisy = motors(noise_ratio=0.1, tank=['', ''])
-    plain = motors(tank=['', ''])
-    thrust = np.array([noisy.step(LIT, STILL, 1e-3, k).applied[1] for k in range(2500)])
-    clean = np.array([plain.step(LIT, STILL, 1e-3, k).applied[1] for k in range(2500)])
-    assert 0.09 < np.std(thrust / clean) < 0.11
-    turned = motors(gimbals=GimbalsParams(booster=['b'], range=np.pi))
-    command = Command(
-        effort=np.array([0.0, 1.0, np.nan, np.nan]),
-        position=np.array([np.nan, np.nan, 0.5 * np.pi, 0.0]),
-    )
-    output = turned.step(command, STILL, 1.0, 0)
-    np.testing.assert_allclose(output.forces[1], [0.0, -output.applied[1], 0.0], atol=1e-12)
-
-
-def test_solid_and_throttled_boosters_side_by_side():
-    both = motors(thrust_curve=[TRIANGLE, ''], time_constant=0.05, tank=['', ''])
-    solid, liquid = motors(tank=['', '']), motors(
-        thrust_curve=['', ''], time_constant=0.05, tank=['', '']
-    )
-    command = Command(effort=np.array([30.0, 25.0]))
-    for tick in range(50):
-        mixed = both.step(command, STILL, 0.01, tick).applied
-        assert mixed[0] == solid.step(command, STILL, 0.01, tick).applied[0]
-        assert mixed[1] == liquid.step(command, STILL, 0.01, tick).applied[1]

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.models.common.wrench import move_wrench
 from propulsion_ros.models.fam import constants as astrobee
-from propulsion_ros.models.fam.curve import PolynomialCurve, TableCurve, flow_area, flow_pressure
+from propulsion_ros.models.fam.curve import TableCurve, flow_area
 from propulsion_ros.models.fam.fam import Fam, FamParams
+from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.models.fam.params import NozzlesParams
+from propulsion_ros.models.fam.propulsion_module import PropulsionModules
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 
@@ -27,9 +28,6 @@ MODES = ('off', 'quiet', 'nominal', 'precision')
 STILL = BodyState()
 COM = (0.003713818, -0.000326347, -0.002532192)
 CURVES = ('table', 'polynomial')
-
-wrenches = st.tuples(*[st.floats(-2.0, 2.0)] * 3, *[st.floats(-0.2, 0.2)] * 3).map(np.array)
-coms = st.tuples(*[st.floats(-0.05, 0.05)] * 3).map(np.array)
 
 
 def commanded(wrench) -> Command:
@@ -110,39 +108,6 @@ def test_table_agrees_with_the_printed_one():
 # The equations ---------------------------------------------------------------------------------
 
 
-@given(wrench=wrenches, com=coms)
-def test_thrusts_make_the_wrench_and_push_only(wrench, com):
-    params = FamParams(com=com)
-    thrust = Fam(params).allocate(wrench).thrust
-    assert (thrust >= 0.0).all()
-    for line in params.lines:
-        assert thrust[line].min() == pytest.approx(0.0, abs=1e-15)
-    about_com = move_wrench(params.allocation_matrix @ thrust, -com)
-    np.testing.assert_allclose(about_com, wrench, rtol=0.0, atol=1e-13)
-
-
-@given(wrench=wrenches, com=coms)
-def test_a_wrench_about_the_origin_needs_no_centre_of_mass(wrench, com):
-    about_com = Fam(FamParams(com=com)).allocate(wrench)
-    about_origin = Fam(FamParams(com=com, torque_about='origin'))
-    same = about_origin.allocate(move_wrench(wrench, com))
-    np.testing.assert_allclose(same.thrust, about_com.thrust, rtol=0.0, atol=1e-13)
-
-
-@pytest.mark.parametrize('curve', CURVES)
-@pytest.mark.parametrize('mode', MODES[1:])
-def test_areas_make_the_thrusts(curve, mode):
-    params = FamParams(curve=curve, flight_mode=mode)
-    asked = Fam(params).allocate(np.array([0.03, -0.02, 0.01, 0.002, -0.001, 0.003]))
-    gap = astrobee.INTAKE_HEIGHT - astrobee.FLAP_LENGTH * asked.cosine
-    area = 2.0 * params.nozzles.width * gap
-    coefficient = params.nozzles.discharge_coefficient
-    pressure = asked.pressure[params.plenum_of]
-    np.testing.assert_allclose(
-        2.0 * area * coefficient ** 2 * pressure, asked.thrust, rtol=0.0, atol=1e-15
-    )
-
-
 def test_polynomial_pressure_is_where_impeller_and_openings_agree():
     params = FamParams(curve='polynomial')
     asked = Fam(params).allocate(np.array([0.05, 0.03, -0.04, 0.001, 0.002, -0.003]))
@@ -156,26 +121,6 @@ def test_polynomial_pressure_is_where_impeller_and_openings_agree():
         flow = roots[(abs(roots.imag) < 1e-9) & (roots.real > 0.2) & (roots.real < 0.334)].real
         leaves = astrobee.ZERO_THRUST_AREAS[p] + 0.5 * load[p] / asked.pressure[p]
         assert np.abs(flow_area(flow) - leaves).min() < 1e-14
-
-
-@pytest.mark.parametrize(('curve', 'limit'), [
-    pytest.param(TableCurve(), 0.01339, id='table'),
-    pytest.param(PolynomialCurve(np.array(astrobee.ZERO_THRUST_AREAS)), 0.0128, id='polynomial'),
-])
-def test_curve_directions_are_inverse(curve, limit):
-    opening = np.linspace(0.0, limit, 2000)[:, None] * np.ones(2)
-    pressure = curve.from_opening(opening)
-    np.testing.assert_allclose(curve.from_load(pressure * opening), pressure, rtol=1e-11)
-    assert (np.diff(pressure, axis=0) < 0.0).all()
-
-
-def test_spline_is_the_polynomial():
-    curve = PolynomialCurve(np.zeros(2))
-    flow = np.linspace(0.0, astrobee.MAX_FLOW, 30_011)
-    opening = 2.0 * flow_area(flow)[:, None] * np.ones(2)
-    np.testing.assert_allclose(
-        curve.from_opening(opening)[:, 0], flow_pressure(flow), rtol=1e-12
-    )
 
 
 @pytest.mark.parametrize(('mode', 'maxima'), [
@@ -194,15 +139,6 @@ def test_largest_wrench_along_each_axis(mode, maxima):
 
 
 # Saturation, modes, hard cases -----------------------------------------------------------------
-
-
-def test_open_stop_is_254_and_closed_stop_0():
-    asked = Fam(FamParams()).allocate(np.array([2.0, 0, 0, 0, 0, 0]))
-    assert set(asked.servo_count[[1, 6]]) == {254}
-    assert asked.servo_count.min() == 0
-    assert Fam(FamParams(largest_count=255)).allocate(
-        np.array([2.0, 0, 0, 0, 0, 0])
-    ).servo_count.max() == 255
 
 
 @pytest.mark.parametrize('curve', CURVES)
@@ -261,19 +197,6 @@ def test_no_finite_or_missing_command_makes_nan(effort, curve, mode):
     assert np.isfinite(speed).all()
 
 
-def test_names_and_fields():
-    fam = Fam(FamParams())
-    assert fam.command_names == tuple(
-        f'{part}.{axis}' for part in ('force', 'torque') for axis in 'xyz'
-    )
-    assert set(fam.command_fields) == {'effort'}
-    assert fam.state_names[0] == 'nozzle_1'
-    assert fam.state_names[12:] == ('impeller_1', 'impeller_2')
-    output = sent(fam, [0.1, 0, 0, 0, 0, 0])
-    np.testing.assert_array_equal(np.isnan(output.position), [False] * 12 + [True] * 2)
-    np.testing.assert_array_equal(np.isnan(output.velocity), [True] * 12 + [False] * 2)
-
-
 def test_quantised_state_means_counts():
     output = sent(Fam(FamParams()), [0.1, 0.02, 0, 0, 0.002, 0])
     count = (output.position[:12] - astrobee.MIN_ANGLE) / (
@@ -284,24 +207,6 @@ def test_quantised_state_means_counts():
     exact = sent(Fam(FamParams(quantise=False)), [0.1, 0.02, 0, 0, 0.002, 0])
     np.testing.assert_allclose(exact.velocity[12:], astrobee.IMPELLER_SPEEDS[1], rtol=1e-15)
     np.testing.assert_allclose(exact.wrench, [0.1, 0.02, 0, 0, 0.002, 0], rtol=0, atol=5e-5)
-
-
-def test_density_and_scale_are_proportional_to_thrust():
-    wrench = np.array([0.1, 0.0, 0.02, 0.001, 0.0, 0.0])
-    plain = sent(Fam(FamParams()), wrench)
-    for more in ({'air_density': 1.5}, {'thrust_scale': 1.25}):
-        output = sent(Fam(FamParams(**more)), 1.25 * wrench)
-        np.testing.assert_allclose(output.position, plain.position, rtol=1e-14)
-        np.testing.assert_allclose(output.wrench, 1.25 * plain.wrench, rtol=0, atol=1e-15)
-
-
-def test_reset_restores_mode_and_com():
-    fam = Fam(FamParams(com=COM))
-    before = fam.allocate(np.full(6, 0.01))
-    fam.set_com(np.array([0.01, 0.0, 0.0]))
-    fam.set_flight_mode('quiet')
-    fam.reset()
-    np.testing.assert_array_equal(fam.allocate(np.full(6, 0.01)).angle, before.angle)
 
 
 # Configuration ---------------------------------------------------------------------------------
@@ -358,12 +263,21 @@ def test_two_lines_of_different_length_share_one_table():
     np.testing.assert_allclose(params.allocation_matrix @ thrust, wrench, rtol=0, atol=1e-15)
 
 
-def test_shipped_configuration_is_the_default():
-    shipped = yaml.safe_load((ROOT / 'config/fam.yaml').read_text())['/**/fam']['ros__parameters']
-    params = build(FamParams, shipped)
-    known = {parameter.key for parameter in parameters_of(FamParams)}
-    assert set(shipped) - known == {'update_rate', 'command_timeout'}
-    np.testing.assert_array_equal(
-        Fam(params).allocate(np.full(6, 0.01)).angle,
-        Fam(FamParams()).allocate(np.full(6, 0.01)).angle,
+FLAPS = Command(position=[0.9] * 12 + [np.nan] * 2, velocity=[np.nan] * 12 + [200.0] * 2)
+
+
+@pytest.mark.parametrize(('node', 'family', 'command'), [
+    pytest.param('fam', Fam, commanded(np.full(6, 0.01)), id='fam'),
+    pytest.param('inverse_fam', InverseFam, FLAPS, id='inverse_fam'),
+    pytest.param('propulsion_modules', PropulsionModules, FLAPS, id='propulsion_modules'),
+])
+def test_shipped_configuration_is_the_default(node, family, command):
+    shipped = yaml.safe_load((ROOT / 'config/fam.yaml').read_text())[f'/**/{node}']
+    shipped = shipped['ros__parameters']
+    known = {parameter.key for parameter in parameters_of(family.Params)}
+    assert set(shipped) - known <= {'update_rate', 'command_timeout'}
+    own, default = (
+        family(params).step(command, STILL, 1.0, 0).wrench
+        for params in (build(family.Params, shipped), family.Params())
     )
+    np.testing.assert_allclose(own, default, rtol=0.0, atol=1e-8)

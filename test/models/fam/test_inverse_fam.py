@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
@@ -20,8 +19,6 @@ from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
 from propulsion_ros.models.fam.params import NozzlesParams, angle_from_count, speed_from_count
-from propulsion_ros.settings.errors import CommandError
-from propulsion_ros.settings.flat import build, parameters_of
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / 'test/data/golden'
@@ -111,19 +108,6 @@ def test_round_trip_before_stops_and_bytes(curve, method, mode):
     np.testing.assert_allclose(found.pressure, asked.pressure[free], rtol=1e-10)
 
 
-@pytest.mark.parametrize(('method', 'limit'), [
-    ('closed_form', 3.5e-5), ('paper', 3.5e-5), ('polynomial', 1.5e-2),
-])
-def test_what_the_closed_stop_and_the_methods_cost(method, limit):
-    fam = Fam(FamParams(quantise=False))
-    wrench = random_wrenches(2000, 0.4, 1)
-    asked = fam.allocate(wrench)
-    free = ~fam.is_saturated(asked).any(axis=1)
-    found = InverseFam(InverseFamParams(method=method)).estimate(asked.angle[free], asked.speed)
-    error = np.linalg.norm((found.wrench - wrench[free])[:, :3], axis=1).max()
-    assert limit / 3.0 < error < limit
-
-
 SATURATED = [
     # Command, and what of it an allocation and a plant with its own leakages really give.
     pytest.param([0.6, 0, 0, 0, 0, 0], 0, 0.3565, 0.3655, id='Fx 0.6'),
@@ -154,14 +138,6 @@ def test_saturated_commands_give_what_is_applied(wrench, part, believed, plant):
         assert (found.effort[:12] >= 0.0).all()
         np.testing.assert_allclose(move_wrench(found.wrench, -np.array(COM)), about_com,
                                    rtol=0.0, atol=1e-15)
-
-
-def test_the_allocation_says_the_same_of_itself():
-    fam, inverse = Fam(FamParams()), InverseFam(InverseFamParams(speed_source='preset'))
-    for wrench in random_wrenches(50, 2.0, 3):
-        sent = fam.step(Command(effort=wrench), STILL, 0.016, 0)
-        found = inverse.step(command_of(sent), STILL, 0.016, 0)
-        np.testing.assert_allclose(found.wrench, sent.wrench, rtol=0.0, atol=1e-15)
 
 
 # Uncertainty -----------------------------------------------------------------------------------
@@ -301,29 +277,6 @@ def test_a_silent_module_has_no_thrust():
     np.testing.assert_array_equal(nothing.wrench, np.zeros(6))
 
 
-def test_com_moves_the_torque_only():
-    angle = angle_from_count(np.arange(12) * 20, InverseFamParams())
-    origin = InverseFam(InverseFamParams(torque_about='origin'))
-    about_origin = origin.estimate(angle, NOMINAL)
-    about_com = InverseFam(InverseFamParams(com=COM)).estimate(angle, NOMINAL)
-    np.testing.assert_array_equal(about_com.thrust, about_origin.thrust)
-    np.testing.assert_allclose(
-        about_com.wrench, move_wrench(about_origin.wrench, -np.array(COM)), rtol=0.0, atol=1e-16
-    )
-    before = origin.estimate(angle, NOMINAL).wrench
-    origin.set_com(np.array([1.0, 2.0, 3.0]))
-    np.testing.assert_array_equal(origin.estimate(angle, NOMINAL).wrench, before)
-
-
-def test_open_stop_below_the_command_is_where_the_flap_ends():
-    nozzles = dataclasses.replace(NozzlesParams(), open_stop=np.full(12, np.deg2rad(73.9)))
-    inverse = InverseFam(InverseFamParams(nozzles=nozzles))
-    area = inverse.estimate(np.full(12, astrobee.MAX_ANGLE), NOMINAL).area
-    full = InverseFam(InverseFamParams()).estimate(np.full(12, astrobee.MAX_ANGLE), NOMINAL).area
-    # As measured on one robot: 13 % less.
-    np.testing.assert_allclose(area / full, 0.002367 / 0.002720, atol=2e-3)
-
-
 @given(
     position=st.lists(st.floats(allow_infinity=False), min_size=14, max_size=14).map(np.array),
     velocity=st.lists(
@@ -337,23 +290,3 @@ def test_no_finite_command_makes_nan_or_pulls(position, velocity, method):
     assert np.isfinite(output.wrench).all()
     assert (output.thrusts >= 0.0).all()
     assert output.thrusts.max() < 0.5
-
-
-def test_a_negative_speed_is_refused_by_name():
-    velocity = np.r_[np.full(12, np.nan), 100.0, -1.0]
-    with pytest.raises(CommandError, match='impeller_2: velocity -1 rad/s is negative'):
-        InverseFam(InverseFamParams()).check_command(Command(velocity=velocity))
-    InverseFam(InverseFamParams()).check_command(Command())
-
-
-def test_shipped_configuration_is_the_default():
-    shipped = yaml.safe_load((ROOT / 'config/fam.yaml').read_text())
-    shipped = shipped['/**/inverse_fam']['ros__parameters']
-    params = build(InverseFamParams, shipped)
-    known = {parameter.key for parameter in parameters_of(InverseFamParams)}
-    assert set(shipped) - known == {'command_timeout'}
-    angle = angle_from_count(np.arange(12) * 20, params)
-    np.testing.assert_allclose(
-        InverseFam(params).estimate(angle, NOMINAL).wrench,
-        InverseFam(InverseFamParams()).estimate(angle, NOMINAL).wrench, rtol=0.0, atol=1e-8,
-    )

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parts import amount
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
+from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.models.fam.params import angle_from_count
 from propulsion_ros.models.fam.propulsion_module import PropulsionModules, PropulsionModulesParams
 from propulsion_ros.settings.errors import CommandError
-from propulsion_ros.settings.flat import build, parameters_of
 
 ROOT = Path(__file__).parents[3]
 RECORDED = json.loads((ROOT / 'test/data/golden/pmc_sim.json').read_text())
@@ -86,27 +85,6 @@ def test_recorded_steady_states(curve, tolerance):
     )
 
 
-def test_nozzle_opens_after_two_ticks_and_is_open_at_the_sixth():
-    modules = PropulsionModules(PLAIN)
-    opening = []
-    for k in range(6):
-        modules.step(command(np.full(12, 255), [0, 0]), STILL, DT, k)
-        opening.append((modules.angle[0] - astrobee.MIN_ANGLE) / modules._travel)
-    np.testing.assert_allclose(opening, [0.0, 0.0, 0.29, 0.63, 0.91, 1.0], atol=0.01)
-
-
-@pytest.mark.parametrize(('fraction', 'time'), [(0.95, 12.1), (0.99, 12.7)])
-def test_impeller_ramps_up_to_nominal(fraction, time):
-    modules = PropulsionModules(PLAIN)
-    target = 207 / astrobee.COUNTS_PER_SPEED
-    k = 0
-    while modules.impeller_speed[0] < fraction * target:
-        modules.step(command(np.zeros(12), [207, 207]), STILL, DT, k)
-        k += 1
-        assert k < 2000
-    assert k * DT == pytest.approx(time, abs=0.1)
-
-
 @given(parts=st.lists(st.floats(1e-4, 0.1), min_size=1, max_size=12))
 @settings(max_examples=amount('rest', 10, 100), deadline=None)
 def test_splitting_a_step_changes_nothing(parts):
@@ -166,19 +144,9 @@ def test_no_finite_command_leaves_the_stops(position, velocity, dt):
     assert (modules.impeller_speed >= 0.0).all()
 
 
-def test_a_negative_speed_is_refused_by_name():
+@pytest.mark.parametrize('family', [PropulsionModules, InverseFam])
+def test_a_negative_speed_is_refused_by_name(family):
     velocity = np.r_[np.full(12, np.nan), -3.0, 1.0]
     with pytest.raises(CommandError, match='impeller_1: velocity -3 rad/s is negative'):
-        PropulsionModules(PLAIN).check_command(Command(velocity=velocity))
-
-
-def test_shipped_configuration_is_the_default():
-    shipped = yaml.safe_load((ROOT / 'config/fam.yaml').read_text())
-    shipped = shipped['/**/propulsion_modules']['ros__parameters']
-    known = {parameter.key for parameter in parameters_of(PropulsionModulesParams)}
-    assert set(shipped) - known == {'update_rate', 'command_timeout'}
-    asked = command(np.full(12, 100), [207, 207])
-    np.testing.assert_array_equal(
-        PropulsionModules(build(PropulsionModulesParams, shipped)).step(asked, STILL, 1, 0).wrench,
-        PropulsionModules(PLAIN).step(asked, STILL, 1, 0).wrench,
-    )
+        family(family.Params()).check_command(Command(velocity=velocity))
+    family(family.Params()).check_command(Command())

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.models.common.wrench import move_wrench
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams, angle_of_attack
 from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
@@ -152,16 +150,6 @@ def test_positive_deflection_in_forward_motion_pushes_to_the_normal(model, norma
         assert moment[2] == pytest.approx(0.0, abs=1e-14)
 
 
-def test_rotation_of_the_body_is_flow_at_the_fin():
-    at_tail = params(position=(-1.0, 0.0, 0.0))
-    turning = BodyState(velocity=np.zeros(3), angular_velocity=np.array([0.0, 0.0, 0.5]))
-    sliding = BodyState(velocity=np.array([0.0, -0.5, 0.0]))
-    one = Fins(at_tail).step(commands(0.0), turning, 0.01, 0)
-    other = Fins(at_tail).step(commands(0.0), sliding, 0.01, 0)
-    np.testing.assert_allclose(one.wrench, other.wrench, rtol=1e-14, atol=1e-15)
-    assert one.forces[0, 1] > 0.0
-
-
 @given(twist=twists, angles=st.lists(st.floats(-1.5, 1.5), min_size=6, max_size=6))
 def test_wrench_and_forces_give_the_same_power_and_never_a_gain(twist, angles):
     fins = Fins(mixed(6))
@@ -185,114 +173,7 @@ def test_wrench_and_forces_give_the_same_power_and_never_a_gain(twist, angles):
 # ---- properties
 
 
-@given(twist=twists, angles=st.lists(st.floats(-1.5, 1.5), min_size=6, max_size=6))
-def test_n_fins_of_one_are_one_array_of_n(twist, angles):
-    together = mixed(6, time_constant=0.05)
-    output = Fins(together).step(commands(*angles), body_of(twist), 0.02, 0)
-    wrench = np.zeros(6)
-    for i, name in enumerate(together.names):
-        alone = FinsParams(
-            names=name, time_constant=0.05, position=together.position[i],
-            chord=together.chord[i], span=together.span[i],
-            **models(*([name] if i % 3 == k else [] for k in range(3))),
-        )
-        single = Fins(alone).step(commands(angles[i]), body_of(twist), 0.02, 0)
-        np.testing.assert_allclose(single.forces[0], output.forces[i], rtol=1e-9, atol=1e-12)
-        assert single.position[0] == output.position[i]
-        wrench += single.wrench
-    np.testing.assert_allclose(wrench, output.wrench, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize('order', [[0, 1, 2], [2, 0, 1]], ids=['names', 'another'])
-@pytest.mark.parametrize('model', ['quadratic', 'two_lines', 'surface'])
-def test_the_order_in_a_lift_model_is_its_own(model, order):
-    names = [f'fin_{i}' for i in order]
-    fins = Fins(FinsParams(names=['fin_0', 'fin_1', 'fin_2'], **models(**{model: names})), (2,))
-    angles = np.array([[0.1, 0.3, -0.2], [0.4, -0.6, 0.0]])
-    # The body is that of all of the batch.
-    output = fins.step(Command(position=angles), FORWARD, 0.01, 0)
-    for place in np.ndindex(2, 3):
-        alone = Fins(params(model=model)).step(commands(angles[place]), FORWARD, 0.01, 0)
-        np.testing.assert_allclose(output.forces[place], alone.forces[0], rtol=1e-14)
-        assert output.flags['stalled'][place] == alone.flags['stalled'][0]
-
-
-@given(
-    angles=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8), low=st.floats(-1.0, 0.5),
-    width=st.floats(0.0, 1.0), ratio=st.floats(0.0, 2.0),
-    integrator=st.sampled_from(['exact', 'euler']),
-)
-def test_deflection_stays_inside_its_limits(angles, low, width, ratio, integrator):
-    fins = Fins(params(min_deflection=low, max_deflection=low + width, time_constant=0.1,
-                       integrator=integrator))
-    for tick, angle in enumerate(angles):
-        output = fins.step(commands(angle), FORWARD, 0.1 * ratio, tick)
-        assert low <= output.position[0] <= low + width
-        assert output.applied[0] == np.clip(angle, low, low + width)
-        assert output.flags['saturated'][0] == (output.applied[0] != angle)
-        assert np.all(np.isfinite(output.wrench))
-
-
-@pytest.mark.parametrize('model', ['quadratic', 'two_lines', 'surface'])
-@given(twist=twists, angle=st.floats(-1.5, 1.5))
-def test_mirrored_fins_make_mirrored_wrenches(model, twist, angle):
-    """Mirror in the plane of x and z: true vectors flip y, axial ones flip x and z."""
-    true, axial = np.array([1, -1, 1]), np.array([-1, 1, -1])
-    chord, span = np.array([1.0, 0.2, 0.1]), np.array([0.1, -1.0, 0.4])
-    place = np.array([-1.0, 0.3, 0.1])
-    port = Fins(params(model=model, position=place, chord=chord, span=span))
-    starboard = Fins(params(model=model, position=true * place, chord=true * chord,
-                            span=true * span))
-    mirrored = body_of(np.concatenate((true * twist[:3], axial * twist[3:])))
-    one = port.step(commands(angle), body_of(twist), 0.01, 0)
-    other = starboard.step(commands(-angle), mirrored, 0.01, 0)
-    np.testing.assert_allclose(
-        other.wrench, np.concatenate((true, axial)) * one.wrench, rtol=1e-9,
-        atol=1e-10 * float(twist @ twist),
-    )
-
-
-@given(offset=st.lists(st.floats(-5.0, 5.0), min_size=3, max_size=3).map(np.array), twist=twists)
-def test_choice_of_base_point_does_not_matter(offset, twist):
-    here = mixed(3)
-    there = replace(here, position=here.position + offset)
-    # The same motion and fins seen from a base link that lies at -offset.
-    moved = BodyState(
-        velocity=twist[:3] - np.cross(twist[3:], offset), angular_velocity=twist[3:]
-    )
-    one = Fins(here).step(commands(0.2, 0.2, 0.2), body_of(twist), 0.01, 0)
-    other = Fins(there).step(commands(0.2, 0.2, 0.2), moved, 0.01, 0)
-    scale = np.linalg.norm(one.wrench) + 1e-9
-    np.testing.assert_allclose(
-        other.wrench, move_wrench(one.wrench, offset), rtol=1e-7, atol=1e-9 * scale
-    )
-
-
 # ---- hard cases
-
-
-def test_without_a_velocity_there_is_no_force():
-    fins = Fins(mixed(5), batch=(2,))
-    output = fins.step(Command(position=np.full((2, 5), 0.3)), BodyState(), 0.1, 0)
-    assert output.wrench.shape == (2, 6)
-    assert output.forces.shape == (2, 5, 3)
-    assert not np.any(output.wrench)
-    assert np.all(output.position == 0.3)
-
-
-@pytest.mark.parametrize('velocity', [[2.0, 0.3, -0.4], [0.0, 0.0, 0.0]], ids=['flow', 'none'])
-def test_thrusts_are_how_large_the_forces_are(velocity):
-    fins = Fins(mixed(6))
-    command = Command(position=np.linspace(-0.3, 0.3, 6))
-    output = fins.step(command, BodyState(velocity=np.array(velocity)), 0.01, 0)
-    np.testing.assert_allclose(output.forces.sum(axis=0), output.wrench[:3], atol=1e-12)
-    np.testing.assert_allclose(
-        np.linalg.norm(output.forces, axis=1), output.thrusts, rtol=1e-12
-    )
-    assert (output.thrusts > 1e-3).all() == any(velocity)
-    np.testing.assert_allclose(
-        np.linalg.norm(output.axes, axis=1), float(any(velocity)), rtol=1e-12
-    )
 
 
 def test_stall_is_flagged():

@@ -6,15 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from propulsion_ros.models.fins.lift_drag import (
     Quadratic,
     QuadraticParams,
     TwoLines,
     TwoLinesParams,
-    angle_of_attack,
 )
 from propulsion_ros.settings.errors import ConfigError
 
@@ -35,8 +32,6 @@ FIN = {
     'fin': 'a', 'area': 0.0064, 'fluid_density': 1028.0, 'stall_angle': 0.5, 'lift_slope': 4.0,
     'stalled_lift_slope': -1.2, 'drag_slope': 0.8, 'stalled_drag_slope': 0.9,
 }
-component = st.floats(-20.0, 20.0).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
-velocities = st.tuples(component, component, component).map(np.array)
 
 
 def model_of(name: str, params: dict[str, float], compat: str):
@@ -68,15 +63,6 @@ def force_in_space(model, velocity) -> np.ndarray:
     still = np.zeros_like(speed)
     lift = np.stack((across.real, across.imag, still), axis=-1)
     return lift + (made.real * speed)[..., None] * velocity
-
-
-MODELS = [
-    pytest.param(Quadratic(QuadraticParams(fin='a', lift_constant=3.0, drag_constant=2.0)),
-                 id='quadratic'),
-    pytest.param(TwoLines(TwoLinesParams(**FIN)), id='two_lines'),
-    pytest.param(TwoLines(TwoLinesParams(**FIN, zero_lift_drag=0.02)), id='zero_lift_drag'),
-    pytest.param(TwoLines(TwoLinesParams(**{**FIN, 'stalled_lift_slope': -20.0})), id='deep_stall'),
-]
 
 
 @pytest.mark.parametrize(
@@ -120,43 +106,6 @@ def test_lift_does_not_change_sign_beyond_stall():
     force = force_on(model, velocity)
     np.testing.assert_allclose(np.cross(force, velocity), 0.0, atol=1e-14)
     assert force @ velocity < 0.0
-
-
-@pytest.mark.parametrize('compat', ['none', 'uuv'])
-def test_a_fin_does_not_notice_that_another_is_stalled_or_backwards(compat):
-    model = TwoLines(TwoLinesParams(**FIN), compat)
-    flow = np.exp(1j * np.radians([5.0, -20.0, 40.0, -60.0, 170.0, -100.0]))
-    together = model.coefficients(flow, np.zeros(6))
-    np.testing.assert_array_equal(together.stalled, [False, False, True, True, False, True])
-    for i in range(6):
-        alone = model.coefficients(flow[i:i + 1], np.zeros(1))
-        for whole, one in zip(together, alone, strict=True):
-            assert whole[i] == one[0]
-
-
-@pytest.mark.parametrize('model', MODELS)
-@given(velocity=velocities)
-def test_never_gives_power(model, velocity):
-    force = force_on(model, velocity)
-    assert np.all(np.isfinite(force))
-    assert force @ velocity <= 1e-12 * np.linalg.norm(force) * np.linalg.norm(velocity)
-
-
-@pytest.mark.parametrize('model', MODELS)
-@pytest.mark.parametrize('velocity', [
-    pytest.param([0.0, 0.0, 0.0], id='rest'), pytest.param([1e-200, 1e-200, 0.0], id='tiny'),
-    pytest.param([-0.0, -0.0, -0.0], id='negative_zero'),
-])
-def test_no_flow_no_force(model, velocity):
-    np.testing.assert_array_equal(force_on(model, velocity), 0.0)
-
-
-def test_angle_of_attack_is_folded_and_keeps_the_right_angle():
-    velocity = np.array([[1, 1], [-1, -1], [-1, 1], [0, 1], [0, -1], [0, 0]], dtype=float)
-    np.testing.assert_allclose(
-        angle_of_attack(planar(velocity)),
-        np.pi * np.array([0.25, 0.25, -0.25, 0.5, -0.5, 0]), atol=1e-15,
-    )
 
 
 def test_a_positive_offset_pushes_away_from_the_normal():

@@ -54,34 +54,6 @@ def test_a_step_of_too_many_pulses_is_refused():
         run(jets(pulse_period=0.01), [1.0, 1.0], 3.0, 3.0)
 
 
-MODULATIONS = [
-    pytest.param({'modulation': 'pulse_width'}, id='pulse_width'),
-    pytest.param({'modulation': 'pulse_width', 'min_on_time': 0.013, 'min_off_time': 0.0071,
-                  'open_delay': 0.0033, 'close_delay': 0.0047}, id='limited'),
-    pytest.param({'modulation': 'pulse_frequency'}, id='pulse_frequency'),
-    pytest.param({'modulation': 'pulse_frequency', 'filter_time_constant': 0.5, 'min_on_time': 0.02,
-                  'open_delay': 0.0033, 'close_delay': 0.0021}, id='slow filter'),
-    pytest.param(
-        {'modulation': 'on_off', 'open_delay': 0.0137, 'min_on_time': 0.0551}, id='on_off'
-    ),
-]
-
-
-@pytest.mark.parametrize('given', MODULATIONS)
-def test_the_impulse_does_not_depend_on_the_step(given):
-    """Commands change each 50 ms, at the same times for all steps."""
-    commands = np.random.default_rng(3).uniform(-0.2, 2.2, (60, 2))
-    found = []
-    for dt in (0.001, 0.01, 0.05):
-        model, total = jets(**given), np.zeros(2)
-        for command in commands:
-            total += impulse(run(model, command, 0.05, dt), dt)
-        found.append(total)
-    assert np.all(found[0] > 0.5)
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
-    np.testing.assert_allclose(found[2], found[0], rtol=1e-9)
-
-
 def test_the_impulse_is_that_of_the_propellant():
     model = jets(
         specific_impulse=[70.0, 220.0], tank=['gas', 'liquid'],

@@ -20,17 +20,6 @@ def drain(tank, wanted, count):
     return sum(tank.draw(step) * step for _ in range(count))
 
 
-def test_isothermal_gas_falls_exponentially():
-    """Thrust over that of the full tank is exp(-flow t / capacity), and so is the pressure."""
-    tank = supply(propellant='gas', pressure=5e6, temperature=300.0)
-    given = drain(tank, 1.0, 7)
-    left = np.exp(-0.5)
-    np.testing.assert_allclose(tank.propellant, 2.0 * left, rtol=1e-12)
-    np.testing.assert_allclose(tank.pressure, 5e6 * left, rtol=1e-12)
-    np.testing.assert_allclose(given, 2.0 * (1.0 - left), rtol=1e-12)
-    assert tank.temperature.tolist() == [300.0]
-
-
 def test_ideal_gas_by_hand():
     """0.2 kg of nitrogen in 2 l at 293.15 K have 8.70 MPa; half of it, without heat, less."""
     full = 0.2 * 296.8 * 293.15 / 0.002
@@ -44,16 +33,6 @@ def test_ideal_gas_by_hand():
         tank.pressure, tank.propellant * 296.8 * tank.temperature / 0.002, rtol=1e-12
     )
     assert 221.0 < tank.temperature[0] < 223.0
-
-
-def test_blow_down_by_hand():
-    """Boyle: the gas of a tank that is 3/4 full expands by 3 when half of the liquid is gone."""
-    tank = supply(propellant='liquid', pressure=2.4e6, ullage=0.25, capacity=1.0)
-    while tank.fuel_ratio[0] > 1.0 / 3.0:
-        tank.draw(np.array([1e-4]))
-    u = 1.0 - 0.75 * tank.fuel_ratio
-    np.testing.assert_allclose(tank.pressure, 2.4e6 * 0.25 / u, rtol=1e-12)
-    assert 7.9e5 < tank.pressure[0] < 8.0e5
 
 
 def test_a_regulator_holds_the_thrust_until_the_tank_is_below_it():
@@ -123,15 +102,6 @@ def test_steps_of_any_size_solve_the_differential_equation(given):
         np.testing.assert_allclose(total / 2.0, solved[1, -1], rtol=1e-7)
     np.testing.assert_allclose(one.propellant, many.propellant, rtol=1e-11)
     np.testing.assert_allclose(*totals, rtol=1e-9)
-
-
-def test_a_batch_restarts_apart():
-    tank = supply((2,), propellant='gas', polytropic_exponent=1.4)
-    tank.draw(np.array([[0.5], [0.5]]))
-    tank.reset(1)
-    assert tank.fuel_ratio[1, 0] == 1.0
-    assert tank.fuel_ratio[0, 0] < 0.9
-    assert tank.temperature[0, 0] < tank.temperature[1, 0] == 293.15
 
 
 def test_pressures_above_the_full_tank_are_refused():

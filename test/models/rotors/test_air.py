@@ -7,7 +7,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.models.common.wrench import move_wrench
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 
 RNG = np.random.default_rng(8)
@@ -157,37 +156,6 @@ def test_the_speed_of_a_step_is_its_mean_or_its_end(step_value):
     output = model.step(Command(velocity=SPEEDS), body, 0.02, 1)
     speed = output.velocity if step_value == 'end' else 0.5 * (before + output.velocity)
     assert output.wrench[0] == pytest.approx(-2e-4 * speed.sum(), rel=1e-12)
-
-
-@pytest.mark.parametrize('effect', EFFECTS)
-def test_each_effect_adds_to_the_others(effect):
-    _, rest = flown(MOVING)
-    one, _ = flown(MOVING, **EFFECTS[effect])
-    others = {k: v for name, values in EFFECTS.items() if name != effect
-              for k, v in values.items()}
-    wrenches = [flown(MOVING, **values)[1].wrench for values in (ALL, others, EFFECTS[effect])]
-    assert one.uses_body
-    assert np.abs(wrenches[2] - rest.wrench).max() > 1e-6
-    np.testing.assert_allclose(wrenches[0], wrenches[1] + wrenches[2] - rest.wrench, atol=1e-12)
-
-
-def test_without_effects_there_is_nothing_to_know_of_the_body():
-    still, moving = flown(BodyState()), flown(MOVING)
-    assert not still[0].uses_body
-    np.testing.assert_array_equal(still[1].wrench, moving[1].wrench)
-    # And with all of them, nothing acts that is not known.
-    _, unknown = flown(BodyState(), **ALL)
-    np.testing.assert_allclose(unknown.wrench, still[1].wrench, rtol=1e-15)
-
-
-def test_links_add_up_with_all_effects():
-    turns = Rotation.random(4, random_state=6).as_matrix()
-    model, _ = flown(MOVING, axis=turns[..., 2], rotation=turns, **ALL)
-    output = model.step(Command(velocity=1.1 * SPEEDS), MOVING, 0.01, 1)
-    links = model.link_wrenches(output)
-    turned = np.einsum('nij,nkj->nki', turns, links.reshape(4, 2, 3)).reshape(4, 6)
-    total = move_wrench(turned, np.array(HUMMINGBIRD['position'])).sum(axis=0)
-    np.testing.assert_allclose(total, output.wrench, rtol=1e-12, atol=1e-12)
 
 
 def test_a_blade_that_is_lost_makes_neither_thrust_nor_drag():

@@ -61,15 +61,6 @@ def test_advance_is_the_step_without_the_rest(monkeypatch):
     np.testing.assert_array_equal(banked.rotor_speed, output.velocity)
 
 
-def test_one_command_serves_the_whole_batch(monkeypatch):
-    fixed = {'motor_constant_range': (0.0, 0.0), 'time_constant_up_range': (0.0, 0.0)}
-    _, banked = both(monkeypatch, **fixed)
-    output = banked.step(Command(effort=np.array([1.0, 5.0, 20.0])), STILL, 0.01, 0)
-    assert output.applied.shape == output.flags['saturated'].shape == (7, 5, 3)
-    np.testing.assert_array_equal(output.applied, np.broadcast_to(output.applied[0, 0], (7, 5, 3)))
-    np.testing.assert_array_equal(output.flags['saturated'][4, 2], [False, False, True])
-
-
 def test_a_refused_step_moves_no_bank(monkeypatch):
     _, banked = both(monkeypatch, integrator='euler', time_constant_down=0.08)
     banked.constants['time_constant_up'][...] = 0.08

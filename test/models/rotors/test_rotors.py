@@ -169,21 +169,6 @@ def test_lag_on_thrust_reproduces_aerial_gym(scenario):
 # Closed forms
 
 
-def test_limited_acceleration_without_a_lag_is_a_straight_line():
-    rotors = build(ONE, time_constant_up=0.0, max_rotor_acceleration=3000.0)
-    speeds = [push(rotors, [10.0], 0.05).velocity[0] for _ in range(8)]
-    end = np.sqrt(10.0 / K)
-    np.testing.assert_allclose(speeds, np.minimum(150.0 * np.arange(1, 9), end), rtol=1e-12)
-
-
-@LAGS
-def test_limited_thrust_rate_without_a_lag_is_a_straight_line(lag_on):
-    rotors = build(ONE, time_constant_down=0.0, max_thrust_rate=50.0, lag_on=lag_on,
-                   initial_rotor_speed=np.sqrt(8.0 / K))
-    thrust = [push(rotors, [1.0], 0.05).computed[0] for _ in range(4)]
-    np.testing.assert_allclose(thrust, [5.5, 3.0, 1.0, 1.0], rtol=1e-12)
-
-
 def by_ode(start, goal, dt, lag_on, max_rotor_acceleration=np.inf, max_thrust_rate=np.inf):
     """Integrate the limited lag of the rotor speed numerically; no closed form is used."""
     tau = ONE['time_constant_up' if goal > start else 'time_constant_down']
@@ -226,20 +211,6 @@ def test_explicit_schemes_approach_the_exact_one_at_their_order(integrator, lag_
     assert gain == pytest.approx({'euler': 2.0, 'rk4': 16.0}[integrator], rel=0.15)
 
 
-@pytest.mark.parametrize('integrator', ['euler', 'rk4'])
-def test_mixing_applies_to_every_explicit_scheme(integrator):
-    tau, dt = 0.06, 0.02
-    by_mixing = {}
-    for mixing, ratio in (('', dt / tau), ('continuous', dt / tau), ('discrete', dt / (dt + tau))):
-        rotors = build(ONE, integrator=integrator, mixing=mixing, lag_on='thrust')
-        gain = ratio if integrator == 'euler' else (
-            ratio * (1 - ratio / 2 * (1 - ratio / 3 * (1 - ratio / 4)))
-        )
-        by_mixing[mixing] = push(rotors, [8.0], dt).computed[0]
-        assert by_mixing[mixing] == pytest.approx(8.0 * gain, rel=1e-12)
-    assert by_mixing[''] == by_mixing['continuous'] != by_mixing['discrete']
-
-
 def test_newest_isaac_lab_is_right_signed_rk4_with_discrete_mixing():
     rotors = build(ONE, integrator='rk4', mixing='discrete', max_rotor_acceleration=4000.0)
     speed, goal = 0.0, np.sqrt(8.0 / K)
@@ -256,12 +227,6 @@ def test_newest_isaac_lab_is_right_signed_rk4_with_discrete_mixing():
         fourth = rate(error - dt * third)
         speed += dt / 6.0 * (first + 2.0 * second + 2.0 * third + fourth)
         assert push(rotors, [8.0], dt).velocity[0] == pytest.approx(speed, rel=1e-12)
-
-
-@pytest.mark.parametrize(('integrator', 'expected'), [('euler', 3.0), ('rk4', 3.0)])
-def test_explicit_schemes_respect_the_limit_in_every_stage(integrator, expected):
-    rotors = build(ONE, integrator=integrator, max_rotor_acceleration=300.0)
-    assert push(rotors, [8.0]).velocity[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_isaac_lab_squares_a_negative_speed_away():
@@ -300,22 +265,6 @@ def test_wrench_is_the_sum_of_forces_moments_and_reactions():
 # Properties
 
 
-@given(rows, random_limits, lags, st.floats(1e-4, 0.3))
-def test_array_of_rotors_is_as_many_single_rotors(effort, limits, lag_on, dt):
-    constants = [1e-5, 1.3e-5, 2e-5, 3e-5]
-    array = push(build(motor_constant=constants, lag_on=lag_on, **limits), effort, dt)
-    for i, constant in enumerate(constants):
-        single = push(
-            build(
-                names=['rotor'], motor_constant=constant, direction=QUAD['direction'][i],
-                position=QUAD['position'][3 * i:3 * i + 3], lag_on=lag_on, **limits,
-            ),
-            effort[i:i + 1], dt,
-        )
-        assert single.applied[0] == pytest.approx(array.applied[i], rel=1e-13)
-        assert single.velocity[0] == pytest.approx(array.velocity[i], rel=1e-13)
-
-
 @given(
     st.lists(rows, min_size=1, max_size=5), random_limits, lags, st.floats(-6.0, -0.22),
     st.sampled_from(['effort', 'velocity']),
@@ -335,23 +284,6 @@ def test_state_stays_between_start_and_demand_for_any_step(
         assert np.all(output.computed <= np.maximum(before, demand) + 1e-12)
         assert np.all((output.applied >= 0.0) & (output.applied <= 10.0))
         assert np.all(np.isfinite(output.wrench))
-
-
-@given(rows, st.sampled_from(['isaaclab_euler', 'isaaclab_rk4']), st.floats(-6.0, -0.22), lags)
-def test_discrete_isaaclab_schemes_stay_finite_for_any_step(effort, integrator, exponent, lag_on):
-    rotors = build(integrator=integrator, lag_on=lag_on)
-    for row in (effort, effort[::-1], np.zeros(4), effort):
-        output = push(rotors, row, 10.0**exponent)
-        assert np.all((output.computed >= 0.0) & (output.computed <= 30.0))
-
-
-@given(rows, random_limits, lags)
-def test_thrust_and_velocity_commands_agree(effort, limits, lag_on):
-    by_effort = push(build(lag_on=lag_on, **limits), effort)
-    by_speed = build(lag_on=lag_on, command_interface='velocity', **limits).step(
-        Command(velocity=np.sqrt(np.maximum(effort, 0.0) / K)), STILL, 0.01, 0
-    )
-    np.testing.assert_allclose(by_speed.computed, by_effort.computed, rtol=1e-12)
 
 
 # Commands
@@ -440,38 +372,12 @@ def test_reset_of_some_draws_anew_and_leaves_the_others_alone(indices, limits):
     )
 
 
-def test_whole_reset_restores_the_state_at_construction():
-    rotors = build(batch=(3,), **RANGES)
-    commands = np.random.default_rng(0).uniform(0.0, 12.0, (5, 3, 4))
-
-    def run():
-        outputs = [push(rotors, row).computed for row in commands]
-        rotors.reset([0, 2])
-        return np.array([*outputs, *(push(rotors, row).computed for row in commands)])
-
-    first = run()
-    rotors.reset()
-    np.testing.assert_array_equal(run(), first)
-
-
 # Hard cases
 
 
 def test_negative_step_is_refused():
     with pytest.raises(ValueError, match=r'dt: expected at least 0 s, got -0\.01'):
         push(build(), [1.0] * 4, -0.01)
-
-
-@LAGS
-def test_no_time_constant_follows_at_once(lag_on):
-    rotors = build(time_constant_up=0.0, time_constant_down=0.0, lag_on=lag_on)
-    for effort in ([8.0, 1.0, 0.1, 10.0], [0.2, 9.0, 10.0, 0.1]):
-        np.testing.assert_allclose(push(rotors, effort, 1e-6).applied, effort, rtol=1e-14)
-
-
-def test_zero_thrust_range_gives_nothing():
-    rotors = build(min_thrust=0.0, max_thrust=0.0)
-    np.testing.assert_array_equal(push(rotors, [5.0, -5.0, np.nan, 0.0]).wrench, np.zeros(6))
 
 
 def test_wrench_of_a_batch_beyond_one_block_is_row_by_row():

@@ -57,13 +57,6 @@ def test_a_thrust_is_reached_and_its_command_is_found():
     np.testing.assert_allclose(of_speed(by_speed.command_for(wanted)), wanted, atol=2e-6)
 
 
-def test_max_thrust_holds():
-    rotors = Rotors(RotorsParams(**BASE, thrust_curve=CURVE, command_interface='velocity'))
-    output = rotors.step(Command(velocity=[1e4, 1e4]), STILL, 0.01, 0)
-    np.testing.assert_allclose(output.effort, 0.14, rtol=1e-5)
-    assert output.flags['saturated'].all()
-
-
 def test_a_table_is_linear_between_its_points():
     rotors = Rotors(RotorsParams(
         **BASE, thrust_curve=['0 0 1000 0.05 2000 0.15', '0 0.01 2000 0.2'],

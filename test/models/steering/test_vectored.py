@@ -142,16 +142,6 @@ def test_pods_that_push_the_wrong_way_turn_round_and_get_there():
     assert ticks <= 64
 
 
-def test_reversible_pods_push_back_at_once():
-    columns = azimuths(BOAT)
-    allocator = VectoredAllocator(columns, -40.0, MOST, angle_rate=1.0)
-    found = allocator.allocate(
-        columns[:, 1].sum(axis=0) * -35.0, np.zeros(3), np.zeros(3), 0.05
-    )
-    assert np.linalg.norm(found.residual) < 1e-9
-    assert np.all(found.effort < 0.0)
-
-
 @pytest.mark.parametrize(('present', 'expected'), [(0.0, 0.5), (-0.5, 0.5), (3.0, 1.2)])
 def test_an_angle_outside_its_range_turns_back_at_its_rate(present, expected):
     allocator = VectoredAllocator(
@@ -173,17 +163,6 @@ def test_without_joints_it_is_the_bounded_allocator():
         found = VectoredAllocator(columns, -1.0, upper).allocate(demand, np.zeros(4), np.zeros(4))
         np.testing.assert_allclose(found.effort, bounded.effort, atol=1e-6)
         np.testing.assert_array_equal(found.saturated, bounded.saturated)
-
-
-def test_some_are_steered_and_others_are_not():
-    columns = azimuths(BOAT)
-    columns[2, 0], columns[2, 1:] = columns[2, 2], 0.0
-    allocator = VectoredAllocator(columns, [0.0, 0.0, -80.0], MOST)
-    for demand in ([50.0, 20.0, 0], [-60.0, -20.0, 40.0]):
-        wrench = np.array([*demand[:2], 0.0, 0.2 * demand[1], -0.2 * demand[0], demand[2]])
-        found = allocator.allocate(wrench, np.zeros(3), np.zeros(3))
-        assert np.linalg.norm(found.residual) < 1e-9
-        assert found.angle[2] == 0.0
 
 
 def test_thrust_that_passes_its_axis_is_reckoned_with():

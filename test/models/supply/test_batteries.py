@@ -173,14 +173,6 @@ def test_a_command_within_reach_is_followed_to_the_last_digit():
         assert list(other.flags) == [f for f in one.flags if f not in ('low_voltage', 'empty')]
 
 
-def test_more_than_the_nominal_voltage_does_not_pass_the_limits():
-    cell = battery(open_circuit_voltage='16.8', internal_resistance=0.0)
-    model = rotors(cell, command_interface='throttle')
-    for throttle, thrust in ((0.5, 5.0 * (16.8 / 14.8) ** 2), (1.0, 10.0)):
-        output = model.step(Command(position=[throttle] * 4), STILL, 0.01, 0)
-        np.testing.assert_allclose(output.applied, thrust, rtol=1e-12)
-
-
 def test_the_cut_off_holds_the_voltage_and_thrust_ends_gently():
     model, command = rotors(), Command(effort=[6.0] * 4)
     outputs = [model.step(command, STILL, 0.05, i) for i in range(5000)]
@@ -203,15 +195,6 @@ def test_the_cut_off_holds_the_voltage_and_thrust_ends_gently():
     assert np.all(np.diff(charge) <= 0.0)
     assert voltage[-1] == pytest.approx(12.0, rel=2e-3)
     assert outputs[begin].flags['saturated'].all()
-
-
-def test_a_demand_beyond_any_voltage_takes_half_of_it_at_most():
-    cell = battery(open_circuit_voltage='16', internal_resistance=2.0, cut_off_voltage=0.0)
-    output = rotors(cell).step(Command(effort=[10.0] * 4), STILL, 0.01, 0)
-    voltage, current, _ = (row[0] for row in output.batteries)
-    assert 8.0 * (1.0 - 1e-9) <= voltage < 16.0
-    assert voltage * current == pytest.approx(power_of(output.applied), rel=1e-9)
-    assert 0.0 < output.applied[0] < 10.0
 
 
 def test_batteries_of_a_group_are_apart_and_an_actuator_may_have_none():

@@ -88,13 +88,6 @@ def test_a_file_of_two_motors():
     assert (second.propellant_mass, second.total_mass) == (0.18, 0.31)
 
 
-def test_impulse_peak_and_fuel_rate_by_hand():
-    motor = motor_named(MOTORS, 'T11')
-    assert motor.total_impulse == pytest.approx(11.0, rel=1e-15)
-    assert motor.max_thrust == 20.0
-    assert motor.max_fuel_rate == pytest.approx(20.0 * 0.022 / 11.0, rel=1e-15)
-
-
 @pytest.mark.parametrize('name', ['T11', 'P90'])
 @pytest.mark.parametrize('dt', [0.01, 0.37, 5.0])
 def test_a_booster_made_of_a_file_gives_its_impulse_and_burns_its_propellant(name, dt):

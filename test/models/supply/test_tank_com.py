@@ -31,14 +31,3 @@ def test_without_a_way_it_stays():
     model = tanks(com_empty=[0.0, 0.0, 0.0])
     model.draw(np.array([7.0]))
     np.testing.assert_array_equal(model.state().com, [[0.0, 0.0, 1.5]])
-
-
-def test_each_of_a_batch_has_its_own():
-    model = tanks((2,), names=['a', 'b'], com_empty=[[0.2, 0.0, -0.5], [0.0, 0.0, 0.0]],
-                  com=[[0.0, 0.0, 1.5], [1.0, 0.0, 0.0]], rotation=[QUARTER, np.eye(3)])
-    model.draw(np.array([[10.0, 10.0], [0.0, 10.0]]))
-    com = model.state().com
-    assert com.shape == (2, 2, 3)
-    np.testing.assert_allclose(com[0], [[0.0, 0.2, 1.0], [1.0, 0.0, 0.0]], atol=1e-15)
-    np.testing.assert_allclose(com[1], [[0.0, 0.0, 1.5], [1.0, 0.0, 0.0]], atol=1e-15)
-    assert tanks((4,), com_empty=[0.0, 0.0, 0.0]).state().com.shape == (4, 1, 3)

@@ -77,10 +77,3 @@ def test_no_tanks_at_all():
     model = Tanks(TanksParams())
     assert model.draw(np.empty(0)) is None
     assert model.state().mass.shape == (0,)
-
-
-def test_each_member_of_a_batch_has_its_own_propellant():
-    model = tanks((3,), names=['a', 'b'], capacity=[10.0, 20.0])
-    model.draw(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 60.0]]))
-    np.testing.assert_array_equal(model.propellant, [[9, 18], [7, 16], [5, 0]])
-    assert model.state().inertia.shape == (3, 2, 3, 3)

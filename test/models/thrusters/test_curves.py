@@ -233,35 +233,6 @@ def test_table_agrees_with_numpy(rows, speed):
 # Properties and hard cases.
 
 
-@pytest.mark.parametrize(
-    'curve',
-    [
-        pytest.param(BASIC, id='basic'), pytest.param(PROPELLER, id='propeller'),
-        pytest.param(
-            {**DEAD, 'rotor_constant_left': 0.002, 'delta_left': -80.0}, id='dead_zone'
-        ),
-        pytest.param(
-            {'conversion': 'linear_interp', 'input_values': '-9 -4 4 9', 'output_values':
-             '-7 -1 1 7'}, id='linear_interp',
-        ),
-    ],
-)
-@given(speed=speeds, advance=st.floats(-3.0, 3.0))
-def test_mirrored_speed_mirrors_the_thrust(curve, speed, advance):
-    model = curves(**curve)
-    assert thrust(model, -speed, -advance) == pytest.approx(
-        -thrust(model, speed, advance), rel=1e-12, abs=1e-12
-    )
-
-
-def test_stream_against_a_batch_of_speeds():
-    model = curves(names=['a', 'b'], **PROPELLER)
-    speed = np.linspace(-50.0, 50.0, 12).reshape(3, 2, 2)
-    still = model.thrust(speed, np.zeros(2))
-    np.testing.assert_allclose(model.thrust(speed), still, rtol=1e-12)
-    assert model.thrust(speed[0, 0], np.ones((5, 2))).shape == (5, 2)
-
-
 def test_close_knots_do_not_overflow():
     model = curves(
         conversion='linear_interp', input_values='-1 0 5e-324 1', output_values='-1e12 0 1e12 1e12'

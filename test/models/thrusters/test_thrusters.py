@@ -78,13 +78,6 @@ def settled(model: Thrusters, command: Command, body: BodyState = STILL):
     return output
 
 
-def merged(rows: list[dict]) -> dict:
-    fallback = {'dynamics': 'zero_order', 'conversion': 'basic', 'input_values': '',
-                'output_values': '', 'direction': 1}
-    keys = {key for row in rows for key in row}
-    return {key: [row.get(key, fallback.get(key, 0.0)) for row in rows] for key in keys}
-
-
 def params_of(n=1, **settings):
     """Return the configuration of the lagging thrusters above with other efficiencies."""
     return ThrustersParams(names=[f't{i}' for i in range(n)], **LAG, **SQUARE, **settings)
@@ -168,19 +161,6 @@ def test_order_of_the_pipeline():
     assert output.flags['saturated'].tolist() == [False]
 
 
-def test_wrench_is_force_and_moment_at_the_position():
-    model = thrusters(
-        2, **SQUARE, position=[0.0, 0.5, 0.0, -0.2, 0.0, 0.1],
-        axis=[2.0, 0.0, 0.0, 0.0, 0.0, -1.0], moment_constant=[0.0, 0.03], direction=[1, -1],
-    )
-    output = model.step(velocity(10.0, 20.0), STILL, 0.01, 0)
-    np.testing.assert_allclose(output.forces, [[0.2, 0.0, 0.0], [0.0, 0.0, -0.8]], rtol=1e-15)
-    # Moments: r x F of both; the left-handed one leaves its torque along its axis.
-    np.testing.assert_allclose(
-        output.wrench, [0.2, 0.0, -0.8, 0.0, -0.16, -0.1 - 0.03 * 0.8], rtol=1e-12, atol=1e-15
-    )
-
-
 def test_stream_along_the_axis_takes_thrust():
     model = thrusters(**PROPELLER, position=[0.0, 2.0, 0.0], moment_constant=0.3)
     body = BodyState(velocity=np.array([1.0, 0.5, 0.0]), angular_velocity=np.array([4, 5, -0.25]))
@@ -202,19 +182,6 @@ def test_body_turns_against_the_hand_of_the_propeller(coefficient):
 
 
 # Commands.
-
-
-@pytest.mark.parametrize('kind', KINDS)
-@pytest.mark.parametrize('wanted', [-6.0, -0.5, 0.0, 0.5, 9.0])
-def test_commanded_thrust_is_where_it_settles(kind, wanted):
-    model = thrusters(
-        **kind, command_interface='effort', gain=-2.5, propeller_efficiency=0.8,
-        thrust_efficiency=0.7,
-    )
-    body = BodyState(velocity=np.array([0.7, 0.0, 0.0]))
-    output = settled(model, effort(wanted), body)
-    assert output.applied[0] == pytest.approx(wanted, rel=1e-9, abs=1e-12)
-    assert output.flags['saturated'].tolist() == [False]
 
 
 def test_fault_is_not_made_up_for():
@@ -240,16 +207,6 @@ def test_unreachable_thrust_is_the_nearest_and_flagged(settings, wanted, reached
     assert output.flags['saturated'].tolist() == [True]
 
 
-@pytest.mark.parametrize('settings', [
-    pytest.param({'gain': 0.0}, id='no gain'),
-    pytest.param({'thrust_efficiency': 0.0}, id='no thrust'),
-    pytest.param({'propeller_efficiency': 0.0}, id='no speed'),
-])
-def test_thruster_that_cannot_push_rests(settings):
-    output = settled(thrusters(**SQUARE, **settings, command_interface='effort'), effort(5.0))
-    assert (output.applied[0], output.velocity[0]) == (0.0, 0.0)
-
-
 def test_speed_beyond_the_table_is_flagged():
     model = thrusters(**{**TABLE, 'time_constant': 0.0})
     assert model.step(velocity(151.0), STILL, 0.1, 0).flags['off_curve'].tolist() == [True]
@@ -257,28 +214,6 @@ def test_speed_beyond_the_table_is_flagged():
 
 
 # Efficiencies, reset.
-
-
-def test_a_live_efficiency_stays_after_a_reset():
-    model = thrusters(2, **LAG, **SQUARE, thrust_efficiency=[0.9, 0.8])
-    settled(model, velocity(80.0, 80.0))
-    faults = {'thrust_efficiency': 0.5, 'propeller_efficiency': [1.0, 0.0]}
-    model.retune(params_of(2, **faults))
-    model.reset()
-    np.testing.assert_array_equal(model.rotor_speed, [0.0, 0.0])
-    assert model.degraded.tolist() == [True, True]
-    output = settled(model, velocity(80.0, 80.0))
-    np.testing.assert_allclose(output.velocity, [80.0, 0.0], rtol=1e-12)
-    np.testing.assert_allclose(output.applied, [6.4, 0.0], rtol=1e-12)
-
-
-def test_efficiency_does_not_touch_the_state():
-    model = thrusters(**LAG, **SQUARE)
-    settled(model, velocity(80.0))
-    model.retune(params_of(propeller_efficiency=0.0, thrust_efficiency=0.0))
-    model.step(velocity(80.0), STILL, 0.1, 0)
-    model.retune(params_of())
-    assert model.step(velocity(80.0), STILL, 0.1, 1).velocity[0] == pytest.approx(80.0, rel=1e-12)
 
 
 # Configuration.
@@ -299,41 +234,6 @@ def settled_in(model: Thrusters, command: float, dt: float) -> float:
 
 
 # Properties.
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from([{**LAG, **SQUARE}, YOERGER, BESSA, TABLE, PROPELLER]),
-            st.floats(-100.0, 100.0), st.floats(-1.0, 1.0),
-        ),
-        min_size=1, max_size=6,
-    ),
-    st.sampled_from(['velocity', 'effort']),
-)
-def test_array_is_one_thruster_each(rows, interface):
-    common = {'command_interface': interface, 'min_thrust': -40.0, 'max_thrust': 40.0}
-    body = BodyState(velocity=np.array([0.5, 0.2, 0.0]), angular_velocity=np.array([0, 0.1, 0.3]))
-    array = thrusters(
-        len(rows), **merged([row for row, _, _ in rows]), **common, moment_constant=0.02,
-        position=[x for _, _, y in rows for x in (0.1, y, 0.0)],
-    )
-    each = [
-        thrusters(**row, **common, moment_constant=0.02, position=[0.1, y, 0.0])
-        for row, _, y in rows
-    ]
-    for tick in range(3):
-        commands = [value * (1 - tick) for _, value, _ in rows]
-        output = array.step(Command(**{interface: np.array(commands)}), body, 0.05, tick)
-        alone = [
-            model.step(Command(**{interface: np.array([value])}), body, 0.05, tick)
-            for model, value in zip(each, commands, strict=True)
-        ]
-        np.testing.assert_allclose(output.applied, [o.applied[0] for o in alone], rtol=1e-12)
-        np.testing.assert_allclose(output.velocity, [o.velocity[0] for o in alone], rtol=1e-12)
-        np.testing.assert_allclose(
-            output.wrench, sum(o.wrench for o in alone), rtol=1e-12, atol=1e-12
-        )
 
 
 @pytest.mark.parametrize('kind', KINDS)

@@ -45,30 +45,8 @@ def coefficients(output, speed, velocity):
 
 # Smogeli (Control of Marine Propellers, 2006), of the same series: KT and KQ ahead and astern, and
 # a propeller of 4 m at 2.05 1/s that pushes 490 kN with 295 kN m.
-def test_at_rest_in_the_water_it_is_as_published():
-    unit = DENSITY * DIAMETER**4
-    for speed, thrust, torque in ((2.0 * np.pi, 0.445, 0.0666), (-2.0 * np.pi, -0.347, -0.0628)):
-        output = stepped(speed, 0.0)
-        assert output.wrench[0] / unit == pytest.approx(thrust, abs=5e-4)
-        assert -output.wrench[3] / (unit * DIAMETER) == pytest.approx(torque, abs=5e-5)
-    large = stepped(2.05 * 2.0 * np.pi, 0.0, made(**{**PROPELLER, 'propeller_diameter': 4.0}))
-    assert large.wrench[0] == pytest.approx(490e3, rel=0.003)
-    assert -large.wrench[3] == pytest.approx(295e3, rel=0.005)
-
-
 # The polynomials of Oosterveld and van Oossanen (Further computer-analyzed data of the Wageningen
 # B-screw series, 1975) for the same propeller: advance ratio, KT and KQ.
-@pytest.mark.parametrize(('ratio', 'thrust', 'torque'), [
-    (0.0, 0.45474, 0.067538), (0.2, 0.39193, 0.059423), (0.4, 0.31425, 0.04921),
-    (0.6, 0.22555, 0.03727), (0.8, 0.12973, 0.023973), (1.0, 0.03067, 0.009692),
-])
-def test_ahead_it_is_the_propeller_of_the_open_water_polynomials(ratio, thrust, torque):
-    unit = DENSITY * DIAMETER**4
-    output = stepped(2.0 * np.pi, ratio * DIAMETER)
-    assert output.wrench[0] / unit == pytest.approx(thrust, abs=0.017)
-    assert -output.wrench[3] / (unit * DIAMETER) == pytest.approx(torque, abs=0.001)
-
-
 @pytest.mark.parametrize('degrees', range(-180, 180, 7))
 def test_every_quadrant_is_that_of_the_series(degrees):
     angle = np.radians(degrees + 0.2)
@@ -237,22 +215,6 @@ def test_thrust_near_the_surface_is_that_of_minsaas(depth, left):
     if depth > -0.4:
         assert output.applied[0] == pytest.approx(10.0 * left, rel=1e-9)
     assert output.wrench[3] == pytest.approx(-0.02 * output.applied[0])
-
-
-def test_of_a_tilted_hull_one_thruster_is_out_of_the_water():
-    model = made(
-        'ab', **SQUARE, surface_loss=True, position=[[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]]
-    )
-    body = {'height': np.array(0.0), 'up': np.array([0.6, 0.0, 0.8])}
-    np.testing.assert_allclose(stepped(100.0, 0.0, model, **body).applied, [0.0, 10.0])
-
-
-def test_robots_of_one_tilt_may_be_at_heights_of_their_own():
-    model = made('ab', (3,), **SQUARE, surface_loss=[True, False])
-    body = {'height': np.array([0.0, -1.0, 1.0]), 'up': UP}
-    np.testing.assert_allclose(
-        stepped(100.0, 0.0, model, **body).applied, [[3.25, 10.0], [10.0, 10.0], [0.0, 10.0]]
-    )
 
 
 def test_without_a_height_and_off_nothing_is_lost():
