@@ -7,6 +7,7 @@ import itertools
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from flown_vehicle import (
@@ -106,15 +107,31 @@ def test_altitude_and_speed_that_do_not_agree_are_not_a_flight():
     assert vehicle.phases == ['launch']
 
 
-@pytest.mark.parametrize(('fault', 'rate'), few_of([
-    pytest.param(lambda t: 60.0 if t < 0.1 else 0.0, RATE, id='knock'),
-    pytest.param(lambda t: 30.0 if t < 1.0 else 0.0, RATE, id='a second of noise'),
-    pytest.param(lambda t: 30.0, 50, id='wrong for good'),
-    pytest.param(lambda t: 6.0, RATE, id='offset'),
+@pytest.mark.parametrize('fault', few_of([
+    pytest.param(lambda t: 60.0 if t < 0.1 else 0.0, id='knock'),
+    pytest.param(lambda t: 30.0 if t < 1.0 else 0.0, id='a second of noise'),
+    pytest.param(lambda t: 30.0, id='wrong for good'),
+    pytest.param(lambda t: 6.0, id='offset'),
 ], 2))
-def test_acceleration_that_a_live_altitude_denies_is_no_liftoff(fault, rate):
-    vehicle = armed(BOTH, params=TIMED, rate=rate)
+def test_acceleration_that_a_live_altitude_denies_is_no_liftoff(fault):
+    vehicle = armed(BOTH, params=TIMED)
     vehicle.fly(LONG, lambda t: (0.0, 0.0, fault(t) if t >= 0.0 else 0.0))
+    assert vehicle.phases == ['launch']
+    assert vehicle.fired == []
+
+
+@pytest.mark.parametrize('rate', [25, 100])
+@pytest.mark.parametrize('noise', few_of([0.3, 0.01, 1.0], 1))
+@pytest.mark.parametrize(('force', 'drift'), few_of([(15.0, 0.0), (60.0, 2.0), (30.0, 0.5)], 2))
+def test_force_that_stays_on_the_pad_beside_noise_of_an_altitude_is_no_liftoff(
+    force, drift, noise, rate
+):
+    """It was a long burn with a blocked port: the timer fired both charges on the pad."""
+    rng, vehicle = np.random.default_rng(1), armed(BOTH, params=TIMED, rate=rate)
+    vehicle.fly(30.0, lambda t: (
+        rng.normal(0.0, 0.3), 0.0,
+        (force + drift * t if t >= 0.0 else 0.0) + rng.normal(0.0, noise),
+    ))
     assert vehicle.phases == ['launch']
     assert vehicle.fired == []
 

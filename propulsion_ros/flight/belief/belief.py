@@ -41,6 +41,8 @@ _DEAD_VARIANCE = 0.006  # or shows zeros, as a dead accelerometer does [m^2/s^4]
 _OFFSET = 0.8  # or the same weak force, larger than an offset, that no drag is, as one of a wrong
 # range does, until it changes by more than that [m/s^2];
 _DEAD_SHARES = (0.09, 0.02)  # beside a height that rests, or else, where a free fall is the same
+_STRONG = 2.0 * STANDARD_GRAVITY - WEAK  # or, beside a height that rests, a force that no rest has,
+_STEADY, _STUCK_SHARE, _STUCK_SIGMA = 0.1, 0.5, 0.3  # steadier than of a motor; share; [m/s^2]
 _PORT = 3e-4  # error of a static port by the square of the speed [s^2/m], as it moves for 1 s
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half,
 _DRAG_TIME = 8.0  # for so long [s]
@@ -458,17 +460,24 @@ class Belief:
         """Return the likelihood of a reading of what is blocked or dead, and shows nothing new."""
         if channel is Channel.FORCE:
             off = value - self._weak_force
-            if not abs(off) < _OFFSET:
+            if not abs(off) < max(_OFFSET, _STEADY * value):
                 self._weak_force, self._weak_time = value, 0.0
             self._weak_time += weight * ALIKE[channel]
             # Without a height nothing contradicts a free fall.
-            if self._weak_force > WEAK or not self._track.is_proven:
+            if not self._track.is_proven:
                 return 0.0
+            is_long = self._weak_time >= _LEVEL_TIME
+            rests = self._is_rest & self._is_sound[Channel.HEIGHT]
+            if self._weak_force > _STRONG:
+                # It may drift.
+                self._weak_force += off * min(weight * ALIKE[channel] / _LEVEL_TIME, 1.0)
+                sigma = _STUCK_SIGMA * (1.0 + _STEADY * value)
+                stuck = _STUCK_SHARE * _normal(off, sigma**2) if is_long else 0.0
+                return np.where(rests, stuck, 0.0)
             if self._weak_force < _OFFSET:
                 off = value
-            elif self._weak_time < _LEVEL_TIME:
+            elif self._weak_force > WEAK or not is_long:
                 return 0.0
-            rests = self._is_rest & self._is_sound[Channel.HEIGHT]
             return np.where(rests, *_DEAD_SHARES) * _normal(off, _DEAD_VARIANCE)
         if channel is Channel.SPEED:
             return 0.0
