@@ -31,7 +31,6 @@ ROOMS = {
     'models.body': PURE,
     'models': PURE,
     'flight.phases': PURE,
-    'flight.motion': PURE,
     'flight.belief': PURE,
     'flight.events': PURE,
     'flight.pyros': PURE,

@@ -15,9 +15,9 @@ from propulsion_ros.flight.event_runner import EventRunner
 from propulsion_ros.flight.events.controllers import ControlOutput, PidSpec
 from propulsion_ros.flight.events.events import EventFired, EventSpec
 from propulsion_ros.flight.events.permits import Permits
+from propulsion_ros.flight.events.signs import Climb, LiveValue
 from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
-from propulsion_ros.flight.motion.signs import Climb, LiveValue
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import (
     Duty,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from propulsion_ros.flight.motion.signs import LiveValue, Slope
+from propulsion_ros.flight.events.signs import LiveValue, Slope
 from propulsion_ros.flight.phases.progress import Mark
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from propulsion_ros.flight.motion.signs import LiveValue, Slope
+from propulsion_ros.flight.events.signs import LiveValue, Slope
 
 NAN = math.nan
 S = 1_000_000_000

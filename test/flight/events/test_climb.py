@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.motion.signs import Climb
+from propulsion_ros.flight.events.signs import Climb
 
 
 @pytest.mark.parametrize(('altitude', 'is_climb'), [
