@@ -117,3 +117,13 @@ def test_what_settles_while_it_rests_is_never_seen_to_fly(offset, tau, in_air):
     assert held[-1] > 0.9
     if not in_air:
         assert min(held) > 0.9
+
+
+@pytest.mark.parametrize('away', [-1.0, 0.0, 0.3, 30.0, math.inf])
+def test_what_flew_and_rests_is_held_however_short_ago_it_flew(away):
+    rng, watch = np.random.default_rng(1), MotionWatch(5.0)
+    watch.begin(in_air=True, held=0.0, away=away)
+    assert watch.held <= 0.021
+    for i in range(120):
+        watch.update(10**9 + i * 50_000_000, Readings(rng.normal(0.0, 0.3)), learns=False)
+    assert watch.held > 0.99
