@@ -200,8 +200,8 @@ class Belief:
             prior *= np.where(is_held, held / known, (1.0 - held) / (1.0 - known))
         self._shares: FloatArray = np.maximum(prior, _LEAST)
         self._begins_in_air = in_air
-        self._level_height = self._weak_force = math.nan
-        self._lit_time = self._scatter = self._weak_time = 0.0
+        self._level_height = self._same_force = math.nan
+        self._lit_time = self._scatter = self._same_time = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
         self._track.reset()
 
@@ -459,24 +459,24 @@ class Belief:
     def _stays(self, channel: Channel, value: float, weight: float) -> FloatArray | float:
         """Return the likelihood of a reading of what is blocked or dead, and shows nothing new."""
         if channel is Channel.FORCE:
-            off = value - self._weak_force
+            off = value - self._same_force
             if not abs(off) < max(_OFFSET, _STEADY * value):
-                self._weak_force, self._weak_time = value, 0.0
-            self._weak_time += weight * ALIKE[channel]
+                self._same_force, self._same_time, off = value, 0.0, 0.0
+            self._same_time += weight * ALIKE[channel]
             # Without a height nothing contradicts a free fall.
             if not self._track.is_proven:
                 return 0.0
-            is_long = self._weak_time >= _LEVEL_TIME
+            is_long = self._same_time >= _LEVEL_TIME
             rests = self._is_rest & self._is_sound[Channel.HEIGHT]
-            if self._weak_force > _STRONG:
+            if self._same_force > _STRONG:
                 # It may drift.
-                self._weak_force += off * min(weight * ALIKE[channel] / _LEVEL_TIME, 1.0)
+                self._same_force += off * min(weight * ALIKE[channel] / _LEVEL_TIME, 1.0)
                 sigma = _STUCK_SIGMA * (1.0 + _STEADY * value)
                 stuck = _STUCK_SHARE * _normal(off, sigma**2) if is_long else 0.0
                 return np.where(rests, stuck, 0.0)
-            if self._weak_force < _OFFSET:
+            if self._same_force < _OFFSET:
                 off = value
-            elif self._weak_force > WEAK or not is_long:
+            elif self._same_force > WEAK or not is_long:
                 return 0.0
             return np.where(rests, *_DEAD_SHARES) * _normal(off, _DEAD_VARIANCE)
         if channel is Channel.SPEED:

@@ -617,3 +617,16 @@ def test_hardly_a_flight_of_any_speed_is_taken_for_rest():
         )
         wrong += held > 0.3
     assert wrong <= 2
+
+
+@pytest.mark.parametrize('force', [20.0, 30.0, 60.0])
+@pytest.mark.parametrize('seed', [1, 2])
+def test_force_that_is_strong_from_its_first_reading_on_is_no_departure(force, seed):
+    rng, watch = np.random.default_rng(seed), MotionWatch(5.0)
+    for i in range(750):
+        felt = (0.0, 0.0, force + rng.normal(0.0, 0.3)) if i >= 125 else (math.nan,) * 3
+        watch.update(
+            10**9 + i * 40_000_000, Readings(rng.normal(0.0, 0.3), force=felt), learns=False
+        )
+        assert watch.departure is None
+    assert watch.held > 0.5
