@@ -122,21 +122,21 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
     Raises `SourceError` naming the XML path of what is missing.
     """
     dialect, element = _DIALECTS[family], _element(family)
-    rows = []
+    rows: dict[int, Tag] = {}
     for plugin in plugins:
         path = f'gazebo/{path_step("plugin", plugin.get("name"))}'
         row = dataclasses.replace(read_tag(plugin, path), key=element, name='')
         for key in dialect.required:
             if not row.all(key):
                 raise SourceError(f'{path}/{key}', f'is missing, each of the {family} needs it')
-        rows.append((_number(row, dialect), row))
-        if rows[-1][0] in (number for number, _ in rows[:-1]):
+        number = _number(row, dialect)
+        if number in rows:
             raise SourceError(f'{path}/{dialect.number}', 'is that of another; give it its own')
-    rows.sort(key=lambda row: row[0])
+        rows[number] = row
     path = f'gazebo/plugin[filename={plugins[0].get("filename")}]'
     # A robot of the original pushes as it does there, by the end of each step.
     value = Tag('step_value', 'end', path)
-    return Tag('plugin', '', path, family, (value, *(row for _, row in rows)))
+    return Tag('plugin', '', path, family, (value, *(rows[number] for number in sorted(rows))))
 
 
 def translated(row: Tag, family: str, notes: list[str]) -> Tag:

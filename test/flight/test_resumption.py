@@ -43,7 +43,7 @@ YESTERDAY = -86_400.0
 SOON, LATER = 0.82, 2.42
 """When a climb by altitude alone is resumed after a boot [s]: certain for 0.4 s; for 2 s."""
 AT_ONCE = 0.4
-"""When what was away so shortly that it has hardly landed [s]."""
+"""When what was away for a second is resumed by its record alone [s]."""
 WILD = (
     (900.0, 300.0, -50.0), (-700.0, -200.0, 90.0), (1200.0, 80.0, -9.0), (400.0, -90.0, -30.0),
 )

@@ -26,6 +26,8 @@ class Channel(IntEnum):
 ALIKE = (0.1, 0.5, 0.1)
 """Errors of a channel are alike for so long [s]: what comes faster is no further evidence."""
 
+DOUBT = 0.02
+"""Least doubt of what was believed before a restart, where it may be long ago."""
 WEAK = 3.5
 """What rests shows no less, unless its accelerometer is dead or of a wrong range [m/s^2]."""
 
@@ -41,8 +43,9 @@ _DEAD_VARIANCE = 0.006  # or shows zeros, as a dead accelerometer does [m^2/s^4]
 _OFFSET = 0.8  # or the same weak force, larger than an offset, that no drag is, as one of a wrong
 # range does, until it changes by more than that [m/s^2];
 _DEAD_SHARES = (0.09, 0.02)  # beside a height that rests, or else, where a free fall is the same
-_STRONG = 2.0 * STANDARD_GRAVITY - WEAK  # or, beside a height that rests, a force that no rest has,
-_STEADY, _STUCK_SHARE, _STUCK_SIGMA = 0.1, 0.5, 0.3  # steadier than of a motor; share; [m/s^2]
+_STRONG = 2.0 * STANDARD_GRAVITY - WEAK  # what nothing at rest shows [m/s^2]: it is stuck if it
+_STEADY = 0.1  # changes by a smaller share within `_LEVEL_TIME`, as that of no motor does
+_STUCK_SHARE, _STUCK_SIGMA = 0.5, 0.3  # of that, beside a height at rest; its noise [m/s^2]
 _PORT = 3e-4  # error of a static port by the square of the speed [s^2/m], as it moves for 1 s
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half,
 _DRAG_TIME = 8.0  # for so long [s]
@@ -179,10 +182,10 @@ class Belief:
         self._drawn_speed = self._speed * (1.0 - keeps)
         self._speed_growth = self._speed_spread**2 * (1.0 - keeps**2)
 
-    def reset(self, *, in_air: bool = False, held: float = 0.0, doubt: float = 0.02) -> None:
-        """Begin anew: on the pad, or in the air, where it is held with a probability.
+    def reset(self, *, in_air: bool = False, held: float = 0.0, doubt: float = DOUBT) -> None:
+        """Begin anew on the pad, or in the air.
 
-        That is doubted with at least another.
+        There it is held with a probability, which is at least ``doubt`` off 0 and 1.
         """
         is_held = self._is_held
         spread = np.where(is_held, _AIR_SPREAD if in_air else _PAD_SPREAD, _AIR_SPREAD)
@@ -462,7 +465,8 @@ class Belief:
             off = value - self._same_force
             if not abs(off) < max(_OFFSET, _STEADY * value):
                 self._same_force, self._same_time, off = value, 0.0, 0.0
-            self._same_time += weight * ALIKE[channel]
+            seconds = weight * ALIKE[channel]
+            self._same_time += seconds
             # Without a height nothing contradicts a free fall.
             if not self._track.is_proven:
                 return 0.0
@@ -470,7 +474,7 @@ class Belief:
             rests = self._is_rest & self._is_sound[Channel.HEIGHT]
             if self._same_force > _STRONG:
                 # It may drift.
-                self._same_force += off * min(weight * ALIKE[channel] / _LEVEL_TIME, 1.0)
+                self._same_force += off * seconds / _LEVEL_TIME
                 sigma = _STUCK_SIGMA * (1.0 + _STEADY * value)
                 stuck = _STUCK_SHARE * _normal(off, sigma**2) if is_long else 0.0
                 return np.where(rests, stuck, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from propulsion_ros.flight.belief.belief import ALIKE, WEAK, Belief, Channel, Reckoned
+from propulsion_ros.flight.belief.belief import ALIKE, DOUBT, WEAK, Belief, Channel, Reckoned
 from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, STILL, Departure, DepartureWatch
 from propulsion_ros.flight.belief.feed import BENDS, MOVES, WINDOW_NS, Feed, Mean, Readings
 from propulsion_ros.flight.belief.settling import Settling
@@ -19,7 +19,7 @@ _HIGH, _LEVEL = 100.0, 1.0  # a level height so far up may be that of a blocked 
 _OFF_LEVEL = 5.0  # but not one that moves so far [m]
 _LANDS = 5.0  # the slowest descent from there [m/s]
 _LIKELY_TIME = 2.0  # where it was likely for so long [s]
-_LANDED, _RESTART = 0.002, 0.02  # doubt after a restart: by the time away [1/s], at most
+_LANDED = 0.002  # doubt after a restart by the time away [1/s]
 _LONGEST_NS = 100_000_000  # after which time passes without a reading
 
 
@@ -82,7 +82,7 @@ class MotionWatch:
         """
         self.has_rested = in_air and is_supported
         in_air = in_air and not is_supported
-        self._belief.reset(in_air=in_air, held=held, doubt=min(_LANDED * away, _RESTART))
+        self._belief.reset(in_air=in_air, held=held, doubt=min(_LANDED * away, DOUBT))
         self._settling.begin(may_settle=may_settle, in_air=in_air)
         self._departure.reset(in_air=in_air)
         for feed in self._feeds:
@@ -153,8 +153,8 @@ class MotionWatch:
             Whether a liftoff was seen, so that a level height far up may be that of a blocked port.
         """
         self._departure.feel(now_ns, readings.force)
-        is_unsettled = self._settling.holds(now_ns, readings.height)
-        height = math.nan if is_unsettled else readings.height
+        is_of_use = not self._settling.holds(now_ns, readings.height)
+        height = readings.height if is_of_use else math.nan
         values = (height,), (readings.speed,), readings.force, readings.rate
         # A coarse height stays where it is, and a force that lives agrees.
         is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns) and not self._is_dead

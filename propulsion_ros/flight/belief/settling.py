@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from propulsion_ros.flight.belief.belief import ALIKE, Channel
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -18,7 +19,6 @@ _PUSHES = np.array([2.0, 2.0, 30.0])  # which changes them so much in a second [
 _FREE = 0.5  # share of what moves freely
 _STRAYS = 1.0  # growth of the variance of where it ends, as in wind [m^2/s]
 _FROM, _GLITCH = 1000.0, 0.01  # so far off it may begin [m]; share of readings that are anything
-_ALIKE = 0.1  # readings sooner after each other have the same error [s]
 _AWAY = 5.0  # what is nearer to where it ends is of use [m],
 _DOUBTED = 0.3  # and what settles so improbably,
 _EXCLUDED = 0.01  # or so improbably that it is not asked again
@@ -66,7 +66,7 @@ class Settling:
         elif now_ns > self._last_ns:
             dt, self._last_ns = (now_ns - self._last_ns) * 1e-9, now_ns
             self._advance(dt)
-            self._take(height, min(dt / _ALIKE, 1.0))
+            self._take(height, min(dt / ALIKE[Channel.HEIGHT], 1.0))
         settling = slice(len(_SETTLES))
         away = np.abs(self._state[settling, 0] - self._state[settling, 1]) > _AWAY
         self._share = float(self._odds[settling] @ away)
