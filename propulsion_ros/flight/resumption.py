@@ -168,6 +168,7 @@ class Resumption:
         self._heartbeat_age, self._least_age = heartbeat_age, least_age
         self._trusts_stamps = trusts_stamps
         self._begun_ns: int | None = None
+        self._flew_shortly_ago = heartbeat_age < _FRESH
         time = params.resume_time
         self._rests, self._flies, self._may_fly = Dwell(time), Dwell(time), Dwell(time)
 
@@ -225,6 +226,8 @@ class Resumption:
         """
         if self._begun_ns is None:
             self._begun_ns = clock_ns
+        if math.isfinite(self._heartbeat_age):
+            self._flew_shortly_ago = self._least_ns(clock_ns) < _FRESH * 1e9
         reason = self._age_reason(clock_ns, stamp_ns)
         if reason:
             return Verdict(Outcome.DROP, reason)
@@ -252,7 +255,7 @@ class Resumption:
         if self.is_aside:
             is_far = altitude > _CERTAIN_RISE
             return departure is not None and (departure.source == PUSH or is_far)
-        self.is_aloft = is_on and motion.is_believed and self._heartbeat_age < _FRESH
+        self.is_aloft = is_on and motion.is_believed and self._flew_shortly_ago
         return departure is not None or self.is_aloft
 
     def _goes_on(self, clock_ns: int, stamp_ns: int, motion: MotionWatch) -> bool:
@@ -273,7 +276,7 @@ class Resumption:
         It flew, without an apogee yet, less than a minute ago by the clock since boot: stamps
         after a boot may be those of a clock that was set, and its barometer may settle.
         """
-        return self.snapshot.phase is Phase.FLIGHT and self._heartbeat_age < _FRESH
+        return self.snapshot.phase is Phase.FLIGHT and self._flew_shortly_ago
 
     @property
     def _was_away_shortly(self) -> bool:

@@ -321,21 +321,27 @@ class Belief:
         return entered
 
     def _healed(self, moments: FloatArray, top: float) -> FloatArray:
-        """Return the moments of what healed: height, and speed in the air, are the track's."""
+        """Return the moments of what healed: height, and speed in the air, are the track's.
+
+        What is held has moved by its own speed since the last reading, not as a rocket might have.
+        """
         weight, acceleration = moments[:, 0], moments[:, 3]
-        height, speed = self._track.state[0] - top, self._track.state[1]
-        spread, flies = self._track.covariance, ~self._is_held
+        track, spread, flies = self._track, self._track.covariance, ~self._is_held
         known = moments[:, 2] / (weight + 1e-300)
         variance = np.maximum(moments[:, 8] / (weight + 1e-300) - known**2, _FLOOR[1])
         gain = np.where(flies, variance / (variance + spread[1, 1]), 0.0)
-        mean = known + gain * (speed - known)
+        mean = known + gain * (track.state[1] - known)
+        height = np.where(flies, track.state[0], track.shown[0] + known * track.age) - top
+        unknown = np.where(flies, spread[0, 0], track.shown[1] + variance * track.age**2)
         mean_speed = mean * weight
-        height_speed = (height * mean + gain * spread[0, 1]) * weight
+        height_speed = (
+            height * mean + np.where(flies, gain * spread[0, 1], variance * track.age)
+        ) * weight
         speed_square = (mean**2 + (1.0 - gain) * variance) * weight
         speed_push = np.where(flies, mean * acceleration, moments[:, 9])
         healed: FloatArray = np.array((
             weight, height * weight, mean_speed, acceleration,
-            (height**2 + spread[0, 0]) * weight, height_speed, height * acceleration,
+            (height**2 + unknown) * weight, height_speed, height * acceleration,
             height_speed, speed_square, speed_push,
             height * acceleration, speed_push, moments[:, 12],
         )).T

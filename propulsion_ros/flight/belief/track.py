@@ -24,6 +24,10 @@ class Track:
         Height [m], speed [m/s], acceleration [m/s^2] (3,).
     covariance : ndarray
         Of it (3, 3).
+    shown : tuple of float
+        Height [m] and its variance [m^2] as of the last reading that agreed.
+    age : float
+        Time since that [s].
     jumped : float
         By how much it has jumped in all [m].
     """
@@ -36,18 +40,19 @@ class Track:
         self.state: FloatArray = np.zeros(3)
         self.covariance: FloatArray = np.zeros((3, 3))
         self._agreed = -1
+        self.shown = 0.0, 0.0
         self.jumped = 0.0
         self._off = math.nan
-        self._age, self._interval = math.inf, 0.0
+        self.age, self._interval = math.inf, 0.0
 
     @property
     def is_proven(self) -> bool:
         """Whether several readings in a row agreed, the last one lately."""
-        return self._agreed >= _PROVEN and self._age < max(_OLD, _INTERVALS * self._interval)
+        return self._agreed >= _PROVEN and self.age < max(_OLD, _INTERVALS * self._interval)
 
     def advance(self, dt: float) -> None:
         """Let time pass [s]."""
-        self._age += dt
+        self.age += dt
         if self._agreed < 0:
             return
         decay = math.exp(-dt / _TIME)
@@ -75,15 +80,17 @@ class Track:
                 self._begin(height, variance)
             return abs(innovation)
         self._off = math.nan
-        self._interval, self._age = self._age, 0.0
+        self._interval, self.age = self.age, 0.0
         self._agreed += 1
         gain = self.covariance[:, 0] / total
         self.state = self.state + gain * innovation
         self.covariance = self.covariance - np.outer(gain, self.covariance[0])
+        self.shown = float(self.state[0]), float(self.covariance[0, 0])
         return abs(innovation)
 
     def _begin(self, height: float, variance: float) -> None:
         self.state = np.array([height, 0.0, 0.0])
         self.covariance = np.diag([variance, _SPEED**2, _SPREAD**2])
         self._agreed, self._off = 0, math.nan
-        self._interval, self._age = (0.0 if math.isinf(self._age) else self._age), 0.0
+        self._interval, self.age = (0.0 if math.isinf(self.age) else self.age), 0.0
+        self.shown = height, variance
