@@ -284,14 +284,20 @@ class Belief:
         return np.where(self._is_sound[Channel.HEIGHT], own, np.maximum(own, said))
 
     def _agrees(self) -> FloatArray:
-        """Return how well the speed of each hypothesis agrees with that of the height alone.
+        """Return how well each hypothesis agrees with what the height says by itself.
 
-        A height may come back elsewhere; a speed goes on. What is held has none to speak of.
+        What is held has no speed to speak of; a height may come back a little elsewhere.
         """
-        off = self._state[:, 1] - self._track.state[1]
-        variance = self._covariance[:, 1, 1] + self._track.covariance[1, 1]
-        agrees = (1.0 + off**2 / (_TAIL * variance)) ** (-0.5 * (_TAIL + 1.0))
-        return np.where(self._is_held, 1.0, agrees)
+        def tail(off: FloatArray, variance: FloatArray) -> FloatArray:
+            return np.asarray((1.0 + off**2 / (_TAIL * variance)) ** (-0.5 * (_TAIL + 1.0)))
+
+        state, spread, track = self._state, self._covariance, self._track
+        speed = tail(state[:, 1] - track.state[1], spread[:, 1, 1] + track.covariance[1, 1])
+        height = tail(
+            state[:, 0] - track.state[0],
+            spread[:, 0, 0] + track.covariance[0, 0] + _PAD_SPREAD**2,
+        )
+        return np.where(self._is_held, 1.0, speed) * height
 
     def _is_felt(self) -> NDArray[np.bool_]:
         """Return which hypotheses believe a force that is measured."""
@@ -424,7 +430,7 @@ class Belief:
         step = self._step(channel, value, weight)
         failed = np.log(
             0.25 / near * math.exp(-min(step / near, 300.0)) + 0.25 / far
-            + self._stays(channel, value, weight)
+            + self._stays(channel, value, spacing * ALIKE[channel])
         )
         is_sound = self._is_sound[channel]
         evidence = np.where(is_sound, sound, failed) - self._improbable(channel)
@@ -465,13 +471,12 @@ class Belief:
             step = min(step, self._track.take(value, 1.0 / weight))
         return float(step)
 
-    def _stays(self, channel: Channel, value: float, weight: float) -> FloatArray | float:
+    def _stays(self, channel: Channel, value: float, seconds: float) -> FloatArray | float:
         """Return the likelihood of a reading of what is blocked or dead, and shows nothing new."""
         if channel is Channel.FORCE:
             off = value - self._same_force
             if not abs(off) < max(_OFFSET, _STEADY * value):
                 self._same_force, self._same_time, off = value, 0.0, 0.0
-            seconds = weight * ALIKE[channel]
             self._same_time += seconds
             # Without a height nothing contradicts a free fall.
             if not self._track.is_proven:
@@ -480,7 +485,7 @@ class Belief:
             rests = self._is_rest & self._is_sound[Channel.HEIGHT]
             if self._same_force > _STRONG:
                 # It may drift.
-                self._same_force += off * seconds / _LEVEL_TIME
+                self._same_force += off * min(seconds / _LEVEL_TIME, 1.0)
                 sigma = _STUCK_SIGMA * (1.0 + _STEADY * value)
                 stuck = _STUCK_SHARE * _normal(off, sigma**2) if is_long else 0.0
                 return np.where(rests, stuck, 0.0)
@@ -492,7 +497,7 @@ class Belief:
         if channel is Channel.SPEED:
             return 0.0
         off = 0.0 if math.isnan(self._level_height) else value - self._level_height
-        self._level_height = value - off * (1.0 - min(weight * ALIKE[channel] / _LEVEL_TIME, 1.0))
+        self._level_height = value - off * (1.0 - min(min(seconds, ALIKE[channel]) / _LEVEL_TIME, 1.0))
         # In full, not as a share: what is blocked stays blocked, and pays once for that.
         return _LEVEL_SHARE * _normal(off, _LEVEL_VARIANCE)
 
