@@ -210,6 +210,31 @@ def test_vehicle_that_people_handle_is_not_resumed(rows):
     assert not resumed(rows)
 
 
+@pytest.mark.parametrize(('sensors', 'latest'), [
+    pytest.param((0,), 120.0, id='barometer'), pytest.param((0, 2), 30.0, id='both'),
+])
+@pytest.mark.parametrize('heartbeat', [1.0, 30.0, math.inf])
+@pytest.mark.parametrize('snapshot', [FLYING, DESCENDING], ids=['in flight', 'under a parachute'])
+def test_rest_at_one_reading_a_second_is_known(snapshot, heartbeat, sensors, latest):
+    """A height that healed was as uncertain as that of a rocket, and stayed a broken one."""
+    rng = np.random.default_rng(1)
+    rows = only([(*rng.normal(0.0, 0.3, 2), rng.normal(0.0, 0.05)) for _ in range(120)], *sensors)
+    time, outcome, _ = first(rows, snapshot=snapshot, heartbeat=heartbeat, dt=1.0)
+    assert outcome is Outcome.DROP
+    assert time.expected < latest
+
+
+def test_blocked_port_counts_for_a_minute_from_the_record_on():
+    """It counted for as long as the record waited."""
+    record = Resumption(FlightParams(), FLYING, 50.0)
+    watch = MotionWatch(5.0)
+    record.begin(watch)
+    assert record.may_be_blocked
+    for seconds, blocked in ((0.0, True), (9.0, True), (11.0, False)):
+        record.judge(round(seconds * S), NOW + round(seconds * S), watch)
+        assert record.may_be_blocked == blocked
+
+
 def test_what_is_unknown_decides_nothing_until_the_record_is_old():
     rows = [(NAN, NAN, NAN)] * 1000
     assert first(rows) is None

@@ -574,6 +574,20 @@ def test_what_was_read_before_a_gap_is_in_no_mean_after_it():
     assert mean.size == 28.0
 
 
+@pytest.mark.parametrize('per_second', [25, 50])
+@pytest.mark.parametrize('drag', [1e-4, 1.3e-4, 2e-4])
+def test_a_flight_beside_such_a_port_is_no_rest_at_its_apogee(drag, per_second):
+    """Its height healed from where the force reckoned the vehicle onto the pad, and landed."""
+    watched = Watched(per_second).stand()
+    for is_pushed, force, speed, height in itertools.islice(
+        rocket(64.0, 2.0, drag, 14.0), 0, None, 50 // per_second
+    ):
+        if not is_pushed and speed < -8.0:
+            break
+        watched.read(1.0 / per_second, lambda t: 0.0, lambda t: force + 0.05)  # noqa: B023
+        assert is_pushed or speed > 100.0 or watched.watch.held < 0.5, height
+
+
 def wrong_seconds(push, burn, drag, port, sigma=0.3, per_second=50):
     """Return for how long an ascent without a fault was taken for rest or for a broken height.
 
@@ -630,3 +644,14 @@ def test_force_that_is_strong_from_its_first_reading_on_is_no_departure(force, s
         )
         assert watch.departure is None
     assert watch.held > 0.5
+
+
+@pytest.mark.parametrize('force', [20.0, 45.0, 80.0])
+@pytest.mark.parametrize('per_second', [1, 2, 4, 20])
+def test_force_that_gets_stuck_on_the_pad_is_no_departure(force, per_second):
+    """Below 5 Hz it was: each reading counted as 0.1 s, however long it had stayed."""
+    watched = Watched(per_second).stand(30.0)
+    for _ in range(40):
+        watched.read(1.0, lambda t: 0.0, lambda t: force)
+        assert watched.watch.departure is None
+    assert watched.watch.held > 0.5
