@@ -21,7 +21,7 @@ _LATEST_START_NS = 500_000_000  # samples may be on their way while a record is 
 _FRESH = 60.0  # what has flown so shortly before is on no bench [s]
 _STALE = 5.0  # times as long must it fly where it may be there
 _SHORT = 0.2  # share of the time for which it certainly flies
-_HARDLY = 0.05  # probability up to which hardly anything holds it
+_HARDLY = 0.05  # probability up to which hardly anything holds it, or its height settles
 _CERTAIN_RISE = 100.0  # no sensor that settles or drifts on the ground gains so much [m]
 
 
@@ -231,7 +231,7 @@ class Resumption:
         reason = self._age_reason(clock_ns, stamp_ns)
         if reason:
             return Verdict(Outcome.DROP, reason)
-        if motion.is_unsettled:
+        if motion.unsettled > _HARDLY:
             for dwell in (self._rests, self._flies, self._may_fly):
                 dwell.reset()
             return _WAIT

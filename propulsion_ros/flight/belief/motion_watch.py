@@ -110,9 +110,10 @@ class MotionWatch:
         self._belief.douse()
 
     @property
-    def is_unsettled(self) -> bool:
-        """Whether there is a height that may still settle after its sensor was switched on."""
-        return self._clock_ns is not None and self._settling.is_on(self._clock_ns)
+    def unsettled(self) -> float:
+        """Probability that a height still settles, and no force shows by itself that it moves."""
+        is_felt = self._clock_ns is None or self._pushed > _KNOCK
+        return 0.0 if is_felt else self._settling.share(self._clock_ns or 0)
 
     @property
     def departure(self) -> Departure | None:

@@ -10,7 +10,7 @@ from propulsion_ros.flight.belief.belief import ALIKE, Channel
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.quantity import FloatArray
 
-_SETTLES = np.geomspace(0.1, 3.0, 16)  # time constants [s]
+_SETTLES = np.geomspace(0.1, 3.0, 24)  # time constants [s]
 _BETWEEN = 0.1  # share of a step by which a time constant may be between two
 _LONG = 1000.0  # that of what moves freely [s],
 _SPEED = 100.0  # at such speeds [m/s],
@@ -52,9 +52,13 @@ class Settling:
         self._covariance: FloatArray = np.zeros((settling + free, 2, 2))
         self._covariance[:, 0, 0], self._covariance[:, 1, 1] = _SPREADS[in_air]**2, _FROM**2
 
+    def share(self, now_ns: int) -> float:
+        """Return the probability that the height still settles at a time [ns]."""
+        return self._share if self._may_settle and not self._has_ended(now_ns) else 0.0
+
     def is_on(self, now_ns: int) -> bool:
         """Return whether there is a height that is of no use yet at a time [ns]."""
-        return self._may_settle and self._share > _DOUBTED and not self._has_ended(now_ns)
+        return self.share(now_ns) > _DOUBTED
 
     def holds(self, now_ns: int, height: float) -> bool:
         """Take a reading [m] at a time [ns], and return whether it is of no use yet."""

@@ -100,7 +100,7 @@ def test_engine_that_burns_over_a_restart_is_shut_down_at_its_time_and_never_lit
     first = lit(path, killed)
     assert rows(first, 'engine', 'effort')[-1] == 1.0
     second = Computer(config_file=THANOS, state_file=str(path))
-    second.feed(killed + 1.0, 16.0)
+    second.feed(killed + 1.0, 18.0)
     assert 'shutdown' in [name for name, _ in second.fired]
     efforts = rows(second, 'engine', 'effort')
     assert 1.0 not in efforts
@@ -129,7 +129,7 @@ def test_shutdown_that_a_kill_may_have_lost_is_commanded_again_after_the_restart
     (as_it_was_published,) = known
     replace_durably(path, as_it_was_published)
     second = Computer(config_file=THANOS, state_file=str(path))
-    second.feed(12.0, 15.5)
+    second.feed(12.0, 17.5)
     assert 'shutdown' not in [name for name, _ in second.fired]
     efforts = rows(second, 'engine', 'effort')
     assert 1.0 not in efforts
