@@ -497,7 +497,7 @@ class Belief:
         if channel is Channel.SPEED:
             return 0.0
         off = 0.0 if math.isnan(self._level_height) else value - self._level_height
-        self._level_height = value - off * (1.0 - min(min(seconds, ALIKE[channel]) / _LEVEL_TIME, 1.0))
+        self._level_height = value - off * (1.0 - min(seconds, ALIKE[channel]) / _LEVEL_TIME)
         # In full, not as a share: what is blocked stays blocked, and pays once for that.
         return _LEVEL_SHARE * _normal(off, _LEVEL_VARIANCE)
 
