@@ -254,7 +254,7 @@ def test_velocity_is_enough_where_the_altitude_of_an_odometry_is_dead(since, val
     """No vote took a velocity alone: the vehicle stayed on its pad for good, without a timer."""
     motion = Motion()
     vehicle = armed(ODOMETRY, {ALTITUDE: (since, value)}, params=TIMED)
-    vehicle.fly(3.4, motion)
+    vehicle.fly(4.0, motion)
     assert vehicle.state.liftoff.source == 'climb'
     assert vehicle.fly(motion.landing, motion).names[0] == 'drogue'
 

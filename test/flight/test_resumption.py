@@ -211,7 +211,7 @@ def test_vehicle_that_people_handle_is_not_resumed(rows):
 
 
 @pytest.mark.parametrize(('sensors', 'latest'), [
-    pytest.param((0,), 120.0, id='barometer'), pytest.param((0, 2), 30.0, id='both'),
+    pytest.param((0,), 120.0, id='barometer'), pytest.param((0, 2), 40.0, id='both'),
 ])
 @pytest.mark.parametrize('heartbeat', [1.0, 30.0, math.inf])
 @pytest.mark.parametrize('snapshot', [FLYING, DESCENDING], ids=['in flight', 'under a parachute'])

@@ -37,8 +37,8 @@ _TAIL = 4.0  # degrees of freedom of a sound channel's errors (Student's t)
 _GLITCH = 0.01  # share of a sound channel's readings that are anything
 _NEAR = (5.0, 5.0, 5.0)  # a failed channel goes on so near its last values [m, m/s, m/s^2],
 _FAR = (1000.0, 100.0, 100.0)  # or reads anything in such a range,
-_LEVEL_TIME, _LEVEL_VARIANCE = 2.0, 1.8  # or stays, as a blocked port does [s], [m^2],
-_LEVEL_SHARE = 0.75  # or what rests would seem blocked,
+_LEVEL_TIME = 2.0  # or stays, as a blocked port does, with the noise of a sound one [s],
+_LEVEL_SHARE = 0.65  # or what rests would seem blocked,
 _DEAD_VARIANCE = 0.006  # or shows zeros, as a dead accelerometer does [m^2/s^4],
 _OFFSET = 0.8  # or the same weak force, larger than an offset, that no drag is, as one of a wrong
 # range does, until it changes by more than that [m/s^2];
@@ -76,6 +76,13 @@ _CHANNELS = len(Channel)
 def _normal(off: float, variance: float) -> float:
     """Return the density of a normal distribution so far from its mean."""
     return math.exp(-min(0.5 * off * off / variance, 300.0)) / math.sqrt(math.tau * variance)
+
+
+def _log_tail(square: FloatArray | float, variance: FloatArray | float) -> FloatArray:
+    """Return the logarithm of the density of Student's t, off by the square of so many sigma."""
+    return np.asarray(
+        -0.98 - 0.5 * np.log(variance) - 0.5 * (_TAIL + 1.0) * np.log1p(square / _TAIL)
+    )
 
 
 def _drag(height: FloatArray, speed: FloatArray) -> FloatArray:
@@ -421,16 +428,16 @@ class Belief:
         is_first = self._begins_in_air and math.isnan(self._recent[channel])
         square = np.zeros_like(total) if is_first else innovation**2 / total
         weight = min(spacing, 1.0)
-        near, far = _NEAR[channel] * max(spacing, 1.0) ** 1.5, _FAR[channel]
+        # What failed is as noisy as what is sound.
+        noisy = np.sqrt(noise_square / kind)
+        near, far = _NEAR[channel] * noisy * max(spacing, 1.0) ** 1.5, _FAR[channel]
         sound = np.logaddexp(
-            math.log1p(-_GLITCH) - 0.98 - 0.5 * np.log(total)
-            - 0.5 * (_TAIL + 1.0) * np.log1p(square / _TAIL),
-            math.log(_GLITCH / far),
+            math.log1p(-_GLITCH) + _log_tail(square, total), math.log(_GLITCH / far)
         )
         step = self._step(channel, value, weight)
         failed = np.log(
-            0.25 / near * math.exp(-min(step / near, 300.0)) + 0.25 / far
-            + self._stays(channel, value, spacing * ALIKE[channel])
+            0.25 / near * np.exp(-np.minimum(step / near, 300.0)) + 0.25 / far
+            + self._stays(channel, value, spacing * ALIKE[channel], noise_square)
         )
         is_sound = self._is_sound[channel]
         evidence = np.where(is_sound, sound, failed) - self._improbable(channel)
@@ -471,7 +478,9 @@ class Belief:
             step = min(step, self._track.take(value, 1.0 / weight))
         return float(step)
 
-    def _stays(self, channel: Channel, value: float, seconds: float) -> FloatArray | float:
+    def _stays(
+        self, channel: Channel, value: float, seconds: float, variance: FloatArray | float
+    ) -> FloatArray | float:
         """Return the likelihood of a reading of what is blocked or dead, and shows nothing new."""
         if channel is Channel.FORCE:
             off = value - self._same_force
@@ -499,7 +508,7 @@ class Belief:
         off = 0.0 if math.isnan(self._level_height) else value - self._level_height
         self._level_height = value - off * (1.0 - min(seconds, ALIKE[channel]) / _LEVEL_TIME)
         # In full, not as a share: what is blocked stays blocked, and pays once for that.
-        return _LEVEL_SHARE * _normal(off, _LEVEL_VARIANCE)
+        return _LEVEL_SHARE * np.exp(_log_tail(off * off / variance, variance))
 
     def _improbable(self, channel: Channel) -> FloatArray:
         """Return by how much a hypothesis is less likely by where it has come to itself."""

@@ -62,6 +62,18 @@ def test_support_is_certain_once_it_lasted_for_five_seconds():
     assert 5.0 <= found.index(True) / 20 < 10.0
 
 
+@pytest.mark.parametrize('sigma', [0.3, 0.8, 1.2, 2.0, 5.0])
+@pytest.mark.parametrize('per_second', few_of([10, 25, 100], 2))
+@pytest.mark.parametrize('is_alone', [True, False], ids=['barometer', 'with an accelerometer'])
+def test_noise_of_a_barometer_hides_no_rest(is_alone, per_second, sigma):
+    """From 0.8 m on it was a blocked port, and nothing was ever certain."""
+    watched = Watched(per_second)
+    force = None if is_alone else lambda t: G + watched.rng.normal(0.0, 0.05)
+    found = watched.read(40.0, lambda t: 0.0, force, noise=sigma, learns=True)
+    assert found[25 * per_second]
+    assert all(found[25 * per_second:])
+
+
 def test_a_launch_withdraws_it():
     watched = Watched().stand()
     assert watched.watch.is_supported
