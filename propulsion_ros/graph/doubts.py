@@ -119,10 +119,15 @@ def _short(number: float) -> str:
 
 
 def merged(doubts: Iterable[Doubt]) -> Iterator[Doubt]:
-    """Yield the first doubt of each rule about a parameter, with the number of the others."""
+    """Yield the first doubt of each rule about a parameter, with the number of the others.
+
+    Links are alike where the same is wrong with them.
+    """
     found: dict[tuple[Any, ...], list[Doubt]] = {}
     for doubt in doubts:
-        found.setdefault(doubt.place[:3], []).append(doubt)
+        rule, block, key, _ = doubt.place
+        is_link = key.startswith('robot/')
+        found.setdefault((rule, block, doubt.text if is_link else key), []).append(doubt)
     for first, *others in found.values():
         yield dataclasses.replace(first, more=len(others))
 
@@ -348,6 +353,9 @@ RULES = (
          'five times torpedoes', n.forces_in_water, 'the mass', _UNITS),
     Rule('airborne', 'are pushed by {} in air', (0.1, 400.0), 'N', 'm/s^2: airships to twice '
          'racing drones', n.forces_in_air, 'the mass', _UNITS),
+    Rule('airborne', 'are pushed by {} and carried by wings', (1.0, 400.0), 'N', 'm/s^2: motor '
+         'gliders have a tenth of their weight', n.forces_on_wings, 'the mass', 'N, not '
+         'kgf, and kg? What gas carries has a body.displaced_volume'),
     Rule('spin', 'are turned by {}', (0.0, 5000.0), 'N m', 'rad/s^2: five times quadrotors of 30 g',
          n.spins, 'the moment of inertia', 'kg m^2, N and m?'),
     Rule('buoyancy', 'lifts {}', (0.3, 10.0), 'kg', 'what swims has 1, crawlers of steel 0.3; what '
@@ -393,7 +401,7 @@ RULES = (
     ), remedy='is one swapped, or its sign wrong?'),
     Rule('lag', 'turns by {} at the largest torque', (0.0, 2.0 * math.pi), 'rad', 'what turns '
          'over before its thrusts follow is not controlled', p.lags,
-         remedy='seconds, and kg m^2?'),
+         remedy='seconds, rad/s, and kg m^2?'),
     # Joints and fins.
     Rule('travel', 'moves by {}', (2.0, _ENDLESS), 'deg', 'engines have 4 to 20 (Sutton and '
          'Biblarz, Rocket Propulsion Elements, 2017)', p.travels,

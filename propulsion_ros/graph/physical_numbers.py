@@ -36,6 +36,7 @@ from propulsion_ros.models.common.facts import LIFT
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.rotation import matrix_of_rpy
 from propulsion_ros.models.steering.steered import SteeredFamily
+from propulsion_ros.settings.hints import OPENING
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.xml import path_step
 
@@ -53,10 +54,12 @@ _FLAT = 0.3
 """Least size of a box along any axis, over its largest."""
 _ACROSS = 0.5 * math.pi
 """Where what deflects pushes across [rad]."""
+_SWUNG = 0.8
+"""The farthest that engines swing, verniers do it [rad]."""
+_ASTERN = -0.7
+"""Component along x of what pushes backwards."""
 _HELD_BY_FINS = 8.0
 """Least speed at which fins hold a rocket [m/s]; 15 is advised."""
-_OPENING = ('pilot', 'drogue', 'main')
-"""Words of parachutes in the order in which they open."""
 _GAS = 8.314462618
 """Molar gas constant [J/(mol K)]."""
 
@@ -161,7 +164,8 @@ def travels(robot: RobotLayout) -> Iterator[Number]:
 def crossings(robot: RobotLayout) -> Iterator[Number]:
     """Yield how long each joint takes from one end to the other at its largest rate [s]."""
     for number, low, high, rate in _turning(robot):
-        if rate > 0.0 and 0.0 < high - low < NO_LIMIT:
+        # Less is a travel that is too small.
+        if rate > 0.0 and math.radians(2.0) < high - low < NO_LIMIT:
             key = f'{number.key.rpartition(".")[0]}.rate_limit'.lstrip('.')
             yield dataclasses.replace(
                 number, key=key, value=(min(high - low, 2.0 * math.pi)) / rate,
@@ -173,7 +177,7 @@ def crossings(robot: RobotLayout) -> Iterator[Number]:
 def deflections(robot: RobotLayout) -> Iterator[Number]:
     """Yield the largest angle of what deflects thrust or flow [rad], over that of its joint.
 
-    Farther than across it would push backwards, and so would its joint.
+    Farther than across it would push backwards, and so would its joint; engines swing by less.
     """
     groups = {group.name: group for group in robot.groups}
     for number, low, high, _ in _turning(robot):
@@ -183,7 +187,7 @@ def deflections(robot: RobotLayout) -> Iterator[Number]:
         joint = next(iter(groups[number.block].joints.get(prefix, ())[i:i + 1]), None)
         end = max(map(abs, joint.limits)) if joint and joint.limits else math.inf
         yield dataclasses.replace(
-            number, value=size, of=min(end, _ACROSS),
+            number, value=size, of=min(end, _SWUNG if prefix == 'gimbals.' else _ACROSS),
             remedy='write the same as in <limit> of its joint' if end < size else '',
         )
         if joint and size < end < math.inf:
@@ -325,9 +329,17 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
     """Yield the angle of the chord of each fin to what drives the robot [deg].
 
     That is what pushes one way, with most of it in one direction, and not upwards: fins of what
-    lands on its engine meet the flow from behind. Joints may turn it there.
+    lands on its engine meet the flow from behind. Joints may turn it there. What drives it along -x
+    alone is the wrong way round itself, unless fins are too.
     """
     drives = [way for share in (0.0, 0.25, 0.5, 0.75, 1.0) if (way := _drive(robot, share)).any()]
+    chords = np.vstack([np.zeros((1, 3)), *(
+        getattr(group.params, 'chord', np.zeros((0, 3))) for group in robot.groups)])
+    pushing = [group for group in robot.groups if group.matrix.shape[1]]
+    if drives and max(way[0] for way in drives) < _ASTERN and chords[:, 0].sum() >= 0.0:
+        yield Number('axis', 180.0, 'x, which is ahead, ', 1.0, 0, pushing[0].name,
+                     'turn <axis> of what pushes, or of its joint, round')
+        return
     for group in robot.groups if drives else ():
         chords = getattr(group.params, 'chord', np.zeros((0, 3)))
         for i, chord in enumerate(chords / np.linalg.norm(chords, axis=1, keepdims=True)):
@@ -456,14 +468,14 @@ def gyrations(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the mass of the heaviest link lies from its centre [m], over its shapes.
 
     Or that of all links, where it lies farther. It is along the axis that is neither best nor
-    worst: a shape without mass may stick out.
+    worst, since a shape without mass may stick out; three equal moments are those of a cube.
     """
     path, link, corners = _shown(robot)
     if len(corners) and link.inertia.any():
         ends = np.abs(corners - link.com).max(axis=0)
         squares = np.maximum(n.second_moments(link), n.second_moments(robot.body))
         lies = np.sqrt(np.maximum(squares, 0.0))
-        k = int(np.argsort(lies / ends)[1])
+        k = int(np.argsort(lies / ends)[int(np.ptp(np.diag(link.inertia)) > LEAST)])
         who = f'mass along {"xyz"[k]} of {robot.base_link} lies '
         yield Number(f'{path}/inertia', float(lies[k]), who, float(ends[k]))
 
@@ -565,15 +577,32 @@ def descents(robot: RobotLayout) -> Iterator[Number]:
 def openings(robot: RobotLayout) -> Iterator[Number]:
     """Yield the area of each parachute [m^2], over that of the one that opens after it by name."""
     areas, names = robot.parachutes.drag_area.tolist(), robot.parachutes.names
-    order = [i for word in _OPENING for i, name in enumerate(names) if word in name.lower()]
+    order = [i for word in OPENING for i, name in enumerate(names) if word in name.lower()]
     for i, k in itertools.pairwise(order):
         yield Number('parachutes.drag_area', areas[i], f'{names[i]} has ', areas[k], i)
 
 
 def lags(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far what hovers turns within the lag of its rotors at its largest torque [rad]."""
+    """Yield how far a robot turns within the lag of what steers it, at its largest torque [rad].
+
+    That is the lag of rotors of what hovers, and the way of gimbals from the middle to their end.
+    """
     groups = [group for group in robot.groups if is_in_air(group)]
-    if not robot.body.is_solid or not groups:
+    if not robot.body.is_solid:
+        return
+    named = {group.name: group for group in robot.groups}
+    for number, _, high, rate in _turning(robot):
+        if number.key == 'gimbals.range':
+            group, i = named[number.block], (number.index or 0) // 2
+            k = group.layout.names.index(group.params.gimbals.booster[i])
+            arm = np.linalg.norm(group.layout.position[k] - robot.body.com)
+            torque = float(np.nan_to_num(group.layout.highest)[k] * arm) * math.sin(min(high, 1.0))
+            lag = max(high / rate if rate else 0.0, float(group.params.gimbals.time_constant[i]))
+            turned = torque / float(max(robot.body.moments)) * lag**2
+            makers = 'gimbals.rate_limit or gimbals.time_constant'
+            yield dataclasses.replace(number, key=makers, value=turned, index=i,
+                                      who=f'while {number.who}swings out, the robot ')
+    if not groups:
         return
     torque = np.maximum(*np.nan_to_num(np.abs(robot.extremes))[:, 3:5])
     rate = float((torque / robot.body.moments[:2]).max())

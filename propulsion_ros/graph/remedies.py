@@ -20,6 +20,7 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import Parameter, parameters_of
 from propulsion_ros.settings.hints import conversions
 from propulsion_ros.settings.quantity import FloatArray, flatten
+from propulsion_ros.urdf.gz_dialect import SPEED_OF_THRUST
 
 _MANY, _FEW = 1000, 4
 """Numbers and links, and rows that are doubted, beyond which it takes too long."""
@@ -187,10 +188,13 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                 continue
             # Another simulator's tag that it follows from has another unit.
             tag = spec.paths.get(key, key).rpartition('/')[2] if spec else key
-            if tag != tag.lower() and sorted(tag.lower()) != sorted(key.replace('_', '')):
+            value, power = sources.value(node, key), 1
+            written = numbers = np.array(flatten(value), dtype=float)
+            if tag == SPEED_OF_THRUST:
+                constants = np.array(flatten(sources.value(node, 'motor_constant')), dtype=float)
+                written, unit, power = np.sqrt(np.abs(numbers / constants)), 'rad/s', 2
+            elif tag != tag.lower() and sorted(tag.lower()) != sorted(key.replace('_', '')):
                 continue
-            value = sources.value(node, key)
-            numbers = np.array(flatten(value), dtype=float)
             width = math.prod(int(size) for size in parameter.spec.shape[1:])
             rows = {
                 (doubt.number.index or 0) // width * width for doubt in doubts
@@ -199,7 +203,7 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
             some = [slice(row, row + width) for row in sorted(rows)]
             is_some = len(rows) <= _FEW and len(rows) * width < len(numbers)
             for part in (slice(None), *(some if is_some else ())):
-                for word, meant, factor in _far(numbers[part], unit):
+                for word, meant, factor in _far(written[part], unit, power):
                     new = numbers.copy()
                     new[part] *= factor
                     if not any(value_doubts([parameter], {key: new[part]})):
@@ -219,12 +223,13 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                 yield Change(f'{paths[0]}/{element}', '', None, word, meant, made)
 
 
-def _far(numbers: FloatArray, unit: str) -> Iterator[tuple[str, float, float]]:
+def _far(numbers: FloatArray, unit: str, power: int = 1) -> Iterator[tuple[str, float, float]]:
     """Yield other units that make much of a difference: no other is seen by what is usual.
 
-    With what the first number is in them, and the factor.
+    With what the first number is in them, and the factor of what is made of it by that power.
     """
     for number in numbers[np.flatnonzero(numbers)[:1]].tolist():
         for word, meant in conversions(number, unit):
-            if max(abs(meant / number), abs(number / meant)) > _FAR:
-                yield word, meant, meant / number
+            factor = (meant / number)**power
+            if max(abs(factor), abs(1.0 / factor)) > _FAR:
+                yield word, meant, factor

@@ -410,16 +410,17 @@ def heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
 def spreads(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the mass of each link lies from its centre [m], over the actuators' reach.
 
-    Others than the heaviest one may be small, and shapes may be larger.
+    Others than the heaviest one may be small, but not larger than it, and shapes may be larger.
     """
-    reach, largest = _reach(robot), heaviest(robot)[0] if robot.body.mass else ''
+    reach, (largest, main) = _reach(robot), heaviest(robot) if robot.body.mass else ('', robot.body)
     for path, link in robot.links.items() if reach > 1e-3 else ():
         if link.mass:
             who = f'{link.mass:.4g} kg with this inertia '
-            shape = np.abs(robot.corners.get(path, link.com) - link.com).max()
-            least = 0.0 if path == largest else 0.05 * reach
-            yield Number(f'{path}/inertia', max(radius_of_gyration(link), least), who,
-                         max(reach, float(shape)))
+            shape = float(np.abs(robot.corners.get(path, link.com) - link.com).max())
+            lies, of = radius_of_gyration(link), max(reach, shape)
+            if path != largest:
+                lies, of = max(lies, 0.05 * reach), max(of, radius_of_gyration(main))
+            yield Number(f'{path}/inertia', lies, who, of if path == largest else 0.375 * of)
 
 
 def beside(robot: RobotLayout) -> Iterator[Number]:
@@ -466,9 +467,12 @@ def parts(robot: RobotLayout) -> Iterator[Number]:
                 for i, value in enumerate(attrgetter(each.key)(group.params).tolist()):
                     yield Number(each.key, value, who, size, i, group.name)
     (path, link), points = heaviest(robot), _points(robot)
-    wide = max(radius_of_gyration(link),
-               float(np.linalg.norm(points - points.mean(axis=0), axis=1).max(initial=0.0)))
-    if len(points) and wide:
+    wide = max(radius_of_gyration(link), *(
+        float(np.linalg.norm(each - middle, axis=1).max(initial=0.0)) for each, middle in (
+            (points, points.mean(axis=0)), (robot.corners.get(path, points[:0]), link.com)
+        )
+    )) if len(points) else 0.0
+    if wide:
         yield Number(f'{path}/origin/@xyz', float(np.linalg.norm(points - link.com, axis=1).min()),
                      'the way from the nearest actuator to the centre of mass ', 4.0 / 3.0 * wide)
     shapes = np.vstack([robot.body.com, *(
@@ -488,16 +492,22 @@ def outside(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the mass of each link lies along each axis [m], over its shapes.
 
     The heaviest one may have the mass of the others too; without a shape it is as long as the
-    actuators reach, which is known well enough of a rod.
+    actuators reach, which is known well enough of a rod, and of what rotors around it carry.
     """
     points, largest = _points(robot), heaviest(robot)[0] if robot.body.mass else ''
+    rising = [int((group.layout.axis[:, 2] > _ALONG).sum()) for group in robot.groups
+              if is_in_air(group)]
+    is_carried = sum(rising) > FEW and _reach(robot) > 1e-3 and not _is_carried(robot)
     for path, link in robot.links.items():
         corners, least = robot.corners.get(path), 0.0
         if not link.mass:
             continue
         squares = np.maximum(second_moments(link), 0.0)
-        if corners is None and path == largest and max(squares) > _ROD * np.sort(squares)[1]:
-            corners, least = points, float(np.linalg.norm(points - link.com, axis=1).max()) / 3.0
+        if corners is None and path == largest and (
+            is_carried or max(squares) > _ROD * np.sort(squares)[1]
+        ):
+            share = 0.4 if is_carried else 1.0 / 3.0
+            corners, least = points, share * float(np.linalg.norm(points - link.com, axis=1).max())
         if corners is not None:
             if path == largest:
                 corners = np.vstack([outline(robot), corners])
@@ -528,6 +538,15 @@ def forces(is_meant: Callable[[Group], bool]) -> Callable[[RobotLayout], Iterato
 any_forces = forces(lambda group: True)
 forces_in_water = forces(is_in_liquid)
 forces_in_air = forces(is_in_air)
+
+
+def forces_on_wings(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the largest force of rotors of what wings carry in air [N], over the mass."""
+    wings = [getattr(group.params, key, None) for group in robot.groups
+             if group.family.facts.force == LIFT for key in ('two_lines', 'lifting_surface')]
+    in_air = [wing for wing in wings if wing and wing.fin and wing.fluid_density[0] < LIQUID]
+    if in_air and not (robot.params.displaced_volume or robot.params.hulls.names):
+        yield from forces_in_air(robot)
 
 
 def spins(robot: RobotLayout) -> Iterator[Number]:

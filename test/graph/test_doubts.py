@@ -177,8 +177,8 @@ MOTOR = """<plugin filename="gz-sim-multicopter-motor-model-system" name="motor{
 <motorNumber>{i}</motorNumber> </plugin>"""
 
 
-def test_no_unit_is_proposed_for_what_follows_from_a_tag_of_another_simulator(tmp_path):
-    """The speed is in rpm; the thrust that it makes is in no other unit."""
+def test_speed_in_rpm_of_another_simulator_is_one_line(tmp_path):
+    """The thrust that it makes is in no other unit."""
     path, text = tmp_path / 'robot.urdf', TEXTS['quadrotor'].replace(
         'type="fixed">', 'type="continuous"> <axis xyz="0 0 1"/>')
     head, _, tail = text.partition('<plugin')
@@ -186,8 +186,9 @@ def test_no_unit_is_proposed_for_what_follows_from_a_tag_of_another_simulator(tm
                      for i, name in enumerate(('front', 'left', 'rear', 'right')))
     path.write_text(head + motors + tail.partition('</plugin>')[2])
     lines = warnings_of(path)
-    assert any('maxRotVelocity' in line and 'rad/s for speeds?' in line for line in lines)
-    assert not any('maxRotVelocity' in line and ', write' in line for line in lines)
+    assert len(lines) == 1
+    assert 'maxRotVelocity: ' in lines[0]
+    assert 'if that is in rpm, write 1099.56' in lines[0]
 
 
 def test_rotors_of_what_floats_are_in_air(tmp_path):
@@ -206,3 +207,15 @@ def test_robots_of_the_mistakes_are_right_without_them(text, tmp_path):
     path.write_text(text)
     report = check_file(path)
     assert (report.faults, report.warnings) == ([], [])
+
+
+@pytest.mark.parametrize(('name', 'pattern', 'count', 'rule'), [
+    ('hopper', r'ixx="22" ixy="0" ixz="0" iyy="22" iyz="0" izz="2.5"', 0, '(gyration)'),
+    ('hexacopter', r'ixx="5e-5" ixy="0" ixz="0" iyy="5e-5" iyz="0" izz="1e-4"', 5, '(spread)'),
+], ids=['body', 'parts'])
+def test_inertia_of_a_cube_of_one_metre_is_one_line(name, pattern, count, rule, tmp_path):
+    text = (HERE.parent / 'examples' / name / f'{name}.urdf').read_text()
+    path = tmp_path / 'robot.urdf'
+    path.write_text(text.replace(pattern, 'ixx="0.16667" iyy="0.16667" izz="0.16667"'))
+    (line,) = warnings_of(path)
+    assert line.endswith(f'{f"; {count} more like it " if count else " "}{rule}')
