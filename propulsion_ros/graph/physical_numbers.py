@@ -101,9 +101,7 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
     return Rows(
         group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else radius * speed,
         tip_in_liquid=radius * speed if in_liquid else np.nan,
-        merit=np.where(given > 0.0, merit, np.nan), merit_by_load=np.where(
-            given > 0.0, np.nan, merit
-        ),
+        merit=merit, ideal=np.where(given > 0.0, 1.0, 1.5),
     )
 
 
@@ -120,7 +118,7 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
     if not (is_spun(group) and group.matrix.shape[1]):
         return Rows((), None)
     limits = np.asarray(getattr(params, 'max_thrust', NO_LIMIT))
-    found = {'limit': np.where(limits < NO_LIMIT, limits, np.nan)}
+    found = dict.fromkeys(('limit', 'least'), np.where(limits < NO_LIMIT, limits, np.nan))
     tables = [
         params.table(i) if kind == 'linear_interp' else None
         for i, kind in enumerate(getattr(params, 'conversion', ()))
@@ -133,6 +131,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         ])
         found.update(zip(('fastest', 'disorder'), rows.T, strict=True))
         asked = np.abs(params.gain) * np.maximum(params.max_command, -params.min_command)
+        # In kgf a table ends at a tenth of the limit.
+        found['least'] = found['limit'] * np.where([*map(bool, tables)], 0.12 / 0.05, 1.0)
         found['asked'] = np.where(asked < NO_LIMIT, asked, np.nan)
     if esc := esc_of(params) if _has(params, 'esc_curve') else None:
         constant = getattr(params, 'motor_constant', np.nan) if params.esc_gives == 'speed' else 1.0
@@ -333,11 +333,11 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
     alone is the wrong way round itself, unless fins are too.
     """
     drives = [way for share in (0.0, 0.25, 0.5, 0.75, 1.0) if (way := _drive(robot, share)).any()]
-    chords = np.vstack([np.zeros((1, 3)), *(
-        getattr(group.params, 'chord', np.zeros((0, 3))) for group in robot.groups)])
-    pushing = [group for group in robot.groups if group.matrix.shape[1]]
-    if drives and max(way[0] for way in drives) < _ASTERN and chords[:, 0].sum() >= 0.0:
-        yield Number('axis', 180.0, 'x, which is ahead, ', 1.0, 0, pushing[0].name,
+    ahead = sum(float(getattr(group.params, 'chord', np.zeros((1, 3)))[:, 0].sum())
+                for group in robot.groups)
+    if drives and max(way[0] for way in drives) < _ASTERN and ahead >= 0.0:
+        name = next(group.name for group in robot.groups if group.matrix.shape[1])
+        yield Number('axis', 180.0, 'x, which is ahead, ', 1.0, 0, name,
                      'turn <axis> of what pushes, or of its joint, round')
         return
     for group in robot.groups if drives else ():
@@ -464,22 +464,6 @@ def bulks(robot: RobotLayout) -> Iterator[Number]:
         yield Number(f'{path}/mass', link.mass / volume, 'its shapes hold ')
 
 
-def gyrations(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the mass of the heaviest link lies from its centre [m], over its shapes.
-
-    Or that of all links, where it lies farther. It is along the axis that is neither best nor
-    worst, since a shape without mass may stick out; three equal moments are those of a cube.
-    """
-    path, link, corners = _shown(robot)
-    if len(corners) and link.inertia.any():
-        ends = np.abs(corners - link.com).max(axis=0)
-        squares = np.maximum(n.second_moments(link), n.second_moments(robot.body))
-        lies = np.sqrt(np.maximum(squares, 0.0))
-        k = int(np.argsort(lies / ends)[int(np.ptp(np.diag(link.inertia)) > LEAST)])
-        who = f'mass along {"xyz"[k]} of {robot.base_link} lies '
-        yield Number(f'{path}/inertia', float(lies[k]), who, float(ends[k]))
-
-
 def off_shapes(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far outside of the box around its shapes each link has its centre of mass [m].
 
@@ -587,31 +571,24 @@ def lags(robot: RobotLayout) -> Iterator[Number]:
 
     That is the lag of rotors of what hovers, and the way of gimbals from the middle to their end.
     """
-    groups = [group for group in robot.groups if is_in_air(group)]
     if not robot.body.is_solid:
-        return
-    named = {group.name: group for group in robot.groups}
-    for number, _, high, rate in _turning(robot):
-        if number.key == 'gimbals.range':
-            group, i = named[number.block], (number.index or 0) // 2
-            k = group.layout.names.index(group.params.gimbals.booster[i])
-            arm = np.linalg.norm(group.layout.position[k] - robot.body.com)
-            torque = float(np.nan_to_num(group.layout.highest)[k] * arm) * math.sin(min(high, 1.0))
-            lag = max(high / rate if rate else 0.0, float(group.params.gimbals.time_constant[i]))
-            turned = torque / float(max(robot.body.moments)) * lag**2
-            makers = 'gimbals.rate_limit or gimbals.time_constant'
-            yield dataclasses.replace(number, key=makers, value=turned, index=i,
-                                      who=f'while {number.who}swings out, the robot ')
-    if not groups:
         return
     torque = np.maximum(*np.nan_to_num(np.abs(robot.extremes))[:, 3:5])
     rate = float((torque / robot.body.moments[:2]).max())
-    for group in groups:
-        for i, name in enumerate(group.layout.names):
-            keys = ('time_constant_up', 'time_constant_down', 'time_constant')
-            slow = {key: float(np.asarray(getattr(group.params, key))[i])
-                    for key in keys if hasattr(group.params, key)}
-            if slow and max(slow.values()):
-                key = max(slow, key=lambda each: slow[each])
-                yield Number(key, rate * slow[key] ** 2, f'within the lag of {name} it ', 1.0, i,
-                             group.name)
+    for group in robot.groups:
+        names, params = group.layout.names, group.params
+        for key in ('time_constant_up', 'time_constant_down', 'time_constant'):
+            for i, lag in enumerate(getattr(params, key, ()) if is_in_air(group) else ()):
+                who = f'within the lag of {names[i]} it '
+                yield Number(key, rate * float(lag)**2, who, 1.0, i, group.name)
+        for i, booster in enumerate(params.gimbals.booster if _has(params, 'gimbals') else ()):
+            k, end, fastest = names.index(booster), *(float(each[i].max()) for each in (
+                params.gimbals.range, params.gimbals.rate_limit))
+            lag = max(end / fastest if fastest else 0.0, float(params.gimbals.time_constant[i]))
+            torque = np.linalg.norm(group.layout.position[k] - robot.body.com) * np.nan_to_num(
+                group.layout.highest)[k] * math.sin(min(end, 1.0))
+            yield Number(
+                'gimbals.rate_limit or gimbals.time_constant',
+                float(torque / max(robot.body.moments)) * lag**2,
+                f'while the gimbal of {booster} swings out, it ', 1.0, i, group.name,
+            )

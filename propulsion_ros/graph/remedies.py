@@ -26,8 +26,8 @@ _MANY, _FEW = 1000, 4
 """Numbers and links, and rows that are doubted, beyond which it takes too long."""
 _OFFERED, _FAR = 3, 20.0
 """Numbers between which a line leaves the choice, and by what factor they are others."""
-_FOLLOWING = ('one_sided', 'balance', 'blades')
-"""What is not usual where two actuators of a block are at one place."""
+_FOLLOWING = {'same_place': ('one_sided', 'balance', 'blades'), 'impulse': ('propellant', 'burnt')}
+"""What is not usual of a block where another rule is met."""
 _NAMES = frozenset(rule.name for rule in RULES)
 _OF_LINK = {'mass': ('mass', 'kg'), 'inertia': ('inertia', 'kg m^2'), 'com': ('origin/@xyz', 'm')}
 """Elements and units of the mass of a link."""
@@ -74,7 +74,7 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
         doubt.place: doubt for doubt in robot_doubts(sources.layout, silenced)
         if not known & {(doubt.number.block, key) for key in doubt.number.key.split(' or ')}
     }
-    same = {place[1] for place in doubts if place[0] == 'same_place'}
+    same = {(rule, place[1]) for place in doubts for rule in _FOLLOWING.get(place[0], ())}
     alike, odd = sources, {each.number.key for each in doubts.values()
                            if not math.isnan(each.number.usual)}
     for doubt in doubts.values():
@@ -83,7 +83,7 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
     # What follows from another mistake is none of its own.
     doubts = {place: each for place, each in doubts.items()
               if (place in kept or odd & {*each.number.key.split(' or ')})
-              and not (place[0] in _FOLLOWING and place[1] in same)}
+              and place[:2] not in same}
     fixes = [
         (change, doubts.keys() - left)
         for change in (_changes(sources, doubts.values()) if doubts else ())
@@ -141,9 +141,8 @@ def _mended(sources: Sources, node: str, doubt: Doubt, width: int) -> Sources:
     # Another number of the row may have brought it here already.
     if abs(numbers[index]) != doubt.number.value:
         return sources
-    numbers[index // width * width:][:width] *= abs(doubt.meant) / doubt.number.value
-    made = numbers.tolist() if np.ndim(value) else float(numbers[0])
-    return sources.changed(node, doubt.number.key, made)
+    row = slice(index // width * width, (index // width + 1) * width)
+    return sources.times(node, doubt.number.key, row, abs(doubt.meant) / doubt.number.value)
 
 
 def _made_alike(sources: Sources, number: Number) -> Sources:
@@ -183,8 +182,7 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
         spec, block = sources.specs.get(node), node if node != BODY else ''
         for parameter in schema:
             key, unit = parameter.key, parameter.spec.unit
-            is_given = sources.has_file(node, key) or (spec and key in spec.values)
-            if not is_given or parameter.spec.kind is not float or not unit:
+            if not sources.has(node, key) or parameter.spec.kind is not float or not unit:
                 continue
             # Another simulator's tag that it follows from has another unit.
             tag = spec.paths.get(key, key).rpartition('/')[2] if spec else key
@@ -203,12 +201,13 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
             some = [slice(row, row + width) for row in sorted(rows)]
             is_some = len(rows) <= _FEW and len(rows) * width < len(numbers)
             for part in (slice(None), *(some if is_some else ())):
-                for word, meant, factor in _far(written[part], unit, power):
-                    new = numbers.copy()
-                    new[part] *= factor
-                    if not any(value_doubts([parameter], {key: new[part]})):
-                        mine = new.tolist() if np.ndim(value) else float(new[0])
-                        made = sources.changed(node, key, mine)
+                for word, meant, ratio in _far(written[part], unit):
+                    factor = ratio**power
+                    if not any(value_doubts([parameter], {key: numbers[part] * factor})):
+                        made = sources.times(node, key, part, factor)
+                        # Both ends are in one unit.
+                        if key != (low := key.replace('max_', 'min_')) and sources.has(node, low):
+                            made = made.times(node, low, part, factor)
                         if parameter.spec.geometry == 'origin' and part.start is None:
                             # The links of actuators are where these are.
                             made = made.scaled(list(sources.links), 'com', factor)
@@ -223,13 +222,13 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                 yield Change(f'{paths[0]}/{element}', '', None, word, meant, made)
 
 
-def _far(numbers: FloatArray, unit: str, power: int = 1) -> Iterator[tuple[str, float, float]]:
+def _far(numbers: FloatArray, unit: str) -> Iterator[tuple[str, float, float]]:
     """Yield other units that make much of a difference: no other is seen by what is usual.
 
-    With what the first number is in them, and the factor of what is made of it by that power.
+    With what the first number is in them, and the factor; speeds make thrusts by their square.
     """
     for number in numbers[np.flatnonzero(numbers)[:1]].tolist():
         for word, meant in conversions(number, unit):
-            factor = (meant / number)**power
-            if max(abs(factor), abs(1.0 / factor)) > _FAR:
-                yield word, meant, factor
+            far = max(abs(meant / number), abs(number / meant))
+            if far > (_FAR if unit != 'rad/s' else math.sqrt(_FAR)):
+                yield word, meant, meant / number

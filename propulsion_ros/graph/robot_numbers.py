@@ -57,6 +57,8 @@ _COUPLED, _MANY = 0.3, 20
 _NO_PAIR = 'see <origin> of their joints, and each <direction>: neighbours turn against each other'
 SHEET = 0.2
 """Least size of what is drawn as a sheet, over its largest."""
+NEAREST = 0.22
+"""How far the mass of a solid body lies from its centre, over its half size; boxes have 0.58."""
 ONE_SIDED = 0.03
 """Torque that stays over the largest one, from which on a body turns."""
 _UP = np.array([0.0, 0.0, 1.0])
@@ -66,7 +68,7 @@ _SIDES = (
 )
 """Names of the positive and the negative side along each axis."""
 _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
-           'fluid_density or names')
+           'fluid_density or max_command or names')
 """What makes a thrust."""
 _MIRROR, _HALF_TURN, _SAME = np.array([1.0, -1.0, 1.0]), np.array([-1.0, -1.0, 1.0]), 1e-3
 """To the other side, about z, and what is no distance, over that from the origin."""
@@ -407,22 +409,6 @@ def heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
     return max(robot.links.items(), key=lambda each: each[1].mass)
 
 
-def spreads(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the mass of each link lies from its centre [m], over the actuators' reach.
-
-    Others than the heaviest one may be small, but not larger than it, and shapes may be larger.
-    """
-    reach, (largest, main) = _reach(robot), heaviest(robot) if robot.body.mass else ('', robot.body)
-    for path, link in robot.links.items() if reach > 1e-3 else ():
-        if link.mass:
-            who = f'{link.mass:.4g} kg with this inertia '
-            shape = float(np.abs(robot.corners.get(path, link.com) - link.com).max())
-            lies, of = radius_of_gyration(link), max(reach, shape)
-            if path != largest:
-                lies, of = max(lies, 0.05 * reach), max(of, radius_of_gyration(main))
-            yield Number(f'{path}/inertia', lies, who, of if path == largest else 0.375 * of)
-
-
 def beside(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the thrust that carries a robot passes the centre of mass [m]."""
     groups = [group for group in robot.groups
@@ -488,34 +474,47 @@ def parts(robot: RobotLayout) -> Iterator[Number]:
         ), 5.0 / 3.0 * half, 3 * i, group.name)
 
 
-def outside(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the mass of each link lies along each axis [m], over its shapes.
+def outside(robot: RobotLayout, is_main: bool = True) -> Iterator[Number]:
+    """Yield how far mass of the heaviest link, or others, is from its centre [m], over its shapes.
 
-    The heaviest one may have the mass of the others too; without a shape it is as long as the
-    actuators reach, which is known well enough of a rod, and of what rotors around it carry.
+    The heaviest one may have the mass of the others too. Without a shape it is as long as the
+    actuators reach, if it is a rod or what rotors around it carry, else five times as long, as
+    they may all be near the middle; others are not much longer than they reach or than it is. How
+    near its mass may lie is known of its shape, along the axis that is neither best nor worst: what
+    has no mass may stick out. Three equal moments are those of a cube.
     """
-    points, largest = _points(robot), heaviest(robot)[0] if robot.body.mass else ''
-    rising = [int((group.layout.axis[:, 2] > _ALONG).sum()) for group in robot.groups
-              if is_in_air(group)]
-    is_carried = sum(rising) > FEW and _reach(robot) > 1e-3 and not _is_carried(robot)
+    points, reach = _points(robot), _reach(robot)
+    largest, main = heaviest(robot) if robot.body.mass else ('', robot.body)
+    is_carried = not _is_carried(robot) and sum(int(
+        (group.layout.axis[:, 2] > _ALONG).sum()) for group in robot.groups if is_in_air(group)
+    ) > FEW
     for path, link in robot.links.items():
-        corners, least = robot.corners.get(path), 0.0
-        if not link.mass:
+        is_known = link.mass and (reach > 1e-3 or path in robot.corners)
+        if not is_known or (path == largest) is not is_main:
             continue
-        squares = np.maximum(second_moments(link), 0.0)
-        if corners is None and path == largest and (
-            is_carried or max(squares) > _ROD * np.sort(squares)[1]
-        ):
-            share = 0.4 if is_carried else 1.0 / 3.0
-            corners, least = points, share * float(np.linalg.norm(points - link.com, axis=1).max())
-        if corners is not None:
-            if path == largest:
-                corners = np.vstack([outline(robot), corners])
-            ends = np.maximum(np.abs(corners - link.com).max(axis=0), least)
-            ends = np.maximum(ends, SHEET * ends.max())
-            k = int(np.argmax(squares / np.maximum(ends, LEAST)**2))
+        squares, shapes = np.maximum(second_moments(link), 0.0), robot.corners.get(path)
+        far = float(np.linalg.norm(points - link.com, axis=1).max(initial=0.0))
+        if shapes is not None:
+            least = 0.0
+        elif path != largest:
+            least = 2.0 * max(reach, radius_of_gyration(main))
+        elif is_carried:
+            least = 0.4 * far
+        else:
+            least = far / 3.0 if max(squares) > _ROD * np.sort(squares)[1] else 16.0 / 3.0 * reach
+        own = np.abs((link.com if shapes is None else shapes) - link.com).reshape(-1, 3).max(axis=0)
+        around = np.abs(outline(robot) - link.com).max(axis=0) if path == largest else own
+        ends = np.maximum(np.maximum(own, around), least)
+        ends = np.maximum(ends, SHEET * ends.max())
+        found = [(int(np.argmax(squares / np.maximum(ends, LEAST)**2)), squares, ends, NEAREST)]
+        if path == largest and shapes is not None and link.inertia.any():
+            both = np.minimum(np.maximum(squares, second_moments(robot.body)), own**2)
+            order = np.argsort(both / own**2)
+            found.append((int(order[int(np.ptp(np.diag(link.inertia)) > LEAST)]), both, own, 0.0))
+        for k, each, end, share in found:
             who = f'mass along {"xyz"[k]} of {robot.base_link} '
-            yield Number(f'{path}/inertia', math.sqrt(squares[k]), who, ends[k])
+            lies = max(math.sqrt(each[k]), share * end[k])
+            yield Number(f'{path}/inertia', lies, who, float(end[k]))
 
 
 def forces(is_meant: Callable[[Group], bool]) -> Callable[[RobotLayout], Iterator[Number]]:

@@ -580,7 +580,8 @@ class ActuatorPorts(StampedPorts):
         share, unit = _LITTLE.get(field, (0.0, ''))
         if isinstance(self.family, Allocatable):
             limit = float(self.family.thrust_limits[1].max())
-            if 0.0 < self._most < min(_SHARES, share * limit) and limit > _LARGE:
+            # Of a command that came too late nearly nothing is left.
+            if 1e-7 * limit < self._most < min(_SHARES, share * limit) and limit > _LARGE:
                 return f'no thrust was above {self._most:.3g} of {limit:g} N; is {field} in {unit}?'
         return ''
 

@@ -45,8 +45,8 @@ from propulsion_ros.settings.json_node import (
     read_keys,
 )
 
-_DESCENT, _HIGHER, _LONGEST, _MOST = 20.0, 1000.0, 1e6, 100
-"""A descent: its speed [m/s], how much higher it begins [m], its end [s], and its moments."""
+_DESCENT, _HIGHER, _STEPS = 20.0, 1000.0, 200
+"""A descent: its speed [m/s], how much higher than any limit it begins [m], and its steps."""
 _LEAST_PULSE_MS = 5.0
 """What igniters in use need at least, in ms."""
 
@@ -206,22 +206,18 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
 
 def _out_of_order(config: FlightConfig) -> Iterator[str]:
     """Yield a line for each parachute that opens before one that opens earlier by its name."""
-    known = [leaf for event in config.events for leaf in comparisons(event.condition)]
-    ends = {key: {abs(each) for leaf in known if leaf.variable == key for each in (
-        getattr(leaf, end, 0.0) for end in ('threshold', 'lower', 'upper'))
-    } for key in ('Position', 'TimeSinceApogee')}
-    apogee, first = 2.0 * max(ends['Position'], default=0.0) + _HIGHER, dict[str, Any]()
-    # Conditions change where a limit is met.
-    moments = {0.0, *(1e-3 * each for each in ends['TimeSinceApogee']),
-               *((apogee - each) / _DESCENT for each in ends['Position'])}
-    for at in sorted(each + 1e-3 for each in moments if each < _LONGEST)[:_MOST]:
-        down = Variables(
-            int(at * 1e9), (0.0, 0.0, _DESCENT * at - apogee), (0.0, 0.0, _DESCENT), apogee_ns=0
-        )
+    heights = [abs(getattr(leaf, end, 0.0)) for event in config.events
+               for leaf in comparisons(event.condition) if leaf.variable == 'Position'
+               for end in ('threshold', 'lower', 'upper')]
+    apogee, first = 2.0 * max(heights, default=0.0) + _HIGHER, dict[str, tuple[int, EventSpec]]()
+    for step in range(_STEPS):
+        fallen = apogee * step / _STEPS
+        down = Variables(int(1e9 * fallen / _DESCENT), (0.0, 0.0, fallen - apogee),
+                         (0.0, 0.0, _DESCENT), apogee_ns=0)
         for event in config.events:
-            for name in (config.deployers[each.target].name for each in event.actions
-                         if each.deploys and event.condition(down)):
-                first.setdefault(name, (at, event))
+            for name in [config.deployers[each.target].name for each in event.actions
+                         if each.deploys and event.condition(down)]:
+                first.setdefault(name, (step, event))
     order = [name for word in OPENING for name in first if word in name.lower()]
     for name, later in itertools.pairwise(order):
         if first[later][0] < first[name][0]:

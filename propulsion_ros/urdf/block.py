@@ -422,20 +422,18 @@ class _Reader:
         if joint is None or joint.kind not in (*TURNING, 'fixed'):
             return
         spins, (low, high) = self._facts.force == THRUST_AND_TORQUE, joint.limits or (0.0, math.inf)
+        key = self._facts.joint_axis or 'axis' * spins
+        own, path = given.get(key, (default_of_row(rows.cls, key) if key else None, row.path))
+        is_own, axis = key in given or not self._facts.joint_axis, joint.axis
         if spins and joint.turns and high - low < 4.0 * math.pi:
             self._notes.append(
                 f'{joint.path}: turns by {high - low:.4g} rad from end to end, and {row.name!r} '
                 'spins on it; write type="continuous", or another <joint>'
             )
-            return
-        key = self._facts.joint_axis or 'axis' * spins
         # A tag stands beside a joint that turns; beside a fixed one its absence is the slip.
-        is_own = key in given or not self._facts.joint_axis
-        if not key or joint.turns != is_own:
-            return
-        own, path = given.get(key, (default_of_row(rows.cls, key), row.path))
-        axis = joint.axis
-        if own is not dataclasses.MISSING and abs(np.dot(own, axis)) < 0.5 * np.linalg.norm(own):
+        elif key and joint.turns == is_own and own is not dataclasses.MISSING and (
+            abs(np.dot(own, axis)) < 0.5 * np.linalg.norm(own)
+        ):
             way, other = (' '.join(f'{x:g}' for x in vector) for vector in (own, axis))
             self._notes.append(
                 f'{path}: {key} {way} is across the <axis> of {joint.kind} joint '

@@ -25,7 +25,7 @@ OTHERS = [
 # Tested by files of other kinds than those of the table.
 ELSEWHERE = {
     'body', 'backwards', 'buoyancy', 'capsizes', 'centre', 'descent', 'drag', 'dry', 'gravity',
-    'odd_arm', 'pressure_centre', 'sinks', 'speed', 'start', 'turned',
+    'gyration', 'odd_arm', 'pressure_centre', 'sinks', 'speed', 'spread', 'start', 'turned',
     'upside_down',
 }
 
@@ -210,8 +210,8 @@ def test_robots_of_the_mistakes_are_right_without_them(text, tmp_path):
 
 
 @pytest.mark.parametrize(('name', 'pattern', 'count', 'rule'), [
-    ('hopper', r'ixx="22" ixy="0" ixz="0" iyy="22" iyz="0" izz="2.5"', 0, '(gyration)'),
-    ('hexacopter', r'ixx="5e-5" ixy="0" ixz="0" iyy="5e-5" iyz="0" izz="1e-4"', 5, '(spread)'),
+    ('hopper', r'ixx="22" ixy="0" ixz="0" iyy="22" iyz="0" izz="2.5"', 0, '(extent)'),
+    ('hexacopter', r'ixx="5e-5" ixy="0" ixz="0" iyy="5e-5" iyz="0" izz="1e-4"', 5, '(extent)'),
 ], ids=['body', 'parts'])
 def test_inertia_of_a_cube_of_one_metre_is_one_line(name, pattern, count, rule, tmp_path):
     text = (HERE.parent / 'examples' / name / f'{name}.urdf').read_text()
@@ -219,3 +219,18 @@ def test_inertia_of_a_cube_of_one_metre_is_one_line(name, pattern, count, rule, 
     path.write_text(text.replace(pattern, 'ixx="0.16667" iyy="0.16667" izz="0.16667"'))
     (line,) = warnings_of(path)
     assert line.endswith(f'{f"; {count} more like it " if count else " "}{rule}')
+
+
+@pytest.mark.parametrize(('name', 'old', 'new', 'words'), [
+    ('hopper', '<max_fuel_rate>0.7<', '<max_fuel_rate>233<', 'engine burns 233 kg/s'),
+    ('cubesat', '<max_thrust>0.02<', '<max_thrust>20<', 'if that is in mN, write 0.02'),
+    ('auv', '<min_command>-350</min_command> <max_command>350<',
+     '<min_command>-3300</min_command> <max_command>3300<', 'max_command is in rpm, write 345.575'),
+], ids=lambda word: word.partition('>')[0])
+def test_what_makes_it_unusual_is_named_once(name, old, new, words, tmp_path):
+    path = tmp_path / 'robot.urdf'
+    text = (HERE.parent / 'examples' / name / f'{name}.urdf').read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    (line,) = warnings_of(path)
+    assert words in line

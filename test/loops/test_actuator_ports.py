@@ -132,8 +132,8 @@ def test_commands_that_are_shares_are_told_apart(efforts, words):
 
 
 @pytest.mark.parametrize(('speed', 'words'), [
-    (0.9, 'no thrust was above 0.000324 of 49 N; is velocity in rad/s?'), (20.0, ''),
-], ids=['shares', 'little'])
+    (0.9, 'no thrust was above 0.000324 of 49 N; is velocity in rad/s?'), (20.0, ''), (0.02, ''),
+], ids=['shares', 'little', 'nearly none'])
 def test_speeds_that_are_shares_are_told_apart(speed, words):
     group = Group(Thrusters(ThrustersParams(
         names=['a', 'b'], rotor_constant=4e-4, min_command=-350.0, max_command=350.0,
