@@ -53,7 +53,8 @@ class Rule:
     @property
     def has_unit(self) -> bool:
         """Whether a number in another unit can be what is wrong."""
-        return self.source not in (_SHAPE, '') and self.usual != (0.0, _ENDLESS)
+        has_size = self.source not in (_SHAPE, '') and self.unit != '%'
+        return has_size and self.usual != (0.0, _ENDLESS)
 
     def words(self, of: float = 1.0) -> str:
         """Return the usual ranges in words."""

@@ -54,8 +54,8 @@ _FLAT = 0.3
 """Least size of a box along any axis, over its largest."""
 _ACROSS = 0.5 * math.pi
 """Where what deflects pushes across [rad]."""
-_SWUNG = 0.8
-"""The farthest that engines swing, verniers do it [rad]."""
+_SWUNG, _SWING = 0.8, 0.175
+"""The farthest that engines swing, verniers do it, and what they swing in flight [rad]."""
 _ASTERN = -0.7
 """Component along x of what pushes backwards."""
 _HELD_BY_FINS = 8.0
@@ -197,29 +197,22 @@ def deflections(robot: RobotLayout) -> Iterator[Number]:
 def _turning(robot: RobotLayout) -> Iterator[tuple[Number, float, float, float]]:
     """Yield each joint with its ends [rad] and its largest rate [rad/s], 0 for any."""
     for group in robot.groups:
-        params: Any = group.params
-        family: Any = group.family
+        params, family, rows = group.params, group.family, list[tuple[Any, ...]]()
         if isinstance(family, SteeredFamily):
-            for i, joint in enumerate(family.joint_names):
-                low, high = (float(end[i]) for end in family.joint_limits)
-                yield Number('steering.upper', 0.0, f'{joint} ', 1.0, i, group.name), low, high, (
-                    float(family.joint_rates[i]) if np.isfinite(family.joint_rates[i]) else 0.0
-                )
-        gimbals: Any = getattr(params, 'gimbals', None)
-        for i, booster in enumerate(gimbals.booster if gimbals else ()):
-            for k in range(2):
-                high, back = float(gimbals.range[i, k]), float(gimbals.negative_range[i, k])
-                yield Number(
-                    'gimbals.range', 0.0, f'axis {k + 1} of the gimbal of {booster} ', 1.0,
-                    2 * i + k, group.name,
-                ), -(high if back < 0.0 else back), high, float(gimbals.rate_limit[i])
+            rates = np.nan_to_num(family.joint_rates, posinf=0.0)
+            rows.append(('steering.upper', family.joint_names, *family.joint_limits, rates))
+        if gimbals := getattr(params, 'gimbals', None):
+            axes = [f'axis {k} of the gimbal of {name}' for name in gimbals.booster for k in (1, 2)]
+            high, back = gimbals.range.ravel(), gimbals.negative_range.ravel()
+            low = -np.where(back < 0.0, high, back)
+            rows.append(('gimbals.range', axes, low, high, np.repeat(gimbals.rate_limit, 2)))
         if _has(params, 'names', 'min_deflection', 'max_deflection', 'rate_limit'):
-            for i, fin in enumerate(params.names):
-                yield (
-                    Number('max_deflection', 0.0, f'{fin} ', 1.0, i, group.name),
-                    float(params.min_deflection[i]), float(params.max_deflection[i]),
-                    float(params.rate_limit[i]),
-                )
+            rows.append(('max_deflection', params.names, params.min_deflection,
+                         params.max_deflection, params.rate_limit))
+        for key, names, *columns in rows:
+            for i, (name, low, high, rate) in enumerate(zip(names, *columns, strict=True)):
+                number = Number(key, 0.0, f'{name} ', 1.0, i, group.name)
+                yield number, float(low), float(high), float(rate)
 
 
 @functools.lru_cache(maxsize=8)
@@ -333,19 +326,19 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
     alone is the wrong way round itself, unless fins are too.
     """
     drives = [way for share in (0.0, 0.25, 0.5, 0.75, 1.0) if (way := _drive(robot, share)).any()]
-    ahead = sum(float(getattr(group.params, 'chord', np.zeros((1, 3)))[:, 0].sum())
-                for group in robot.groups)
-    if drives and max(way[0] for way in drives) < _ASTERN and ahead >= 0.0:
-        name = next(group.name for group in robot.groups if group.matrix.shape[1])
-        yield Number('axis', 180.0, 'x, which is ahead, ', 1.0, 0, name,
-                     'turn <axis> of what pushes, or of its joint, round')
-        return
+    found = list[Number]()
     for group in robot.groups if drives else ():
         chords = getattr(group.params, 'chord', np.zeros((0, 3)))
         for i, chord in enumerate(chords / np.linalg.norm(chords, axis=1, keepdims=True)):
             angle = math.degrees(math.acos(np.clip((drives @ chord).max(), -1.0, 1.0)))
-            yield Number('chord', angle, f'the leading edge of {group.layout.names[i]} ', 1.0,
-                         3 * i, group.name)
+            who = f'the leading edge of {group.layout.names[i]} '
+            found.append(Number('chord', angle, who, 1.0, 3 * i, group.name))
+    is_astern = max((way[0] for way in drives), default=0.0) < _ASTERN
+    if is_astern and all(each.value > 90.0 for each in found):
+        name = next(group.name for group in robot.groups if group.matrix.shape[1])
+        found = [Number('axis', 180.0, 'x, which is ahead, ', 1.0, 0, name,
+                        'turn <axis> of what pushes, or of its joint, round')]
+    yield from found
 
 
 def _drive(robot: RobotLayout, share: float) -> FloatArray:
@@ -569,7 +562,7 @@ def openings(robot: RobotLayout) -> Iterator[Number]:
 def lags(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far a robot turns within the lag of what steers it, at its largest torque [rad].
 
-    That is the lag of rotors of what hovers, and the way of gimbals from the middle to their end.
+    That is the lag of rotors of what hovers, and the way of gimbals to their end, or 10 degrees.
     """
     if not robot.body.is_solid:
         return
@@ -582,11 +575,11 @@ def lags(robot: RobotLayout) -> Iterator[Number]:
                 who = f'within the lag of {names[i]} it '
                 yield Number(key, rate * float(lag)**2, who, 1.0, i, group.name)
         for i, booster in enumerate(params.gimbals.booster if _has(params, 'gimbals') else ()):
-            k, end, fastest = names.index(booster), *(float(each[i].max()) for each in (
-                params.gimbals.range, params.gimbals.rate_limit))
-            lag = max(end / fastest if fastest else 0.0, float(params.gimbals.time_constant[i]))
-            torque = np.linalg.norm(group.layout.position[k] - robot.body.com) * np.nan_to_num(
-                group.layout.highest)[k] * math.sin(min(end, 1.0))
+            k, end = names.index(booster), min(float(params.gimbals.range[i].max()), _SWING)
+            fastest = float(params.gimbals.rate_limit[i]) or math.inf
+            lag = max(end / fastest, float(params.gimbals.time_constant[i]))
+            torque = end * np.linalg.norm(
+                group.layout.position[k] - robot.body.com) * np.nan_to_num(group.layout.highest)[k]
             yield Number(
                 'gimbals.rate_limit or gimbals.time_constant',
                 float(torque / max(robot.body.moments)) * lag**2,

@@ -89,14 +89,11 @@ class Sources:
         spec = self.specs.get(node)
         return key in self.given.get(node, {}) and not (spec and key in spec.geometry)
 
-    def has(self, node: str, key: str) -> bool:
-        """Whether a file or a block gives a parameter."""
-        spec = self.specs.get(node)
-        return self.has_file(node, key) or bool(spec and key in spec.values)
-
     def value(self, node: str, key: str) -> Any:
-        """Return the value of a parameter that is given."""
-        return (self.given[node] if self.has_file(node, key) else self.specs[node].values)[key]
+        """Return the value of a parameter, None where neither a file nor a block gives it."""
+        spec = self.specs.get(node)
+        given = self.given[node] if self.has_file(node, key) else spec.values if spec else {}
+        return given.get(key)
 
     def changed(self, node: str, key: str, value: Any) -> Sources:
         """Return these with another value of a parameter."""

@@ -16,6 +16,7 @@ from propulsion_ros.graph.node_config import schema_of
 from propulsion_ros.graph.read_layout import Sources
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.models.body.simulated_body import ParachutesParams
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import Parameter, parameters_of
 from propulsion_ros.settings.hints import conversions
@@ -129,7 +130,8 @@ def _left(
 def _schemas(sources: Sources) -> dict[str, list[Parameter]]:
     """Return the parameters of each node, the body's last."""
     schemas = {name: [*schema_of(spec.family)] for name, spec in sources.specs.items()}
-    return {**schemas, BODY: [*parameters_of(BodyParams, 'body.')]}
+    chutes = parameters_of(ParachutesParams, 'parachutes.')
+    return {**schemas, BODY: [*parameters_of(BodyParams, 'body.'), *chutes]}
 
 
 def _mended(sources: Sources, node: str, doubt: Doubt, width: int) -> Sources:
@@ -182,11 +184,11 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
         spec, block = sources.specs.get(node), node if node != BODY else ''
         for parameter in schema:
             key, unit = parameter.key, parameter.spec.unit
-            if not sources.has(node, key) or parameter.spec.kind is not float or not unit:
+            value, power = sources.value(node, key), 1  # Thrusts go by the square of speeds.
+            if value is None or parameter.spec.kind is not float or not unit:
                 continue
             # Another simulator's tag that it follows from has another unit.
             tag = spec.paths.get(key, key).rpartition('/')[2] if spec else key
-            value, power = sources.value(node, key), 1
             written = numbers = np.array(flatten(value), dtype=float)
             if tag == SPEED_OF_THRUST:
                 constants = np.array(flatten(sources.value(node, 'motor_constant')), dtype=float)
@@ -201,12 +203,14 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
             some = [slice(row, row + width) for row in sorted(rows)]
             is_some = len(rows) <= _FEW and len(rows) * width < len(numbers)
             for part in (slice(None), *(some if is_some else ())):
-                for word, meant, ratio in _far(written[part], unit):
+                least = math.sqrt(_FAR) if 'max_command' in key or power > 1 else _FAR
+                for word, meant, ratio in _far(written[part], unit, least):
                     factor = ratio**power
                     if not any(value_doubts([parameter], {key: numbers[part] * factor})):
                         made = sources.times(node, key, part, factor)
                         # Both ends are in one unit.
-                        if key != (low := key.replace('max_', 'min_')) and sources.has(node, low):
+                        low = key.replace('max_', 'min_')
+                        if low != key and sources.value(node, low) is not None:
                             made = made.times(node, low, part, factor)
                         if parameter.spec.geometry == 'origin' and part.start is None:
                             # The links of actuators are where these are.
@@ -222,13 +226,14 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                 yield Change(f'{paths[0]}/{element}', '', None, word, meant, made)
 
 
-def _far(numbers: FloatArray, unit: str) -> Iterator[tuple[str, float, float]]:
+def _far(
+    numbers: FloatArray, unit: str, least: float = _FAR
+) -> Iterator[tuple[str, float, float]]:
     """Yield other units that make much of a difference: no other is seen by what is usual.
 
-    With what the first number is in them, and the factor; speeds make thrusts by their square.
+    With what the first number is in them, and the factor.
     """
     for number in numbers[np.flatnonzero(numbers)[:1]].tolist():
         for word, meant in conversions(number, unit):
-            far = max(abs(meant / number), abs(number / meant))
-            if far > (_FAR if unit != 'rad/s' else math.sqrt(_FAR)):
+            if max(abs(meant / number), abs(number / meant)) > least:
                 yield word, meant, meant / number

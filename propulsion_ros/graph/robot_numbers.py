@@ -453,10 +453,9 @@ def parts(robot: RobotLayout) -> Iterator[Number]:
                 for i, value in enumerate(attrgetter(each.key)(group.params).tolist()):
                     yield Number(each.key, value, who, size, i, group.name)
     (path, link), points = heaviest(robot), _points(robot)
+    own = robot.corners.get(path, points)
     wide = max(radius_of_gyration(link), *(
-        float(np.linalg.norm(each - middle, axis=1).max(initial=0.0)) for each, middle in (
-            (points, points.mean(axis=0)), (robot.corners.get(path, points[:0]), link.com)
-        )
+        float(np.linalg.norm(each - each.mean(axis=0), axis=1).max()) for each in (points, own)
     )) if len(points) else 0.0
     if wide:
         yield Number(f'{path}/origin/@xyz', float(np.linalg.norm(points - link.com, axis=1).min()),

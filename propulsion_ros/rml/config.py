@@ -45,8 +45,8 @@ from propulsion_ros.settings.json_node import (
     read_keys,
 )
 
-_DESCENT, _HIGHER, _STEPS = 20.0, 1000.0, 200
-"""A descent: its speed [m/s], how much higher than any limit it begins [m], and its steps."""
+_DESCENT, _HEIGHTS = 20.0, range(20_000, 0, -50)
+"""A descent in which the order of parachutes shows: its speed [m/s], and its heights [m]."""
 _LEAST_PULSE_MS = 5.0
 """What igniters in use need at least, in ms."""
 
@@ -206,21 +206,17 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
 
 def _out_of_order(config: FlightConfig) -> Iterator[str]:
     """Yield a line for each parachute that opens before one that opens earlier by its name."""
-    heights = [abs(getattr(leaf, end, 0.0)) for event in config.events
-               for leaf in comparisons(event.condition) if leaf.variable == 'Position'
-               for end in ('threshold', 'lower', 'upper')]
-    apogee, first = 2.0 * max(heights, default=0.0) + _HIGHER, dict[str, tuple[int, EventSpec]]()
-    for step in range(_STEPS):
-        fallen = apogee * step / _STEPS
-        down = Variables(int(1e9 * fallen / _DESCENT), (0.0, 0.0, fallen - apogee),
+    first = dict[str, tuple[float, EventSpec]]()
+    for height in _HEIGHTS:
+        down = Variables(int(1e9 * (_HEIGHTS[0] - height) / _DESCENT), (0.0, 0.0, -height),
                          (0.0, 0.0, _DESCENT), apogee_ns=0)
         for event in config.events:
             for name in [config.deployers[each.target].name for each in event.actions
                          if each.deploys and event.condition(down)]:
-                first.setdefault(name, (step, event))
+                first.setdefault(name, (height, event))
     order = [name for word in OPENING for name in first if word in name.lower()]
     for name, later in itertools.pairwise(order):
-        if first[later][0] < first[name][0]:
+        if first[later][0] > first[name][0]:
             yield (
                 f"event '{first[later][1].name}' opens {later!r} where '{first[later][1]}', before "
                 f"{name!r} opens, where '{first[name][1]}'; are the two conditions swapped?"

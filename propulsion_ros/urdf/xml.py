@@ -112,10 +112,8 @@ def alike(notes: Iterable[str]) -> tuple[str, ...]:
     found: dict[str, list[str]] = {}
     for note in notes:
         found.setdefault(_NAMES.sub('', note), []).append(note)
-    return tuple(
-        f'{first}; {len(others)} more like it' if others else first
-        for first, *others in found.values()
-    )
+    return tuple(f'{own[0]}; {len(own) - 1} more like it' if own[1:] else own[0]
+                 for own in found.values())
 
 
 def numbers(

@@ -234,3 +234,21 @@ def test_what_makes_it_unusual_is_named_once(name, old, new, words, tmp_path):
     path.write_text(text.replace(old, new))
     (line,) = warnings_of(path)
     assert words in line
+
+
+def test_no_unit_is_proposed_for_two_at_one_place(tmp_path):
+    """In mm one of them would be beside the other."""
+    path = tmp_path / 'robot.urdf'
+    text = (HERE.parent / 'examples' / 'auv' / 'auv.urdf').read_text()
+    path.write_text(text.replace('xyz="0 -0.25 0"', 'xyz="0 0.25 0"'))
+    lines = warnings_of(path)
+    assert lines[0].endswith('or a sign wrong? (same_place)')
+    assert not any(', write' in line for line in lines)
+
+
+def test_area_of_parachutes_in_another_unit_is_one_line(tmp_path):
+    settings = (SHARE / 'config' / 'rocket.yaml').read_text()
+    path = tmp_path / 'rocket.yaml'
+    path.write_text(settings.replace('[0.9, 9.0]', '[9000.0, 90000.0]'))
+    (line,) = check_file(path, SHARE / 'urdf' / 'rocket.urdf.xacro').warnings
+    assert 'if that is in cm^2, write 0.9' in line
