@@ -221,14 +221,12 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
     for key, (element, unit) in _OF_LINK.items():
         for paths in (list(sources.links), *([path] for path in doubted)):
             first = getattr(sources.links[paths[0]], key) if paths else np.zeros(1)
-            for word, meant, factor in _far(np.ravel(first), unit):
+            for word, meant, factor in _far(np.ravel(first), unit, _FAR):
                 made = sources.scaled(paths, key, factor)
                 yield Change(f'{paths[0]}/{element}', '', None, word, meant, made)
 
 
-def _far(
-    numbers: FloatArray, unit: str, least: float = _FAR
-) -> Iterator[tuple[str, float, float]]:
+def _far(numbers: FloatArray, unit: str, least: float) -> Iterator[tuple[str, float, float]]:
     """Yield other units that make much of a difference: no other is seen by what is usual.
 
     With what the first number is in them, and the factor.

@@ -491,9 +491,10 @@ def outside(robot: RobotLayout, is_main: bool = True) -> Iterator[Number]:
         is_known = link.mass and (reach > 1e-3 or path in robot.corners)
         if not is_known or (path == largest) is not is_main:
             continue
-        squares, shapes = np.maximum(second_moments(link), 0.0), robot.corners.get(path)
+        squares = np.maximum(second_moments(link), 0.0)
         far = float(np.linalg.norm(points - link.com, axis=1).max(initial=0.0))
-        if shapes is not None:
+        own = np.abs(robot.corners.get(path, link.com[None]) - link.com).max(axis=0)
+        if path in robot.corners:
             least = 0.0
         elif path != largest:
             least = 2.0 * max(reach, radius_of_gyration(main))
@@ -501,12 +502,12 @@ def outside(robot: RobotLayout, is_main: bool = True) -> Iterator[Number]:
             least = 0.4 * far
         else:
             least = far / 3.0 if max(squares) > _ROD * np.sort(squares)[1] else 16.0 / 3.0 * reach
-        own = np.abs((link.com if shapes is None else shapes) - link.com).reshape(-1, 3).max(axis=0)
         around = np.abs(outline(robot) - link.com).max(axis=0) if path == largest else own
         ends = np.maximum(np.maximum(own, around), least)
         ends = np.maximum(ends, SHEET * ends.max())
-        found = [(int(np.argmax(squares / np.maximum(ends, LEAST)**2)), squares, ends, NEAREST)]
-        if path == largest and shapes is not None and link.inertia.any():
+        near = NEAREST if squares.max() > (0.01 * reach)**2 else 0.0
+        found = [(int(np.argmax(squares / np.maximum(ends, LEAST)**2)), squares, ends, near)]
+        if path == largest and path in robot.corners and link.inertia.any():
             both = np.minimum(np.maximum(squares, second_moments(robot.body)), own**2)
             order = np.argsort(both / own**2)
             found.append((int(order[int(np.ptp(np.diag(link.inertia)) > LEAST)]), both, own, 0.0))

@@ -2,6 +2,7 @@
 """Rules of sense: each is met by a mistake, can be silenced, and leaves right robots alone."""
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -252,3 +253,14 @@ def test_area_of_parachutes_in_another_unit_is_one_line(tmp_path):
     path.write_text(settings.replace('[0.9, 9.0]', '[9000.0, 90000.0]'))
     (line,) = check_file(path, SHARE / 'urdf' / 'rocket.urdf.xacro').warnings
     assert 'if that is in cm^2, write 0.9' in line
+
+
+def test_places_in_cm_are_met_with_what_to_write(tmp_path):
+    path = tmp_path / 'robot.urdf'
+    text = (HERE.parent / 'examples' / 'hexacopter' / 'hexacopter.urdf').read_text()
+    path.write_text(re.sub(r'xyz="(-?0\.\d{4}) (-?0\.\d{4}) 0\.05"', lambda found: (
+        f'xyz="{100 * float(found[1]):g} {100 * float(found[2]):g} 5"'
+    ), text))
+    (line,) = warnings_of(path)
+    assert 'position: rotor_1' in line
+    assert 'if that is in cm, write 0.2598' in line
