@@ -27,8 +27,11 @@ _MANY, _FEW = 1000, 4
 """Numbers and links, and rows that are doubted, beyond which it takes too long."""
 _OFFERED, _FAR = 3, 20.0
 """Numbers between which a line leaves the choice, and by what factor they are others."""
-_FOLLOWING = {'same_place': ('one_sided', 'balance', 'blades'), 'impulse': ('propellant', 'burnt')}
-"""What is not usual of a block where another rule is met."""
+_FOLLOWING = {
+    'same_place': ('one_sided', 'balance', 'blades', 'uncontrolled'),
+    'impulse': ('propellant', 'burnt'),
+}
+"""What is not usual of a block, or of the robot, where another rule is met."""
 _NAMES = frozenset(rule.name for rule in RULES)
 _OF_LINK = {'mass': ('mass', 'kg'), 'inertia': ('inertia', 'kg m^2'), 'com': ('origin/@xyz', 'm')}
 """Elements and units of the mass of a link."""
@@ -75,7 +78,8 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
         doubt.place: doubt for doubt in robot_doubts(sources.layout, silenced)
         if not known & {(doubt.number.block, key) for key in doubt.number.key.split(' or ')}
     }
-    same = {(rule, place[1]) for place in doubts for rule in _FOLLOWING.get(place[0], ())}
+    same = {(rule, block) for place in doubts for rule in _FOLLOWING.get(place[0], ())
+            for block in (place[1], '')}
     alike, odd = sources, {each.number.key for each in doubts.values()
                            if not math.isnan(each.number.usual)}
     for doubt in doubts.values():
