@@ -56,8 +56,6 @@ _ACROSS = 0.5 * math.pi
 """Where what deflects pushes across [rad]."""
 _SWUNG, _SWING = 0.8, 0.175
 """The farthest that engines swing, verniers do it, and what they swing in flight [rad]."""
-_ASTERN = -0.7
-"""Component along x of what pushes backwards."""
 _HELD_BY_FINS = 8.0
 """Least speed at which fins hold a rocket [m/s]; 15 is advised."""
 _GAS = 8.314462618
@@ -167,11 +165,9 @@ def crossings(robot: RobotLayout) -> Iterator[Number]:
         # Less is a travel that is too small.
         if rate > 0.0 and math.radians(2.0) < high - low < NO_LIMIT:
             key = f'{number.key.rpartition(".")[0]}.rate_limit'.lstrip('.')
-            yield dataclasses.replace(
-                number, key=key, value=(min(high - low, 2.0 * math.pi)) / rate,
-                index=None if number.index is None else number.index // (
-                    2 if key.startswith('gimbals') else 1)
-            )
+            index = (number.index or 0) // (2 if key.startswith('gimbals') else 1)
+            way = min(high - low, 2.0 * math.pi)
+            yield dataclasses.replace(number, key=key, value=way / rate, index=index)
 
 
 def deflections(robot: RobotLayout) -> Iterator[Number]:
@@ -333,7 +329,7 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
             angle = math.degrees(math.acos(np.clip((drives @ chord).max(), -1.0, 1.0)))
             who = f'the leading edge of {group.layout.names[i]} '
             found.append(Number('chord', angle, who, 1.0, 3 * i, group.name))
-    is_astern = max((way[0] for way in drives), default=0.0) < _ASTERN
+    is_astern = max((way[0] for way in drives), default=0.0) < -_STRAIGHT
     if is_astern and all(each.value > 90.0 for each in found):
         name = next(group.name for group in robot.groups if group.matrix.shape[1])
         found = [Number('axis', 180.0, 'x, which is ahead, ', 1.0, 0, name,
