@@ -28,6 +28,7 @@ _BEFORE = 3.0
 """What lags begins that long before the part that counts [s]."""
 _LEAD, _SETTLE = 0.25, 1.0
 _TINY = 1e-9
+_HALVES = 10
 _SMOOTH = 0.02
 
 
@@ -213,11 +214,21 @@ class Problem:
 
     def is_refused(self, place: FloatArray) -> bool:
         """Whether a model refuses the parameters at a place of the search."""
+        if self.setup.candidates is None:
+            return False
         try:
             self._candidates.made(self.changes(place))
         except ConfigError:
             return True
         return False
+
+    def moved(self, place: FloatArray, move: FloatArray) -> FloatArray:
+        """Return where a move of the search leads, halved until a model takes what is there."""
+        for part in 0.5 ** np.arange(_HALVES):
+            there: FloatArray = np.clip(place + part * move, self.lower, self.upper)
+            if not self.is_refused(there):
+                return there
+        return place
 
     @property
     def _candidates(self) -> Candidates:

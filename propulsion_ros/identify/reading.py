@@ -86,6 +86,33 @@ class Recording:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """What columns of a table are, each by its name there."""
+
+    targets: dict[str, str]
+    """An actuator, a name of this module, or ``stamp``."""
+    factors: dict[str, float]
+    """What turns their values into SI units."""
+    zeros: dict[str, float]
+    """What they have at 0, in their own unit."""
+
+    def in_si(self, values: FloatArray, columns: Sequence[str]) -> FloatArray:
+        """Return rows of numbers in SI units, (n, k); raise `SourceError` for no column."""
+        for kind, given in (('factors', self.factors), ('zeros', self.zeros)):
+            for column in given:
+                if column not in columns:
+                    raise SourceError(
+                        f'{kind}.{column}',
+                        f'is no column of the table{suggestion(column, columns)}',
+                    )
+        zeros, factors = (
+            np.array([given.get(column, usual) for column in columns])
+            for given, usual in ((self.zeros, 0.0), (self.factors, 1.0))
+        )
+        return np.asarray((values - zeros) * factors)
+
+
+@dataclass(frozen=True)
 class Names:
     """What a recording may hold."""
 
@@ -93,8 +120,8 @@ class Names:
     """The field that each actuator takes as its command, by name."""
     states: Sequence[str] = ()
     """Names in the state of the actuators."""
-    columns: Mapping[str, str] | None = None
-    """What columns of the user are: an actuator, or a name of this module."""
+    columns: Columns = Columns({}, {}, {})
+    """What columns of the user are."""
     group: str = ''
     """Name of the node, whose topics a bag has."""
     burners: Sequence[str] = ()
@@ -141,13 +168,14 @@ def _of_table(path: Path, names: Names) -> Recording:
     place, header = next(rows, (f'{printable(path)}:1', []))
     columns = [cell.strip() for cell in header]
     check_columns(place, columns)
-    if not columns or columns[0] not in _TIMES:
+    if not columns or names.columns.targets.get(columns[0], columns[0]) not in _TIMES:
         raise SourceError(
             place, f'expected {" or ".join(_TIMES)} as the first column, got '
-            f'{columns[0] if columns else "no lines"!r}'
+            f'{columns[0] if columns else "no lines"!r}; another name is given in the parameter '
+            'file, below identify: columns'
         )
-    keys, factors = _keys(place, columns[1:], names)
-    values = _numbers(place, columns, rows)
+    keys, factors = _keys(place, columns, names)
+    values = names.columns.in_si(_numbers(place, columns, rows), columns)
     values[:, 1:] *= factors
     return _recording(printable(path), values, keys, names)
 
@@ -179,8 +207,11 @@ def _numbers(place: str, columns: Sequence[str], rows: Any) -> FloatArray:
 def _keys(
     place: str, columns: Sequence[str], names: Names
 ) -> tuple[list[str], list[float]]:
-    """Return the key of each column, '' for one that is not used, and a factor on its values."""
-    known, given = names.known, names.columns or {}
+    """Return the key of each column but the first, '' for one that is not used, and a factor."""
+    known, columns = names.known, columns[1:]
+    given = {
+        column: target for column, target in names.columns.targets.items() if target not in _TIMES
+    }
     for name in (*columns, *given.values()):
         if name.startswith(PRESSURE):
             _check_pressure(place, name, names)
