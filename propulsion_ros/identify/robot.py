@@ -18,6 +18,7 @@ from propulsion_ros.identify.free import BODY
 from propulsion_ros.identify.reading import Columns
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.steering.steered import STEERING, steering_of
 from propulsion_ros.models.steering.steering import SteeringParams
 from propulsion_ros.settings.errors import ConfigError, SourceError, naming
@@ -27,6 +28,7 @@ from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
+_OF_BODY = 'body.'
 _COLUMNS, _FACTORS, _ZEROS = 'columns.', 'factors.', 'zeros.'
 
 
@@ -97,6 +99,13 @@ class Robot:
         whole = {key: attrgetter(key)(params) for key in self._keys(type(params))}
         joints = steering_of(self.setting.values)
         return whole | {STEERING + key: getattr(joints, key) for key in self._keys(type(joints))}
+
+    @functools.cached_property
+    def fluid(self) -> BodyParams:
+        """Drag, buoyancy and current of the simulated body, wherever it begins."""
+        own = {each.key for each in parameters_of(BodyParams) if not each.key.startswith('start_')}
+        given = {key.removeprefix(_OF_BODY): value for key, value in self.vehicle.items()}
+        return build(BodyParams, {key: value for key, value in given.items() if key in own})
 
     @property
     def schema(self) -> list[Parameter]:

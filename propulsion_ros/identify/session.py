@@ -246,8 +246,8 @@ class Session:
             )
         return Setup(
             recording, Candidates(self._family, robot.values, states), tuple(free), robot.body,
-            request.measured, imu_position=robot.params.imu_position, delay=request.delay,
-            moments=moments,
+            request.measured, fluid=robot.fluid, imu_position=robot.params.imu_position,
+            delay=request.delay, moments=moments,
         )
 
     def _report(self, fit: Fit, before: list[Any], found: list[str]) -> dict[str, Any]:

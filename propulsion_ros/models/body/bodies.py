@@ -362,6 +362,35 @@ def _tanks_of(state: TankState) -> Iterator[MassRows]:
         ))
 
 
+def fluid_force(
+    params: BodyParams, body: MassProperties, height: FloatArray, quaternion: FloatArray,
+    velocity: FloatArray, rate: FloatArray,
+) -> FloatArray:
+    """Return drag and buoyancy of n bodies in base_link axes [N], (n, 3).
+
+    Parameters
+    ----------
+    params : BodyParams
+        The fluid.
+    body : MassProperties
+        Mass of each.
+    height, quaternion : FloatArray
+        Of base_link in the world [m], (n,), and x, y, z, w from it to the world, (n, 4).
+    velocity, rate : FloatArray
+        Of base_link through the fluid [m/s], and how it turns [rad/s], in its axes, (n, 3) each.
+    """
+    state = np.zeros((13, len(height)))
+    state[2], state[3:7], state[10:] = height, quaternion.T, rate.T
+    rotation, com, turn = _rotation_of(state), _constant(body.com), _rows(state[10:])
+    of_mass = _plus(_rows(velocity.T), _cross(turn, com))
+    state[:3] += np.array(_turned(rotation, com))
+    state[7:10] = np.array(_turned(rotation, of_mass)) + params.current[:, None]
+    hulls = Hulls(params.hulls) if params.hulls.names else None
+    push = _Push(params, hulls, np.zeros(state.shape)[:6], MassRows.of(body), height)
+    force, _ = push._with_fluid(rotation, state, turn)
+    return np.stack(np.broadcast_arrays(*force), axis=-1)
+
+
 def _rotation_of(state: FloatArray) -> tuple[Rows, Rows, Rows]:
     x, y, z, w = state[3:7]
     return rows_of((x, y, z, w))
