@@ -134,7 +134,7 @@ def test_commands_that_are_shares_are_told_apart(efforts, words):
 def test_a_command_that_its_thrust_has_not_reached_is_no_share():
     group = Group(Rotors(RotorsParams(
         names=['a', 'b'], max_thrust=[8.0], motor_constant=[1e-5], time_constant_up=[1.0],
-    )))
+    ))).run()
     for ms in (10, 20):
         group.command(ms, effort=[5.0, 5.0])
     assert not group.loop.small_commands
