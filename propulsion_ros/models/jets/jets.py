@@ -39,7 +39,7 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray
 __all__ = ['Jets', 'JetsParams']
 
 _NO_PAUSE = 1e-6
-"""Of a period: an allocator comes so near to the largest thrust, and no valve makes such a pause."""
+"""Of a period: an allocator comes so near to the largest thrust, and no valve pauses so briefly."""
 
 
 class Modulator(Protocol):
