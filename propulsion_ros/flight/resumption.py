@@ -246,7 +246,7 @@ class Resumption:
         return Verdict(Outcome.SET_ASIDE if is_pad else Outcome.DROP, 'the vehicle rests')
 
     def _has_left(self, motion: MotionWatch, altitude: float, is_on: bool) -> bool:
-        """Return whether a vehicle that was armed on its pad has left it since.
+        """Return whether a vehicle that was armed on its pad has left it since; set ``is_aloft``.
 
         What has rested since and was not armed again must be pushed, or rise by 100 m: people may
         be at work on it.
