@@ -329,7 +329,8 @@ class FlightState:
         # What is due waits until the vehicle is seen to fall; once it has rested, far.
         may_fall = not (self.is_supported or self.is_likely_supported or self._has_rested)
         return Permits(
-            self.may_deploy and not self._is_time_doubtful and may_fall, self._may_ignite,
+            deploy=self.may_deploy and not self._is_time_doubtful and may_fall,
+            ignite=self._may_ignite,
             is_grounded=self.liftoff is None and not self._is_legacy,
             is_ascending=(
                 self._is_legacy or self.phase is not Phase.FLIGHT
@@ -519,6 +520,8 @@ class FlightState:
         ):
             sensed.reset()
         self._live_velocity = None
+        # By how much a resumption has set the flight clock ahead: what follows the motion counts
+        # without it, because its sensors did not stop for so long.
         self._skipped_ns: int = 0
 
     # The record of a flight, for a restart of the computer.

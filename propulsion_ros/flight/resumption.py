@@ -205,6 +205,7 @@ class Resumption:
     def _least_ns(self, clock_ns: int) -> int:
         """Return how old the record certainly is [ns]."""
         waited_ns = 0 if self._begun_ns is None else clock_ns - self._begun_ns
+        # In the same boot the first is known, after another one at most the second.
         for age in (self._heartbeat_age, self._least_age):
             if math.isfinite(age):
                 return round(age * 1e9) + waited_ns
@@ -237,7 +238,9 @@ class Resumption:
             return _WAIT
         is_on = self._goes_on(clock_ns, stamp_ns, motion)
         is_pad = self.snapshot.phase is Phase.LAUNCH
-        if self._has_left(motion, altitude, is_on) if is_pad else is_on:
+        if is_pad:
+            is_on = self._has_left(motion, altitude, is_on)
+        if is_on:
             return _RESUME
         if not self._rests.update(clock_ns, motion.is_certain) or self.is_aside:
             return _WAIT
@@ -246,7 +249,7 @@ class Resumption:
         return Verdict(Outcome.SET_ASIDE if is_pad else Outcome.DROP, 'the vehicle rests')
 
     def _has_left(self, motion: MotionWatch, altitude: float, is_on: bool) -> bool:
-        """Return whether a vehicle that was armed on its pad has left it since.
+        """Return whether a vehicle that was armed on its pad has left it since; set ``is_aloft``.
 
         What has rested since and was not armed again must be pushed, or rise by 100 m: people may
         be at work on it.

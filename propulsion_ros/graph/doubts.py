@@ -12,6 +12,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -52,7 +53,8 @@ class Rule:
     @property
     def has_unit(self) -> bool:
         """Whether a number in another unit can be what is wrong."""
-        return self.source not in (_SHAPE, '') and self.usual != (0.0, _ENDLESS)
+        has_size = self.source not in (_SHAPE, '') and self.unit != '%'
+        return has_size and self.usual != (0.0, _ENDLESS)
 
     def words(self, of: float = 1.0) -> str:
         """Return the usual ranges in words."""
@@ -119,10 +121,11 @@ def _short(number: float) -> str:
 
 
 def merged(doubts: Iterable[Doubt]) -> Iterator[Doubt]:
-    """Yield the first doubt of each rule about a parameter, with the number of the others."""
+    """Yield the first doubt of each rule about a parameter or links, with the number of others."""
     found: dict[tuple[Any, ...], list[Doubt]] = {}
     for doubt in doubts:
-        found.setdefault(doubt.place[:3], []).append(doubt)
+        what = doubt.text if doubt.number.key.startswith('robot/') else doubt.number.key
+        found.setdefault((doubt.rule.name, doubt.number.block, what), []).append(doubt)
     for first, *others in found.values():
         yield dataclasses.replace(first, more=len(others))
 
@@ -139,6 +142,9 @@ def value_doubts(
             continue
         values = np.asarray(given[parameter.key], dtype=object)
         usual = flatten(None if parameter.required else parameter.default)
+        # Others have a torque over speed squared in place of over thrust.
+        is_torque = parameter.key == 'moment_constant'
+        by_speed = flatten(given.get('motor_constant') if is_torque else 0.0) or [0.0]
         for i, value in enumerate(np.ravel(values)):
             # 0, no limit and what is meant where nothing is given are usual.
             if isinstance(value, int | float) and 0.0 < abs(value) < r.NO_LIMIT and (
@@ -146,7 +152,7 @@ def value_doubts(
             ):
                 index, who = i if values.ndim else None, parameter.key.rpartition('.')[2]
                 number = r.Number(parameter.key, abs(value), f'{who} of ', index=index)
-                meant = _in_other_units(rule, value)
+                meant = _in_other_units(rule, value, per=by_speed[i % len(by_speed)])
                 yield Doubt(rule, number, *(meant or (f'{parameter.description}?', math.nan)))
 
 
@@ -172,9 +178,12 @@ def _unread(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> Iterat
                     ), index=index), f'write <{by}>{words[0]}</{by}>, or leave it out')
 
 
-def _in_other_units(rule: Rule, number: float, of: float = 1.0) -> tuple[str, float] | tuple[()]:
+def _in_other_units(
+    rule: Rule, number: float, of: float = 1.0, per: float = 0.0
+) -> tuple[str, float] | tuple[()]:
     """Return what to write, in words and as a number, where another unit makes a size usual."""
-    meant = [each for each in conversions(number, rule.unit) if rule.fits(abs(each[1]), of)]
+    known = [*conversions(number, rule.unit), *([('N m s^2', number / per)] if per else [])]
+    meant = [each for each in known if rule.fits(abs(each[1]), of)]
     if rule.unit == 'rad' and meant and float(f'{number:.5g}') != number:
         # So many digits come from an expression, which has added something.
         return 'is a part of it in degrees?', math.nan
@@ -259,8 +268,9 @@ RULES = (
              r.actuators, 'specific_impulse', lambda a: a.power, lambda a: a.robot,
          ), 'the mass', 'is it in m/s?'),
     Rule('propellant', 'lasts {} at the largest thrust', (0.1, _ENDLESS), 's', _USE,
-         r.of_rows(r.tanks, 'tanks.capacity', lambda t: t.held / t.rate),
-         remedy='give <capacity> in kg, and what burns in kg/s'),
+         r.of_rows(r.tanks, 'tanks.capacity or max_thrust or max_fuel_rate or specific_impulse',
+                   lambda t: t.held / t.rate),
+         remedy='give <capacity> in kg, thrusts in N, and what burns in kg/s'),
     Rule('burnt', 'burns {} along its curve', (0.0, 1.25), 'kg', _USE,
          r.of_rows(r.actuators, 'thrust_curve', lambda a: a.burns, lambda a: a.stored),
          'what its tank holds', 's, N, and kg/s in max_fuel_rate?'),
@@ -327,16 +337,16 @@ RULES = (
          ), 'the two others', 'no body has one above the sum of the others'),
     Rule('massless', '{} with an inertia', (1e-12, _ENDLESS), 'kg', 'any body',
          n.of_links('mass', lambda link: link.mass), remedy='give its mass in kg'),
-    Rule('spread', 'lie {} from their centre', (0.01, 8.0), 'm', 'sizes of parts of robots',
-         n.spreads, 'the reach of actuators', 'kg m^2, kg and m?'),
     Rule('balance', 'push {} beside the centre of mass', (0.0, 0.15), 'm', _SHAPE, n.beside,
          'the reach of actuators', 'see <origin> of their joints, and of the <inertial>'),
     Rule('capsizes', 'is {} above the centre of mass', (0.0, _ENDLESS), 'm', 'what floats turns '
          'over otherwise', n.float_heights),
     Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.parts, 'the size of the robot', 'metres, and '
          'see <origin> of its joint?'),
-    Rule('extent', 'lies {} from its centre', (0.0, 1.5), 'm', 'all mass is inside', n.outside,
-         'its shapes', 'are ixx, iyy and izz of this mass, and in this order?'),
+    *(Rule('extent', 'lies {} from its centre', (least, 1.5), 'm', 'all mass is inside, and seldom '
+           'in the middle; boxes have 0.58', find, 'its shapes', 'are ixx, iyy and izz in kg m^2, '
+           'of this mass, and in this order?')
+      for least, find in ((n.NEAREST, n.outside), (0.0, partial(n.outside, is_main=False)))),
     Rule('aspect', 'is {} times as long as its chord', (0.3, _ENDLESS), '', _SHAPE, r.of_rows(
         r.surfaces, 'lifting_surface.span_length', lambda s: s.span_length / s.chord_length,
     ), remedy='are chord_length and span_length swapped?'),
@@ -348,6 +358,9 @@ RULES = (
          'five times torpedoes', n.forces_in_water, 'the mass', _UNITS),
     Rule('airborne', 'are pushed by {} in air', (0.1, 400.0), 'N', 'm/s^2: airships to twice '
          'racing drones', n.forces_in_air, 'the mass', _UNITS),
+    Rule('airborne', 'are pushed by {} and carried by wings', (1.0, 400.0), 'N', 'm/s^2: motor '
+         'gliders have a tenth of their weight', n.forces_on_wings, 'the mass', 'N, not '
+         'kgf, and kg? What gas carries has a body.displaced_volume'),
     Rule('spin', 'are turned by {}', (0.0, 5000.0), 'N m', 'rad/s^2: five times quadrotors of 30 g',
          n.spins, 'the moment of inertia', 'kg m^2, N and m?'),
     Rule('buoyancy', 'lifts {}', (0.3, 10.0), 'kg', 'what swims has 1, crawlers of steel 0.3; what '
@@ -364,12 +377,9 @@ RULES = (
          remedy='N, and speeds in rad/s?'),
     Rule('merit', 'has a figure of merit of {}', (0.15, 1.3), '', 'the ideal one has 1, in a '
          'duct 1.41; good ones 0.8, small ones 0.4 (Leishman 2006)', r.of_rows(
-             p.spinning, 'moment_constant or motor_constant', lambda s: s.merit
-         ), remedy='is moment_constant in m, N m over N?'),
-    Rule('merit', 'has, by the radius of a usual load, a figure of merit of {}', (0.2, 2.0), '',
-         'as above, and an unknown radius', r.of_rows(
-             p.spinning, 'moment_constant or motor_constant', lambda s: s.merit_by_load
-         ), remedy='is moment_constant in m, N m over N?'),
+             p.spinning, 'moment_constant or motor_constant', lambda s: s.merit, lambda s: s.ideal
+         ), '1, or 1.5 where the radius is that of a usual load,', 'is moment_constant in m, N m '
+         'over N?'),
     Rule('load', 'has a thrust coefficient of {}', (0.002, 0.35), '', 'thrust over density, disk '
          'and tip speed^2: helicopters 0.004 to 0.012, propellers 0.01 to 0.05, in nozzles 0.1 '
          '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', r.of_rows(
@@ -379,8 +389,10 @@ RULES = (
         p.ends, 'input_values or max_command', lambda e: e.fastest, lambda e: e.asked
     ), 'what is asked for at most', 'are both in rad/s?'),
     Rule('reach', 'gets {} by its curve', (0.05, _ENDLESS), 'N', _USE, r.of_rows(
-        p.ends, 'rotor_constant or max_command or max_thrust', lambda e: e.forth, lambda e: e.limit
-    ), 'max_thrust', 'is the constant in N s^2/rad^2, and the command in rad/s?'),
+        p.ends, 'output_values or rotor_constant or max_command or max_thrust', lambda e: e.forth,
+        lambda e: e.least
+    ), 'max_thrust, of a table over 0.12,', 'is the constant in N s^2/rad^2, the table in N, not '
+         'kgf, and the command in rad/s?'),
     Rule('reach', 'gets {} by its curve at full throttle', (0.4, 2.5), 'N or rad/s', _USE,
          r.of_rows(p.ends, 'esc_curve', lambda e: e.full, lambda e: e.needed),
          'what max_thrust takes', 'in N, or with esc_gives speed in rad/s?'),
@@ -393,7 +405,7 @@ RULES = (
     ), remedy='is one swapped, or its sign wrong?'),
     Rule('lag', 'turns by {} at the largest torque', (0.0, 2.0 * math.pi), 'rad', 'what turns '
          'over before its thrusts follow is not controlled', p.lags,
-         remedy='seconds, and kg m^2?'),
+         remedy='seconds, rad/s, and kg m^2?'),
     # Joints and fins.
     Rule('travel', 'moves by {}', (2.0, _ENDLESS), 'deg', 'engines have 4 to 20 (Sutton and '
          'Biblarz, Rocket Propulsion Elements, 2017)', p.travels,
@@ -460,9 +472,6 @@ RULES = (
          remedy='kg, and metres in its <geometry>?'),
     Rule('extent', 'is {} outside of its shapes', (0.0, 0.2), 'm', 'all is inside', p.off_shapes,
          'their size', 'see its <origin>; is a sign wrong, or is it in metres?'),
-    Rule('gyration', '{} from its centre', (0.22, _ENDLESS), 'm', 'solid boxes have 0.58, and all '
-         'mass is seldom in the middle', p.gyrations, 'half of its shapes',
-         'kg m^2, and kg?'),
     Rule('drag', 'has {}', (0.0, 2.5), 'm^2', 'plates have 1.2 to 2 (Hoerner 1965)', p.drags,
          'the area of the box around the robot', 'square metres?'),
     Rule('drag', 'has {}', (0.0, 2.0), 'm^5', 'a plate on a long arm has 0.6', p.dampings,
@@ -483,6 +492,6 @@ RULES = (
 
 NAMES = tuple(dict.fromkeys([
     'body', *(rule.name for rule in (*OF_UNIT.values(), *RULES)), 'centre',
-    'odd_arm', 'pressure_centre', 'sinks', 'turned', 'upside_down',
+    'gyration', 'odd_arm', 'pressure_centre', 'sinks', 'spread', 'turned', 'upside_down',
 ]))
 """What can be silenced: the simulated body's refusals, each rule, and what others have become."""

@@ -36,6 +36,7 @@ from propulsion_ros.models.common.facts import LIFT
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.rotation import matrix_of_rpy
 from propulsion_ros.models.steering.steered import SteeredFamily
+from propulsion_ros.settings.hints import OPENING
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.xml import path_step
 
@@ -53,10 +54,10 @@ _FLAT = 0.3
 """Least size of a box along any axis, over its largest."""
 _ACROSS = 0.5 * math.pi
 """Where what deflects pushes across [rad]."""
+_SWUNG, _SWING = 0.8, 0.175
+"""The farthest that engines swing, verniers do it, and what they swing in flight [rad]."""
 _HELD_BY_FINS = 8.0
 """Least speed at which fins hold a rocket [m/s]; 15 is advised."""
-_OPENING = ('pilot', 'drogue', 'main')
-"""Words of parachutes in the order in which they open."""
 _GAS = 8.314462618
 """Molar gas constant [J/(mol K)]."""
 
@@ -98,9 +99,7 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
     return Rows(
         group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else radius * speed,
         tip_in_liquid=radius * speed if in_liquid else np.nan,
-        merit=np.where(given > 0.0, merit, np.nan), merit_by_load=np.where(
-            given > 0.0, np.nan, merit
-        ),
+        merit=merit, ideal=np.where(given > 0.0, 1.0, 1.5),
     )
 
 
@@ -117,7 +116,7 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
     if not (is_spun(group) and group.matrix.shape[1]):
         return Rows((), None)
     limits = np.asarray(getattr(params, 'max_thrust', NO_LIMIT))
-    found = {'limit': np.where(limits < NO_LIMIT, limits, np.nan)}
+    found = dict.fromkeys(('limit', 'least'), np.where(limits < NO_LIMIT, limits, np.nan))
     tables = [
         params.table(i) if kind == 'linear_interp' else None
         for i, kind in enumerate(getattr(params, 'conversion', ()))
@@ -130,6 +129,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         ])
         found.update(zip(('fastest', 'disorder'), rows.T, strict=True))
         asked = np.abs(params.gain) * np.maximum(params.max_command, -params.min_command)
+        # In kgf a table ends at a tenth of the limit.
+        found['least'] = found['limit'] * np.where([*map(bool, tables)], 0.12 / 0.05, 1.0)
         found['asked'] = np.where(asked < NO_LIMIT, asked, np.nan)
     if esc := esc_of(params) if _has(params, 'esc_curve') else None:
         constant = getattr(params, 'motor_constant', np.nan) if params.esc_gives == 'speed' else 1.0
@@ -161,19 +162,18 @@ def travels(robot: RobotLayout) -> Iterator[Number]:
 def crossings(robot: RobotLayout) -> Iterator[Number]:
     """Yield how long each joint takes from one end to the other at its largest rate [s]."""
     for number, low, high, rate in _turning(robot):
-        if rate > 0.0 and 0.0 < high - low < NO_LIMIT:
+        # Less is a travel that is too small.
+        if rate > 0.0 and math.radians(2.0) < high - low < NO_LIMIT:
             key = f'{number.key.rpartition(".")[0]}.rate_limit'.lstrip('.')
-            yield dataclasses.replace(
-                number, key=key, value=(min(high - low, 2.0 * math.pi)) / rate,
-                index=None if number.index is None else number.index // (
-                    2 if key.startswith('gimbals') else 1)
-            )
+            index = (number.index or 0) // (2 if key.startswith('gimbals') else 1)
+            way = min(high - low, 2.0 * math.pi)
+            yield dataclasses.replace(number, key=key, value=way / rate, index=index)
 
 
 def deflections(robot: RobotLayout) -> Iterator[Number]:
     """Yield the largest angle of what deflects thrust or flow [rad], over that of its joint.
 
-    Farther than across it would push backwards, and so would its joint.
+    Farther than across it would push backwards, and so would its joint; engines swing by less.
     """
     groups = {group.name: group for group in robot.groups}
     for number, low, high, _ in _turning(robot):
@@ -183,7 +183,7 @@ def deflections(robot: RobotLayout) -> Iterator[Number]:
         joint = next(iter(groups[number.block].joints.get(prefix, ())[i:i + 1]), None)
         end = max(map(abs, joint.limits)) if joint and joint.limits else math.inf
         yield dataclasses.replace(
-            number, value=size, of=min(end, _ACROSS),
+            number, value=size, of=min(end, _SWUNG if prefix == 'gimbals.' else _ACROSS),
             remedy='write the same as in <limit> of its joint' if end < size else '',
         )
         if joint and size < end < math.inf:
@@ -193,29 +193,22 @@ def deflections(robot: RobotLayout) -> Iterator[Number]:
 def _turning(robot: RobotLayout) -> Iterator[tuple[Number, float, float, float]]:
     """Yield each joint with its ends [rad] and its largest rate [rad/s], 0 for any."""
     for group in robot.groups:
-        params: Any = group.params
-        family: Any = group.family
+        params, family, rows = group.params, group.family, list[tuple[Any, ...]]()
         if isinstance(family, SteeredFamily):
-            for i, joint in enumerate(family.joint_names):
-                low, high = (float(end[i]) for end in family.joint_limits)
-                yield Number('steering.upper', 0.0, f'{joint} ', 1.0, i, group.name), low, high, (
-                    float(family.joint_rates[i]) if np.isfinite(family.joint_rates[i]) else 0.0
-                )
-        gimbals: Any = getattr(params, 'gimbals', None)
-        for i, booster in enumerate(gimbals.booster if gimbals else ()):
-            for k in range(2):
-                high, back = float(gimbals.range[i, k]), float(gimbals.negative_range[i, k])
-                yield Number(
-                    'gimbals.range', 0.0, f'axis {k + 1} of the gimbal of {booster} ', 1.0,
-                    2 * i + k, group.name,
-                ), -(high if back < 0.0 else back), high, float(gimbals.rate_limit[i])
+            rates = np.nan_to_num(family.joint_rates, posinf=0.0)
+            rows.append(('steering.upper', family.joint_names, *family.joint_limits, rates))
+        if gimbals := getattr(params, 'gimbals', None):
+            axes = [f'axis {k} of the gimbal of {name}' for name in gimbals.booster for k in (1, 2)]
+            high, back = gimbals.range.ravel(), gimbals.negative_range.ravel()
+            low = -np.where(back < 0.0, high, back)
+            rows.append(('gimbals.range', axes, low, high, np.repeat(gimbals.rate_limit, 2)))
         if _has(params, 'names', 'min_deflection', 'max_deflection', 'rate_limit'):
-            for i, fin in enumerate(params.names):
-                yield (
-                    Number('max_deflection', 0.0, f'{fin} ', 1.0, i, group.name),
-                    float(params.min_deflection[i]), float(params.max_deflection[i]),
-                    float(params.rate_limit[i]),
-                )
+            rows.append(('max_deflection', params.names, params.min_deflection,
+                         params.max_deflection, params.rate_limit))
+        for key, names, *columns in rows:
+            for i, (name, low, high, rate) in enumerate(zip(names, *columns, strict=True)):
+                number = Number(key, 0.0, f'{name} ', 1.0, i, group.name)
+                yield number, float(low), float(high), float(rate)
 
 
 @functools.lru_cache(maxsize=8)
@@ -325,15 +318,23 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
     """Yield the angle of the chord of each fin to what drives the robot [deg].
 
     That is what pushes one way, with most of it in one direction, and not upwards: fins of what
-    lands on its engine meet the flow from behind. Joints may turn it there.
+    lands on its engine meet the flow from behind. Joints may turn it there. What drives it along -x
+    alone is the wrong way round itself, unless fins are too.
     """
     drives = [way for share in (0.0, 0.25, 0.5, 0.75, 1.0) if (way := _drive(robot, share)).any()]
+    found = list[Number]()
     for group in robot.groups if drives else ():
         chords = getattr(group.params, 'chord', np.zeros((0, 3)))
         for i, chord in enumerate(chords / np.linalg.norm(chords, axis=1, keepdims=True)):
             angle = math.degrees(math.acos(np.clip((drives @ chord).max(), -1.0, 1.0)))
-            yield Number('chord', angle, f'the leading edge of {group.layout.names[i]} ', 1.0,
-                         3 * i, group.name)
+            who = f'the leading edge of {group.layout.names[i]} '
+            found.append(Number('chord', angle, who, 1.0, 3 * i, group.name))
+    is_astern = max((way[0] for way in drives), default=0.0) < -_STRAIGHT
+    if is_astern and all(each.value > 90.0 for each in found):
+        name = next(group.name for group in robot.groups if group.matrix.shape[1])
+        found = [Number('axis', 180.0, 'x, which is ahead, ', 1.0, 0, name,
+                        'turn <axis> of what pushes, or of its joint, round')]
+    yield from found
 
 
 def _drive(robot: RobotLayout, share: float) -> FloatArray:
@@ -452,22 +453,6 @@ def bulks(robot: RobotLayout) -> Iterator[Number]:
         yield Number(f'{path}/mass', link.mass / volume, 'its shapes hold ')
 
 
-def gyrations(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the mass of the heaviest link lies from its centre [m], over its shapes.
-
-    Or that of all links, where it lies farther. It is along the axis that is neither best nor
-    worst: a shape without mass may stick out.
-    """
-    path, link, corners = _shown(robot)
-    if len(corners) and link.inertia.any():
-        ends = np.abs(corners - link.com).max(axis=0)
-        squares = np.maximum(n.second_moments(link), n.second_moments(robot.body))
-        lies = np.sqrt(np.maximum(squares, 0.0))
-        k = int(np.argsort(lies / ends)[1])
-        who = f'mass along {"xyz"[k]} of {robot.base_link} lies '
-        yield Number(f'{path}/inertia', float(lies[k]), who, float(ends[k]))
-
-
 def off_shapes(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far outside of the box around its shapes each link has its centre of mass [m].
 
@@ -565,24 +550,34 @@ def descents(robot: RobotLayout) -> Iterator[Number]:
 def openings(robot: RobotLayout) -> Iterator[Number]:
     """Yield the area of each parachute [m^2], over that of the one that opens after it by name."""
     areas, names = robot.parachutes.drag_area.tolist(), robot.parachutes.names
-    order = [i for word in _OPENING for i, name in enumerate(names) if word in name.lower()]
+    order = [i for word in OPENING for i, name in enumerate(names) if word in name.lower()]
     for i, k in itertools.pairwise(order):
         yield Number('parachutes.drag_area', areas[i], f'{names[i]} has ', areas[k], i)
 
 
 def lags(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far what hovers turns within the lag of its rotors at its largest torque [rad]."""
-    groups = [group for group in robot.groups if is_in_air(group)]
-    if not robot.body.is_solid or not groups:
+    """Yield how far a robot turns within the lag of what steers it, at its largest torque [rad].
+
+    That is the lag of rotors of what hovers, and the way of gimbals to their end, or 10 degrees.
+    """
+    if not robot.body.is_solid:
         return
     torque = np.maximum(*np.nan_to_num(np.abs(robot.extremes))[:, 3:5])
     rate = float((torque / robot.body.moments[:2]).max())
-    for group in groups:
-        for i, name in enumerate(group.layout.names):
-            keys = ('time_constant_up', 'time_constant_down', 'time_constant')
-            slow = {key: float(np.asarray(getattr(group.params, key))[i])
-                    for key in keys if hasattr(group.params, key)}
-            if slow and max(slow.values()):
-                key = max(slow, key=lambda each: slow[each])
-                yield Number(key, rate * slow[key] ** 2, f'within the lag of {name} it ', 1.0, i,
-                             group.name)
+    for group in robot.groups:
+        names, params = group.layout.names, group.params
+        for key in ('time_constant_up', 'time_constant_down', 'time_constant'):
+            for i, lag in enumerate(getattr(params, key, ()) if is_in_air(group) else ()):
+                who = f'within the lag of {names[i]} it '
+                yield Number(key, rate * float(lag)**2, who, 1.0, i, group.name)
+        for i, booster in enumerate(params.gimbals.booster if _has(params, 'gimbals') else ()):
+            k, end = names.index(booster), min(float(params.gimbals.range[i].max()), _SWING)
+            fastest = float(params.gimbals.rate_limit[i]) or math.inf
+            lag = max(end / fastest, float(params.gimbals.time_constant[i]))
+            torque = end * np.linalg.norm(
+                group.layout.position[k] - robot.body.com) * np.nan_to_num(group.layout.highest)[k]
+            yield Number(
+                'gimbals.rate_limit or gimbals.time_constant',
+                float(torque / max(robot.body.moments)) * lag**2,
+                f'while the gimbal of {booster} swings out, it ', 1.0, i, group.name,
+            )

@@ -31,7 +31,7 @@ from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.models.steering.steered import made_family
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
-from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.quantity import FloatArray, flatten
 from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.reader import angles_of_urdf, masses_from_urdf
 from propulsion_ros.urdf.visuals import corners_of_urdf
@@ -90,8 +90,10 @@ class Sources:
         return key in self.given.get(node, {}) and not (spec and key in spec.geometry)
 
     def value(self, node: str, key: str) -> Any:
-        """Return the value of a parameter that is given."""
-        return (self.given[node] if self.has_file(node, key) else self.specs[node].values)[key]
+        """Return the value of a parameter, None where neither a file nor a block gives it."""
+        spec = self.specs.get(node)
+        given = self.given[node] if self.has_file(node, key) else spec.values if spec else {}
+        return given.get(key)
 
     def changed(self, node: str, key: str, value: Any) -> Sources:
         """Return these with another value of a parameter."""
@@ -102,6 +104,13 @@ class Sources:
         spec = self.specs[node]
         spec = dataclasses.replace(spec, values={**spec.values, key: value})
         return dataclasses.replace(self, specs={**self.specs, node: spec}, built=built)
+
+    def times(self, node: str, key: str, part: slice, factor: float) -> Sources:
+        """Return these with some of the numbers of a parameter times a factor."""
+        value = self.value(node, key)
+        numbers = np.array(flatten(value), dtype=float)
+        numbers[part] *= factor
+        return self.changed(node, key, numbers.tolist() if np.ndim(value) else float(numbers[0]))
 
     def scaled(self, paths: Collection[str], key: str, factor: float) -> Sources:
         """Return these with mass, inertia or centre of some links times a factor."""

@@ -16,17 +16,22 @@ from propulsion_ros.graph.node_config import schema_of
 from propulsion_ros.graph.read_layout import Sources
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.body.rigid_body import BodyParams
+from propulsion_ros.models.body.simulated_body import ParachutesParams
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import Parameter, parameters_of
 from propulsion_ros.settings.hints import conversions
 from propulsion_ros.settings.quantity import FloatArray, flatten
+from propulsion_ros.urdf.gz_dialect import SPEED_OF_THRUST
 
 _MANY, _FEW = 1000, 4
 """Numbers and links, and rows that are doubted, beyond which it takes too long."""
 _OFFERED, _FAR = 3, 20.0
 """Numbers between which a line leaves the choice, and by what factor they are others."""
-_FOLLOWING = ('one_sided', 'balance', 'blades')
-"""What is not usual where two actuators of a block are at one place."""
+_FOLLOWING = {
+    'same_place': ('one_sided', 'balance', 'blades', 'uncontrolled'),
+    'impulse': ('propellant', 'burnt'),
+}
+"""What is not usual of a block, or of the robot, where another rule is met."""
 _NAMES = frozenset(rule.name for rule in RULES)
 _OF_LINK = {'mass': ('mass', 'kg'), 'inertia': ('inertia', 'kg m^2'), 'com': ('origin/@xyz', 'm')}
 """Elements and units of the mass of a link."""
@@ -73,7 +78,8 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
         doubt.place: doubt for doubt in robot_doubts(sources.layout, silenced)
         if not known & {(doubt.number.block, key) for key in doubt.number.key.split(' or ')}
     }
-    same = {place[1] for place in doubts if place[0] == 'same_place'}
+    same = {(rule, block) for place in doubts for rule in _FOLLOWING.get(place[0], ())
+            for block in (place[1], '')}
     alike, odd = sources, {each.number.key for each in doubts.values()
                            if not math.isnan(each.number.usual)}
     for doubt in doubts.values():
@@ -82,7 +88,7 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
     # What follows from another mistake is none of its own.
     doubts = {place: each for place, each in doubts.items()
               if (place in kept or odd & {*each.number.key.split(' or ')})
-              and not (place[0] in _FOLLOWING and place[1] in same)}
+              and place[:2] not in same}
     fixes = [
         (change, doubts.keys() - left)
         for change in (_changes(sources, doubts.values()) if doubts else ())
@@ -128,7 +134,8 @@ def _left(
 def _schemas(sources: Sources) -> dict[str, list[Parameter]]:
     """Return the parameters of each node, the body's last."""
     schemas = {name: [*schema_of(spec.family)] for name, spec in sources.specs.items()}
-    return {**schemas, BODY: [*parameters_of(BodyParams, 'body.')]}
+    chutes = parameters_of(ParachutesParams, 'parachutes.')
+    return {**schemas, BODY: [*parameters_of(BodyParams, 'body.'), *chutes]}
 
 
 def _mended(sources: Sources, node: str, doubt: Doubt, width: int) -> Sources:
@@ -140,9 +147,8 @@ def _mended(sources: Sources, node: str, doubt: Doubt, width: int) -> Sources:
     # Another number of the row may have brought it here already.
     if abs(numbers[index]) != doubt.number.value:
         return sources
-    numbers[index // width * width:][:width] *= abs(doubt.meant) / doubt.number.value
-    made = numbers.tolist() if np.ndim(value) else float(numbers[0])
-    return sources.changed(node, doubt.number.key, made)
+    row = slice(index // width * width, (index // width + 1) * width)
+    return sources.times(node, doubt.number.key, row, abs(doubt.meant) / doubt.number.value)
 
 
 def _made_alike(sources: Sources, number: Number) -> Sources:
@@ -182,15 +188,17 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
         spec, block = sources.specs.get(node), node if node != BODY else ''
         for parameter in schema:
             key, unit = parameter.key, parameter.spec.unit
-            is_given = sources.has_file(node, key) or (spec and key in spec.values)
-            if not is_given or parameter.spec.kind is not float or not unit:
+            value, power = sources.value(node, key), 1  # Thrusts go by the square of speeds.
+            if value is None or parameter.spec.kind is not float or not unit:
                 continue
             # Another simulator's tag that it follows from has another unit.
             tag = spec.paths.get(key, key).rpartition('/')[2] if spec else key
-            if tag != tag.lower() and sorted(tag.lower()) != sorted(key.replace('_', '')):
+            written = numbers = np.array(flatten(value), dtype=float)
+            if tag == SPEED_OF_THRUST:
+                constants = np.array(flatten(sources.value(node, 'motor_constant')), dtype=float)
+                written, unit, power = np.sqrt(np.abs(numbers / constants)), 'rad/s', 2
+            elif tag != tag.lower() and sorted(tag.lower()) != sorted(key.replace('_', '')):
                 continue
-            value = sources.value(node, key)
-            numbers = np.array(flatten(value), dtype=float)
             width = math.prod(int(size) for size in parameter.spec.shape[1:])
             rows = {
                 (doubt.number.index or 0) // width * width for doubt in doubts
@@ -199,12 +207,15 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
             some = [slice(row, row + width) for row in sorted(rows)]
             is_some = len(rows) <= _FEW and len(rows) * width < len(numbers)
             for part in (slice(None), *(some if is_some else ())):
-                for word, meant, factor in _far(numbers[part], unit):
-                    new = numbers.copy()
-                    new[part] *= factor
-                    if not any(value_doubts([parameter], {key: new[part]})):
-                        mine = new.tolist() if np.ndim(value) else float(new[0])
-                        made = sources.changed(node, key, mine)
+                least = math.sqrt(_FAR) if 'max_command' in key or power > 1 else _FAR
+                for word, meant, ratio in _far(written[part], unit, least):
+                    factor = ratio**power
+                    if not any(value_doubts([parameter], {key: numbers[part] * factor})):
+                        made = sources.times(node, key, part, factor)
+                        # Both ends are in one unit.
+                        low = key.replace('max_', 'min_')
+                        if low != key and sources.value(node, low) is not None:
+                            made = made.times(node, low, part, factor)
                         if parameter.spec.geometry == 'origin' and part.start is None:
                             # The links of actuators are where these are.
                             made = made.scaled(list(sources.links), 'com', factor)
@@ -214,17 +225,17 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
     for key, (element, unit) in _OF_LINK.items():
         for paths in (list(sources.links), *([path] for path in doubted)):
             first = getattr(sources.links[paths[0]], key) if paths else np.zeros(1)
-            for word, meant, factor in _far(np.ravel(first), unit):
+            for word, meant, factor in _far(np.ravel(first), unit, _FAR):
                 made = sources.scaled(paths, key, factor)
                 yield Change(f'{paths[0]}/{element}', '', None, word, meant, made)
 
 
-def _far(numbers: FloatArray, unit: str) -> Iterator[tuple[str, float, float]]:
+def _far(numbers: FloatArray, unit: str, least: float) -> Iterator[tuple[str, float, float]]:
     """Yield other units that make much of a difference: no other is seen by what is usual.
 
     With what the first number is in them, and the factor.
     """
     for number in numbers[np.flatnonzero(numbers)[:1]].tolist():
         for word, meant in conversions(number, unit):
-            if max(abs(meant / number), abs(number / meant)) > _FAR:
+            if max(abs(meant / number), abs(number / meant)) > least:
                 yield word, meant, meant / number

@@ -30,6 +30,8 @@ RPM = 60.0 / (2.0 * math.pi)
 AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 _HEADER = ('block', 'actuator', 'place [m]', 'axis', 'newtons', 'rpm', 'lag [s]')
 _SMALL, _NOISE = 1e-6, 1e-8
+_PART = 1e-4
+"""Of the part of a wrench that is made, what counts of another one."""
 _HELD = (2, 3, 4)
 """Heave, roll and pitch."""
 _ANGLES = 5
@@ -159,11 +161,23 @@ class RobotLayout:
     @property
     def controlled(self) -> list[str]:
         """Parts of the wrench that some thrusts, at some angles, make without any other part."""
+        return [parts[0] for parts in self.together if len(parts) == 1]
+
+    @functools.cached_property
+    def together(self) -> list[list[str]]:
+        """Parts of the wrench that can be made, with those that come with them."""
         # Water holds up what floats.
         parts = [k for k in range(len(AXES)) if not (self.afloat and k in _HELD)]
-        made, wanted = self.made(parts), np.eye(len(parts))
-        return [AXES[k] for k, row, own in zip(parts, made, wanted, strict=True)
-                if np.allclose(row, own, atol=1e-4)]
+        made = np.abs(self.made(parts)) > _PART
+        found: list[list[str]] = []
+        for i in np.flatnonzero(np.diag(made)):
+            reached = made[i]
+            while not np.array_equal(more := made[reached].any(axis=0), reached):
+                reached = more
+            names = [AXES[parts[j]] for j in np.flatnonzero(reached)]
+            if names not in found:
+                found.append(names)
+        return found
 
     def made(self, parts: Sequence[int]) -> FloatArray:
         """Return what the thrusts that come nearest to one of some parts make of them, (k, k).
@@ -225,10 +239,17 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
     rank, condition = robot.rank_and_condition
     mass = f'{robot.body.mass:.4g} kg' if robot.body.mass else 'unknown, no link has an <inertial>'
     mass += f', {robot.propellant:.4g} kg of it propellant' if robot.propellant else ''
-    rows = [
-        ('mass', mass),
+    rows = [('mass', mass)]
+    if robot.body.mass:
+        rows += [
+            ('centre of mass', f'{_vector(robot.body.com)} m'),
+            ('inertia about it', f'{_vector(np.diag(robot.body.inertia))} kg m^2'),
+        ]
+    coupled = [', '.join(parts) for parts in robot.together if len(parts) > 1]
+    rows += [
         ('thrust to weight', f'{_number(robot.thrust_to_weight)} along z of {robot.base_link}'),
         ('can be controlled', ', '.join(robot.controlled) or 'nothing'),
+        *([('only together', '; '.join(coupled))] if coupled else []),
         ('allocation', f'rank {rank} of 6, condition number {_number(condition)}'),
     ]
     if robot.afloat:
@@ -238,10 +259,11 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
             f'metacentre {metacentre} m above the centre of mass',
         ))
     if robot.buoyancy:
-        displaced, above = map(_number, robot.buoyancy)
+        displaced, above = robot.buoyancy
         rows.append((
-            'buoyancy',
-            f'displaces {displaced} kg, its centre {above} m above the centre of mass',
+            'buoyancy', f'displaces {_number(displaced)} kg, its centre {_number(above)} m above '
+            f'the centre of mass; the weight is '
+            f'{_number((displaced - robot.body.mass) * robot.params.gravity)} N less',
         ))
     if robot.not_counted:
         rows.append(('not counted', robot.not_counted))

@@ -57,6 +57,8 @@ _COUPLED, _MANY = 0.3, 20
 _NO_PAIR = 'see <origin> of their joints, and each <direction>: neighbours turn against each other'
 SHEET = 0.2
 """Least size of what is drawn as a sheet, over its largest."""
+NEAREST = 0.22
+"""How far the mass of a solid body lies from its centre, over its half size; boxes have 0.58."""
 ONE_SIDED = 0.03
 """Torque that stays over the largest one, from which on a body turns."""
 _UP = np.array([0.0, 0.0, 1.0])
@@ -66,7 +68,7 @@ _SIDES = (
 )
 """Names of the positive and the negative side along each axis."""
 _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
-           'fluid_density or names')
+           'fluid_density or max_command or names')
 """What makes a thrust."""
 _MIRROR, _HALF_TURN, _SAME = np.array([1.0, -1.0, 1.0]), np.array([-1.0, -1.0, 1.0]), 1e-3
 """To the other side, about z, and what is no distance, over that from the origin."""
@@ -407,21 +409,6 @@ def heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
     return max(robot.links.items(), key=lambda each: each[1].mass)
 
 
-def spreads(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the mass of each link lies from its centre [m], over the actuators' reach.
-
-    Others than the heaviest one may be small, and shapes may be larger.
-    """
-    reach, largest = _reach(robot), heaviest(robot)[0] if robot.body.mass else ''
-    for path, link in robot.links.items() if reach > 1e-3 else ():
-        if link.mass:
-            who = f'{link.mass:.4g} kg with this inertia '
-            shape = np.abs(robot.corners.get(path, link.com) - link.com).max()
-            least = 0.0 if path == largest else 0.05 * reach
-            yield Number(f'{path}/inertia', max(radius_of_gyration(link), least), who,
-                         max(reach, float(shape)))
-
-
 def beside(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the thrust that carries a robot passes the centre of mass [m]."""
     groups = [group for group in robot.groups
@@ -466,9 +453,11 @@ def parts(robot: RobotLayout) -> Iterator[Number]:
                 for i, value in enumerate(attrgetter(each.key)(group.params).tolist()):
                     yield Number(each.key, value, who, size, i, group.name)
     (path, link), points = heaviest(robot), _points(robot)
-    wide = max(radius_of_gyration(link),
-               float(np.linalg.norm(points - points.mean(axis=0), axis=1).max(initial=0.0)))
-    if len(points) and wide:
+    own = robot.corners.get(path, points)
+    wide = max(radius_of_gyration(link), *(
+        float(np.linalg.norm(each - each.mean(axis=0), axis=1).max()) for each in (points, own)
+    )) if len(points) else 0.0
+    if wide:
         yield Number(f'{path}/origin/@xyz', float(np.linalg.norm(points - link.com, axis=1).min()),
                      'the way from the nearest actuator to the centre of mass ', 4.0 / 3.0 * wide)
     shapes = np.vstack([robot.body.com, *(
@@ -484,28 +473,48 @@ def parts(robot: RobotLayout) -> Iterator[Number]:
         ), 5.0 / 3.0 * half, 3 * i, group.name)
 
 
-def outside(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the mass of each link lies along each axis [m], over its shapes.
+def outside(robot: RobotLayout, is_main: bool = True) -> Iterator[Number]:
+    """Yield how far mass of the heaviest link, or others, is from its centre [m], over its shapes.
 
-    The heaviest one may have the mass of the others too; without a shape it is as long as the
-    actuators reach, which is known well enough of a rod.
+    The heaviest one may have the mass of the others too. Without a shape it is as long as the
+    actuators reach, if it is a rod or what rotors around it carry, else five times as long, as
+    they may all be near the middle; others are not much longer than they reach or than it is. How
+    near its mass may lie is known of its shape, along the axis that is neither best nor worst: what
+    has no mass may stick out. Three equal moments are those of a cube.
     """
-    points, largest = _points(robot), heaviest(robot)[0] if robot.body.mass else ''
+    points, reach = _points(robot), _reach(robot)
+    largest, main = heaviest(robot) if robot.body.mass else ('', robot.body)
+    is_carried = not _is_carried(robot) and sum(int(
+        (group.layout.axis[:, 2] > _ALONG).sum()) for group in robot.groups if is_in_air(group)
+    ) > FEW
     for path, link in robot.links.items():
-        corners, least = robot.corners.get(path), 0.0
-        if not link.mass:
+        is_known = link.mass and (reach > 1e-3 or path in robot.corners)
+        if not is_known or (path == largest) is not is_main:
             continue
         squares = np.maximum(second_moments(link), 0.0)
-        if corners is None and path == largest and max(squares) > _ROD * np.sort(squares)[1]:
-            corners, least = points, float(np.linalg.norm(points - link.com, axis=1).max()) / 3.0
-        if corners is not None:
-            if path == largest:
-                corners = np.vstack([outline(robot), corners])
-            ends = np.maximum(np.abs(corners - link.com).max(axis=0), least)
-            ends = np.maximum(ends, SHEET * ends.max())
-            k = int(np.argmax(squares / np.maximum(ends, LEAST)**2))
+        far = float(np.linalg.norm(points - link.com, axis=1).max(initial=0.0))
+        own = np.abs(robot.corners.get(path, link.com[None]) - link.com).max(axis=0)
+        if path in robot.corners:
+            least = 0.0
+        elif path != largest:
+            least = 2.0 * max(reach, radius_of_gyration(main))
+        elif is_carried:
+            least = 0.4 * far
+        else:
+            least = far / 3.0 if max(squares) > _ROD * np.sort(squares)[1] else 16.0 / 3.0 * reach
+        around = np.abs(outline(robot) - link.com).max(axis=0) if path == largest else own
+        ends = np.maximum(np.maximum(own, around), least)
+        ends = np.maximum(ends, SHEET * ends.max())
+        near = NEAREST if squares.max() > (0.01 * reach)**2 else 0.0
+        found = [(int(np.argmax(squares / np.maximum(ends, LEAST)**2)), squares, ends, near)]
+        if path == largest and path in robot.corners and link.inertia.any():
+            both = np.minimum(np.maximum(squares, second_moments(robot.body)), own**2)
+            order = np.argsort(both / own**2)
+            found.append((int(order[int(np.ptp(np.diag(link.inertia)) > LEAST)]), both, own, 0.0))
+        for k, each, end, share in found:
             who = f'mass along {"xyz"[k]} of {robot.base_link} '
-            yield Number(f'{path}/inertia', math.sqrt(squares[k]), who, ends[k])
+            lies = max(math.sqrt(each[k]), share * end[k])
+            yield Number(f'{path}/inertia', lies, who, float(end[k]))
 
 
 def forces(is_meant: Callable[[Group], bool]) -> Callable[[RobotLayout], Iterator[Number]]:
@@ -528,6 +537,15 @@ def forces(is_meant: Callable[[Group], bool]) -> Callable[[RobotLayout], Iterato
 any_forces = forces(lambda group: True)
 forces_in_water = forces(is_in_liquid)
 forces_in_air = forces(is_in_air)
+
+
+def forces_on_wings(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the largest force of rotors of what wings carry in air [N], over the mass."""
+    wings = [getattr(group.params, key, None) for group in robot.groups
+             if group.family.facts.force == LIFT for key in ('two_lines', 'lifting_surface')]
+    in_air = [wing for wing in wings if wing and wing.fin and wing.fluid_density[0] < LIQUID]
+    if in_air and not (robot.params.displaced_volume or robot.params.hulls.names):
+        yield from forces_in_air(robot)
 
 
 def spins(robot: RobotLayout) -> Iterator[Number]:

@@ -411,7 +411,8 @@ def add_simulation_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--start-timeout', type=float, metavar='SECONDS',
-        help='wall time to wait for all that the first step needs, a controller too',
+        help='wall time to wait for all that the first step needs, a controller too; of fly 60 '
+        'with --controller and 180 with --record, where the parameter file has no start_timeout',
     )
 
 

@@ -103,13 +103,13 @@ def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) 
     notes = ['no launch rail: body.rail_length'] if params.rail_length else []
     if params.hulls.names:
         notes.append('no buoyancy of body.hulls, and drag as under water')
-    if not (params.drag_area.any() or params.angular_drag.any()):
+    coefficients = drag_coefficients(params)
+    if not coefficients:
         return notes
     if base_link != tree.root:
         return [*notes, f'no drag: base_link {base_link!r} is not the root link {tree.root!r}']
     if params.drag_over_mach:
         notes.append('drag as at rest, at any speed: body.drag_over_mach')
-    coefficients = drag_coefficients(params)
     system = plugin('hydrodynamics', 'Hydrodynamics', link_name=base_link)
     for tag, value in coefficients.items():
         SubElement(system, tag).text = repr(value)
@@ -118,19 +118,21 @@ def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) 
 
 
 def drag_coefficients(params: BodyParams) -> dict[str, float]:
-    """Return quadratic damping as gz-sim's Hydrodynamics takes it, but for zeros.
+    """Return drag and damping as gz-sim's Hydrodynamics takes them, but for zeros.
 
-    The name of a coefficient is that of the force or torque (x y z k m n), the velocity that it
-    opposes, 'abs', and the same velocity (U V W P Q R). Each axis has its own speed there, while
-    the simulated body's drag has the whole speed; they agree for motion along an axis.
+    The name of a coefficient is that of the force or torque (x y z k m n) and the velocity that it
+    opposes (U V W P Q R), of a quadratic one 'abs' and that velocity again. Each axis has its own
+    speed there, while the simulated body's drag has the whole speed; they agree for motion along
+    an axis.
     """
     rho = params.fluid_density or float(
         density(params.site_altitude, params.temperature_offset)
     )
     areas = Air(0.0, params.drag_over_mach).factor(0.0) * params.drag_area
     found: dict[str, float] = {}
-    for axis, velocity, area, spin, drag in zip(
-        np.eye(3), 'UVW', areas, 'PQR', params.angular_drag, strict=True
+    turning = zip(('kP', 'mQ', 'nR'), params.angular_drag, params.angular_damping, strict=True)
+    for axis, velocity, area, (own, drag, damping) in zip(
+        np.eye(3), 'UVW', areas, turning, strict=True
     ):
         force = -0.5 * rho * area * axis
         torque: FloatArray = np.cross(params.centre_of_pressure, force)
@@ -139,8 +141,9 @@ def drag_coefficients(params: BodyParams) -> dict[str, float]:
             if value:
                 found[f'{letter}{velocity}abs{velocity}'] = value
         if drag:
-            letter = 'kmn'['PQR'.index(spin)]
-            found[f'{letter}{spin}abs{spin}'] = -rho * float(drag)
+            found[f'{own}abs{own[1]}'] = -rho * float(drag)
+        if damping:
+            found[own] = -float(damping)
     return found
 
 

@@ -86,6 +86,13 @@ class Candidates:
         """Return candidates with other values in common."""
         return Candidates(self._family, {**self._values, **values}, self._states)
 
+    def predicts(self, state: str) -> bool:
+        """Return whether a model has a state, '<name>.<field>'."""
+        name, _, field = state.rpartition('.')
+        ticks = Ticks(_WARM_STEP, np.zeros((1, len(self.command_names))), is_warm=False)
+        rows = getattr(next(_outputs(self.made({}), ticks, self.command_fields)), field)
+        return rows is not None and bool(np.isfinite(rows[self.model.state_names.index(name)]))
+
     def run(self, changes: Sequence[Mapping[str, Any]], ticks: Ticks) -> Response:
         """Return what a model does with each set of changed parameters.
 

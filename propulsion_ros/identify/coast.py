@@ -51,8 +51,8 @@ def coasting(recording: Recording, speed: Series) -> tuple[float, float]:
     falling = np.flatnonzero(speed.value[fastest:] <= 0.0)
     if speed.value[fastest] < _RISES or not len(falling):
         raise SourceError(
-            recording.name, f'no coast: it climbs with {speed.value[fastest]:.3g} m/s at most, or '
-            'ends before it falls'
+            recording.name, f'no coast of a rocket: it climbs with {speed.value[fastest]:.3g} m/s '
+            'at most, or ends before it falls'
         )
     begin = float(speed.time[fastest]) + _AROUND
     end = float(speed.time[fastest + int(falling[0])]) - _AROUND

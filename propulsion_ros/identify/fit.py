@@ -175,6 +175,24 @@ class Search:
         return problem.residuals(places)
 
 
+def stepped(
+    problem: Problem, place: FloatArray, residuals: FloatArray, jacobian: FloatArray
+) -> FloatArray:
+    """Return the place to which one step leads, within the bounds and what a model takes, (p,)."""
+    slopes, free = jacobian * problem.scale, np.ones(len(place), bool)
+    least, most = ((edge - place) / problem.scale for edge in (problem.lower, problem.upper))
+    move = np.zeros(len(place))
+    while free.any():
+        rest = residuals + slopes[:, ~free] @ move[~free]
+        move[free], *_ = np.linalg.lstsq(slopes[:, free], -rest, rcond=1e-8)
+        beyond = free & ((move < least) | (move > most))
+        if not beyond.any():
+            break
+        move = np.clip(move, least, most)
+        free &= ~beyond
+    return problem.moved(place, move * problem.scale)
+
+
 def _slopes(rows: FloatArray, step: FloatArray) -> FloatArray:
     return np.asarray(((rows[1:] - rows[0]) / step[:, None]).T.reshape(rows.shape[1], len(step)))
 

@@ -276,10 +276,14 @@ def _curve(name: str, key: str, values: Mapping[str, Any]) -> Free:
         factors = [0.0, 0.0, float(flatten(values['max_thrust'])[0]) / full**2]
     scale = full ** np.arange(len(factors), dtype=float)
     start = np.array(factors) * scale
-    return _of_curve(
+    free = _of_curve(
         name, key, '', start, np.diag(1.0 / scale), np.abs(start).max(),
         lambda x: {key: [' '.join(f'{value:.10g}' for value in x / scale)]},
     )
+    if 'conversion' not in values:
+        # Thrusters alone have a curve that begins below 0.
+        free.lower[0] = 0.0
+    return free
 
 
 def _rising_table(name: str, key: str, text: str) -> Free:

@@ -24,6 +24,8 @@ _AFTER_GAP = 0.3
 _SLOW = 0.5
 _CLIPPED, _MORE = 0.02, 3.0
 """The share of the largest command that is clipped, in itself and over that of a level."""
+_OTHER_UNIT = 2.0
+"""A command above so many times the largest is in another unit."""
 _SMALL, _BRIEF = 1e-3, 0.01
 _IN_G = 0.3, 3.0
 _OFF_G = 0.02
@@ -172,10 +174,16 @@ def _gaps(recording: Recording) -> list[tuple[float, float, str]]:
 
 
 def _clipped(recording: Recording, largest: float) -> Iterator[str]:
-    """Yield which commands rest at their largest value."""
+    """Yield which commands rest at their largest value; raise `SourceError` for another unit."""
     for name, each in recording.commands.items():
         kept = each.value[recording.is_kept(each.time)]
         top = float(np.nanmax(kept)) if len(kept) else 0.0
+        if top > _OTHER_UNIT * largest:
+            raise SourceError(
+                recording.name, f'command of {name}: up to {top:.4g}, expected a throttle from 0 '
+                f'to {largest:.4g}; of a column of pulses in us give identify: zeros (1000.0) and '
+                'factors (0.001), of per cent factors (0.01)'
+            )
         share = float(np.mean(kept >= top)) if len(kept) and top > 0.0 else 0.0
         levels = len(np.unique(kept))
         # Of steps each level has its share.

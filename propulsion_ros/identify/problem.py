@@ -13,8 +13,18 @@ import numpy as np
 
 from propulsion_ros.identify.candidates import Candidates, Response, Ticks
 from propulsion_ros.identify.free import BODY, DELAY, Free
-from propulsion_ros.identify.reading import FLOW, STATE, WRENCH, Recording, Series
+from propulsion_ros.identify.reading import (
+    ALTITUDE,
+    ATTITUDE,
+    FLOW,
+    STATE,
+    WRENCH,
+    Recording,
+    Series,
+)
+from propulsion_ros.models.body.bodies import fluid_force
 from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
@@ -28,6 +38,7 @@ _BEFORE = 3.0
 """What lags begins that long before the part that counts [s]."""
 _LEAD, _SETTLE = 0.25, 1.0
 _TINY = 1e-9
+_HALVES = 10
 _SMOOTH = 0.02
 
 
@@ -60,6 +71,8 @@ class Setup:
     free: tuple[Free, ...]
     body: MassProperties
     kind: str
+    fluid: BodyParams = field(default_factory=BodyParams)
+    """What the fluid does to the body, beside its actuators."""
     imu_position: FloatArray = field(default_factory=lambda: np.zeros(3))
     """Place of the IMU in base_link [m], (3,)."""
     delay: float = 0.0
@@ -213,11 +226,21 @@ class Problem:
 
     def is_refused(self, place: FloatArray) -> bool:
         """Whether a model refuses the parameters at a place of the search."""
+        if self.setup.candidates is None:
+            return False
         try:
             self._candidates.made(self.changes(place))
         except ConfigError:
             return True
         return False
+
+    def moved(self, place: FloatArray, move: FloatArray) -> FloatArray:
+        """Return where a move of the search leads, halved until a model takes what is there."""
+        for part in 0.5 ** np.arange(_HALVES):
+            there: FloatArray = np.clip(place + part * move, self.lower, self.upper)
+            if not self.is_refused(there):
+                return there
+        return place
 
     @property
     def _candidates(self) -> Candidates:
@@ -325,7 +348,26 @@ class Problem:
             usual = float(np.median(np.diff(time)))
             turn = np.gradient(_smooth(rate, max(1, round(_SMOOTH / usual))), time, axis=0)
             force -= np.cross(turn, arm) + np.cross(rate, np.cross(rate, arm))
+        fluid = self._fluid()
+        if fluid is not None:
+            force -= np.stack([
+                np.interp(time, fluid[0], row) for row in fluid[1].T
+            ], axis=1) / self.setup.body.mass
         return time, force
+
+    def _fluid(self) -> tuple[FloatArray, FloatArray] | None:
+        """Return times, and drag and buoyancy of the body [N], (n, 3); None where not known."""
+        names, measured = (*FLOW, *ATTITUDE, ALTITUDE), self.setup.recording.measured
+        known = [measured[name] for name in names if name in measured]
+        # Of a drag over the Mach number many bodies know nothing.
+        if self.setup.fluid.drag_over_mach or len(known) < len(names) or len(
+            {len(each.time) for each in known}
+        ) > 1:
+            return None
+        rows = np.stack([each.value for each in known], axis=1)
+        return known[0].time, fluid_force(
+            self.setup.fluid, self.setup.body, rows[:, 10], rows[:, 6:10], rows[:, :3], rows[:, 3:6]
+        )
 
     def _rate_channel(self, name: str, series: Series, axis: int) -> Channel:
         """Return a rate of turn in windows without a gap."""

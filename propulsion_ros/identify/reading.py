@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.rotation import rows_of
 from propulsion_ros.pictures.signals import Pairs
 from propulsion_ros.replay.bags import BagReader, is_bag
 from propulsion_ros.replay.command_table import (
@@ -40,6 +41,10 @@ ALTITUDE, CLIMB = 'altitude_m', 'vz_mps'
 """Height above the start [m] and vertical speed [m/s], as flight logs have them."""
 FLOW = tuple(f'body.{what}.{axis}' for what in ('velocity', 'angular_velocity') for axis in 'xyz')
 """Motion of base_link through the fluid in its axes [m/s], [rad/s]."""
+ATTITUDE = tuple(f'attitude.{axis}' for axis in 'xyzw')
+"""Quaternion from base_link to the world."""
+_CURRENT = tuple(f'current.{axis}' for axis in 'xyz')
+"""Velocity of the fluid in the world [m/s]."""
 _TIMES = (STAMP, 'time_s')
 _MOST_ROWS = 2_000_000
 _OF_TANK = '/pressure'
@@ -86,6 +91,33 @@ class Recording:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """What columns of a table are, each by its name there."""
+
+    targets: dict[str, str]
+    """An actuator, a name of this module, or ``stamp``."""
+    factors: dict[str, float]
+    """What turns their values into SI units."""
+    zeros: dict[str, float]
+    """What they have at 0, in their own unit."""
+
+    def in_si(self, values: FloatArray, columns: Sequence[str]) -> FloatArray:
+        """Return rows of numbers in SI units, (n, k); raise `SourceError` for no column."""
+        for kind, given in (('factors', self.factors), ('zeros', self.zeros)):
+            for column in given:
+                if column not in columns:
+                    raise SourceError(
+                        f'{kind}.{column}',
+                        f'is no column of the table{suggestion(column, columns)}',
+                    )
+        zeros, factors = (
+            np.array([given.get(column, usual) for column in columns])
+            for given, usual in ((self.zeros, 0.0), (self.factors, 1.0))
+        )
+        return np.asarray((values - zeros) * factors)
+
+
+@dataclass(frozen=True)
 class Names:
     """What a recording may hold."""
 
@@ -93,8 +125,8 @@ class Names:
     """The field that each actuator takes as its command, by name."""
     states: Sequence[str] = ()
     """Names in the state of the actuators."""
-    columns: Mapping[str, str] | None = None
-    """What columns of the user are: an actuator, or a name of this module."""
+    columns: Columns = Columns({}, {}, {})
+    """What columns of the user are."""
     group: str = ''
     """Name of the node, whose topics a bag has."""
     burners: Sequence[str] = ()
@@ -141,13 +173,14 @@ def _of_table(path: Path, names: Names) -> Recording:
     place, header = next(rows, (f'{printable(path)}:1', []))
     columns = [cell.strip() for cell in header]
     check_columns(place, columns)
-    if not columns or columns[0] not in _TIMES:
+    if not columns or names.columns.targets.get(columns[0], columns[0]) not in _TIMES:
         raise SourceError(
             place, f'expected {" or ".join(_TIMES)} as the first column, got '
-            f'{columns[0] if columns else "no lines"!r}'
+            f'{columns[0] if columns else "no lines"!r}; another name is given in the parameter '
+            'file, below identify: columns'
         )
-    keys, factors = _keys(place, columns[1:], names)
-    values = _numbers(place, columns, rows)
+    keys, factors = _keys(place, columns, names)
+    values = names.columns.in_si(_numbers(place, columns, rows), columns)
     values[:, 1:] *= factors
     return _recording(printable(path), values, keys, names)
 
@@ -179,8 +212,11 @@ def _numbers(place: str, columns: Sequence[str], rows: Any) -> FloatArray:
 def _keys(
     place: str, columns: Sequence[str], names: Names
 ) -> tuple[list[str], list[float]]:
-    """Return the key of each column, '' for one that is not used, and a factor on its values."""
-    known, given = names.known, names.columns or {}
+    """Return the key of each column but the first, '' for one that is not used, and a factor."""
+    known, columns = names.known, columns[1:]
+    given = {
+        column: target for column, target in names.columns.targets.items() if target not in _TIMES
+    }
     for name in (*columns, *given.values()):
         if name.startswith(PRESSURE):
             _check_pressure(place, name, names)
@@ -307,7 +343,7 @@ def _of_bag(path: Path, names: Names, motors: UlogMap) -> Recording:
         keep, late[key] = table[:, 0] > newest, int(np.count_nonzero(table[:, 0] < newest))
         series[key] = Series(table[keep, 0] - begin, table[keep, 1])
     notes += [f'{key}: {count} messages out of order: left out' for key, count in (+late).items()]
-    return _sorted(printable(path), begin, series, names, notes)
+    return _through_fluid(_sorted(printable(path), begin, series, names, notes))
 
 
 def _of_one_topic(
@@ -359,7 +395,32 @@ def _odometry(topic: str, message: Any, names: Names) -> Any:
     for axis in 'xyz':
         yield f'body.velocity.{axis}', getattr(twist.linear, axis)
         yield f'body.angular_velocity.{axis}', getattr(twist.angular, axis)
+    for axis, name in zip('xyzw', ATTITUDE, strict=True):
+        yield name, getattr(message.pose.pose.orientation, axis)
     yield ALTITUDE, message.pose.pose.position.z
+
+
+def _twist(topic: str, message: Any, names: Names) -> Any:
+    if topic.endswith('/current'):
+        for axis, name in zip('xyz', _CURRENT, strict=True):
+            yield name, getattr(message.twist.linear, axis)
+
+
+def _through_fluid(recording: Recording) -> Recording:
+    """Return a recording whose motion is that through a fluid, where its current is recorded."""
+    measured = dict(recording.measured)
+    current = [measured.pop(name) for name in _CURRENT if name in measured]
+    known = [measured[name] for name in (*ATTITUDE, *FLOW[:3]) if name in measured]
+    if len(current) == len(_CURRENT) and len({len(each.time) for each in known}) == 1:
+        time, count = known[0].time, len(ATTITUDE)
+        attitude, flow = (np.stack([each.value for each in part]) for part in (
+            known[:count], known[count:]
+        ))
+        drift = np.stack([np.interp(time, each.time, each.value) for each in current], axis=-1)
+        along = np.einsum('jik,kj->ik', np.array(rows_of(tuple(attitude))), drift)
+        for name, row in zip(FLOW[:3], flow - along, strict=True):
+            measured[name] = Series(time, row)
+    return replace(recording, measured=measured)
 
 
 def _pressure(topic: str, message: Any, names: Names) -> Any:
@@ -372,6 +433,6 @@ def _pressure(topic: str, message: Any, names: Names) -> Any:
 
 _READERS = {
     'JointState': _joints, 'WrenchStamped': _wrench, 'Imu': _imu, 'Odometry': _odometry,
-    'FluidPressure': _pressure,
+    'FluidPressure': _pressure, 'TwistStamped': _twist,
 }
 """How each type of message is read."""

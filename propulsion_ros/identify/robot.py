@@ -15,8 +15,10 @@ from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_o
 from propulsion_ros.graph.node_config import Setting, block_named, read_setting
 from propulsion_ros.graph.share import read_description
 from propulsion_ros.identify.free import BODY
+from propulsion_ros.identify.reading import Columns
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.steering.steered import STEERING, steering_of
 from propulsion_ros.models.steering.steering import SteeringParams
 from propulsion_ros.settings.errors import ConfigError, SourceError, naming
@@ -26,7 +28,8 @@ from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
-_COLUMNS = 'columns.'
+_OF_BODY = 'body.'
+_COLUMNS, _FACTORS, _ZEROS = 'columns.', 'factors.', 'zeros.'
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,15 +52,21 @@ class IdentifyParams:
         validate(self)
 
 
-def settings_of_fit(values: Mapping[str, Any]) -> tuple[IdentifyParams, dict[str, str]]:
+def settings_of_fit(values: Mapping[str, Any]) -> tuple[IdentifyParams, Columns]:
     """Return the settings and what columns of a table are; raise `ConfigError` if wrong."""
-    columns = {key: value for key, value in values.items() if key.startswith(_COLUMNS)}
-    for key, value in columns.items():
-        if not isinstance(value, str):
-            raise ConfigError(key, f'expected a name, got {value!r}')
-    own = {key: value for key, value in values.items() if key not in columns}
+    own, found = dict(values), Columns({}, {}, {})
+    for key, value in values.items():
+        for prefix, kind, of_it in (
+            (_COLUMNS, str, found.targets), (_FACTORS, (int, float), found.factors),
+            (_ZEROS, (int, float), found.zeros),
+        ):
+            if not key.startswith(prefix):
+                continue
+            if not isinstance(value, kind) or isinstance(value, bool):
+                expected = 'name' if kind is str else 'number'
+                raise ConfigError(key, f'expected a {expected}, got {value!r}')
+            of_it[key.removeprefix(prefix)] = own.pop(key)
     refuse_unknown(own, [each.key for each in parameters_of(IdentifyParams)])
-    found = {key.removeprefix(_COLUMNS): str(value) for key, value in columns.items()}
     return build(IdentifyParams, own), found
 
 
@@ -75,7 +84,7 @@ class Robot:
     group: str
     body: MassProperties
     params: IdentifyParams
-    columns: Mapping[str, str]
+    columns: Columns
     vehicle: Mapping[str, Any]
     """Parameters of the simulated body."""
     name: str = ''
@@ -90,6 +99,13 @@ class Robot:
         whole = {key: attrgetter(key)(params) for key in self._keys(type(params))}
         joints = steering_of(self.setting.values)
         return whole | {STEERING + key: getattr(joints, key) for key in self._keys(type(joints))}
+
+    @functools.cached_property
+    def fluid(self) -> BodyParams:
+        """Drag, buoyancy and current of the simulated body, wherever it begins."""
+        own = {each.key for each in parameters_of(BodyParams) if not each.key.startswith('start_')}
+        given = {key.removeprefix(_OF_BODY): value for key, value in self.vehicle.items()}
+        return build(BodyParams, {key: value for key, value in given.items() if key in own})
 
     @property
     def schema(self) -> list[Parameter]:

@@ -27,7 +27,15 @@ from propulsion_ros.identify.coast import (
     start_of,
     vertical_speed,
 )
-from propulsion_ros.identify.fit import Fit, Progress, Search, fitted, fitted_coarse, silent
+from propulsion_ros.identify.fit import (
+    Fit,
+    Progress,
+    Search,
+    fitted,
+    fitted_coarse,
+    silent,
+    stepped,
+)
 from propulsion_ros.identify.free import (
     BODY,
     DELAY,
@@ -213,8 +221,18 @@ class Session:
 
     def _read(self, path: Path, span: Span) -> tuple[Recording, list[str]]:
         recording = read_recording(path, self._names, self._request.motors)
+        if self._request.measured == 'state':
+            recording = self._of_states_it_has(recording)
         largest = 1.0 if self._robot.values.get('command_interface') == 'throttle' else np.nan
         return prepared(recording, self._request.measured, span, largest)
+
+    def _of_states_it_has(self, recording: Recording) -> Recording:
+        """Return a recording without the states that others join, such as turns of a propeller."""
+        candidates = Candidates(self._family, self._robot.values)
+        return dataclasses.replace(recording, measured={
+            name: series for name, series in recording.measured.items()
+            if not name.startswith(STATE) or candidates.predicts(name.removeprefix(STATE))
+        })
 
     def _setup(self, recording: Recording, free: Sequence[Any]) -> Setup:
         robot, request = self._robot, self._request
@@ -228,8 +246,8 @@ class Session:
             )
         return Setup(
             recording, Candidates(self._family, robot.values, states), tuple(free), robot.body,
-            request.measured, imu_position=robot.params.imu_position, delay=request.delay,
-            moments=moments,
+            request.measured, fluid=robot.fluid, imu_position=robot.params.imu_position,
+            delay=request.delay, moments=moments,
         )
 
     def _report(self, fit: Fit, before: list[Any], found: list[str]) -> dict[str, Any]:
@@ -378,17 +396,12 @@ def _at_delays(
     search: Search, place: FloatArray, delays: Sequence[float]
 ) -> list[dict[str, float]]:
     """Return lags and error at each of some delays; the last parameter is the delay."""
-    problem, others = search.problem, len(place) - 1
-    places = np.tile(place, (len(delays), 1))
+    problem, places = search.problem, np.tile(place, (len(delays), 1))
     places[:, -1] = delays
     for _ in range(_REFITS):
         for at, (residuals, jacobian) in zip(places, search.at_all(places), strict=True):
-            scaled = jacobian[:, :others] * problem.scale[:others]
-            move, *_ = np.linalg.lstsq(scaled, -residuals, rcond=1e-8)
-            at[:others] = np.clip(
-                at[:others] + move * problem.scale[:others], problem.lower[:others],
-                problem.upper[:others],
-            )
+            jacobian[:, -1] = 0.0  # The delay stays.
+            at[:] = stepped(problem, at, residuals, jacobian)
     rows = []
     for at, (residuals, _) in zip(places, search.at_all(places), strict=True):
         estimates = problem.estimates(at)

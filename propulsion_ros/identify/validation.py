@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.identify.fit import Fit, Progress, Search, fitted_coarse
+from propulsion_ros.identify.fit import Fit, Progress, Search, fitted_coarse, stepped
 from propulsion_ros.identify.free import Free, free_parameters, full_of
 from propulsion_ros.identify.problem import Problem
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import Parameter
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, flatten
+from propulsion_ros.settings.quantity import FloatArray, flatten
 
 _LAG, _UP, _DOWN = 'time_constant', 'time_constant_up', 'time_constant_down'
 _CURVE, _ESC = 'thrust_curve', 'esc_curve'
@@ -167,10 +167,10 @@ def cross_validated(search: Search, place: FloatArray) -> FloatArray:
     parts = _parts(problem)
     places = np.tile(place, (FOLDS, 1))
     for _ in range(_STEPS if len(place) else 0):
-        steps = []
-        for fold, (residuals, jacobian) in enumerate(search.at_all(places)):
-            steps.append(_without(parts == fold, residuals, jacobian, problem.scale))
-        places = np.clip(places + np.array(steps), problem.lower, problem.upper)
+        places = np.array([
+            stepped(problem, place, residuals[parts != fold], jacobian[parts != fold])
+            for fold, (residuals, jacobian) in enumerate(search.at_all(places))
+        ])
     rows = [residuals for residuals, _ in search.at_all(places)]
     main = problem.main_cuts
     result = []
@@ -189,21 +189,14 @@ def spread_by_parts(fit: Fit) -> FloatArray:
     They are those of the estimates from all parts but one (jackknife).
     """
     problem, parts = fit.problem, _parts(fit.problem)
-    moves = [
-        _without(parts == fold, fit.residuals, fit.jacobian, problem.scale)
-        for fold in range(FOLDS)
-    ]
+    moves = []
+    for fold in range(FOLDS):
+        kept = parts != fold
+        slopes = fit.jacobian[kept] * problem.scale
+        move, *_ = np.linalg.lstsq(slopes, -fit.residuals[kept], rcond=1e-8)
+        moves.append(move * problem.scale)
     spread = np.std(np.array(moves) @ problem.to_estimates.T, axis=0)
     return np.asarray(spread * np.sqrt(FOLDS - 1.0))
-
-
-def _without(
-    left_out: BoolArray, residuals: FloatArray, jacobian: FloatArray, scale: FloatArray
-) -> FloatArray:
-    """Return the step to where the residuals that stay are least, (p,)."""
-    kept = ~left_out
-    move, *_ = np.linalg.lstsq(jacobian[kept] * scale, -residuals[kept], rcond=1e-8)
-    return np.asarray(move * scale)
 
 
 def _parts(problem: Problem) -> FloatArray:

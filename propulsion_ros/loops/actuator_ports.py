@@ -116,6 +116,7 @@ class ActuatorPorts(StampedPorts):
         self._is_robot = not self._resets_on_jump
         self._report: Report | None = None
         self._was_far, self._most = False, 0.0
+        self._is_effort = np.array([each == 'effort' for each in family.command_fields])
         self._asked, self._done = np.zeros((2, len(family.command_names)))
         self._followed = _followed_columns(family)
         self._loss = CommandLoss(self.core.hold, family.command_names, host)
@@ -547,6 +548,9 @@ class ActuatorPorts(StampedPorts):
         """Add up what is asked for, and what joints and speeds do of it."""
         asked = np.abs(self.core.hold.last)
         self._asked += np.where(asked < _MOST, asked, 0.0)
+        # A thrust that lags behind is no small command.
+        efforts = asked[self._is_effort & (asked < _MOST)]
+        self._most = max(self._most, float(efforts.max(initial=0.0)))
         for field, (own, seen) in self._followed.items():
             done = getattr(output, field)
             if done is not None:
@@ -580,7 +584,8 @@ class ActuatorPorts(StampedPorts):
         share, unit = _LITTLE.get(field, (0.0, ''))
         if isinstance(self.family, Allocatable):
             limit = float(self.family.thrust_limits[1].max())
-            if 0.0 < self._most < min(_SHARES, share * limit) and limit > _LARGE:
+            # Of a command that came too late nearly nothing is left.
+            if 1e-7 * limit < self._most < min(_SHARES, share * limit) and limit > _LARGE:
                 return f'no thrust was above {self._most:.3g} of {limit:g} N; is {field} in {unit}?'
         return ''
 

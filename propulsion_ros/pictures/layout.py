@@ -96,8 +96,8 @@ def _draw_ways(
 ) -> None:
     """Mark what pushes towards the reader by a dot and away by a cross, and the way it turns."""
     layout = group.layout
-    turns = _turns(group)
-    for i, point in enumerate(layout.position[:, plane]):
+    turns, points = _turns(group), layout.position[:, plane]
+    for i, point in enumerate(points):
         towards = float(layout.axis[i] @ normal)
         if abs(towards) < _FACING:
             continue
@@ -106,7 +106,10 @@ def _draw_ways(
         axis.plot(*point, marker, color=colour, markersize=5, markeredgewidth=width)
         if turns[i]:
             sense = '\u21ba' if turns[i] * towards > 0.0 else '\u21bb'
-            axis.annotate(sense, point, (-13, -13), textcoords='offset points', color=colour,
+            # Of coaxial ones, in the order of their numbers.
+            before = np.linalg.norm(points[:i] - point, axis=1) < _SMALL
+            place = -13 + 16 * int(np.count_nonzero(before & (turns[:i] != 0.0)))
+            axis.annotate(sense, point, (place, -13), textcoords='offset points', color=colour,
                           fontsize=15, ha='center', va='center')
 
 
@@ -142,7 +145,7 @@ def _list_names(axis: Any, robot: RobotLayout) -> None:
     lines += ['', 'grey: a box around each shape'] * bool(robot.corners)
     lines += ['', '\u2299 pushes towards you', '\u2297 pushes away from you']
     if any(np.any(_turns(group)) for group in robot.groups):
-        lines.append('\u21ba \u21bb the way it turns')
+        lines.append('\u21ba \u21bb the way each turns')
     axis.text(0.0, 1.0, '\n'.join(lines), va='top', fontsize=8, transform=axis.transAxes)
     handles, labels = axis.figure.axes[0].get_legend_handles_labels()
     axis.legend(handles, labels, loc='lower left', fontsize=8, frameon=False, borderpad=0.0)

@@ -7,8 +7,9 @@ conditions keep those units and print themselves in metres of altitude, seconds 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from propulsion_ros.flight.events.conditions import LessThan, comparisons
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import EventSpec
+from propulsion_ros.flight.events.variables import Variables
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.rml.devices import (
@@ -33,6 +35,7 @@ from propulsion_ros.rml.events import Devices, EventReader
 from propulsion_ros.rml.firing import never_fires
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import expand_user, printable, read_text
+from propulsion_ros.settings.hints import OPENING
 from propulsion_ros.settings.json_node import (
     JsonNode,
     key,
@@ -42,6 +45,8 @@ from propulsion_ros.settings.json_node import (
     read_keys,
 )
 
+_DESCENT, _HEIGHTS = 20.0, range(20_000, 0, -50)
+"""A descent in which the order of parachutes shows: its speed [m/s], and its heights [m]."""
 _LEAST_PULSE_MS = 5.0
 """What igniters in use need at least, in ms."""
 
@@ -192,11 +197,30 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         for other in sorted({spec.name for spec in config.deployers} - own)
         if own and other in event.name and not any(name in event.name for name in own)
     ]
-    return short + tilted + endless + exchanged + [
+    return [*short, *tilted, *endless, *exchanged, *_out_of_order(config)] + [
         f"event '{event.name}' fires only below the pad, since its condition is '{event}'; in "
         'Position the altitude is negative, as -450 for 450 m above the pad'
         for event, _ in never_fires(config.events, source, deepest=0.0) if event.id not in certain
     ]
+
+
+def _out_of_order(config: FlightConfig) -> Iterator[str]:
+    """Yield a line for each parachute that opens before one that opens earlier by its name."""
+    first = dict[str, tuple[float, EventSpec]]()
+    for height in _HEIGHTS:
+        down = Variables(int(1e9 * (_HEIGHTS[0] - height) / _DESCENT), (0.0, 0.0, -height),
+                         (0.0, 0.0, _DESCENT), apogee_ns=0)
+        for event in config.events:
+            for name in [config.deployers[each.target].name for each in event.actions
+                         if each.deploys and event.condition(down)]:
+                first.setdefault(name, (height, event))
+    order = [name for word in OPENING for name in first if word in name.lower()]
+    for name, later in itertools.pairwise(order):
+        if first[later][0] > first[name][0]:
+            yield (
+                f"event '{first[later][1].name}' opens {later!r} where '{first[later][1]}', before "
+                f"{name!r} opens, where '{first[name][1]}'; are the two conditions swapped?"
+            )
 
 
 def _check_channels(deployers: Sequence[DeployerSpec], engines: Sequence[EngineSpec]) -> None:

@@ -33,6 +33,8 @@ UNITS = {
 }
 """SI value and unit of one of each unit that people write, the likely ones first."""
 
+OPENING = ('pilot', 'drogue', 'main')
+"""Words in the names of parachutes, in the order in which they open."""
 _GRAVITY = 9.80665
 _FREEZING = 273.15
 """0 degrees Celsius [K]."""

@@ -136,7 +136,8 @@ class FlightClock:
             verdict = self._restart(stamp_ns, may_restart=may_restart)
         self.counts[verdict] += 1
         if verdict.is_accepted and verdict is not Stamp.RESTARTED and last_ns is not None:
-            # What passed before a jump back is unknown, so only the new time counts.
+            # What passed before a jump back is unknown, so only the time since the first stamp
+            # after it counts.
             since_ns = self._judge.to_ns if stamp_ns < last_ns else last_ns
             self._sample_clock_ns += min(stamp_ns - since_ns, self._longest_step_ns)
             self.now_ns = max(self.now_ns, self._sample_clock_ns)

@@ -120,6 +120,11 @@ def _table(result: Result) -> Iterator[str]:
         cells = ('-' if number is None else f'{number:.4g}' for number in (before, value, sd))
         rows.append((name, *cells, each['unit'] or '-', verdict))
     yield from aligned(rows)
+    models = result.report.get('models')
+    if models:
+        best = models['variants'][models['recommended']]
+        error = f'{best["cross_validation_rms"]:.3g} {result.report["unit"]}'
+        yield f'recommended model: {models["recommended"]}; {error} off on parts that were left out'
 
 
 def _check(text: str) -> tuple[Path, Span]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.models.common.facts import THRUST_AND_TORQUE
 from propulsion_ros.models.common.family import Family
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, FollowingError, SourceError
@@ -21,7 +22,7 @@ from propulsion_ros.settings.quantity import Group, Quantity, names_field, spec_
 from propulsion_ros.urdf.link_tree import TURNING, Joint, LinkTree
 from propulsion_ros.urdf.place import NAMES_EXPR, Place, Placer, expand
 from propulsion_ros.urdf.uuv_dialect import translated
-from propulsion_ros.urdf.xml import Tag, numbers, quoted
+from propulsion_ros.urdf.xml import Tag, alike, numbers, quoted
 
 _BOOLEANS = {'true': True, '1': True, 'false': False, '0': False}
 
@@ -283,11 +284,11 @@ class _Reader:
                 with self._faults.kept():
                     self._join(rows)
             self._finish(rows)
-        stays = tuple(self._placer.stays())
+        stays = alike(self._placer.stays())
         return ActuatorSpec(
             block.name, self._family, self._placer.base_link, MappingProxyType(self._values),
             MappingProxyType(self._paths), frozenset(self._geometry),
-            (*self._notes, *self._placer.slides(), *stays), stays,
+            (*alike([*self._notes, *self._placer.slides()]), *stays), stays,
             MappingProxyType(self._masses), MappingProxyType(self._joints),
             frozenset(self._faulty),
         )
@@ -416,18 +417,27 @@ class _Reader:
     def _note_axis(
         self, rows: Rows, row: Tag, place: Place, given: dict[str, tuple[Any, str]]
     ) -> None:
-        """Note a direction that is across the axis of the joint, from which it could come."""
-        key, kind = self._facts.joint_axis, place.joints[0].kind if len(place.joints) == 1 else ''
-        # A tag stands beside a joint that turns; beside a fixed one its absence is the slip.
-        if not key or kind not in (*TURNING, 'fixed') or (kind == 'fixed') == (key in given):
+        """Note a direction across the axis of its joint, and a joint on which nothing spins."""
+        joint = place.joints[0] if len(place.joints) == 1 else None
+        if joint is None or joint.kind not in (*TURNING, 'fixed'):
             return
-        own, path = given.get(key, (default_of_row(rows.cls, key), row.path))
-        axis = place.joints[0].axis
-        if own is not dataclasses.MISSING and abs(np.dot(own, axis)) < 0.5 * np.linalg.norm(own):
+        spins, (low, high) = self._facts.force == THRUST_AND_TORQUE, joint.limits or (0.0, math.inf)
+        key = self._facts.joint_axis or 'axis' * spins
+        own, path = given.get(key, (default_of_row(rows.cls, key) if key else None, row.path))
+        is_own, axis = key in given or not self._facts.joint_axis, joint.axis
+        if spins and joint.turns and high - low < 4.0 * math.pi:
+            self._notes.append(
+                f'{joint.path}: turns by {high - low:.4g} rad from end to end, and {row.name!r} '
+                'spins on it; write type="continuous", or another <joint>'
+            )
+        # A tag stands beside a joint that turns; beside a fixed one its absence is the slip.
+        elif key and joint.turns == is_own and own is not dataclasses.MISSING and (
+            abs(np.dot(own, axis)) < 0.5 * np.linalg.norm(own)
+        ):
             way, other = (' '.join(f'{x:g}' for x in vector) for vector in (own, axis))
             self._notes.append(
-                f'{path}: {key} {way} is across the <axis> of {kind} joint '
-                f'{place.joints[0].name!r}; if that is meant, write <{key}>{other}</{key}>'
+                f'{path}: {key} {way} is across the <axis> of {joint.kind} joint '
+                f'{joint.name!r}; if the joint is right, write <{key}>{other}</{key}>'
             )
 
     def _join(self, rows: Rows) -> None:

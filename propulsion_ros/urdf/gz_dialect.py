@@ -19,6 +19,8 @@ from propulsion_ros.urdf.xml import Tag, numbers, path_step, quoted, read_tag
 _FILENAME = re.compile(r'(?:lib)?(?:gz-sim\d*|ignition-gazebo\d*)-([a-z-]+)-system(?:\.so)?')
 _DIRECTIONS = {'ccw': '1', 'cw': '-1'}
 _TOPICS = 'topics are named after the node'
+SPEED_OF_THRUST = 'maxRotVelocity'
+"""Tag whose square, by motor_constant, is max_thrust."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ _ROTOR = _System(
     {
         'jointName': 'joint', 'linkName': 'link', 'turningDirection': 'direction',
         'timeConstantUp': 'time_constant_up', 'timeConstantDown': 'time_constant_down',
-        'maxRotVelocity': 'max_thrust', 'motorConstant': 'motor_constant',
+        SPEED_OF_THRUST: 'max_thrust', 'motorConstant': 'motor_constant',
         'momentConstant': 'moment_constant',
     },
     {
@@ -186,14 +188,18 @@ def _row(plugin: Tag, system: _System, place: int) -> Tag:
     element = REGISTRY[system.family].facts.tag
     name = f'{element}_{place}' if system.numbers else joint.text.rpartition('/')[2]
     given = {key: Tag(key, text, plugin.path) for key, text in system.defaults.items()}
-    notes: list[str] = []
+    notes, ignored = list[str](), dict[str, list[str]]()
     for tag in plugin.children:
         if tag.key in system.renamed:
             key = system.renamed[tag.key]
             given[key] = replace(tag, key=key)
         elif tag.key in system.ignored:
-            notes.append(f'{tag.path} has no effect: {system.ignored[tag.key]}')
+            ignored.setdefault(system.ignored[tag.key], []).append(tag.key)
         elif tag.key not in (*system.numbers, 'use_angvel_cmd', 'motorType'):
             notes.append(f'{tag.path} has no effect: it is not known here')
+    if ignored:
+        notes.append(f'{plugin.path}: without effect: ' + ', '.join(
+            f'{" and ".join(tags)} ({why})' for why, tags in ignored.items()
+        ))
     system.finish(plugin, given)
     return Tag(element, '', plugin.path, name, tuple(given.values()), notes=tuple(notes))

@@ -35,6 +35,7 @@ Place = tuple[str, ...]
 _STEP = re.compile(r'/?([\w.:-]+)(?:\[(\w+)=([^\]]*)\])?(?:\[(\d+)\])?')
 _ROOTS = ('robot', 'gazebo', 'plugin')
 _LINE = re.compile(r'line (\d+), column')
+_NAMES = re.compile(r"\[[^\]]*\]|'[^']*'")
 
 
 @functools.lru_cache(maxsize=2)
@@ -104,6 +105,15 @@ def name_of(element: Element, path: str) -> str:
     if not name:
         raise SourceError(path, 'expected a name attribute')
     return name
+
+
+def alike(notes: Iterable[str]) -> tuple[str, ...]:
+    """Return the first of the notes that differ in names alone, with the number of the others."""
+    found: dict[str, list[str]] = {}
+    for note in notes:
+        found.setdefault(_NAMES.sub('', note), []).append(note)
+    return tuple(f'{own[0]}; {len(own) - 1} more like it' if own[1:] else own[0]
+                 for own in found.values())
 
 
 def numbers(

@@ -39,6 +39,8 @@ _CAMERA = np.array([0.9, -1.0, 0.5])
 _LIGHT = np.array([0.35, -0.55, 0.75])
 _REACH = 1.25
 """Half the height of the picture over the size of the robot."""
+_EDGE = 0.995
+"""Where the names beside plots end."""
 _SEEN = 3
 """Plots beside the robot."""
 
@@ -131,6 +133,8 @@ class _Loop:
             title = self._data['title'].partition('\n')[0]
             figure.text(0.5, 0.985, title, fontsize=9, ha='center', va='top')
             scene.set_visible(False)
+            figure.canvas.draw()
+            _make_room([cursor.axes for cursor in cursors])
             figure.canvas.draw()
             # The plots are drawn once, the robot and the cursors for each picture.
             behind = figure.canvas.copy_from_bbox(figure.bbox)
@@ -297,6 +301,15 @@ def _beside_robot(panel: Panel) -> Panel:
         panel, heading=panel.scale or panel.heading, scale='', traces=panel.series, bands=(),
         events=(), legend='',
     )
+
+
+def _make_room(plots: Sequence[Any]) -> None:
+    """Narrow plots where a name beside one would leave the picture."""
+    whole = _INCHES[0] * _DOTS
+    over = max(each.get_tightbbox().x1 for each in plots) / whole - _EDGE
+    for each in plots if over > 0.0 else ():
+        left, low, right, high = each.get_position().extents
+        each.set_position((left, low, right - left - over, high - low))
 
 
 def _row(rows: FloatArray, i: int) -> FloatArray:

@@ -2,6 +2,7 @@
 """Rules of sense: each is met by a mistake, can be silenced, and leaves right robots alone."""
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ OTHERS = [
 # Tested by files of other kinds than those of the table.
 ELSEWHERE = {
     'body', 'backwards', 'buoyancy', 'capsizes', 'centre', 'descent', 'drag', 'dry', 'gravity',
-    'odd_arm', 'pressure_centre', 'sinks', 'speed', 'start', 'turned',
+    'gyration', 'odd_arm', 'pressure_centre', 'sinks', 'speed', 'spread', 'start', 'turned',
     'upside_down',
 }
 
@@ -177,8 +178,8 @@ MOTOR = """<plugin filename="gz-sim-multicopter-motor-model-system" name="motor{
 <motorNumber>{i}</motorNumber> </plugin>"""
 
 
-def test_no_unit_is_proposed_for_what_follows_from_a_tag_of_another_simulator(tmp_path):
-    """The speed is in rpm; the thrust that it makes is in no other unit."""
+def test_speed_in_rpm_of_another_simulator_is_one_line(tmp_path):
+    """The thrust that it makes is in no other unit."""
     path, text = tmp_path / 'robot.urdf', TEXTS['quadrotor'].replace(
         'type="fixed">', 'type="continuous"> <axis xyz="0 0 1"/>')
     head, _, tail = text.partition('<plugin')
@@ -186,8 +187,9 @@ def test_no_unit_is_proposed_for_what_follows_from_a_tag_of_another_simulator(tm
                      for i, name in enumerate(('front', 'left', 'rear', 'right')))
     path.write_text(head + motors + tail.partition('</plugin>')[2])
     lines = warnings_of(path)
-    assert any('maxRotVelocity' in line and 'rad/s for speeds?' in line for line in lines)
-    assert not any('maxRotVelocity' in line and ', write' in line for line in lines)
+    assert len(lines) == 1
+    assert 'maxRotVelocity: ' in lines[0]
+    assert 'if that is in rpm, write 1099.56' in lines[0]
 
 
 def test_rotors_of_what_floats_are_in_air(tmp_path):
@@ -206,3 +208,59 @@ def test_robots_of_the_mistakes_are_right_without_them(text, tmp_path):
     path.write_text(text)
     report = check_file(path)
     assert (report.faults, report.warnings) == ([], [])
+
+
+@pytest.mark.parametrize(('name', 'pattern', 'count', 'rule'), [
+    ('hopper', r'ixx="22" ixy="0" ixz="0" iyy="22" iyz="0" izz="2.5"', 0, '(extent)'),
+    ('hexacopter', r'ixx="5e-5" ixy="0" ixz="0" iyy="5e-5" iyz="0" izz="1e-4"', 5, '(extent)'),
+], ids=['body', 'parts'])
+def test_inertia_of_a_cube_of_one_metre_is_one_line(name, pattern, count, rule, tmp_path):
+    text = (HERE.parent / 'examples' / name / f'{name}.urdf').read_text()
+    path = tmp_path / 'robot.urdf'
+    path.write_text(text.replace(pattern, 'ixx="0.16667" iyy="0.16667" izz="0.16667"'))
+    (line,) = warnings_of(path)
+    assert line.endswith(f'{f"; {count} more like it " if count else " "}{rule}')
+
+
+@pytest.mark.parametrize(('name', 'old', 'new', 'words'), [
+    ('hopper', '<max_fuel_rate>0.7<', '<max_fuel_rate>233<', 'engine burns 233 kg/s'),
+    ('cubesat', '<max_thrust>0.02<', '<max_thrust>20<', 'if that is in mN, write 0.02'),
+    ('auv', '<min_command>-350</min_command> <max_command>350<',
+     '<min_command>-3300</min_command> <max_command>3300<', 'max_command is in rpm, write 345.575'),
+], ids=lambda word: word.partition('>')[0])
+def test_what_makes_it_unusual_is_named_once(name, old, new, words, tmp_path):
+    path = tmp_path / 'robot.urdf'
+    text = (HERE.parent / 'examples' / name / f'{name}.urdf').read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    (line,) = warnings_of(path)
+    assert words in line
+
+
+def test_no_unit_is_proposed_for_two_at_one_place(tmp_path):
+    """In mm one of them would be beside the other."""
+    path = tmp_path / 'robot.urdf'
+    text = (HERE.parent / 'examples' / 'auv' / 'auv.urdf').read_text()
+    path.write_text(text.replace('xyz="0 -0.25 0"', 'xyz="0 0.25 0"'))
+    at, side = warnings_of(path)
+    assert at.endswith('or a sign wrong? (same_place)')
+    assert side.endswith('wrong? (side)')
+
+
+def test_area_of_parachutes_in_another_unit_is_one_line(tmp_path):
+    settings = (SHARE / 'config' / 'rocket.yaml').read_text()
+    path = tmp_path / 'rocket.yaml'
+    path.write_text(settings.replace('[0.9, 9.0]', '[9000.0, 90000.0]'))
+    (line,) = check_file(path, SHARE / 'urdf' / 'rocket.urdf.xacro').warnings
+    assert 'if that is in cm^2, write 0.9' in line
+
+
+def test_places_in_cm_are_met_with_what_to_write(tmp_path):
+    path = tmp_path / 'robot.urdf'
+    text = (HERE.parent / 'examples' / 'hexacopter' / 'hexacopter.urdf').read_text()
+    path.write_text(re.sub(r'xyz="(-?0\.\d{4}) (-?0\.\d{4}) 0\.05"', lambda found: (
+        f'xyz="{100 * float(found[1]):g} {100 * float(found[2]):g} 5"'
+    ), text))
+    (line,) = warnings_of(path)
+    assert 'position: rotor_1' in line
+    assert 'if that is in cm, write 0.2598' in line

@@ -134,10 +134,10 @@ def test_a_boat_is_said_to_float_and_a_stone_is_not():
 
 
 @pytest.mark.parametrize(('density', 'volume', 'row'), [
-    pytest.param(1025.0, 0.012, 'displaces 12.3 kg, its centre 0.04 m above the centre of mass',
-                 id='floats up'),
-    pytest.param(1000.0, 0.002, 'displaces 2 kg, its centre 0.04 m above the centre of mass',
-                 id='sinks'),
+    pytest.param(1025.0, 0.012, 'displaces 12.3 kg, its centre 0.04 m above the centre of mass; '
+                 'the weight is 32.36 N less', id='floats up'),
+    pytest.param(1000.0, 0.002, 'displaces 2 kg, its centre 0.04 m above the centre of mass; '
+                 'the weight is -68.65 N less', id='sinks'),
     pytest.param(1025.0, 0.0, '', id='displaces nothing'),
     pytest.param(0.0, 0.012, '', id='in air'),
 ])
@@ -175,6 +175,17 @@ def test_table_of_a_quadrotor(quadrotor):
         'rotors  front_left   0.2 0.2 0.04    0 0 1  7.4      8215  0.05/0.03'
     )
     assert 'can be controlled  force z, torque x, torque y, torque z' in lines
+    assert 'centre of mass     0 0 0.0053 m' in lines
+    assert 'inertia about it   0.015 0.015 0.0281 kg m^2' in lines
+    assert not any(line.startswith('only together') for line in lines)
+
+
+def test_what_comes_with_another_part_is_said_to():
+    """Thrusters above the centre of mass push ahead with a pitch alone."""
+    path = Path(__file__).resolve().parents[2] / 'examples' / 'auv' / 'auv.urdf'
+    lines = list(lines_of(layout_of(path.read_text())))
+    assert 'can be controlled  force y, force z, torque x, torque z' in lines
+    assert 'only together      force x, torque y' in lines
 
 
 def test_wrench_is_shown_over_the_angles_of_each_joint():

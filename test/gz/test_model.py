@@ -319,7 +319,7 @@ def test_drag_is_that_of_the_simulated_body():
     """Along and about each axis, centre of pressure included."""
     params = BodyParams(
         drag_area=[0.2, 0.3, 0.4], centre_of_pressure=[0.1, -0.2, 1.6], angular_drag=0.01,
-        fluid_density=2.0, gravity=0.0, ground=False,
+        angular_damping=[0.0, 0.5, 0.7], fluid_density=2.0, gravity=0.0, ground=False,
     )
     coefficients = drag_coefficients(params)
     body = RigidBody(params)
@@ -335,7 +335,9 @@ def test_drag_is_that_of_the_simulated_body():
         rate = np.zeros(3)
         rate[axis] = 3.0
         _, torque = body._fluid(2.0, np.eye(3), np.zeros(3), rate, np.zeros(3), None)
-        assert coefficients[f'{row}{letter}abs{letter}'] * 9.0 == pytest.approx(torque[axis])
+        quadratic = coefficients[f'{row}{letter}abs{letter}'] * 9.0
+        linear = coefficients.get(row + letter, 0.0) * 3.0
+        assert quadratic + linear == pytest.approx(torque[axis])
 
 
 def test_drag_is_that_of_the_day_and_at_rest(tmp_path):

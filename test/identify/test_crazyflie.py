@@ -20,9 +20,10 @@ YAW_SPANS = ((32.0, 38.0), (45.0, 49.0))
 
 def session(request, params_file=EXAMPLE / 'crazyflie.yaml', swapped=None):
     robot = read_robot(EXAMPLE / 'crazyflie.urdf.xacro', params_file, request.fit)
-    return Session(
-        dataclasses.replace(robot, columns={**robot.columns, **(swapped or {})}), request
+    columns = dataclasses.replace(
+        robot.columns, targets={**robot.columns.targets, **(swapped or {})}
     )
+    return Session(dataclasses.replace(robot, columns=columns), request)
 
 
 @pytest.fixture(scope='module')

@@ -228,11 +228,12 @@ def test_the_shipped_settings_of_a_fit_are_checked(bench, capsys, tmp_path):
     assert "did you mean 'imu_position'" in capsys.readouterr().out
 
 
-def test_a_quantity_of_the_state_that_was_given_once_is_not_compared(bench, capsys, tmp_path):
-    rows, actual = ['stamp,left.velocity,state.left.velocity,state.left.effort'], 0.0
+def test_what_of_the_state_was_given_once_or_no_model_has_is_not_compared(bench, capsys, tmp_path):
+    fields = ','.join(f'state.left.{field}' for field in ('velocity', 'effort', 'position'))
+    rows, actual = [f'stamp,left.velocity,{fields}'], 0.0
     for k in range(500):
         wanted = 200.0 * (-1) ** (k // 60)
-        rows.append(f'{0.01 * k:.2f},{wanted},{actual:.4f},{"0.0" if k == 0 else ""}')
+        rows.append(f'{0.01 * k:.2f},{wanted},{actual:.4f},{"0.0" if k == 0 else ""},{k}')
         actual += (1.0 - np.exp(-0.01 / 0.15)) * (wanted - actual)
     (tmp_path / 'state.csv').write_text('\n'.join(rows) + '\n')
     code = cli.main([

@@ -53,6 +53,70 @@ def test_the_page_has_what_the_example_gives(tmp_path, monkeypatch, capsys):
         assert f'± {scale * each["sd"]:.{digits}f}' in PAGE
 
 
+@pytest.fixture
+def foreign(tmp_path, monkeypatch):
+    """A bench's own table: pulses in us, kgf, and names with blanks; return its settings."""
+    shutil.copytree(ROOT / 'examples' / 'thrust_bench', tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    speed, rows = 0.0, ['Time (ms),ESC signal (µs),Thrust (kgf)']
+    for k, throttle in enumerate(np.repeat([0.0, 0.8, 0.3, 0.6, 0.2, 0.9], 60)):
+        rows.append(f'{10.0 * k:.0f},{1000.0 + 1000.0 * throttle},{0.8 * speed**2:.6f}')
+        speed += (1.0 - np.exp(-0.01 / 0.07)) * (throttle - speed)
+    Path('foreign.csv').write_text('\n'.join(rows))
+    return {
+        'columns.Time (ms)': 'stamp', 'columns.ESC signal (µs)': 'motor',
+        'columns.Thrust (kgf)': 'wrench.force.z', 'factors.Time (ms)': 0.001,
+        'zeros.ESC signal (µs)': 1000.0, 'factors.ESC signal (µs)': 0.001,
+        'factors.Thrust (kgf)': 9.80665,
+    }
+
+
+def identified(settings):
+    lines = ''.join(f'    {key}: {value}\n' for key, value in settings.items())
+    Path('foreign.yaml').write_text(f'/**/identify:\n  ros__parameters:\n{lines}')
+    return cli.main([
+        'identify', 'foreign.csv', '--model', 'bench.urdf', '--params-file', 'foreign.yaml',
+        '--measured', 'wrench', '--fit', 'rotors.time_constant_up,rotors.thrust_curve',
+    ])
+
+
+def test_a_table_in_other_units_is_read(foreign, capsys):
+    assert identified(foreign) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report['estimates']['rotors.time_constant_up']['value'] == pytest.approx(0.065, abs=0.01)
+    coefficients = report['curves']['rotors.thrust_curve']['coefficients']
+    assert coefficients[2] == pytest.approx(0.8 * 9.80665, rel=0.02)
+
+
+@pytest.mark.parametrize(('key', 'value', 'problem'), [
+    ('columns.Time (ms)', None, 'another name is given in the parameter file'),
+    ('factors.ESC signal (µs)', None, 'in us give identify: zeros (1000.0) and factors (0.001)'),
+    ('factors.ESC signal', 0.001, "is no column of the table, did you mean 'ESC signal (µs)'"),
+    ('zeros.Thrust (kgf)', 'none', "expected a number, got 'none'"),
+])
+def test_what_is_wrong_with_a_table_in_other_units_is_named(foreign, key, value, problem, capsys):
+    given = {**foreign, key: value}
+    assert identified({key: value for key, value in given.items() if value is not None}) == 1
+    assert problem in capsys.readouterr().err
+
+
+def test_a_curve_that_ends_at_what_no_rotor_has_is_cross_validated(tmp_path, monkeypatch, capsys):
+    """A quadratic fits it best that is below 0 at rest; errors of parts were up to 1e16 N."""
+    shutil.copytree(ROOT / 'examples' / 'thrust_bench', tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    rng, speed, rows = np.random.default_rng(1), 0.0, ['stamp,throttle,thrust']
+    throttles = np.repeat([0.0, *rng.uniform(0.15, 0.95, 20), 0.0], 40)
+    for k, throttle in enumerate(throttles):
+        rows.append(f'{0.02 * k:.2f},{throttle:.4f},{9.0 * speed**1.5 + rng.normal(0, 0.05):.4f}')
+        speed += (1.0 - np.exp(-0.02 / 0.07)) * (throttle - speed)
+    Path('bench.csv').write_text('\n'.join(rows))
+    assert cli.main([*words_of(PAGE), '--choose']) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report['estimates']['rotors.thrust_curve[0]']['value'] == pytest.approx(0.0, abs=1e-3)
+    for each in (report, *report['models']['variants'].values()):
+        assert each['cross_validation_rms'] < 1.5 * each['rms']
+
+
 @pytest.mark.slow
 def test_a_thruster_on_a_scale_is_found(tmp_path, monkeypatch, capsys):
     shutil.copytree(ROOT / 'examples' / 'thruster_scale', tmp_path, dirs_exist_ok=True)

@@ -131,9 +131,18 @@ def test_commands_that_are_shares_are_told_apart(efforts, words):
     assert group.loop.small_commands == words
 
 
+def test_a_command_that_its_thrust_has_not_reached_is_no_share():
+    group = Group(Rotors(RotorsParams(
+        names=['a', 'b'], max_thrust=[8.0], motor_constant=[1e-5], time_constant_up=[1.0],
+    ))).run()
+    for ms in (10, 20):
+        group.command(ms, effort=[5.0, 5.0])
+    assert not group.loop.small_commands
+
+
 @pytest.mark.parametrize(('speed', 'words'), [
-    (0.9, 'no thrust was above 0.000324 of 49 N; is velocity in rad/s?'), (20.0, ''),
-], ids=['shares', 'little'])
+    (0.9, 'no thrust was above 0.000324 of 49 N; is velocity in rad/s?'), (20.0, ''), (0.02, ''),
+], ids=['shares', 'little', 'nearly none'])
 def test_speeds_that_are_shares_are_told_apart(speed, words):
     group = Group(Thrusters(ThrustersParams(
         names=['a', 'b'], rotor_constant=4e-4, min_command=-350.0, max_command=350.0,

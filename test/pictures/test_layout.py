@@ -81,3 +81,16 @@ def test_a_shape_is_drawn_however_thin(tmp_path, monkeypatch):
     flat = np.array([[x, y, 0.0] for x in (0.0, 1.0) for y in (0.0, 1.0)] * 2)
     layout.draw_layout(replace(robot, corners={'a': flat}), 'thin', tmp_path / 'a.png')
     assert (tmp_path / 'a.png').stat().st_size > 10_000
+
+
+def test_ways_of_coaxial_rotors_lie_apart():
+    from propulsion_ros.pictures.layout import _figure_of, plt
+
+    robot = _layout([REPOSITORY / 'urdf/quadrotor.urdf.xacro'], None)
+    whole = robot.groups[0]
+    pairs = replace(whole.layout, position=whole.layout.position[[0, 0, 2, 2]])
+    figure = _figure_of(replace(robot, groups=[replace(whole, layout=pairs)]), 'coaxial')
+    ways = [(*each.xy, *each.xyann) for each in figure.axes[0].texts
+            if each.get_text() in '\u21ba\u21bb' and each.get_text()]
+    plt.close(figure)
+    assert len(set(ways)) == len(ways) == 4

@@ -218,7 +218,8 @@ def test_one_plugin_each_becomes_one_group_in_the_order_of_the_ids():
     np.testing.assert_array_equal(params.position[:, 0], [0, 2, 10])
     np.testing.assert_allclose(params.axis, [[0, 1, 0]] * 3, atol=1e-15)
     assert thrusters.notes[0] == (
-        'gazebo/plugin[name=rov_0_thruster_model]: clampMin and clampMax of 0 mean no limit'
+        'gazebo/plugin[name=rov_0_thruster_model]: clampMin and clampMax of 0 mean no limit; '
+        '2 more like it'
     )
 
     assert (fins.name, fins.family) == ('fins', 'fins')

@@ -82,6 +82,21 @@ def test_a_loop_begins_with_its_page_and_has_its_first_panels(tmp_path, monkeypa
     ]
 
 
+def test_a_long_name_beside_a_plot_stays_in_the_picture(tmp_path, monkeypatch):
+    given = Trace('given about any of the axes', 'published', np.arange(2.0), np.arange(2.0))
+    page = Page('', 'time [s]', 0.0, 1.0, panels=(Panel('A', (given,), scale='force [N]'),) * 2)
+    ends = []
+
+    def close(figure):
+        ends.extend(axis.get_tightbbox().x1 for axis in figure.axes[1:])
+        figure.clear()
+
+    monkeypatch.setattr(gif.plt, 'close', close)
+    write(tmp_path / 'a.gif', monkeypatch, page=page)
+    assert len(ends) == 2
+    assert max(ends) <= 720.0
+
+
 def test_a_place_that_is_none_is_named(tmp_path, monkeypatch):
     with pytest.raises(SourceError, match='cannot be written'):
         write(tmp_path / 'no' / 'a.gif', monkeypatch)

@@ -35,17 +35,18 @@ _FAILS, _HEALS = 2e-4, 0.2  # how often a channel fails, and a failed one heals 
 _FAILED_START = 0.01  # share of a failed channel at the start
 _TAIL = 4.0  # degrees of freedom of a sound channel's errors (Student's t)
 _GLITCH = 0.01  # share of a sound channel's readings that are anything
-_NEAR = (5.0, 5.0, 5.0)  # a failed channel goes on so near its last values [m, m/s, m/s^2],
-_FAR = (1000.0, 100.0, 100.0)  # or reads anything in such a range,
-_LEVEL_TIME = 2.0  # or stays, as a blocked port does, with the noise of a sound one [s],
-_LEVEL_SHARE = 0.65  # or what rests would seem blocked,
-_DEAD_VARIANCE = 0.006  # or shows zeros, as a dead accelerometer does [m^2/s^4],
-_OFFSET = 0.8  # or the same weak force, larger than an offset, that no drag is, as one of a wrong
-# range does, until it changes by more than that [m/s^2];
-_DEAD_SHARES = (0.09, 0.02)  # beside a height that rests, or else, where a free fall is the same
-_STRONG = 2.0 * STANDARD_GRAVITY - WEAK  # what nothing at rest shows [m/s^2]: it is stuck if it
-_STEADY = 0.1  # changes by a smaller share within `_LEVEL_TIME`, as that of no motor does
-_STUCK_SHARE, _STUCK_SIGMA = 0.5, 0.3  # of that, beside a height at rest; its noise [m/s^2]
+# A failed channel does one of these; the shares of all of them add up to more than 1.
+_NEAR = (5.0, 5.0, 5.0)  # It goes on so near its last values [m, m/s, m/s^2].
+_FAR = (1000.0, 100.0, 100.0)  # It reads anything in such a range.
+_LEVEL_TIME = 2.0  # A height stays, as that of a blocked port, with the noise of a sound one [s].
+_LEVEL_SHARE = 0.65  # With a larger share of that, what rests would seem blocked.
+_DEAD_VARIANCE = 0.006  # A dead accelerometer shows zeros [m^2/s^4].
+_OFFSET = 0.8  # One of a wrong range shows the same weak force, larger than an offset, that no drag
+# is, until it changes by more than that [m/s^2].
+_DEAD_SHARES = (0.09, 0.02)  # Of both, beside a height that rests; else: a free fall shows zeros.
+_STRONG = 2.0 * STANDARD_GRAVITY - WEAK  # Nothing at rest shows that [m/s^2]: it is stuck if it
+_STEADY = 0.1  # changes by a smaller share within `_LEVEL_TIME`, as that of no motor does.
+_STUCK_SHARE, _STUCK_SIGMA = 0.5, 0.3  # Of that, beside a height at rest; its noise [m/s^2].
 _PORT = 3e-4  # error of a static port by the square of the speed [s^2/m], as it moves for 1 s
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half,
 _DRAG_TIME = 8.0  # for so long [s]
@@ -100,7 +101,15 @@ class Reckoned(NamedTuple):
 
 
 class _Switch:
-    """Rates at which hypotheses follow each other (from, to) [1/s], as they are needed."""
+    """Rates at which hypotheses follow each other [1/s], given as (from, to).
+
+    Attributes
+    ----------
+    into : ndarray
+        The same as (to, from), so that its product with what leaves is what arrives.
+    total : ndarray
+        Of all rates that leave each hypothesis.
+    """
 
     def __init__(self, rates: FloatArray) -> None:
         self.into = np.ascontiguousarray(rates.T)
@@ -158,6 +167,7 @@ class Belief:
             sound = self._is_sound[channel][:, None]
             each = np.where(flips, np.where(sound, _FAILS, _HEALS), 0.0)
             if channel is Channel.HEIGHT:
+                # A height heals only where its own readings agree, see `_mix`.
                 heals_height = np.where(sound, 0.0, each)
                 each -= heals_height
             health += each
@@ -542,7 +552,9 @@ class Belief:
     def supported(self, *, height: bool, speed: bool) -> float:
         """Return the probability that something holds the vehicle, as a live height or speed shows.
 
-        A force of 1 g alone is also that of a parachute, a hover, or a fall at its last speed.
+        Hypotheses count that believe that height or that speed: a live one that is likely blocked
+        shows nothing. A force of 1 g alone is also that of a parachute, a hover, or a fall at its
+        last speed.
 
         Parameters
         ----------

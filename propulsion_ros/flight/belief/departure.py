@@ -190,7 +190,8 @@ class DepartureWatch:
         is_thrown = pushed_ns is not None and self._gained > _THROWN
         flown, speed = belief.flight
         by_height = height - self._level
-        # The belief runs on where a height stops; beside one that stays nothing is away.
+        # The belief runs on where a height stops or is not believed; beside a live one that stays
+        # near the level, `is_level`, nothing is away.
         away = by_height if self._is_read(belief, height) else flown - self._level
         has_height = math.isfinite(by_height)
         is_level = has_height and abs(by_height) <= distance

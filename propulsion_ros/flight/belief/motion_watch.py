@@ -36,9 +36,10 @@ class MotionWatch:
     Attributes
     ----------
     probability : float
-        That something holds the vehicle, and a live sensor shows it.
+        That something holds the vehicle, and a height or a speed shows it that lives and is
+        believed.
     is_certain : bool
-        Whether that is certain now, by sensors that change.
+        Whether that is certain now, by a height or a speed that changes.
     is_supported : bool
         Whether that has been certain for long enough, and the vehicle was not seen to fly since:
         silence withdraws nothing.
@@ -47,10 +48,11 @@ class MotionWatch:
     has_rested : bool
         Whether it was supported after its flight, and has certainly not left since.
     held : float
-        Probability that something holds the vehicle, by whatever shows it.
+        Probability that something holds the vehicle, by whatever shows it, a force of 1 g alone
+        too; never below ``probability``.
     likely : float
-        The same, where a level height is not that of a blocked port; by a live sensor alone while
-        the height does not live.
+        ``held`` while a height lives, believed or not, else ``probability``; 0 where a level
+        height may be that of a blocked port.
     is_seen, is_believed : bool
         Whether a height or a speed lives; whether one of them is believed too.
     flown_ns : int or None

@@ -218,7 +218,25 @@ class Engine(Protocol):
 
 @dataclass
 class _Record:
-    """What the engine remembers of one event."""
+    """What the engine remembers of one event.
+
+    Attributes
+    ----------
+    dwell : Dwell
+        For how long its condition has held.
+    held : bool or None
+        Whether it is triggered, by the last update; None where that is unknown.
+    since_ns : int or None
+        How long ago it was triggered last [ns]; None before the first time.
+    acted_ns : int or None
+        When it acted last, on the flight clock [ns].
+    count : int
+        How often it has fired.
+    is_spent : bool
+        Whether a record, or a restart on the pad, has spent it.
+    words : frozenset of str
+        Phases and sub-phases in which it is evaluated; none for every armed phase.
+    """
 
     dwell: Dwell
     held: bool | None = None

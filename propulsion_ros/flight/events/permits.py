@@ -27,7 +27,8 @@ class Permits(NamedTuple):
     ignite : bool
         Whether engines may be lit.
     climb : float
-        Upward speed for which events with a limit wait [m/s]; minus infinity for none.
+        Upward speed that counts for events with a limit, which wait while it is above that [m/s];
+        minus infinity where none waits.
     is_grounded : bool
         Whether no liftoff was seen: engines are lit by the time since ignition alone.
     is_ascending : bool

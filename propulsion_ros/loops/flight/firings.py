@@ -102,7 +102,7 @@ class Firings:
             if not firing.has_acted:
                 self._fire(firing.report, firing.resumed)
                 firing.has_acted = has_fired = True
-            held = [(e, a) for e, a in firing.ignitions if not self._has_decided(firing, e, a)]
+            held = [(e, a) for e, a in firing.ignitions if not self._light_or_drop(firing, e, a)]
             has_fired |= len(held) < len(firing.ignitions)
             firing.ignitions = held
         self._waiting = [f for f in self._waiting if f.ignitions or not f.has_acted]
@@ -123,8 +123,14 @@ class Firings:
     def _is_late(self, firing: _Firing) -> bool:
         return self._host.steady_ns() - firing.steady_ns >= round(LONGEST_WAIT * 1e9)
 
-    def _has_decided(self, firing: _Firing, event: EventFired, action: Action) -> bool:
-        """Light an engine whose ignition is recorded, drop one that is late; False: it waits."""
+    def _light_or_drop(self, firing: _Firing, event: EventFired, action: Action) -> bool:
+        """Light an engine whose ignition is recorded, or drop one that is late.
+
+        Returns
+        -------
+        bool
+            Whether either was done; else it waits.
+        """
         is_kept = self._record.is_kept
         if not self._is_robot or (is_kept and self._is_recorded(firing)):
             self._light(action)

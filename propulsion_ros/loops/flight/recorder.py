@@ -244,6 +244,7 @@ class FlightRecorder:
         writer = self._writer
         if writer is None:
             return
+        # What was put at the last beat has had a second.
         self._is_hung = not writer.wait(self._beaten, 0.0)
         if self._state.phase.is_armed and not self._state.holds_record:
             self._beaten = self._put()

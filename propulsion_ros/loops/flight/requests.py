@@ -392,10 +392,12 @@ class FlightRequests:
         try:
             return self._follow(name, is_second=None if self._now is None else False)
         except CommandError:
+            # Refused as the first of two; as the second it may be accepted.
             stamp_ns = self._time.stamp_ns
             if self._state.refusal(name, stamp_ns, is_second=True):
                 raise
             if self._now is None:
+                # Recorded as it came: a replay needs both.
                 self._followed(name, stamp_ns)
                 raise
             now_ns = self._host.steady_ns()

@@ -283,7 +283,9 @@ class _Push:
         self._force = _rows(wrench[:3])
         self._torque = _minus(_rows(wrench[3:]), _cross(mass.com, self._force))
         self._inverse = _inverse(mass.inertia)
-        self._drags = bool(np.any(params.drag_area) or np.any(params.angular_drag))
+        self._drags = any(
+            np.any(part) for part in (params.drag_area, params.angular_drag, params.angular_damping)
+        )
         self._rho: Row = params.fluid_density
         if not self._rho and (self._drags or params.displaced_volume):
             self._rho = density(params.site_altitude + height)
@@ -313,14 +315,13 @@ class _Push:
         self, rotation: tuple[Rows, Rows, Rows], state: FloatArray, rate: Rows
     ) -> tuple[Rows, Rows]:
         """Return force and torque about the centre of mass with drag and buoyancy, body axes."""
-        p, force, torque, rho, wet = (
-            self._params, self._force, self._torque, self._rho, self._rho
-        )
+        p, force, torque, rho = self._params, self._force, self._torque, self._rho
+        share: Row = 1.0
         if self._hulls:
             up, com = np.stack(rotation[2], axis=-1), self._mass.com
             along = up[:, 0] * com[0] + up[:, 1] * com[1] + up[:, 2] * com[2]
             volume, moment = self._hulls.immersed(up, p.water_level - state[2] + along)
-            wet = rho * volume / self._hulls.volume
+            share = volume / self._hulls.volume
             push, weight = rho * p.gravity * volume, rho * p.gravity
             x, y, z = rotation[2]
             force = _plus(force, (push * x, push * y, push * z))
@@ -328,14 +329,17 @@ class _Push:
             arm = mx - volume * com[0], my - volume * com[1], mz - volume * com[2]
             torque = _plus(torque, _cross(arm, (weight * x, weight * y, weight * z)))
         if self._drags:
+            wet = rho * share
             relative = _minus(_rows(state[7:10]), _constant(p.current))
             u, v, w = _back(rotation, relative)
             pull = -0.5 * wet * np.sqrt(u * u + v * v + w * w)
             a, b, c = p.drag_area.tolist()
             drag = pull * a * u, pull * b * v, pull * c * w
             damped = tuple(
-                wet * area * np.abs(spin) * spin
-                for area, spin in zip(p.angular_drag.tolist(), rate, strict=True)
+                (wet * area * np.abs(spin) + share * damping) * spin
+                for area, damping, spin in zip(
+                    p.angular_drag.tolist(), p.angular_damping.tolist(), rate, strict=True
+                )
             )
             lever = _minus(_constant(p.centre_of_pressure), self._mass.com)
             force = _plus(force, drag)
@@ -356,6 +360,35 @@ def _tanks_of(state: TankState) -> Iterator[MassRows]:
         yield MassRows(state.mass[..., column], (x, y, z), (
             i[..., 0, 0], i[..., 1, 1], i[..., 2, 2], i[..., 0, 1], i[..., 0, 2], i[..., 1, 2],
         ))
+
+
+def fluid_force(
+    params: BodyParams, body: MassProperties, height: FloatArray, quaternion: FloatArray,
+    velocity: FloatArray, rate: FloatArray,
+) -> FloatArray:
+    """Return drag and buoyancy of n bodies in base_link axes [N], (n, 3).
+
+    Parameters
+    ----------
+    params : BodyParams
+        The fluid.
+    body : MassProperties
+        Mass of each.
+    height, quaternion : FloatArray
+        Of base_link in the world [m], (n,), and x, y, z, w from it to the world, (n, 4).
+    velocity, rate : FloatArray
+        Of base_link through the fluid [m/s], and how it turns [rad/s], in its axes, (n, 3) each.
+    """
+    state = np.zeros((13, len(height)))
+    state[2], state[3:7], state[10:] = height, quaternion.T, rate.T
+    rotation, com, turn = _rotation_of(state), _constant(body.com), _rows(state[10:])
+    of_mass = _plus(_rows(velocity.T), _cross(turn, com))
+    state[:3] += np.array(_turned(rotation, com))
+    state[7:10] = np.array(_turned(rotation, of_mass)) + params.current[:, None]
+    hulls = Hulls(params.hulls) if params.hulls.names else None
+    push = _Push(params, hulls, np.zeros(state.shape)[:6], MassRows.of(body), height)
+    force, _ = push._with_fluid(rotation, state, turn)
+    return np.stack(np.broadcast_arrays(*force), axis=-1)
 
 
 def _rotation_of(state: FloatArray) -> tuple[Rows, Rows, Rows]:

@@ -175,6 +175,10 @@ class BodyParams:
         0.0, 'm^5', doc='torque about each body axis over density and rate squared', lo=0.0,
         shape=(3,),
     )
+    angular_damping: FloatArray = quantity(
+        0.0, 'N m s/rad', lo=0.0, shape=(3,),
+        doc='torque about each body axis over the rate, such as of the waves that a hull makes',
+    )
     displaced_volume: float = quantity(
         0.0, 'm^3', doc='volume of fluid that the body displaces', lo=0.0
     )
@@ -261,6 +265,7 @@ class RigidBody:
         self._steepest = self._air.most if self._air else 1.0
         self._sound = 0.0
         self._angular_drag = params.angular_drag.tolist()
+        self._damping = params.angular_damping.tolist()
         self._drag_area = params.drag_area.tolist()
         self._largest_drag = (
             self._steepest * float(params.drag_area.max()), params.centre_of_pressure
@@ -431,6 +436,7 @@ class RigidBody:
         spin = math.sqrt(p * p + q * q + r * r)
         fastest: float = spin
         fastest += 2.0 * rho * max(a * abs(p) / x, b * abs(q) / y, c * abs(r) / z)
+        fastest += max(each / moment for each, moment in zip(self._damping, (x, y, z), strict=True))
         # The drag of the body goes by its centre of mass, a canopy by where it is tied.
         for (area, at), turn in zip(areas, (0.0, spin), strict=False):
             i, j, k = (at - mass.com).tolist()
@@ -544,11 +550,12 @@ class RigidBody:
         relative = velocity - p.current
         speed = _norm(relative)
         through = rotation.T @ relative
-        wet = rho
+        share = 1.0
         if self._hulls:
             up = rotation[2]
             volume, moment = self._hulls.immersed(up, p.water_level - height + up @ com)
-            wet = rho * float(volume) / self._hulls.volume
+            share = float(volume) / self._hulls.volume
+        wet = rho * share
         # Plain floats take a fraction of the time of arrays of three.
         scale, (i, j, k), (u, v, w) = -0.5 * wet * speed, self._drag_area, through.tolist()
         i, j, k = scale * i * u, scale * j * v, scale * k * w
@@ -556,11 +563,11 @@ class RigidBody:
             factor = self._air.factor(speed / self._sound)
             i, j, k = factor * i, factor * j, factor * k
         x, y, z = (p.centre_of_pressure - com).tolist()
-        (a, b, c), (u, v, w) = self._angular_drag, rate
+        (a, b, c), (d, e, f), (u, v, w) = self._angular_drag, self._damping, rate
         torque = np.array((
-            y * k - z * j - wet * a * abs(u) * u,
-            z * i - x * k - wet * b * abs(v) * v,
-            x * j - y * i - wet * c * abs(w) * w,
+            y * k - z * j - (wet * a * abs(u) + share * d) * u,
+            z * i - x * k - (wet * b * abs(v) + share * e) * v,
+            x * j - y * i - (wet * c * abs(w) + share * f) * w,
         ))
         force = np.array((i, j, k))
         if extra_drag is not None:

@@ -38,6 +38,9 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 __all__ = ['Jets', 'JetsParams']
 
+_NO_PAUSE = 1e-6
+"""Of a period: an allocator comes so near to the largest thrust, and no valve pauses so briefly."""
+
 
 class Modulator(Protocol):
     """Orders of n drivers to their valves, each (..., n)."""
@@ -124,7 +127,8 @@ class PulseWidth(_Orders):
         begins = due & wanted & (self._period <= 0.0)
         asked = duty * params.pulse_period + self._rest
         pulse = np.where(asked < params.min_on_time, 0.0, asked)
-        full = params.pulse_period - asked < params.min_off_time
+        pause = np.maximum(params.min_off_time, _NO_PAUSE * params.pulse_period)
+        full = params.pulse_period - asked < pause
         pulse = np.where(full, params.pulse_period, pulse)
         left = np.clip(asked - pulse, -params.pulse_period, params.pulse_period)
         self._rest = np.where(begins & params.keep_remainder, left, self._rest)

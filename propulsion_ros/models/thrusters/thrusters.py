@@ -121,10 +121,12 @@ class ThrustersParams(CurvesParams, DynamicsParams, EscParams, PoweredParams, Su
         'throttle: 0 to 1 in position, through esc_curve to either of these',
     )
     min_command: FloatArray = per_row(
-        -LARGEST, doc='lowest input, before the gain; the default is no limit', lo=-LARGEST, hi=0.0
+        -LARGEST, 'rad/s', doc='lowest input, before the gain (bessa: V); the default is no limit',
+        lo=-LARGEST, hi=0.0,
     )
     max_command: FloatArray = per_row(
-        LARGEST, doc='highest input, before the gain; the default is no limit', lo=0.0, hi=LARGEST
+        LARGEST, 'rad/s', doc='highest input, before the gain (bessa: V); the default is no limit',
+        lo=0.0, hi=LARGEST,
     )
     min_thrust: FloatArray = per_row(
         -LARGEST, 'N', doc='lowest thrust; the default is no limit', lo=-LARGEST, hi=0.0

@@ -185,6 +185,17 @@ def test_it_rolls_with_the_period_of_its_metacentre():
     assert len(crossings) >= 2
 
 
+def test_a_roll_dies_out_by_the_damping_of_what_is_wet():
+    ratio, (_, mass) = 0.1, barge()
+    rigid = np.sqrt(mass.mass * G * GM * mass.inertia[0, 0])
+    damping = 2.0 * ratio * rigid * DEPTH / DRAUGHT  # Of the whole hull, a part of which is wet.
+    model, mass = barge(start_rpy=[0.01, 0.0, 0.0], angular_damping=[damping, 0.0, 0.0])
+    rolls = np.array([run(model, 1, mass=mass, dt=2e-3).quaternion[0] for _ in range(3000)])
+    peaks = np.flatnonzero((rolls[1:-1] > rolls[:-2]) & (rolls[1:-1] > rolls[2:])) + 1
+    lost = np.exp(-2.0 * np.pi * ratio / np.sqrt(1.0 - ratio**2))
+    assert rolls[peaks[1]] / rolls[peaks[0]] == pytest.approx(lost, rel=0.02)
+
+
 def test_a_torque_heels_it_by_the_formula():
     heel = np.radians(8.0)
     model, mass = barge(
@@ -235,7 +246,7 @@ def test_many_boats_are_each_as_one():
     rng = np.random.default_rng(5)
     params = BodyParams(
         ground=False, fluid_density=RHO, drag_area=[0.4, 2.0, 7.0], angular_drag=1.0,
-        water_level=1.0, hulls=HullsParams(
+        angular_damping=[20.0, 30.0, 5.0], water_level=1.0, hulls=HullsParams(
             names=['a', 'b'], shape=['box', 'cylinder'], size=[[2.0, 0.5, 0.5], [0.4, 0.4, 1.5]],
             position=[[0, 0.6, 0], [0, -0.6, 0]], rpy=[[0, 0, 0], [0, np.pi / 2, 0]],
         ),

@@ -52,6 +52,20 @@ def test_angular_drag_slows_the_spin_by_the_closed_form():
     assert motion.angular_velocity[2] == pytest.approx(start / (1 + start * 1.0 / 2.5 * 3.0), 1e-7)
 
 
+def test_angular_damping_slows_the_spin_by_the_closed_form():
+    model = floating(angular_damping=[0.0, 0.0, 2.0])
+    spin_up(model, (0.0, 0.0, 4.0), np.array([1.0, 2.0, 2.5]))
+    start = model.motion.angular_velocity[2]
+    motion = run(model, 300)
+    assert motion.angular_velocity[2] == pytest.approx(start * np.exp(-2.0 / 2.5 * 3.0), rel=1e-7)
+
+
+def test_a_step_follows_a_damping_that_is_faster_than_it():
+    model = floating(angular_damping=5e3)
+    spin_up(model, (0.0, 0.0, 4.0), np.array([1.0, 2.0, 2.5]))
+    assert abs(run(model, 1).angular_velocity[2]) < 1e-6
+
+
 @pytest.mark.parametrize(('place', 'upright'), [(0.5, True), (-0.5, False)])
 def test_a_falling_body_rights_itself_if_the_drag_acts_above_its_centre_of_mass(place, upright):
     model = body(

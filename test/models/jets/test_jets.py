@@ -49,6 +49,15 @@ def test_a_step_may_have_several_pulses():
     np.testing.assert_allclose(impulse(one, 0.1), [0.05, 0.2], rtol=1e-12)
 
 
+def test_a_demand_of_nearly_all_has_no_pauses():
+    """An allocator gives 8e-8 less at a limit; a slow valve made 5 ms of each such pause."""
+    model = jets(open_delay=0.008, close_delay=0.003)
+    outputs = run(model, [2.0 * (1.0 - 8e-8), 1.9], 0.5, 0.01)
+    assert all(output.position[0] == 1.0 for output in outputs[1:])
+    np.testing.assert_allclose(impulse(outputs, 0.01)[0], 2.0 * (0.5 - 0.008), rtol=1e-12)
+    assert any(output.position[1] == 0.0 for output in outputs[1:])
+
+
 def test_a_step_of_too_many_pulses_is_refused():
     with pytest.raises(ConfigError, match='a step of 3 s has more than 200 pulses; expected at'):
         run(jets(pulse_period=0.01), [1.0, 1.0], 3.0, 3.0)

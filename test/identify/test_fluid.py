@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flights through a fluid: what it does to the body is none of its actuators."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from propulsion_ros import load
+from propulsion_ros.identify.reading import FLOW, Names, read_recording
+from propulsion_ros.loops.payloads import ImuRow, JointRow, Kind, OdometryRow
+from propulsion_ros.loops.ports import Outlet
+from propulsion_ros.models.body.bodies import fluid_force
+from propulsion_ros.models.body.hulls import HullsParams
+from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
+from propulsion_ros.models.common.rotation import matrix_of, quaternion_of_rpy
+from propulsion_ros.replay.bags import BagWriter, Recorded
+from propulsion_ros.replay.plain import Wire, maker_of
+from propulsion_ros.tools import cli
+
+DT, MASS = 0.02, 24.0
+CURRENT = np.array([0.3, -0.2, 0.1])
+WATER = {
+    'fluid_density': 1028.0, 'displaced_volume': 0.0235, 'drag_area': [0.03, 0.12, 0.12],
+    'angular_drag': 0.05, 'angular_damping': 2.0,
+}
+BODY = MassProperties(MASS, np.array([0.0, 0.0, -0.04]), np.diag([0.6, 1.6, 1.8]))
+AUV = Path(__file__).resolve().parents[2] / 'examples' / 'auv'
+HULLS = HullsParams(names=['a'], size=[2.0, 0.5, 0.5])
+
+
+@pytest.mark.parametrize('fluid', [
+    WATER, {'drag_area': [0.1, 0.2, 0.3]}, {**WATER, 'hulls': HULLS, 'displaced_volume': 0.0},
+], ids=['water', 'air', 'afloat'])
+def test_force_of_the_fluid_is_that_of_the_simulated_body(fluid):
+    rng = np.random.default_rng(3)
+    params = BodyParams(ground=False, current=CURRENT, **fluid)
+    quaternion = np.array([quaternion_of_rpy(each) for each in rng.normal(0.0, 1.0, (5, 3))])
+    velocity, rate, height = (rng.normal(0.0, 1.0, size) for size in ((5, 3), (5, 3), 5))
+    force = fluid_force(params, BODY, height, quaternion, velocity, rate)
+    body = RigidBody(params)
+    for i, each in enumerate(quaternion):
+        turned = matrix_of(each)
+        at_mass = turned @ (velocity[i] + np.cross(rate[i], BODY.com)) + CURRENT
+        rho, _ = body._medium(height[i])
+        lifted = height[i] + (turned @ BODY.com)[2]
+        own, _ = body._fluid(rho, turned, at_mass, tuple(rate[i]), BODY.com, None, lifted)
+        np.testing.assert_allclose(force[i], own, rtol=1e-9, atol=1e-9)
+
+
+@pytest.fixture(scope='module')
+def dive(tmp_path_factory):
+    """A bag of the AUV in a current, its commands in steps."""
+    folder = tmp_path_factory.mktemp('dive')
+    rng, wire = np.random.default_rng(1), Wire()
+    thrusters = load(AUV / 'auv.urdf')['thrusters']
+    body = RigidBody(BodyParams(ground=False, current=CURRENT, **WATER))
+    names = list(thrusters.actuator_names)
+
+    with BagWriter(folder / 'dive') as bag:
+        def write(topic, kind, time, payload):
+            stamp_ns = round(time * 1e9)
+            outlet = Outlet(topic, kind, 'command')
+            message = maker_of(outlet)(outlet, stamp_ns, payload)
+            bag.write(Recorded(topic, kind, stamp_ns, wire.serialise(message, kind)))
+
+        for k in range(1000):
+            if k % 25 == 0:
+                speeds = rng.uniform(-250.0, 250.0, len(names))
+            time, motion = DT * k, body.motion
+            write('/thrusters/command', Kind.JOINTS, time,
+                  JointRow(names=names, velocity=speeds))
+            write('/vehicle/current', Kind.TWIST, time, CURRENT)
+            write('/vehicle/odometry', Kind.ODOMETRY, time, OdometryRow(
+                'base_link', motion.position.tolist(), motion.quaternion.tolist(),
+                motion.velocity.tolist(), motion.angular_velocity.tolist(),
+            ))
+            output = thrusters.step(speeds, dt=DT)
+            body.step(output.wrench, BODY, BODY, DT)
+            write('/vehicle/imu', Kind.IMU, time + 0.5 * DT, ImuRow(
+                body.specific_force.tolist(), body.motion.angular_velocity.tolist(),
+            ))
+    lines = ''.join(f'    body.{key}: {value}\n' for key, value in WATER.items()
+                    if not key.startswith('angular'))
+    (folder / 'auv.yaml').write_text(f'/**/vehicle:\n  ros__parameters:\n{lines}')
+    return folder
+
+
+def test_velocities_of_a_bag_are_those_through_its_current(dive):
+    recording = read_recording(dive / 'dive', Names({}, ()))
+    first = [recording.measured[name].value[0] for name in FLOW[:3]]
+    np.testing.assert_allclose(first, -CURRENT, atol=1e-12)
+    assert not any(name.startswith('current') for name in recording.measured)
+
+
+def identified(dive, capsys, *more):
+    assert cli.main([
+        'identify', str(dive / 'dive'), '--model', str(AUV / 'auv.urdf'), *more,
+        '--fit', 'thrusters.time_constant', '--from', '1',
+    ]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_drag_and_buoyancy_are_no_thrust(dive, capsys):
+    report = identified(dive, capsys, '--params-file', str(dive / 'auv.yaml'))
+    assert report['estimates']['thrusters.time_constant']['value'] == pytest.approx(0.15, rel=0.03)
+    assert report['rms'] < 0.1 * identified(dive, capsys)['rms']
