@@ -568,6 +568,11 @@ class FlightState:
         return self._record.is_waiting
 
     @property
+    def may_resume_aloft(self) -> bool:
+        """Whether a recorded flight waits that was in the air, or seems to be there now."""
+        return self._record.may_be_aloft(self._motion)
+
+    @property
     def holds_record(self) -> bool:
         """Whether a recorded flight may still be resumed, also one that was set aside."""
         return self._record.is_held

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from propulsion_ros.flight.belief.departure import CERTAIN, PUSH
+from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, PUSH
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.events.events import EventRecord
 from propulsion_ros.flight.events.variables import Sample
@@ -361,6 +361,13 @@ class RecordedFlight:
     def may_be_blocked(self) -> bool:
         """See `Resumption`."""
         return self._resumption is not None and self._resumption.may_be_blocked
+
+    def may_be_aloft(self, motion: MotionWatch) -> bool:
+        """Return whether a record waits of what was in the air, or seems to be there now."""
+        record = self._resumption
+        if record is None or record.is_aside:
+            return False
+        return record.snapshot.phase is not Phase.LAUNCH or motion.held < LIKELY
 
     def judge(self, clock_ns: int, sample: Sample, motion: MotionWatch) -> Resumption | None:
         """Take a sample and what is believed since the restart; return what is to be resumed."""

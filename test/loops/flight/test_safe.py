@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flight_computer import APOGEE, CONFIG, MAIN, Computer, interrupted, launched, request
+from flight_computer import APOGEE, CONFIG, MAIN, Computer, altitude, interrupted, launched, request
 
 from propulsion_ros.loops.flight.record_file import read_state
 
@@ -212,6 +212,28 @@ def test_on_the_ground_it_is_followed_however_often_and_fast_it_is_pressed(prepa
         replies.append(computer.call('safe')[0])
     assert replies[:2] == [False, True]
     assert computer.flags['phase'] == 'preflight'
+
+
+@pytest.mark.parametrize('motion', [
+    pytest.param(lambda t: 0.0, id='rest'), pytest.param(altitude, id='climb'),
+])
+def test_after_a_restart_on_the_pad_it_is_followed_as_fast_where_it_rests(tmp_path, motion):
+    """It was taken for a program there, and armed itself again."""
+    path = tmp_path / 'flight.json'
+    before = Computer(state_file=str(path))
+    before.feed(0.0, 2.0, motion=lambda t: 0.0)
+    before.command('launch')
+    before.feed(2.0, 5.0, motion=lambda t: 0.0)
+    waiting = Computer(state_file=str(path), at=7.0)
+    waiting.feed(7.0, 7.6, motion=motion)
+    rests = motion(7.0) == 0.0
+    replies = []
+    for i in range(3):
+        replies.append(waiting.call('safe')[0])
+        waiting.feed(7.6 + 0.1 * i, 7.7 + 0.1 * i, motion=motion)
+    assert any(replies) == rests
+    waiting.feed(8.0, 18.0, motion=motion)
+    assert waiting.flags['phase'] == 'preflight' or not rests
 
 
 def test_in_the_air_it_must_be_made_slowly():
