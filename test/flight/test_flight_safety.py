@@ -207,6 +207,7 @@ def test_liftoff_is_dated_back_to_ignition(push):
     pytest.param(0.6, 'drogue', id='living accelerometer'), pytest.param(0.0, '', id='zeros'),
 ])
 def test_altitude_that_denies_a_flight_hides_it_only_until_the_coast(offset, name, rate):
+    """Beside a force that stays the same the timer may have to fire: it may be that of a fault."""
     motion = Motion()
     # Set as a team would, to end in the free fall: of 1 g beside such an altitude it is rest.
     vehicle = armed(BOTH, params={'max_ascent_time': math.ceil(motion.apogee)}, rate=rate)

@@ -242,9 +242,9 @@ class Belief:
         """Let time pass [s]; a long gap takes no more steps than a minute of readings."""
         count = max(min(math.ceil(seconds / _LONGEST), _STEPS), 1)
         for _ in range(count):
-            self._track.advance(seconds / count)
             self._lit_time = max(self._lit_time - seconds / count, 0.0)
             self._mix(seconds / count)
+            self._track.advance(seconds / count)
             self._move(seconds / count)
 
     def _mix(self, dt: float) -> None:
@@ -362,11 +362,13 @@ class Belief:
         ) * weight
         speed_square = (mean**2 + (1.0 - gain) * variance) * weight
         speed_push = np.where(flies, mean * acceleration, moments[:, 9])
+        off = moments[:, 9] - known * acceleration
+        height_push = height * acceleration + np.where(flies, 0.0, track.age * off)
         healed: FloatArray = np.array((
             weight, height * weight, mean_speed, acceleration,
-            (height**2 + unknown) * weight, height_speed, height * acceleration,
+            (height**2 + unknown) * weight, height_speed, height_push,
             height_speed, speed_square, speed_push,
-            height * acceleration, speed_push, moments[:, 12],
+            height_push, speed_push, moments[:, 12],
         )).T
         return healed
 
@@ -494,9 +496,10 @@ class Belief:
         """Return the likelihood of a reading of what is blocked or dead, and shows nothing new."""
         if channel is Channel.FORCE:
             off = value - self._same_force
-            if not abs(off) < max(_OFFSET, _STEADY * value):
+            if abs(off) < max(_OFFSET, _STEADY * value):
+                self._same_time += seconds
+            else:
                 self._same_force, self._same_time, off = value, 0.0, 0.0
-            self._same_time += seconds
             # Without a height nothing contradicts a free fall.
             if not self._track.is_proven:
                 return 0.0

@@ -97,7 +97,7 @@ class MotionWatch:
         self._level_ns: int | None = None
         self._level, self._has_moved = 0.0, False
         self._height = math.nan
-        self._pushed, self._moved_ns, self._dead_time = 0.0, 0, 0.0
+        self._pushed, self._fallen, self._moved_ns, self._dead_time = 0.0, 0.0, 0, 0.0
         self.flown_ns: int | None = None
         self.probability, self.held = 0.0, self._belief.held
         self.likely, self.is_seen, self.is_believed = self.held, False, False
@@ -113,9 +113,11 @@ class MotionWatch:
 
     @property
     def unsettled(self) -> float:
-        """Probability that a height still settles, and no force shows by itself that it moves."""
-        is_felt = self._clock_ns is None or self._pushed > _KNOCK
-        return 0.0 if is_felt else self._settling.share(self._clock_ns or 0)
+        """Probability that a height still settles, and no live force shows a free fall."""
+        if self._clock_ns is None:
+            return 0.0
+        falls = self._fallen > _KNOCK and self._channels[Channel.FORCE].is_live(self._clock_ns)
+        return 0.0 if falls else self._settling.share(self._clock_ns)
 
     @property
     def departure(self) -> Departure | None:
@@ -195,6 +197,7 @@ class MotionWatch:
         """Take a force: what is off 1 g for longer than a knock moves the vehicle."""
         is_still = abs(force.size - STANDARD_GRAVITY) <= STILL
         self._pushed = 0.0 if is_still else self._pushed + force.seconds
+        self._fallen = self._fallen + force.seconds if force.size < WEAK else 0.0
         if self._pushed > _KNOCK:
             self._moved_ns = now_ns - _TUMBLES_NS
 
