@@ -109,7 +109,7 @@ def simulated(
     simulation : Simulation
         What was chosen.
     deployer_topic : str
-        Topic that frees its parachutes, '' for none.
+        Topic of its flight computer that frees its parachutes; '' for that of files, if any.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def _body(
         'wrench_topics': [f'{block.name}/wrench' for block in pushing],
         'tank_topics': tank_topics(pushing),
         'state_topics': [f'{block.name}/state' for block in pushing],
-        'deployer_topic': deployer_topic,
+        'deployer_topic': deployer_topic or given.get('deployer_topic', ''),
         'wait_for_publishers': [topic.strip('/') for topic in simulation.wait_for],
     }
     _check_body({**given, **parameters})

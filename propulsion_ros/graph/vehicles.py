@@ -19,6 +19,8 @@ class VehicleKit:
     """World of Gazebo that it belongs to, in worlds/."""
 
 
+ENGINE_TAG = 'booster'
+"""Tag of the actuators that the engines of a flight computer drive."""
 VEHICLES = {
     'rocket': VehicleKit(flight_config='rocket_flight.jsonc', engines='boosters'),
     'quadrotor': VehicleKit(allocated=('rotors',)),

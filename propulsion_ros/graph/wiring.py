@@ -18,7 +18,7 @@ from propulsion_ros.graph.simulation import (
     tank_topics,
     with_current,
 )
-from propulsion_ros.graph.vehicles import VEHICLES, VehicleKit
+from propulsion_ros.graph.vehicles import ENGINE_TAG, VEHICLES, VehicleKit
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import suggestion
@@ -36,6 +36,8 @@ REPLAYED: dict[str, dict[str, Any]] = {
 }
 """Parameters by executable with which a recording gives the same bytes at any rate."""
 
+FLIGHT = 'flight_state'
+"""Name of the node of a flight computer."""
 _ENGINES = '~/booster_command'
 _BODY_JOINTS = f'{BODY}/joint_states'
 SETTINGS = ('duration', 'real_time_factor', 'start_timeout')
@@ -68,6 +70,8 @@ def robot_graph(
 ) -> Graph:
     """Return the actuator nodes of any robot, and its body where that is simulated.
 
+    A simulated body has a flight computer too where its parameter files configure one.
+
     Parameters
     ----------
     model : str or Path
@@ -89,8 +93,11 @@ def robot_graph(
         Where the description is wrong or has no plugin block.
     """
     description, blocks = _read(model)
+    config = simulation.of(FLIGHT).get('config_file', '') if simulation else ''
+    lit = [block.name for block in blocks if REGISTRY[block.family].facts.tag == ENGINE_TAG]
+    kit = VehicleKit(config, lit[0] if config and lit else '', tuple(allocated))
     return _graph(
-        description, blocks, VehicleKit(allocated=tuple(allocated)), None,
+        description, blocks, kit, None,
         use_sim_time=use_sim_time or simulation is not None, replay=replay, drawn_with=drawn_with,
         simulation=simulation,
     )
@@ -171,7 +178,7 @@ def _graph(
         return Graph(description, settings, replayed(nodes))
     if simulation is None:
         return Graph(description, settings, tuple(nodes))
-    deployers = 'flight_state/deployers' if has_flight_state else ''
+    deployers = f'{FLIGHT}/deployers' if has_flight_state else ''
     nodes = simulated(nodes, blocks, description, simulation, deployers)
     return Graph(description, settings, tuple(nodes), True, _BODY_JOINTS)
 
@@ -341,7 +348,7 @@ def _visualizer(
         'params_files': [str(path) for path in params_files],
         'state_topics': [f'{block.name}/state' for block in blocks],
         'tank_topics': tank_topics(blocks),
-        'phase_topic': 'flight_state/phase' if has_flight_state else '',
+        'phase_topic': f'{FLIGHT}/phase' if has_flight_state else '',
     }
     return NodeSpec('visualizer_node', 'visualizer', parameters, respawn_delay=2.0)
 
@@ -349,12 +356,12 @@ def _visualizer(
 def _flight_state(config: Path, engines: str, use_sim_time: bool) -> NodeSpec:
     return NodeSpec(
         'flight_state_node',
-        'flight_state',
+        FLIGHT,
         {'use_sim_time': use_sim_time},
         {
             # Not ~/odometry: with raw sensors the node publishes its own estimate there.
             '~/pressure': f'{BODY}/pressure', '~/imu': f'{BODY}/imu',
-            _ENGINES: f'{engines}/command',
+            **({_ENGINES: f'{engines}/command'} if engines else {}),
         },
         # Its record keeps the flight, and no other node deploys the parachutes.
         respawn_delay=0.3,

@@ -88,7 +88,10 @@ class VehicleParams:
             if topic in topics[:i]:
                 raise ConfigError('wrench_topics', f'{topic!r} is waited for twice')
         if self.parachutes.names and not self.deployer_topic:
-            raise ConfigError('deployer_topic', 'is required with parachutes')
+            raise ConfigError(
+                'deployer_topic', 'is required with parachutes, such as flight_state/deployers; a '
+                "config_file of flight_state in the body's parameter file starts what fires them"
+            )
 
     @property
     def awaited_topics(self) -> tuple[str, ...]:

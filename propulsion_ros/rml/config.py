@@ -10,11 +10,11 @@ import hashlib
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.flight.events.conditions import LessThan, comparisons
+from propulsion_ros.flight.events.conditions import All, LessThan, comparisons
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.events.variables import Variables
@@ -158,9 +158,10 @@ def read_flight_config(
 
 def _check_firing(events: tuple[EventSpec, ...], source: str) -> None:
     for event, reason in never_fires(events, source):
-        raise SourceError(
-            f'Events[{event.id}].condition', f"'{event.name}' can never fire: {reason}"
-        )
+        if event.deploys:
+            raise SourceError(
+                f'Events[{event.id}].condition', f"'{event.name}' can never fire: {reason}"
+            )
 
 
 def doubtful_events(config: FlightConfig, source: str) -> list[str]:
@@ -197,10 +198,21 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         for other in sorted({spec.name for spec in config.deployers} - own)
         if own and other in event.name and not any(name in event.name for name in own)
     ]
-    return [*short, *tilted, *endless, *exchanged, *_out_of_order(config)] + [
+    limited = [
+        replace(event, condition=All((event.condition, *(
+            limit for action in event.actions if action.ignites
+            for limit in config.engines[action.target].limits
+        )))) for event in config.events
+    ]
+    unlit = [
+        f"event '{event.name}' can never light its engine: {reason}"
+        for event, reason in never_fires(limited, source) if event.ignites and not event.deploys
+    ]
+    return [*short, *tilted, *endless, *exchanged, *unlit, *_out_of_order(config)] + [
         f"event '{event.name}' fires only below the pad, since its condition is '{event}'; in "
         'Position the altitude is negative, as -450 for 450 m above the pad'
-        for event, _ in never_fires(config.events, source, deepest=0.0) if event.id not in certain
+        for event, _ in never_fires(config.events, source, deepest=0.0)
+        if event.deploys and event.id not in certain
     ]
 
 

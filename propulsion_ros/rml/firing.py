@@ -74,7 +74,7 @@ class _Leaf(NamedTuple):
 def never_fires(
     events: Sequence[EventSpec], source: str, deepest: float = _FARTHEST
 ) -> Iterator[tuple[EventSpec, str]]:
-    """Yield each event that deploys and can never fire, and why.
+    """Yield each event that deploys or lights an engine and can never fire, and why.
 
     Parameters
     ----------
@@ -102,7 +102,8 @@ def never_fires(
     else:
         return
     yield from (
-        (event, waiting[event.id]) for event in events if event.deploys and event.id in waiting
+        (event, waiting[event.id]) for event in events
+        if (event.deploys or event.ignites) and event.id in waiting
     )
 
 

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arms the flight computer and commands the ignition; the rest of the flight is its own."""
+import rclpy
+from nav_msgs.msg import Odometry
+from rclpy.executors import ExternalShutdownException
+from std_srvs.srv import Trigger
+
+
+class Pilot:
+    """Calls services of the flight computer when it is time."""
+
+    def __init__(self, node):
+        self.due = [
+            (at, node.create_client(Trigger, f'flight_state/{name}'))
+            for at, name in ((3.0, 'launch'), (5.0, 'ignition'))
+        ]
+        node.create_subscription(Odometry, 'vehicle/odometry', self.call, 10)
+
+    def call(self, odometry):
+        """Call what is due at the stamp of an odometry."""
+        stamp = odometry.header.stamp
+        while self.due and stamp.sec + 1e-9 * stamp.nanosec >= self.due[0][0]:
+            self.due.pop(0)[1].call_async(Trigger.Request())
+
+
+def main():
+    """Run until the simulated body has ended."""
+    try:
+        with rclpy.init():
+            node = rclpy.create_node('pilot')
+            pilot = Pilot(node)  # noqa: F841  kept, for its subscription
+            rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rocket of one's own whose flight computer lights its stages and opens its parachutes."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from propulsion_ros.graph.simulation import Simulation
+from propulsion_ros.graph.wiring import robot_graph
+from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.study.closed_loop import ClosedLoop
+from propulsion_ros.tools import cli
+
+FOLDER = Path(__file__).parents[2] / 'examples' / 'two_stage'
+MODEL, SETTINGS = FOLDER / 'two_stage.urdf', FOLDER / 'two_stage.yaml'
+TOPIC = '/**/vehicle: {ros__parameters: {deployer_topic: pyros, parachutes.names: [main]}}\n'
+
+
+class Pilot:
+    """Arms, and commands the ignition."""
+
+    def __init__(self):
+        self.due = {3.0: 'flight_state/launch', 5.0: 'flight_state/ignition'}
+
+    def requests(self, time):
+        return [self.due.pop(at) for at in list(self.due) if time >= at]
+
+    def steer(self, time, motion):
+        # Below the main parachute nothing more is due.
+        return {} if time < 20.0 or motion.position[2] > 270.0 else None
+
+
+def graph_of(*files):
+    return robot_graph(MODEL, simulation=Simulation(
+        (), {'real_time_factor': 0.0, 'publish_tf': False}, files,
+    ))
+
+
+def node_of(graph, name):
+    return {spec.name: spec for spec in graph.nodes}.get(name)
+
+
+def fly(*files):
+    """Return the names of the events in their order, and the highest place."""
+    fired, heights = [], []
+
+    def take(topic, _, message):
+        if topic == '/flight_state/events':
+            fired.extend(status.name.rpartition(': ')[2] for status in message.status)
+        if topic == '/vehicle/odometry':
+            heights.append(message.pose.pose.position.z)
+
+    flight = ClosedLoop(graph_of(*files), files, Pilot(), take)
+    flight.fly()
+    return fired, max(heights), flight.lines
+
+
+def test_flight_computer_of_the_parameter_file_flies_both_stages(monkeypatch):
+    monkeypatch.chdir(FOLDER)
+    fired, highest, lines = fly(SETTINGS)
+    assert fired == ['lower ignition', 'upper ignition', 'drogue parachute', 'main parachute']
+    assert highest == pytest.approx(2240.0, abs=20.0)
+    assert lines == []
+
+
+def test_stage_whose_tilt_no_sensor_measures_is_named_and_stays_dark(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(FOLDER)
+    settings = tmp_path / 'pressure.yaml'
+    settings.write_text(SETTINGS.read_text().replace('source: sensors', 'source: pressure'))
+    problem = "event 'upper ignition' can never light its engine: tilt is unknown with"
+    assert cli.main(['check', str(settings), '--model', str(MODEL)]) == 0
+    assert problem in capsys.readouterr().err
+    fired, highest, (line, *_) = fly(settings)
+    assert problem in line
+    assert 'upper ignition' not in fired
+    assert highest < 1200.0
+
+
+def test_file_without_a_configuration_starts_no_flight_computer(tmp_path):
+    settings = tmp_path / 'vehicle.yaml'
+    settings.write_text(TOPIC)
+    graph = graph_of(settings)
+    assert node_of(graph, 'flight_state') is None
+    assert node_of(graph, 'vehicle').parameters['deployer_topic'] == 'pyros'
+    settings.write_text(TOPIC.replace('deployer_topic: pyros, ', ''))
+    with pytest.raises(ConfigError, match='a config_file of flight_state'):
+        ClosedLoop(graph_of(settings), [settings], None, lambda *message: None)
