@@ -90,7 +90,7 @@ class Feed:
         """Forget all readings."""
         self._last: tuple[float, ...] = ()
         self._usual_ns = self._interval_ns = self._held_ns = 0
-        self._variance = 0.0
+        self._variance = self._measured = 0.0
         self._new_ns = self._read_ns = -_LIVE_NS[1]
         self._sum: list[tuple[int, tuple[float, ...]]] = []
         self._line: list[tuple[int, tuple[float, ...]]] = []
@@ -173,6 +173,7 @@ class Feed:
             noise = min(least / _QUARTILES[len(mean)] / count, _GLITCH * (self._variance + 1.0))
             del self._noises[:-_COMPARED + 1]
             news = -math.expm1(-min(seconds / _SCATTER_TIME, 1.0))
+            self._measured += seconds
             self._variance += news * (noise - self._variance)
         self._sum.clear()
         return mean, noise, variance
@@ -190,6 +191,11 @@ class Feed:
         farthest = max(self._sum, key=off)
         if off(farthest) ** 2 > _FAR_OFF * (1.0 + count * self._variance):
             self._sum.remove(farthest)
+
+    @property
+    def noise(self) -> float:
+        """Variance that its means have by noise; NaN until that is measured."""
+        return self._variance if self._measured > 0.0 else math.nan
 
     def is_live(self, now_ns: int) -> bool:
         """Return whether it was read lately."""

@@ -158,9 +158,7 @@ class MotionWatch:
             Whether a liftoff was seen, so that a level height far up may be that of a blocked port.
         """
         self._departure.feel(now_ns, readings.force)
-        is_of_use = not self._settling.holds(now_ns, readings.height)
-        height = readings.height if is_of_use else math.nan
-        values = (height,), (readings.speed,), readings.force, readings.rate
+        values = (readings.height,), (readings.speed,), readings.force, readings.rate
         # A coarse height stays where it is, and a force that lives agrees.
         is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns) and not self._is_dead
         unmoved_ns = (self._moved_ns if is_felt else None), None, None, None
@@ -168,6 +166,8 @@ class MotionWatch:
             feed.take(now_ns, value, learns=learns, since_ns=since)
             for feed, value, since in zip(self._feeds, values, unmoved_ns, strict=True)
         ]
+        if self._settling.holds(now_ns, readings.height, self._channels[Channel.HEIGHT].noise):
+            due[Channel.HEIGHT] = None
         since_ns = now_ns if self._clock_ns is None else self._clock_ns
         if self._clock_ns is None and self._was_likely:
             self._likely_ns = now_ns
@@ -239,7 +239,12 @@ class MotionWatch:
         belief = self._belief
         held = self.held = belief.held
         live = [feed.is_live(now_ns) for feed in self._channels]
-        fresh = [feed.is_fresh(now_ns) for feed in self._channels]
+        # What settles shows nothing.
+        live[Channel.HEIGHT] &= not self._settling.is_on(now_ns)
+        fresh = [
+            lives and feed.is_fresh(now_ns)
+            for lives, feed in zip(live, self._channels, strict=True)
+        ]
         if fresh[Channel.FORCE] and not self._is_dead:
             # A coarse height that repeats itself as it did on the pad, beside a force that lives.
             fresh = live

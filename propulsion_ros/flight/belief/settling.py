@@ -22,6 +22,7 @@ _FROM, _GLITCH = 1000.0, 0.01  # so far off it may begin [m]; share of readings 
 _AWAY = 5.0  # what is nearer to where it ends is of use [m],
 _DOUBTED = 0.3  # and what settles so improbably,
 _EXCLUDED = 0.01  # or so improbably that it is not asked again
+_NOISE = 9.0  # variance of a reading until that is measured [m^2]
 _ENDS = 10.0  # after so long it has settled [s]
 _LEAST = 1e-9  # probability, so that it can be withdrawn
 _TIMES = np.append(_SETTLES, np.full(len(_PUSHES), _LONG))
@@ -60,17 +61,20 @@ class Settling:
         """Return whether there is a height that is of no use yet at a time [ns]."""
         return self.share(now_ns) > _DOUBTED
 
-    def holds(self, now_ns: int, height: float) -> bool:
-        """Take a reading [m] at a time [ns], and return whether it is of no use yet."""
+    def holds(self, now_ns: int, height: float, noise: float = 0.0) -> bool:
+        """Take a reading [m] at a time [ns], and return whether it is of no use yet.
+
+        Its noise is a variance [m^2], NaN where that is not known yet.
+        """
         if not self._may_settle or not math.isfinite(height):
             return False
         if self._first_ns is None:
             self._first_ns = self._last_ns = now_ns
-            self._take(height, 1.0)
+            self._take(height, 1.0, noise)
         elif now_ns > self._last_ns:
             dt, self._last_ns = (now_ns - self._last_ns) * 1e-9, now_ns
             self._advance(dt)
-            self._take(height, min(dt / ALIKE[Channel.HEIGHT], 1.0))
+            self._take(height, min(dt / ALIKE[Channel.HEIGHT], 1.0), noise)
         settling = slice(len(_SETTLES))
         away = np.abs(self._state[settling, 0] - self._state[settling, 1]) > _AWAY
         self._share = float(self._odds[settling] @ away)
@@ -93,12 +97,13 @@ class Settling:
         self._state[free, 0] -= _LONG * _FALLS * dt
         self._covariance[free, 0, 0] += (_LONG * _PUSHES)**2 * dt
 
-    def _take(self, height: float, weight: float) -> None:
+    def _take(self, height: float, weight: float, noise: float) -> None:
+        variance = 1.0 + (_NOISE if math.isnan(noise) else noise)
         off = height - self._state[:, 1]
-        total = self._covariance[:, 1, 1] + 1.0
+        total = self._covariance[:, 1, 1] + variance
         near = np.exp(-np.minimum(0.5 * off * off / total, 300.0)) / np.sqrt(math.tau * total)
         odds = self._odds * ((1.0 - _GLITCH) * near + _GLITCH / _FROM)**weight
         self._odds = np.maximum(odds / odds.sum(), _LEAST)
-        gain = self._covariance[:, :, 1] / (self._covariance[:, 1, 1] + 1.0 / weight)[:, None]
+        gain = self._covariance[:, :, 1] / (self._covariance[:, 1, 1] + variance / weight)[:, None]
         self._state = self._state + gain * off[:, None]
         self._covariance = self._covariance - gain[:, :, None] * self._covariance[:, None, 1, :]
