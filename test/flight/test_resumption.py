@@ -710,13 +710,13 @@ def test_force_of_hands_shows_no_flight_while_a_height_settles(seed, pushes, end
 
 
 @pytest.mark.parametrize('sensors', [(0,), (0, 2)], ids=['barometer', 'both'])
-@pytest.mark.parametrize('sigma', [0.3, 1.5, 4.0])
-@pytest.mark.parametrize('tau', [1.0, 1.7, 2.4])
-def test_noise_of_a_height_that_settles_shows_no_flight(tau, sigma, sensors):
-    """With a noise above 1 m a free motion explained it better, and a flight was resumed."""
-    rng = np.random.default_rng(round(10.0 * tau + sigma))
-    rows = only([
-        (300.0 * math.exp(-t / tau) + rng.normal(0.0, sigma), NAN, rng.normal(0.0, 0.05))
-        for t in np.arange(0.0, 9.0, DT)
-    ], *sensors)
-    assert not resumed(rows, booted=20.0, start=21.0)
+def test_noise_of_a_height_that_settles_hardly_ever_shows_a_flight(sensors):
+    """With a noise above 1 m a free motion explained it better in a third of such restarts."""
+    rng, wrong = np.random.default_rng(2), 0
+    for _ in range(20):
+        offset, tau, sigma = rng.uniform(100.0, 900.0), rng.uniform(0.5, 2.5), rng.uniform(1.0, 4.0)
+        wrong += resumed(only([
+            (offset * math.exp(-t / tau) + rng.normal(0.0, sigma), NAN, rng.normal(0.0, 0.05))
+            for t in np.arange(0.0, 6.0, 0.05)
+        ], *sensors), booted=20.0, start=21.0, dt=0.05)
+    assert wrong <= 1
