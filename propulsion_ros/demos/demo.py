@@ -188,9 +188,9 @@ def motion_page(title: str, recording: Recording) -> Page:
         )) for first, (heading, names) in zip(range(1, 13, 3), _MOTION.items(), strict=True)
     ]
     panels += _panels_of_actuators(recording)
-    # What is always 0 shows nothing.
+    # What is always 0 shows nothing, but that nothing moved shows something.
     left_out = ', '.join(panel.heading.partition(' [')[0] for panel in panels if _is_still(panel))
-    shown = [panel for panel in panels if not _is_still(panel)]
+    shown = [panel for panel in panels if not _is_still(panel)] or panels[:1]
     return recording.page(f'{title} (0 all the time: {left_out})' if left_out else title, shown)
 
 

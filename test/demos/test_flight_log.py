@@ -9,6 +9,7 @@ from propulsion_ros.demos.pilot import Recording
 from propulsion_ros.demos.pilot_node import PilotNode
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED
 from propulsion_ros.messages import qos
+from propulsion_ros.pictures.picture import draw
 
 
 def test_commands_are_recorded_once_their_publisher_was_found(graph):
@@ -51,3 +52,14 @@ def test_titles_have_the_quantity_and_its_unit():
     assert [(line.label, line.role) for line in thrust.traces] == [
         ('left', PUBLISHED), ('left', COMMAND)
     ]
+
+
+def test_flight_in_which_nothing_moves_has_a_picture_too(tmp_path):
+    """It ended in a traceback after the flight: a page without a panel."""
+    recording = Recording()
+    for time in (0.0, 1.0):
+        recording.add('motion', time, *[0.0] * 12)
+    page = motion_page('robot', recording)
+    assert [panel.heading for panel in page.panels] == ['position [m]']
+    draw(page, tmp_path / 'still.png')
+    assert (tmp_path / 'still.png').stat().st_size > 1000
