@@ -131,11 +131,16 @@ def merged(doubts: Iterable[Doubt]) -> Iterator[Doubt]:
 
 
 def value_doubts(
-    parameters: Iterable[Parameter], given: Mapping[str, Any], silenced: Collection[str] = ()
+    parameters: Iterable[Parameter], given: Mapping[str, Any], silenced: Collection[str] = (),
+    described: Mapping[str, Any] | None = None,
 ) -> Iterator[Doubt]:
-    """Yield what is not usual among the values that a user gave a node."""
+    """Yield what is not usual among the values that a user gave a node.
+
+    What its description says counts where these say nothing.
+    """
     parameters = list(parameters)
-    yield from _unread(parameters, given) if _UNREAD.name not in silenced else ()
+    if _UNREAD.name not in silenced:
+        yield from _unread(parameters, given, described or {})
     for parameter in parameters:
         rule = rule_of(parameter)
         if rule is None or rule.name in silenced or given.get(parameter.key) is None:
@@ -156,7 +161,9 @@ def value_doubts(
                 yield Doubt(rule, number, *(meant or (f'{parameter.description}?', math.nan)))
 
 
-def _unread(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> Iterator[Doubt]:
+def _unread(
+    parameters: Sequence[Parameter], given: Mapping[str, Any], described: Mapping[str, Any]
+) -> Iterator[Doubt]:
     """Yield what is given for a choice that is not made: its documentation begins with that."""
     for parameter in parameters:
         values, group = flatten(given.get(parameter.key)), parameter.key.rpartition('.')[0]
@@ -166,7 +173,8 @@ def _unread(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> Iterat
             alike = chooser.key.rpartition('.')[0] == group and chooser is not parameter
             if not alike or chooser.spec.shape == ('*',) or not {*words} & {*chooser.spec.choices}:
                 continue
-            made = flatten(given.get(chooser.key, chooser.default))
+            chosen = described.get(chooser.key, chooser.default)
+            made = flatten(given.get(chooser.key, chosen))
             for i, value in enumerate(values):
                 # A row of its own, or one that serves all.
                 own = made[i:i + 1] if len(made) == len(values) else made

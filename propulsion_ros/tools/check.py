@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -396,7 +396,7 @@ def _check_node(
     family = family_of(values, spec, name)
     if family:
         check_family(family, values, spec, faults)
-        _warn(schema_of(family), values, faults, silenced)
+        _warn(schema_of(family), values, faults, silenced, spec.values if spec else None)
     elif is_allocator(name):
         if blocks and not (spec or 'family' in values):
             # Launch files call it after its group.
@@ -434,10 +434,10 @@ def _check_schema(
 
 def _warn(
     parameters: Iterable[Parameter], values: dict[str, Any], faults: FaultList,
-    silenced: Sequence[str],
+    silenced: Sequence[str], described: Mapping[str, Any] | None = None,
 ) -> None:
     quiet = {*silenced, *flatten(values.get('silenced'))}
-    for doubt in merged(value_doubts(parameters, values, quiet)):
+    for doubt in merged(value_doubts(parameters, values, quiet, described)):
         number = doubt.number
         faults.warn(number.key, str(ConfigError(number.key, doubt.text, number.index)))
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +58,18 @@ NEVER = (
     '{"Events": [{"id": 0, "action": {"type": "deployment", "id": 0, "param": 1000}, "condition": '
     '{"operator": "LESSTHAN", "flightVar": "TimeSinceApogee", "threshold": 0}}]}'
 )
+
+
+def test_a_choice_of_the_description_counts_for_what_was_fitted(tmp_path, capsys):
+    """A fit of a thruster was taken for numbers that serve no row."""
+    fitted = tmp_path / 'fitted.yaml'
+    fitted.write_text(
+        '/**/thrusters:\n  ros__parameters:\n    time_constant: [0.1]\n'
+        '    rotor_constant_left: [0.00031]\n'
+    )
+    model = Path(__file__).parents[2] / 'examples' / 'thruster_scale' / 'thruster.urdf'
+    assert check(fitted, '--model', model) == 0
+    assert 'unread' not in ''.join(capsys.readouterr())
 
 
 @pytest.mark.parametrize(('name', 'text', 'lines'), [
