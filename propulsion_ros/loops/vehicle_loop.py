@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from propulsion_ros.models.body.simulated_body import SimulatedBody
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks
 from propulsion_ros.urdf.reader import joints_of_urdf, mass_from_urdf
@@ -75,6 +76,7 @@ class VehicleLoop:
         self._ticks = Ticks.of_rate(params.update_rate)
         self._body = SimulatedBody(params.body, params.parachutes, dry, params.wrench_topics)
         self._deployers = (params.deployer_topic,) if params.parachutes.names else ()
+        self._knows_deployers = False
         self._noise = TickNoise(np.array([params.noise_seed]))
         self._lockstep = Lockstep(
             params.real_time_factor, params.lockstep_timeout, params.start_timeout,
@@ -212,7 +214,21 @@ class VehicleLoop:
             )
         return stamp_ns == self.time_ns
 
+    def _compare_names(self, deployers: Collection[str]) -> None:
+        """Warn of parachutes that none of the deployers frees, where some of those free none."""
+        parachutes = self._body.parachutes.names
+        others = [name for name in deployers if name not in parachutes]
+        for name in parachutes if others else ():
+            if name not in deployers:
+                self._host.log('warn', (
+                    f'parachutes.names: {name!r} never opens: {self._params.deployer_topic} has '
+                    f'{", ".join(deployers)}{suggestion(name, others)}'
+                ))
+
     def _take_deployers(self, message: Any) -> None:
+        if not self._knows_deployers:
+            self._knows_deployers = True
+            self._compare_names(message.name)
         fired = [
             name for name, effort in zip(message.name, message.effort, strict=False)
             if effort > 0.0 and name in self._body.parachutes.names

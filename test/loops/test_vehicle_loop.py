@@ -221,6 +221,24 @@ def test_parachute_opens_after_its_delay(is_fired):
     assert brakes == is_fired
 
 
+@pytest.mark.parametrize(('names', 'lines'), [
+    pytest.param(['drogue', 'mian'], [
+        "parachutes.names: 'main' never opens: pyros has drogue, mian, did you mean 'mian'?"
+    ], id='another name'),
+    pytest.param(['drogue', 'main'], [], id='one that is no parachute'),
+    pytest.param(['main'], [], id='all'),
+])
+def test_parachute_that_no_deployer_frees_is_named(names, lines):
+    """It fell to the ground without a word."""
+    vehicle = Vehicle(**PARACHUTE).begin()
+    for tick in range(2):
+        message = fired(tick, 0.0)
+        message.name, message.effort = names, [0.0] * len(names)
+        vehicle.host.deliver('pyros', message)
+        vehicle.push_all(tick)
+    assert vehicle.host.said('warn') == lines
+
+
 def test_pyro_that_fired_long_ago_frees_nothing():
     vehicle = Vehicle(**PARACHUTE).begin()
     for tick in range(31):
