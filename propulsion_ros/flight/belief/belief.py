@@ -79,11 +79,14 @@ def _normal(off: float, variance: float) -> float:
     return math.exp(-min(0.5 * off * off / variance, 300.0)) / math.sqrt(math.tau * variance)
 
 
-def _log_tail(square: FloatArray | float, variance: FloatArray | float) -> FloatArray:
-    """Return the logarithm of the density of Student's t, off by the square of so many sigma."""
-    return np.asarray(
-        -0.98 - 0.5 * np.log(variance) - 0.5 * (_TAIL + 1.0) * np.log1p(square / _TAIL)
-    )
+def _log_agreement(square: FloatArray | float) -> FloatArray:
+    """Return the logarithm of Student's t, off by the square of so many sigma, over its peak."""
+    return np.asarray(-0.5 * (_TAIL + 1.0) * np.log1p(square / _TAIL))
+
+
+def _log_density(square: FloatArray | float, variance: FloatArray | float) -> FloatArray:
+    """Return the same as that of a density."""
+    return np.asarray(_log_agreement(square) - 0.98 - 0.5 * np.log(variance))
 
 
 def _drag(height: FloatArray, speed: FloatArray) -> FloatArray:
@@ -305,16 +308,11 @@ class Belief:
 
         What is held has no speed to speak of; a height may come back a little elsewhere.
         """
-        def tail(off: FloatArray, variance: FloatArray) -> FloatArray:
-            return np.asarray((1.0 + off**2 / (_TAIL * variance)) ** (-0.5 * (_TAIL + 1.0)))
-
-        state, spread, track = self._state, self._covariance, self._track
-        speed = tail(state[:, 1] - track.state[1], spread[:, 1, 1] + track.covariance[1, 1])
-        height = tail(
-            state[:, 0] - track.state[0],
-            spread[:, 0, 0] + track.covariance[0, 0] + _PAD_SPREAD**2,
-        )
-        return np.where(self._is_held, 1.0, speed) * height
+        off = self._state[:, :2] - self._track.state[:2]
+        spread, other = self._covariance, self._track.covariance
+        speed = _log_agreement(off[:, 1]**2 / (spread[:, 1, 1] + other[1, 1]))
+        height = _log_agreement(off[:, 0]**2 / (spread[:, 0, 0] + other[0, 0] + _PAD_SPREAD**2))
+        return np.asarray(np.exp(height + np.where(self._is_held, 0.0, speed)))
 
     def _is_felt(self) -> NDArray[np.bool_]:
         """Return which hypotheses believe a force that is measured."""
@@ -444,7 +442,7 @@ class Belief:
         noisy = np.sqrt(noise_square / kind)
         near, far = _NEAR[channel] * noisy * max(spacing, 1.0) ** 1.5, _FAR[channel]
         sound = np.logaddexp(
-            math.log1p(-_GLITCH) + _log_tail(square, total), math.log(_GLITCH / far)
+            math.log1p(-_GLITCH) + _log_density(square, total), math.log(_GLITCH / far)
         )
         step = self._step(channel, value, weight)
         failed = np.log(
@@ -521,7 +519,7 @@ class Belief:
         off = 0.0 if math.isnan(self._level_height) else value - self._level_height
         self._level_height = value - off * (1.0 - min(seconds, ALIKE[channel]) / _LEVEL_TIME)
         # In full, not as a share: what is blocked stays blocked, and pays once for that.
-        return _LEVEL_SHARE * np.exp(_log_tail(off * off / variance, variance))
+        return _LEVEL_SHARE * np.exp(_log_density(off * off / variance, variance))
 
     def _improbable(self, channel: Channel) -> FloatArray:
         """Return by how much a hypothesis is less likely by where it has come to itself."""
