@@ -78,6 +78,11 @@ class Readiness:
         Of the flight.
     deployers : sequence of DeployerSpec
         That the events' actions name by id.
+
+    Attributes
+    ----------
+    always : dict of str
+        Objections by check that hold whatever sensors show; '' for none.
     """
 
     def __init__(
@@ -94,7 +99,7 @@ class Readiness:
             if spec.id in fired and spec.type == 'local_pyro' and spec.channel is not None
         }
         has_timer = params.max_ascent_time > 0.0
-        self._always = {
+        self.always = {
             'config': '' if actions else 'no event does anything',
             'backup_timer': '' if has_timer else _NO_TIMER,
         }
@@ -126,7 +131,7 @@ class Readiness:
             'estimator': f'estimator: {" ".join(sample.faults)}' if sample.faults else '',
             'circuits': f'open circuit of {", ".join(opened)}' if opened else '',
             'frozen': 'the samples repeat themselves' if is_frozen else '',
-            **self._always,
+            **self.always,
         }
         return {name: found[name] for name in CHECKS if found.get(name)}
 

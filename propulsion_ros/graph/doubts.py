@@ -27,7 +27,7 @@ from propulsion_ros.settings.flat import Parameter
 from propulsion_ros.settings.hints import conversions
 from propulsion_ros.settings.quantity import flatten
 
-_ENDLESS, _NEAR, _OFF = math.inf, 20.0, 4.0
+_ENDLESS, _NEAR, _OFF, _LARGE = math.inf, 20.0, 4.0, 500.0
 
 
 @dataclass(frozen=True)
@@ -214,6 +214,9 @@ def rule_of(parameter: Parameter) -> Rule | None:
     # Times, lengths and pressures beside actuators can be of anything.
     is_known = spec.per_row or spec.unit in ('rad', 'rad/s', 'm^2', 'kg/m^3')
     usual = spec.usual or (rule.usual if is_known else ())
+    if not usual and spec.unit == 's' and not (spec.shape or parameter.required):
+        # In ms it is a thousand times too large; where 0 is off, nothing is known.
+        usual = (0.0, _LARGE * parameter.default) if parameter.default else ()
     return dataclasses.replace(rule, usual=usual) if usual else None
 
 

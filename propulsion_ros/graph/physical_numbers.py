@@ -36,7 +36,7 @@ from propulsion_ros.models.common.facts import LIFT
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.rotation import matrix_of_rpy
 from propulsion_ros.models.steering.steered import SteeredFamily
-from propulsion_ros.settings.hints import OPENING
+from propulsion_ros.settings.hints import by_opening
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.xml import path_step
 
@@ -550,8 +550,7 @@ def descents(robot: RobotLayout) -> Iterator[Number]:
 def openings(robot: RobotLayout) -> Iterator[Number]:
     """Yield the area of each parachute [m^2], over that of the one that opens after it by name."""
     areas, names = robot.parachutes.drag_area.tolist(), robot.parachutes.names
-    order = [i for word in OPENING for i, name in enumerate(names) if word in name.lower()]
-    for i, k in itertools.pairwise(order):
+    for i, k in itertools.pairwise(map(names.index, by_opening(names))):
         yield Number('parachutes.drag_area', areas[i], f'{names[i]} has ', areas[k], i)
 
 

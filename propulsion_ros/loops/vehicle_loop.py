@@ -19,7 +19,7 @@ from propulsion_ros.models.body.simulated_body import SimulatedBody
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import unknown_names
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks
 from propulsion_ros.urdf.reader import joints_of_urdf, mass_from_urdf
@@ -216,14 +216,10 @@ class VehicleLoop:
 
     def _compare_names(self, deployers: Collection[str]) -> None:
         """Warn of parachutes that none of the deployers frees, where some of those free none."""
-        parachutes = self._body.parachutes.names
-        others = [name for name in deployers if name not in parachutes]
-        for name in parachutes if others else ():
-            if name not in deployers:
-                self._host.log('warn', (
-                    f'parachutes.names: {name!r} never opens: {self._params.deployer_topic} has '
-                    f'{", ".join(deployers)}{suggestion(name, others)}'
-                ))
+        names, topic = self._body.parachutes.names, self._params.deployer_topic
+        if set(deployers) - set(names):
+            for name, why in unknown_names(names, deployers, topic):
+                self._host.log('warn', f'parachutes.names: {name!r} never opens: {why}')
 
     def _take_deployers(self, message: Any) -> None:
         if not self._knows_deployers:

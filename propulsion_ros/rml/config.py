@@ -35,7 +35,7 @@ from propulsion_ros.rml.events import Devices, EventReader
 from propulsion_ros.rml.firing import never_fires
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import expand_user, printable, read_text
-from propulsion_ros.settings.hints import OPENING
+from propulsion_ros.settings.hints import by_opening
 from propulsion_ros.settings.json_node import (
     JsonNode,
     key,
@@ -196,7 +196,8 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         for event in config.events
         for own in [{config.deployers[each.target].name for each in event.actions if each.deploys}]
         for other in sorted({spec.name for spec in config.deployers} - own)
-        if own and other in event.name and not any(name in event.name for name in own)
+        if own and other in event.name
+        and not any(name in event.name or other in name for name in own)
     ]
     limited = [
         replace(event, condition=All((event.condition, *(
@@ -226,8 +227,7 @@ def _out_of_order(config: FlightConfig) -> Iterator[str]:
             for name in [config.deployers[each.target].name for each in event.actions
                          if each.deploys and event.condition(down)]:
                 first.setdefault(name, (height, event))
-    order = [name for word in OPENING for name in first if word in name.lower()]
-    for name, later in itertools.pairwise(order):
+    for name, later in itertools.pairwise(by_opening(first)):
         if first[later][0] > first[name][0]:
             yield (
                 f"event '{first[later][1].name}' opens {later!r} where '{first[later][1]}', before "

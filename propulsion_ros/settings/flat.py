@@ -208,6 +208,16 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return meant(nearest(word, known))
 
 
+def unknown_names(
+    names: Collection[str], known: Collection[str], source: str
+) -> Iterator[tuple[str, str]]:
+    """Yield each name that is not known, and what ``source`` has in its place."""
+    left = [each for each in known if each not in names]
+    for name in names:
+        if name not in known:
+            yield name, f'{source} has {", ".join(known)}{suggestion(name, left)}'
+
+
 def meant(near: str) -> str:
     """Return the question whether a word was meant, '' for none."""
     return f", did you mean '{near}'?" if near else ''

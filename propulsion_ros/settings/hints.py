@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _WITH_UNIT = re.compile(r'\s*([-+]?[.\d]+(?:[eE][-+]?\d+)?)\s*([A-Za-z°µ%/][\w°µ^*/%. ]*?)\s*')
 _DEGREE, _RPM = math.pi / 180.0, math.pi / 30.0
@@ -33,8 +33,6 @@ UNITS = {
 }
 """SI value and unit of one of each unit that people write, the likely ones first."""
 
-OPENING = ('pilot', 'drogue', 'main')
-"""Words in the names of parachutes, in the order in which they open."""
 _GRAVITY = 9.80665
 _FREEZING = 273.15
 """0 degrees Celsius [K]."""
@@ -55,6 +53,13 @@ _ELSEWHERE = {
     'wind': "; write 'body.current'",
     **dict.fromkeys(('position', 'axis', 'origin'), '; geometry comes from links and joints'),
 }
+
+
+def by_opening(names: Iterable[str]) -> list[str]:
+    """Return the first name with each word of parachutes, in the order in which those open."""
+    named, words = list(names), ('pilot', 'drogue', 'main')
+    first = (next((name for name in named if word in name.lower()), '') for word in words)
+    return list(filter(None, first))
 
 
 def elsewhere(key: str) -> str:

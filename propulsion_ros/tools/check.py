@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from propulsion_ros.graph.remedies import doubts_of
 from propulsion_ros.graph.robot_layout import RobotLayout, lines_of
 from propulsion_ros.graph.share import read_description, robot_files
 from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.graph.vehicles import ENGINE_TAG
+from propulsion_ros.graph.wiring import FLIGHT
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, FaultList, SourceError
 from propulsion_ros.settings.files import check_file as require_file
@@ -36,6 +38,7 @@ from propulsion_ros.settings.flat import (
     parameters_of,
     suggestion,
     unknown_keys,
+    unknown_names,
 )
 from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.settings.quantity import flatten
@@ -207,16 +210,44 @@ def _require_model(model: Path | None) -> None:
 
 def _flight(path: Path, model: Path | None, report: Report) -> None:
     # Nothing is known of the sensors, so that they may give anything.
-    for doubt in _check_flight_config(path, 'safe', 'sensors'):
-        report.warn(printable(path), doubt)
+    config, doubts = _read_flight(path, 'safe', 'sensors')
+    blocks = _blocks_of(read_description(model))[0] if model else []
+    for text in (*(doubt for _, doubt in doubts), *_unlit(config, blocks)):
+        report.warn(printable(path), text)
 
 
-def _check_flight_config(path: str | Path, semantics: str, source: str) -> list[str]:
-    """Raise what is wrong with a flight configuration, and return what is doubtful."""
+def _read_flight(path: str | Path, semantics: str, source: str) -> tuple[Any, list[Any]]:
+    """Return a flight configuration and what is doubtful in it; raise what is wrong."""
     # Most files need nothing of it, and its import is a fifth of what `check` takes.
     from propulsion_ros.rml.config import doubtful_events, load_flight_config
 
-    return doubtful_events(load_flight_config(path, semantics, source), source)
+    config = load_flight_config(path, semantics, source)
+    return config, [('config_file', doubt) for doubt in doubtful_events(config, source)]
+
+
+def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
+    """Yield a line for each engine whose booster is none of those that it is connected with."""
+    groups = [each for each in blocks if REGISTRY[each.family].facts.tag == ENGINE_TAG]
+    named = [engine.booster for engine in config.engines if engine.booster]
+    for group in groups[:1]:
+        for name, why in unknown_names(named, group.values['names'], group.name):
+            yield f'Engines: no booster {name!r} to light: {why}'
+
+
+def _warn_of_devices(
+    file: ParameterFile, nodes: Iterable[tuple[str, str]], blocks: Sequence[ActuatorSpec],
+    report: Report,
+) -> None:
+    """Warn where the flight computer of a file and the robot beside it name things differently."""
+    for name, namespace in nodes if not report.faults else ():
+        values, body = file.of(name, namespace), file.of(BODY, namespace)
+        if name == FLIGHT and (path := values.get('config_file')):
+            config, _ = _read_flight(path, values.get('semantics', 'safe'), '')
+            for line in _unlit(config, blocks):
+                report.warn(file.place_of(name, 'config_file'), f'{path}: {line}')
+            key, deployers = 'parachutes.names', [each.name for each in config.deployers]
+            for each, why in unknown_names(flatten(body.get(key)), deployers, path):
+                report.warn(file.place_of(BODY, key), f'{BODY}: {key}: {each!r} never opens: {why}')
 
 
 def _robot(path: Path, model: Path | None, report: Report) -> None:
@@ -359,6 +390,7 @@ def _parameters(path: Path, model: Path | None, report: Report) -> None:
     nodes = file.nodes_and_namespaces or [(block.name, '') for block in blocks]
     for name, namespace in nodes:
         _node(file, name, namespace, blocks, report)
+    _warn_of_devices(file, nodes, blocks, report)
     if blocks:
         _rehearse(description, blocks, report, path)
         _warn_of_robot(description, blocks, report, file)
@@ -426,10 +458,13 @@ def _check_schema(
         faults.add(error)
     _warn(parameters_of(cls), values, faults, silenced)
     if not faults.errors and values.get('config_file'):
-        params = build(cls, {**_FROM_LAUNCH.get(name, {}), **values})
+        from propulsion_ros.loops.flight.params import never_launches
+
+        params = build(cls, values)
         source = '' if params.replay else params.altitude_source
-        for doubt in _check_flight_config(params.config_file, params.semantics, source):
-            faults.warn('config_file', doubt)
+        config, doubts = _read_flight(params.config_file, params.semantics, source)
+        for key, text in (*doubts, *never_launches(params, config)):
+            faults.warn(key, text)
 
 
 def _warn(

@@ -164,6 +164,33 @@ def test_limit_that_holds_at_any_altitude_is_doubtful(condition, limit):
     assert limit is None or f'write MORETHAN -{limit} for below {limit} m' in found[0]
 
 
+@pytest.mark.parametrize(('names', 'words', 'heights', 'doubts'), [
+    pytest.param(['drogue', 'drogue_backup', 'main'], ['drogue', 'drogue backup', 'main'],
+                 [2000, 1900, 300], [], id='backup of the drogue'),
+    pytest.param(['drogue', 'main', 'main_backup'], ['drogue', 'main', 'backup of main'],
+                 [2000, 300, 250], [], id='backup of the main, in other words'),
+    pytest.param(['drogue', 'drogue_backup', 'main'], ['a', 'b', 'c'],
+                 [2000, 200, 300], [], id='backup below the main'),
+    pytest.param(['drogue', 'main'], ['main', 'low'], [2000, 300],
+                 ["event 'main' deploys 'drogue', not 'main'"], id='another one'),
+    pytest.param(['drogue', 'drogue_backup', 'main'], ['a', 'b', 'c'], [200, 100, 300],
+                 ["opens 'main' where"], id='main first'),
+])
+def test_deployers_of_one_purpose_are_not_taken_for_each_other(names, words, heights, doubts):
+    """A second deployer of the drogue was named a wrong one, and a drogue that opens too late."""
+    events = [
+        {'id': i, 'name': word, 'action': {**FIRE, 'id': i},
+         'condition': all_of(APOGEE, more('Position', -height, **DOWN))}
+        for i, (word, height) in enumerate(zip(words, heights, strict=True))
+    ]
+    deployers = [{'id': i, 'name': name, 'type': 'local_pyro', 'channel': i}
+                 for i, name in enumerate(names)]
+    config = read_flight_config(json.dumps({'Deployers': deployers, 'Events': events}))
+    found = doubtful_events(config, 'pressure')
+    assert len(found) == len(doubts)
+    assert all(part in line for part, line in zip(doubts, found, strict=True))
+
+
 VALUES = [i / 2.0 for i in range(9)]
 
 

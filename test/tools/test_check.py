@@ -221,3 +221,57 @@ def test_a_charge_that_never_fires_is_a_fault(tmp_path, capsys, source, variable
     out, err = capsys.readouterr()
     assert ("'event 0' can never fire: tilt is unknown" in out) is is_fault
     assert ("'event 0' fires only below the pad" in err) is warns
+
+
+TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
+
+
+@pytest.mark.parametrize(('file', 'before', 'after', 'said'), [
+    pytest.param('two_stage.yaml', '', '', '', id='right'),
+    pytest.param('two_stage.yaml', 'names: [drogue, main]', 'names: [drogue, mian]', (
+        "two_stage.yaml:9: warning: vehicle: parachutes.names: 'mian' never opens: flight.jsonc "
+        "has drogue, main, did you mean 'main'?"
+    ), id='parachute'),
+    pytest.param('flight.jsonc', '"name": "main", "type"', '"name": "main_2", "type"', (
+        "'main' never opens: flight.jsonc has drogue, main_2, did you mean 'main_2'?"
+    ), id='deployer'),
+    pytest.param('flight.jsonc', '"booster": "upper"', '"booster": "uper"', (
+        "two_stage.yaml:15: warning: flight.jsonc: Engines: no booster 'uper' to light: boosters "
+        "has lower, upper, did you mean 'upper'?"
+    ), id='booster'),
+    pytest.param('two_stage.yaml', 'flight.max_ascent_time: 35.0', 'pad_reference: zero', (
+        'two_stage.yaml:13: warning: flight_state: ~/launch is refused, where no other file '
+        'changes that: no backup timer: set flight.max_ascent_time'
+    ), id='no backup timer'),
+    pytest.param('two_stage.yaml', 'flight.max_ascent_time: 35.0',
+                 'required_checks: [altitude, circuits]', '', id='timer not required'),
+    pytest.param('two_stage.yaml', 'max_ascent_time: 35.0', 'max_ascent_time: 35000', (
+        "two_stage.yaml:18: warning: flight_state: parameter 'flight.max_ascent_time': "
+        'max_ascent_time of 35000 s, expected at most 1000 s; if that is in ms, write 35 (time)'
+    ), id='timer in ms'),
+    pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', 'flight.stand_down_time: 5000',
+                 'expected at most 2500 s; if that is in ms, write 5 (time)', id='time in ms'),
+])
+def test_what_only_the_flight_showed_of_its_files(
+    tmp_path, monkeypatch, capsys, file, before, after, said
+):
+    """The parachute fell, the stage stayed dark, and the launch was refused without a word."""
+    for path in TWO_STAGE.iterdir():
+        if path.suffix in ('.jsonc', '.yaml', '.urdf'):
+            text = path.read_text(encoding='utf-8')
+            assert path.name != file or before in text
+            changed = text.replace(before, after) if path.name == file else text
+            (tmp_path / path.name).write_text(changed, encoding='utf-8')
+    monkeypatch.chdir(tmp_path)
+    assert check('two_stage.yaml', '--model', 'two_stage.urdf') == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if 'warning:' in line]
+    assert len(lines) == bool(said)
+    assert said in ''.join(lines)
+
+
+def test_a_flight_configuration_is_compared_with_the_boosters_of_a_model(tmp_path, capsys):
+    flight, text = tmp_path / 'flight.jsonc', (TWO_STAGE / 'flight.jsonc').read_text('utf-8')
+    flight.write_text(text.replace('"booster": "lower"', '"booster": "first"'), encoding='utf-8')
+    assert check(flight) == check(flight, '--model', TWO_STAGE / 'two_stage.urdf') == 0
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if 'warning:' in line]
+    assert "no booster 'first' to light: boosters has lower, upper" in line

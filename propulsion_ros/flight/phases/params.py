@@ -9,6 +9,9 @@ import numpy as np
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
+_ASCENT = (0.0, 1000.0)
+"""The highest sounding rockets climb for 900 s."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FlightParams:
@@ -23,10 +26,12 @@ class FlightParams:
         doc='pad above sea level, for the Mach number where no temperature is measured',
     )
     min_ascent_time: float = quantity(
-        0.0, 's', lo=0.0, doc='time after liftoff before which no apogee is believed; 0 means off'
+        0.0, 's', lo=0.0, usual=_ASCENT,
+        doc='time after liftoff before which no apogee is believed; 0 means off',
     )
     max_ascent_time: float = quantity(
-        0.0, 's', lo=0.0, doc='time after liftoff at which apogee is assumed; 0 means never'
+        0.0, 's', lo=0.0, usual=_ASCENT,
+        doc='time after liftoff at which apogee is assumed; 0 means never',
     )
     home_tolerance: float = quantity(
         20.0, 'm', above=0.0, doc='distance from home, up, down or aside, that is no longer home'

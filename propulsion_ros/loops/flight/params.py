@@ -2,6 +2,7 @@
 """Parameters of the flight computer, and the flight logic made from them and its configuration."""
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from propulsion_ros.flight.events.events import SEMANTICS
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
 from propulsion_ros.flight.phases.params import FlightParams
-from propulsion_ros.flight.readiness import CHECKS, REQUIRED, required_checks
+from propulsion_ros.flight.readiness import CHECKS, REQUIRED, Readiness, required_checks
 from propulsion_ros.loops.flight.estimation import EstimationParams
 from propulsion_ros.loops.ports import Parameters
 from propulsion_ros.rml.config import FlightConfig, load_flight_config
@@ -59,6 +60,16 @@ def make_flight_state(
         keeps_flight=not in_simulation,
         may_settle=not (in_simulation or params.replay),
     )
+
+
+def never_launches(params: FlightLoopParams, config: FlightConfig) -> Iterator[tuple[str, str]]:
+    """Yield what refuses every ``~/launch``, with the parameter that would change that."""
+    required = required_checks(params.required_checks, config.semantics, is_live=not params.replay)
+    always = Readiness(params.flight, config.events, config.deployers).always
+    for name, why in always.items():
+        if why and name in required:
+            key = {'backup_timer': 'flight.max_ascent_time'}.get(name, 'config_file')
+            yield key, f'~/launch is refused, where no other file changes that: {why}'
 
 
 def make_flight_estimator(
