@@ -80,7 +80,8 @@ class DepartureWatch:
         self._level, self._is_level_known, self._has_settled = 0.0, False, False
         self._forget_flight()
         self._forget_push()
-        self._moved_ns, self._read_ns, self._was_off = -_MOVED_NS, 0, False
+        self._moved_ns, self._read_ns = -_MOVED_NS, 0
+        self._was_off = self._was_likely = False
 
     def _forget_flight(self) -> None:
         self.found: Departure | None = None
@@ -144,13 +145,16 @@ class DepartureWatch:
         has_height = math.isfinite(height)
         if has_height and not self._is_level_known:
             self._settle(now_ns, height)
+        self._was_likely |= held >= LIKELY
         if held >= LIKELY:
             self._forget_flight()
             if held >= CERTAIN:
                 self._end_push(now_ns)
                 self._learn_level(belief, has_height=has_height)
             return
-        if self._left_ns is None:
+        # Before it is likely that something holds it, what stays has not left.
+        stays = has_height and abs(height - self._level) <= _UNPUSHED[0]
+        if self._left_ns is None or (stays and not self._was_likely):
             self._left_ns = now_ns
         if self.found is None:
             self._look(

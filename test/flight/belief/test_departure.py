@@ -67,6 +67,18 @@ def test_climb_by_the_altitude_alone_is_found_within_its_first_seconds(accelerat
     assert IGNITION_NS < liftoff.clock_ns <= index * STEP_NS
 
 
+@pytest.mark.parametrize('rest', [1.0, 2.0, 5.0, 10.0])
+def test_climb_after_a_short_rest_is_not_dated_to_the_first_sample(rest):
+    """The liftoff of a log with 2 s on the pad was at 0 s."""
+    pad, step_ns = round(rest / 0.02), 20_000_000
+    heights = [0.0] * pad + [boost(i, 50.0, 0.02)[0] for i in range(1, 200)]
+    _, liftoff = run(
+        [(round(height, 2), NAN, NAN) for height in heights], step_ns, begins_anywhere=True
+    )
+    assert liftoff.source == 'climb'
+    assert rest < liftoff.clock_ns * 1e-9 < rest + 1.0
+
+
 def test_weak_motor_that_the_flown_software_never_noticed():
     """Net acceleration below 2 g and burnout below 50 m: neither limit of the original is met."""
     burn = [boost(i, a=6.0) for i in range(1, 300)]
