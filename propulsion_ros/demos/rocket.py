@@ -17,7 +17,7 @@ from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.pictures.panels import apogee_panels, flight_panel
-from propulsion_ros.pictures.signals import Fit
+from propulsion_ros.pictures.signals import DETECTED, Fit
 from propulsion_ros.settings.quantity import FloatArray
 
 
@@ -370,7 +370,7 @@ def _flight(summary: Summary, recording: Recording) -> tuple[Panel, ...]:
     found = summary['apogee'], summary['altitude']
     panel = flight_panel(
         [recording.line('altitude', 'motion')],
-        [summary['detected']] if math.isfinite(summary['detected']) else [],
+        [Mark(summary['detected'], DETECTED)] if math.isfinite(summary['detected']) else [],
         [found] if math.isfinite(found[0]) else [],
     )
     fits = [Fit(*row) for row in recording.rows.get('fit', [])]

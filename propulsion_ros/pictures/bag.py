@@ -10,7 +10,7 @@ from typing import Any
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, RESIDUAL, Mark
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import Kind
-from propulsion_ros.pictures.signals import OF_TANKS, Channel, Fit, Placed, Signals
+from propulsion_ros.pictures.signals import DETECTED, OF_TANKS, Channel, Fit, Placed, Signals
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.replay.table_writer import BATTERY_PARTS
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
@@ -200,8 +200,9 @@ def _read_flags(signals: Signals, topic: str, time: float, message: Any) -> None
         mark = Mark(liftoff, 'liftoff')
         if math.isfinite(liftoff) and mark not in flight.marks:
             flight.marks.append(mark)
-        if math.isfinite(apogee) and apogee not in flight.detections:
-            flight.detections.append(apogee)
+        decision = Mark(apogee, flags.get('apogee_source') or DETECTED)
+        if math.isfinite(apogee) and decision not in flight.detections:
+            flight.detections.append(decision)
 
 
 def _read_phase(signals: Signals, topic: str, time: float, message: Any) -> None:

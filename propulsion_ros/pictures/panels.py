@@ -29,6 +29,7 @@ from propulsion_ros.drawing.figure import (
 )
 from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.pictures.signals import (
+    DETECTED,
     LARGEST,
     OF_TANKS,
     QUANTITIES,
@@ -50,6 +51,7 @@ _FITS = 30  # drawn in the phase flight
 _AHEAD = 0.35  # the part of that phase that a fit foresees
 _BACK = 2.0  # of a fit: its window [s]
 _ZOOM = 3.0  # to either side of the apogee [s]
+_DECISION = 'decision'
 _MOTION = {'climb': 'velocity', 'lift': 'acceleration'}
 _VETOES = {
     'lockout': ('lockout',),
@@ -131,7 +133,7 @@ def flight_page(signals: Signals) -> Page:
     flight, origin = signals.flight, _origin(span_of(signals)[0])
     begin = min((mark.time - 1.0 for mark in flight.marks), default=span_of(signals)[0])
     end = min(
-        (time + max(4.0, 0.3 * (time - begin)) for time in flight.detections), default=math.inf
+        (time + max(4.0, 0.3 * (time - begin)) for time, _ in flight.detections), default=math.inf
     )
     page = page_of(signals, begin=begin - origin, end=end - origin)
     return replace(page, panels=()) if page.above else page
@@ -210,8 +212,11 @@ def _title(signals: Signals, origin: int) -> str:
     for time, altitude in signals.flight.vertices[-1:]:
         height = f' {altitude:.1f} m' if abs(altitude) < LARGEST else ''
         words.append(f'apogee{height} at {time - origin:.2f} s')
-    for time in signals.flight.detections[-1:]:
-        words.append(f'detected at {time - origin:.2f} s')
+    for time, source in signals.flight.detections[-1:]:
+        if source == DETECTED:
+            words.append(f'detected at {time - origin:.2f} s')
+        else:
+            words = [f'no apogee detected, {source} at {time - origin:.2f} s']
     name = PurePath(signals.name).stem
     return f'{name}: {", ".join(words)}' if words else name
 
@@ -380,7 +385,7 @@ def _flight_panels(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> tuple[Pa
     times = {fit.time for fit in chosen}
     panel = flight_panel(
         altitudes,
-        [time for time in (time - cut.origin for time in flight.detections) if cut.has(time)],
+        [mark for mark in map(cut.mark, flight.detections) if cut.has(mark.time)],
         cut.points(flight.vertices),
     )
     predictions = cut.points(
@@ -402,10 +407,10 @@ def _flight_panels(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> tuple[Pa
 
 
 def flight_panel(
-    altitudes: Sequence[Trace], detections: Sequence[float],
+    altitudes: Sequence[Trace], detections: Sequence[Mark],
     vertices: Sequence[tuple[float, float]],
 ) -> Panel:
-    """Return the panel of altitudes with when apogee was decided [s], and the vertices [s], [m]."""
+    """Return the panel of altitudes with when and by what apogee was decided, and the vertices."""
     known = np.concatenate([trace.y[np.isfinite(trace.y)] for trace in altitudes])
     limits = (0.0, 1.0)
     if known.size:
@@ -415,7 +420,10 @@ def flight_panel(
         limits = min(low, 0.0) - 0.08 * span, min(low, 0.0) + 1.22 * span
     return Panel(
         'altitude [m]', (*altitudes, *_points('apogee found', FOUND, vertices)), limits=limits,
-        events=tuple(Mark(time, 'decision') for time in detections),
+        events=tuple(
+            Mark(time, _DECISION if source == DETECTED else f'{_DECISION} by {source}')
+            for time, source in detections
+        ),
         colours={altitudes[0].label: COLOURS['altitude']},
     )
 
@@ -424,7 +432,7 @@ def apogee_panels(flight: Panel, fits: Sequence[Fit]) -> tuple[Panel, ...]:
     """Return the altitude about the last decision with the fit that decided, () without one."""
     if not flight.events:
         return ()
-    centre = flight.events[-1].time
+    centre, decision = flight.events[-1]
     sampled, values = [], []
     for trace in flight.series:
         inside = (np.abs(trace.x - centre) <= _ZOOM) & np.isfinite(trace.y)
@@ -435,12 +443,14 @@ def apogee_panels(flight: Panel, fits: Sequence[Fit]) -> tuple[Panel, ...]:
         low, high = np.percentile(known, (2.0, 98.0))
         margin = 0.4 * max(high - low, 1.0)
         limits = low - margin, high + margin
+    is_found = decision == _DECISION
     deciding = next((fit for fit in reversed(every(fits, 0.0)) if fit.time <= centre), None)
-    parabola = () if deciding is None else (
+    parabola = () if deciding is None or not is_found else (
         replace(_parabola(deciding, 1.0), label='parabola that decided', role=DECIDING),
     )
     return (replace(
-        flight, heading='altitude [m] about the apogee', limits=limits, legend='inside',
+        flight, heading=f'altitude [m] about the {"apogee" if is_found else decision}',
+        limits=limits, legend='inside',
         traces=(*sampled, *parabola, *flight.of(FOUND)), span=(centre - _ZOOM, centre + _ZOOM),
     ),)
 

@@ -13,6 +13,8 @@ import numpy as np
 from propulsion_ros.drawing.figure import PUBLISHED, Mark
 from propulsion_ros.settings.quantity import FloatArray
 
+DETECTED = 'detected'
+"""Source of an apogee that the detector found; others, such as a timer, found none."""
 LARGEST = 1e100
 """No larger value is drawn: limits and ticks of an axis overflow."""
 
@@ -114,8 +116,8 @@ class FlightSignals:
     """The parabola fitted at each sample."""
     predictions: list[tuple[float, float, float]] = field(default_factory=list)
     """When it was published, and the vertex: time and altitude [m]."""
-    detections: list[float] = field(default_factory=list)
-    """When apogee was decided."""
+    detections: list[Mark] = field(default_factory=list)
+    """When apogee was decided, and by what, such as `DETECTED`."""
     vertices: list[tuple[float, float]] = field(default_factory=list)
     """Time and altitude [m] of each vertex that was decided on."""
     fired: dict[str, float] = field(default_factory=dict)

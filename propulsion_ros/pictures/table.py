@@ -89,7 +89,7 @@ def _flight(reports: Sequence[FlightReport]) -> FlightSignals:
     if lifted is not None:
         flight.marks.append(Mark(lifted.stamp_ns * 1e-9, 'liftoff'))
     if decided is not None and decided.apogee is not None:
-        flight.detections.append(decided.apogee.stamp_ns * 1e-9)
+        flight.detections.append(Mark(decided.apogee.stamp_ns * 1e-9, decided.apogee.source))
         if decided.estimate is not None and decided.estimate.apogee_ns is not None:
             flight.vertices.append(_vertex(decided.estimate))
     return flight

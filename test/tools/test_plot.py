@@ -100,7 +100,7 @@ def signals():
     return made
 
 
-def fitted_flight():
+def fitted_flight(source='detected'):
     """Return a throw of 10 m/s at 0 s, whose apogee is decided at 1.5 s."""
     made = Signals('throw.csv')
     for i in range(9):
@@ -111,7 +111,7 @@ def fitted_flight():
         made.flight.predictions.append((t, 1.0, 5.0))
     made.flight.phases.append(Mark(0.0, 'flight'))
     made.flight.health += [Mark(0.0, 'lockout'), Mark(0.5, 'ok')]
-    made.flight.detections.append(1.5)
+    made.flight.detections.append(Mark(1.5, source))
     made.flight.vertices.append((1.0, 5.0))
     return made
 
@@ -147,6 +147,14 @@ def test_the_altitude_says_what_the_flight_logic_made_of_it(figure_of):
     assert height == pytest.approx(10.0 * t - 5.0 * t**2)
 
 
+def test_an_apogee_that_no_detector_found_is_not_drawn_as_one(figure_of):
+    figure = figure_of(page_of(fitted_flight('timer')))
+    assert figure.get_suptitle() == 'throw: no apogee detected, timer at 1.50 s'
+    labels = {label for axis in figure.axes for label in axis.get_legend_handles_labels()[1]}
+    assert 'decision by timer' in labels
+    assert not {'decision', 'parabola that decided'} & labels
+
+
 def test_each_panel_over_time_names_its_axis(figure_of):
     made = tuple(Panel(f'p{i}', across='throttle' * (i == 3)) for i in range(5))
     figure = figure_of(Page('a', 'time [s]', 0.0, 1.0, above=(Panel('above'),), panels=made))
@@ -161,7 +169,7 @@ def test_what_lies_near_the_apogee_is_drawn_larger(figure_of):
     for t in range(21):
         made.add(Channel('', 'altitude', 'log'), float(t), 500.0 - (t - 10.0) ** 2)
     made.flight.phases.append(Mark(0.0, 'flight'))
-    made.flight.detections.append(10.0)
+    made.flight.detections.append(Mark(10.0, 'detected'))
     figure = figure_of(page_of(made))
     (axis,) = (a for a in figure.axes if a.get_title(loc='left').endswith('about the apogee'))
     assert axis.lines[0].get_xdata().tolist() == [7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0]

@@ -118,6 +118,7 @@ class FlightLoop:
     ) -> None:
         self._params, self._host = params, host
         in_simulation = host.is_simulated
+        self._acts = bool(config.events)
         # Only there is the time of the stamps that of the computer too.
         self._is_robot = not (in_simulation or params.replay)
         self._state = make_flight_state(params, config, in_simulation=in_simulation)
@@ -209,7 +210,7 @@ class FlightLoop:
             self._estimation.reset()
         self._time.reset(self._host.steady_ns())
         self._report = self._estimate = None
-        self._is_stuck = False
+        self._is_stuck = self._was_armed = False
         self._first_ns: int | None = None
         self._record.open()
         self._state.set_check('record', self._firings.problem)
@@ -220,6 +221,12 @@ class FlightLoop:
 
     def stop(self) -> None:
         """Turn everything off; what is owed stays in the record."""
+        if self._host.is_simulated and self._report and self._acts and not self._was_armed:
+            launch = self._host.resolve_topic_name('~/launch')
+            self._host.log('warn', (
+                f'was never armed, so no event fired: call the service {launch} by a controller or '
+                'ros2 service call'
+            ))
         self._firings.cancel('the flight computer stops')
         self._actuation.turn_off()
         self._record.keep()
@@ -427,6 +434,7 @@ class FlightLoop:
 
     def _announce(self, *, is_resumed: bool = False) -> None:
         self._actuation.follow(self._state.phase, may_deploy=self._state.may_deploy)
+        self._was_armed |= self._state.phase.is_armed
         if self._state.phase is not self._phase:
             if self._state.phase.is_armed and not self._phase.is_armed:
                 self._clocks.settle(is_resumed=is_resumed)

@@ -141,9 +141,8 @@ class FlightOutputs:
         elif known:
             vertex_ns, altitude = known.apogee_ns or vertex_ns, known.apogee_altitude
         self._host.publish(self._apogee, vertex_ns, (0.0, 0.0, altitude))
-        self._host.log(
-            'info', f'apogee {altitude:.1f} m at {vertex_ns * 1e-9:.2f} s ({apogee.source})'
-        )
+        height = f' {altitude:.1f} m' if math.isfinite(altitude) else ', its altitude unknown,'
+        self._host.log('info', f'apogee{height} at {vertex_ns * 1e-9:.2f} s ({apogee.source})')
 
     def publish_fit(self, state: FlightState, report: FlightReport, previous_ns: int) -> None:
         """Publish the fitted motion and the prediction."""

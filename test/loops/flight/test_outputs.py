@@ -25,6 +25,37 @@ def test_the_apogee_is_predicted_while_the_vehicle_climbs_and_not_after():
     assert computer.host.of('~/predicted_apogee') == predictions
 
 
+def test_an_apogee_by_the_timer_is_logged_without_an_altitude():
+    """The log had an apogee of nan m."""
+    computer = Computer(**{'flight.max_ascent_time': 5.0})
+    computer.feed(0.0, 2.0)
+    computer.command('launch')
+    computer.feed(2.0, APOGEE)
+    (line,) = [line for line in computer.host.said('info') if line.startswith('apogee')]
+    assert line.startswith('apogee, its altitude unknown, at ')
+    assert line.endswith(' s (timer)')
+
+
+@pytest.mark.parametrize(('is_simulated', 'config', 'command', 'is_said'), [
+    pytest.param(True, {}, '', True, id='never armed'),
+    pytest.param(True, {}, 'launch', False, id='armed'),
+    pytest.param(True, {'config_file': ''}, '', False, id='without events'),
+    pytest.param(False, {}, '', False, id='robot that is switched off'),
+])
+def test_a_simulated_flight_that_nobody_armed_ends_with_a_line(
+    is_simulated, config, command, is_said
+):
+    """It ended without a word of why the rocket still stood there."""
+    computer = Computer(is_simulated=is_simulated, **config)
+    computer.feed(0.0, 2.0)
+    if command:
+        computer.command(command)
+    computer.loop.stop()
+    found = [line for line in computer.warnings if 'was never armed' in line]
+    assert len(found) == is_said
+    assert 'call the service' in ''.join(found) or not is_said
+
+
 def test_the_sub_phase_is_published_where_it_changes():
     computer = Computer()
     computer.feed(0.0, 2.0)
