@@ -41,6 +41,8 @@ _ROW = 0.085
 """Height of a name beside a panel of a page, over that of the panel."""
 _TEXT = 8
 """Size of such a name [pt]."""
+_LETTER = 5.5
+"""Width of a letter in the name of a mark [pt]."""
 _LEGENDS: dict[str, dict[str, Any]] = {
     'beside': {
         'loc': 'upper left', 'bbox_to_anchor': (1.0, 1.03), 'fontsize': 8, 'frameon': False,
@@ -331,15 +333,19 @@ def _name_phases(axis: Any, phases: Iterable[Span], y: float) -> None:
 
 def _draw_marks(axis: Any, marks: Iterable[Mark], has_names: bool = True) -> None:
     """Draw a line for each moment; names that would touch go on lines of their own."""
-    last, row = -np.inf, 0
     low, high = axis.get_xlim()
+    # A layout that is yet to be made leaves an axis a little narrower than it is now.
+    letter = _LETTER / 72.0 * axis.figure.dpi / axis.bbox.width * (high - low)
+    ends: list[float] = []
     for mark in sorted(mark for mark in marks if low <= mark.time <= high):
         axis.axvline(mark.time, color=COLOURS['mark'], linewidth=0.8, linestyle=':')
         if not has_names:
             continue
-        row = (row + 1) % 3 if mark.time - last < 0.09 * (high - low) else 0
-        last = mark.time
-        is_near_end = mark.time > high - 0.15 * (high - low)
+        width = letter * (len(mark.name) + 1)
+        is_near_end = mark.time + width > high and mark.time - width > low
+        begin = mark.time - width if is_near_end else mark.time
+        row = next((i for i, end in enumerate(ends) if end <= begin), len(ends))
+        ends[row:row + 1] = [begin + width]
         axis.annotate(
             mark.name, (mark.time, 1.0 - 0.065 * row), xycoords=('data', 'axes fraction'),
             xytext=(-3 if is_near_end else 3, -11), textcoords='offset points', fontsize=8.5,

@@ -34,7 +34,7 @@ from propulsion_ros.rml.devices import (
 from propulsion_ros.rml.events import Devices, EventReader
 from propulsion_ros.rml.firing import never_fires
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import expand_user, printable, read_text
+from propulsion_ros.settings.files import expand_user, printable, read_named
 from propulsion_ros.settings.hints import by_opening
 from propulsion_ros.settings.json_node import (
     JsonNode,
@@ -102,7 +102,7 @@ def load_flight_config(
     SourceError
         With the file's name and the path inside it, for everything that is wrong.
     """
-    text = read_text(expand_user(path), SIZE_LIMIT)
+    text = read_named(expand_user(path), SIZE_LIMIT)
     try:
         config = read_flight_config(text, semantics)
         if source and semantics == 'safe':

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.files import read_text
+from propulsion_ros.settings.files import read_named
 from propulsion_ros.settings.hints import elsewhere
 from propulsion_ros.settings.quantity import (
     Group,
@@ -97,10 +97,10 @@ def with_files(cls: type, values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return flat values with those of the files that they name.
 
     A class whose parameters name files has ``from_files(values, read)``, which returns them; it
-    reads by `read_text`, since no model opens a file itself. Raises `ConfigError` as it does.
+    reads by `read_named`, since no model opens a file itself. Raises `ConfigError` as it does.
     """
     filled = getattr(cls, 'from_files', None)
-    return values if filled is None else filled(values, read_text)
+    return values if filled is None else filled(values, read_named)
 
 
 def _required(key: str, spec: Quantity) -> ConfigError:

@@ -94,7 +94,23 @@ def _graph_of(options: argparse.Namespace) -> Graph:
     if options.start_timeout is None and (options.record or options.controller):
         limit = 2.0 * _START_LIMIT if options.record else _CONTROLLER_LIMIT
         options.start_timeout = _given_body(options).get('start_timeout', limit)
-    return checked_graph(_words(options), options.params_file)
+    graph = checked_graph(_words(options), options.params_file)
+    _note_doubts(options)
+    return graph
+
+
+def _note_doubts(options: argparse.Namespace) -> None:
+    """Print how many warnings `check` has of what is flown, and the command that shows them."""
+    from propulsion_ros.tools.check import check_file as check
+
+    model, files = robot_files(options.robot)[0], options.params_file
+    if options.robot in VEHICLES or len(files) > 1:
+        # It knows of one parameter file only.
+        return
+    count = len((check(files[0], model) if files else check(model)).warnings)
+    if count:
+        words = [*map(printable, files), *['--model'] * len(files), printable(options.robot)]
+        note('fly', f'{count} warning{"s" * (count > 1)}: propulsion_ros check {" ".join(words)}')
 
 
 def _fly(options: argparse.Namespace, graph: Graph) -> None:

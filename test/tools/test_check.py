@@ -84,6 +84,9 @@ def test_a_choice_of_the_description_counts_for_what_was_fitted(tmp_path, capsys
     pytest.param('a.yaml', 'flight_state:\n  ros__parameters: {config_file: /nowhere/x.jsonc}\n',
                  ['flight_state: /nowhere/x.jsonc: cannot be read: No such file or directory'],
                  id='no flight configuration'),
+    pytest.param('a.yaml', 'flight_state:\n  ros__parameters: {config_file: absent/x.jsonc}\n',
+                 ['flight_state: absent/x.jsonc: cannot be read: No such file or directory; looked '
+                  f'for from where the command was started, {Path.cwd()}'], id='relative to what'),
     pytest.param('a.yaml', 'flight_state:\n  ros__parameters: {config_file: ~no_one/x.jsonc}\n',
                  ['flight_state: ~no_one/x.jsonc: cannot be read'], id='config of nobody'),
     pytest.param('a.yaml', 'flight_state:\n  ros__parameters: {state_file: ~no_one/x}\n',

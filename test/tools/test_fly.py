@@ -350,6 +350,26 @@ def test_robot_that_is_not_there_is_one_line(capsys, robot, line):
     assert err.count('\n') == 1
 
 
+@pytest.mark.parametrize(('before', 'after', 'counted'), [
+    pytest.param('', '', '', id='right'),
+    pytest.param('<rotor_constant_left>', '<rotor_constant>1e-4</rotor_constant> '
+                 '<rotor_constant_left>', '1 warning', id='constant of another conversion'),
+    pytest.param('</max_command>', '</max_command> <rotor_constant>1e-4</rotor_constant> '
+                 '<thrust_coefficient>0.1</thrust_coefficient>', '2 warnings', id='two'),
+])
+def test_what_check_warns_of_is_counted_before_the_flight(
+    tmp_path, capsys, monkeypatch, before, after, counted
+):
+    """A constant that no conversion uses was flown without a word."""
+    text = (EXAMPLES / 'thruster_scale' / 'thruster.urdf').read_text(encoding='utf-8')
+    (tmp_path / 'robot.urdf').write_text(text.replace(before, after), encoding='utf-8')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda options, graph: None)
+    assert cli.main(['fly', 'robot.urdf']) == 0
+    line = f'propulsion_ros fly: {counted}: propulsion_ros check robot.urdf\n' if counted else ''
+    assert capsys.readouterr().err == line
+
+
 def test_blocks_of_a_vehicle_are_allocated_beside_its_own():
     graph = checked_graph(['--vehicle', 'rov', '--allocate', 'fins'], [])
     assert {'thrusters_allocator', 'fins_allocator'} < {spec.name for spec in graph.nodes}

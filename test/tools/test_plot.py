@@ -472,3 +472,24 @@ def test_without_matplotlib_one_line_says_so(draw, inputs, monkeypatch):
         'python3-matplotlib'
     ) in error
     assert not picture.exists()
+
+
+@pytest.mark.parametrize('times', [
+    pytest.param([1.0, 2.0, 3.0, 4.0, 5.0], id='each beside the next'),
+    pytest.param([1.0, 1.2, 1.4, 1.6, 1.8], id='all together'),
+    pytest.param([1.0, 9.0, 9.5, 9.7, 10.0], id='at the end'),
+])
+@pytest.mark.parametrize('size', [4, 16])
+def test_names_of_events_do_not_overlap(figure_of, times, size):
+    made = fitted_flight()
+    made.add(Channel('', 'altitude', 'log'), 10.0, 0.0)
+    made.flight.marks += [Mark(time, f'{i} parachute of the rocket'[:size])
+                          for i, time in enumerate(times)]
+    figure = figure_of(page_of(made))
+    figure.canvas.draw()
+    axis = figure.axes[0]
+    texts = [text for text in axis.texts if text.get_text()[0].isdigit()]
+    boxes = [text.get_window_extent() for text in texts]
+    assert len(boxes) == len(times)
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+    assert all(axis.get_window_extent().contains(box.x0, box.y0) for box in boxes)
