@@ -21,7 +21,7 @@ from std_msgs.msg import String
 
 from propulsion_ros.demos.demo import Demo
 from propulsion_ros.demos.pilot import Recording
-from propulsion_ros.demos.pilot_node import LAST_TOPIC, ODOMETRY, PilotNode
+from propulsion_ros.demos.pilot_node import LAST_TOPIC, ODOMETRY, PILOT, PilotNode
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.wiring import vehicle_graph
 from propulsion_ros.messages import qos
@@ -89,7 +89,8 @@ def fly(
     print(f'Starting {", ".join(spec.name for spec in graph.nodes)} ...', flush=True)
     with (
         held_domain(vehicle), interrupts() as stopped,
-        stack(options, configs, 'warn') as process, joined() as executor,
+        stack(options, configs, 'warn', [f'{BODY}:observer:={PILOT}']) as process,
+        joined() as executor,
     ):
         node = PilotNode(pilot, frame=frame)
         node.until = min(node.until, until)

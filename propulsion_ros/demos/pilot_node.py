@@ -26,6 +26,8 @@ from propulsion_ros.settings.names import class_of
 
 ODOMETRY, LAST_TOPIC = 'vehicle/odometry', 'vehicle/imu'
 """Where a body publishes its motion, and what is subscribed to when all else is."""
+PILOT = 'pilot'
+"""Name of the node of a pilot."""
 
 
 class PilotNode(Node):
@@ -62,7 +64,7 @@ class PilotNode(Node):
     """
 
     def __init__(
-        self, pilot: Pilot, name: str = 'pilot', frame: str = 'base_link', **kwargs: Any
+        self, pilot: Pilot, name: str = PILOT, frame: str = 'base_link', **kwargs: Any
     ) -> None:
         super().__init__(name, **kwargs)
         self._pilot = pilot

@@ -390,6 +390,9 @@ class VehicleLoop:
         for topic in self._params.wait_for_subscribers:
             if not self._host.subscriptions_to(self._awaited[topic]):
                 return f'no subscription to {topic}'
+        receivers = self._host.receivers_of(self._imu) if params.observer else ()
+        if params.observer not in ('', *(name.rpartition('/')[2] for name in receivers)):
+            return f'no subscription of {params.observer} to imu'
         if params.recorder and (topics := self._host.topics_without(params.recorder)):
             return f'{params.recorder} does not record {topics[0]} yet'
         return ''

@@ -52,6 +52,10 @@ class VehicleParams:
         '', kind=str,
         doc='name of the node that must subscribe to every topic before the first step',
     )
+    observer: str = quantity(
+        '', kind=str,
+        doc='name of the node whose subscription to ~/imu the first step waits for',
+    )
     real_time_factor: float = quantity(
         1.0, doc='simulated over wall time; 0: as fast as the actuators reply', lo=0.0, hi=1e3
     )

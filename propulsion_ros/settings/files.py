@@ -164,8 +164,8 @@ def read_named(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict'
     except SourceError as error:
         if Path(path).is_absolute() or kind_of(path) != ABSENT:
             raise
-        where = f'{error.problem}; looked for from where the command was started, {printable(Path.cwd())}'
-        raise SourceError(error.key, where) from error
+        where = f'looked for from where the command was started, {printable(Path.cwd())}'
+        raise SourceError(error.key, f'{error.problem}; {where}') from error
 
 
 def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:

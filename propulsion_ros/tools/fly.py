@@ -22,6 +22,8 @@ from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'robot.urdf --params-file robot.yaml --controller controller.py'
+_LOG = 'flight_log'
+"""Name of the node that draws the flight."""
 _POLL = 0.1
 _START_LIMIT = 90.0
 """Wall time until all is recorded, where no controller is waited for [s]."""
@@ -93,7 +95,8 @@ def _graph_of(options: argparse.Namespace) -> Graph:
         require_target(options.picture)
     if options.start_timeout is None and (options.record or options.controller):
         limit = 2.0 * _START_LIMIT if options.record else _CONTROLLER_LIMIT
-        options.start_timeout = _given_body(options).get('start_timeout', limit)
+        given = settings_of(options.params_file, BODY, options.namespace or '/')
+        options.start_timeout = given.get('start_timeout', limit)
     graph = checked_graph(_words(options), options.params_file)
     _note_doubts(options)
     return graph
@@ -122,7 +125,7 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
         stopped = stack.enter_context(flight.interrupts())
         write = stack.enter_context(BagWriter(options.record)).write if options.record else None
         nodes = stack.enter_context(flight.stack(
-            _words(options), options.params_file, 'info', _watched(options, graph)
+            _words(options), options.params_file, 'info', _watched(options)
         ))
         spin, settle = stack.enter_context(_observers(options, graph, write))
         controller = stack.enter_context(_controller(options.controller))
@@ -162,22 +165,13 @@ def _ends(process: subprocess.Popen[bytes], limit: float) -> bool:
     return process.poll() is not None
 
 
-def _given_body(options: argparse.Namespace, shipped: str | Path | None = None) -> Any:
-    """Return what files give the body."""
-    files = [*filter(None, [shipped]), *options.params_file]
-    return settings_of(files, BODY, options.namespace or '/')
-
-
-def _watched(options: argparse.Namespace, graph: Graph) -> list[str]:
+def _watched(options: argparse.Namespace) -> list[str]:
     """Return the parameters with which no step is made before all that is recorded is connected."""
-    from propulsion_ros.demos.pilot_node import LAST_TOPIC
     from propulsion_ros.replay.recorder import RECORDER
 
     own: dict[str, Any] = {}
     if options.picture:
-        given = _given_body(options, graph.params_file).get('wait_for_subscribers', ['clock'])
-        topics = [*given, LAST_TOPIC.rpartition('/')[2]]
-        own['wait_for_subscribers'] = f'[{", ".join(dict.fromkeys(topics))}]'
+        own['observer'] = _LOG
     if options.record:
         own['recorder'] = RECORDER
     return [f'{BODY}:{key}:={value}' for key, value in own.items()]
@@ -233,7 +227,7 @@ def _observers(
 
     with flight.joined() as executor:
         log = FlightLog(_state_topics(graph))
-        node = PilotNode(log, 'flight_log', namespace=options.namespace)
+        node = PilotNode(log, _LOG, namespace=options.namespace)
         executor.add_node(node)
         prefix = f'{node.get_namespace().rstrip("/")}/'
         with flight.recorder(write, executor, graph.robot_description, prefix) as wait:

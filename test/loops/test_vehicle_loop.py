@@ -354,6 +354,20 @@ def test_graph_that_is_never_complete_ends_the_wait_with_one_clear_error(
     assert vehicle.ticks == []
 
 
+@pytest.mark.parametrize(('receivers', 'begins'), [
+    pytest.param(['/flight_state'], False, id='another node'),
+    pytest.param(['/flight_state', '/robot/flight_log'], True, id='the node'),
+])
+def test_first_step_waits_for_one_observer_among_other_subscriptions(receivers, begins):
+    """A flight computer that takes raw sensors let the flight begin before its picture did."""
+    vehicle = Vehicle(observer='flight_log')
+    vehicle.host.receivers['~/imu'] = receivers
+    vehicle.host.wait(6.0)
+    assert bool(vehicle.host.published) is begins
+    waits = 'waits: no subscription of flight_log to imu'
+    assert (waits in vehicle.host.said('info')) is not begins
+
+
 def test_first_step_waits_until_every_topic_is_recorded():
     vehicle = Vehicle(recorder='rosbag2_recorder')
     vehicle.host.unrecorded = ['/boosters/wrench']
