@@ -50,6 +50,8 @@ class Free:
     """Matrix from what is searched to the estimates, (k, k)."""
     changes: Callable[[FloatArray], dict[str, Any]]
     """Flat parameters from what is searched, (k,)."""
+    units: tuple[str, ...] = ()
+    """Of each number where they differ."""
     note: str = ''
     used_by: str = ''
     """The choice or parameter that it belongs to, without which it has no effect; '' for none."""
@@ -276,10 +278,14 @@ def _curve(name: str, key: str, values: Mapping[str, Any]) -> Free:
         factors = [0.0, 0.0, float(flatten(values['max_thrust'])[0]) / full**2]
     scale = full ** np.arange(len(factors), dtype=float)
     start = np.array(factors) * scale
+    unit = 'rad/s' if key == 'esc_curve' and values.get('esc_gives') == 'speed' else 'N'
+    over_speed = ('N', 'N s/rad', *(f'N s^{i}/rad^{i}' for i in range(2, len(start))))
     free = _of_curve(
-        name, key, '', start, np.diag(1.0 / scale), np.abs(start).max(),
+        name, key, unit, start, np.diag(1.0 / scale), np.abs(start).max(),
         lambda x: {key: [' '.join(f'{value:.10g}' for value in x / scale)]},
     )
+    if key == 'thrust_curve':
+        free = dataclasses.replace(free, units=over_speed[:len(start)])
     if 'conversion' not in values:
         # Thrusters alone have a curve that begins below 0.
         free.lower[0] = 0.0

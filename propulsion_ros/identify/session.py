@@ -257,13 +257,15 @@ class Session:
         found += remarks(fit)
         found += geometry_doubts(fit)
         squares, spread = self._cross_validated(fit, found)
+        units = [unit for each in problem.free
+                 for unit in each.units or [each.unit] * len(each.start)]
         report: dict[str, Any] = {
             'estimates': {
                 name: {
                     'value': _finite(value) if name not in unknown else None,
                     'sd': _finite(sd) if name not in unknown else None,
                     'sd_of_parts': _finite(by_parts) if name not in unknown else None,
-                    'unit': problem.free_of(i).unit,
+                    'unit': units[i],
                 } for i, (name, value, sd, by_parts) in enumerate(zip(
                     problem.names, fit.values.tolist(), fit.sd.tolist(), spread.tolist(),
                     strict=True,

@@ -43,3 +43,18 @@ def test_motors_with_one_curve_get_the_same_one():
 def test_several_curves_that_differ_are_refused(family, key, values):
     with pytest.raises(SourceError, match='expected the same curve for each actuator that has one'):
         curve_of(family, key, values)
+
+
+ROTORS = {'names': ['a'], 'max_thrust': [9.0], 'motor_constant': [1e-5]}
+ESC = {**ROTORS, 'command_interface': 'throttle', 'esc_curve': ['0 1 2'], 'esc_kind': 'polynomial'}
+
+
+@pytest.mark.parametrize(('key', 'values', 'units'), [
+    pytest.param('thrust_curve', {**ROTORS, 'thrust_curve_kind': 'polynomial'},
+                 ['N', 'N s/rad', 'N s^2/rad^2'], id='thrust over speed'),
+    pytest.param('esc_curve', {**ESC, 'esc_gives': 'speed'}, ['rad/s'] * 3, id='speed'),
+    pytest.param('esc_curve', {**ESC, 'esc_gives': 'thrust'}, ['N'] * 3, id='thrust'),
+])
+def test_numbers_of_a_curve_have_units(key, values, units):
+    free = curve_of('rotors', key, values)
+    assert [*(free.units or [free.unit] * len(free.start))] == units
