@@ -2,6 +2,7 @@
 """Every page is true: its links lead somewhere, its commands and blocks are what they say."""
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 
@@ -53,6 +54,24 @@ def commands(tmp_path, vehicles, monkeypatch):
     yield make
     for robot in made:
         robot.close()
+
+
+WRITES = ('--picture', '--output', '--html', '--gif', '--record')
+
+
+def overwritten(page):
+    """Yield each file of the repository over which a command of a page writes."""
+    here = (REPOSITORY, (REPOSITORY / page.name).parent)
+    for block in page.blocks:
+        for _, words in commands_of(block.text) if block.language == 'sh' else ():
+            targets = [word for option, word in itertools.pairwise(words) if option in WRITES]
+            yield from (each for each in targets for folder in here if (folder / each).is_file())
+
+
+@pytest.mark.parametrize('name', PAGES)
+def test_no_command_of_a_page_writes_over_a_file_of_the_repository(name):
+    """The picture of an example, in a clone, was that of the reader's flight after it."""
+    assert not [*overwritten(PAGES[name])]
 
 
 def link_faults(page):
