@@ -10,11 +10,13 @@ from pathlib import Path
 from propulsion_ros.flight.events.variables import VARIABLES
 from propulsion_ros.flight.phases.phases import DUTIES, TRANSITIONS
 from propulsion_ros.flight.readiness import CHECKS
+from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.rml import config, devices, events
 from propulsion_ros.rml.conditions import COMBINATIONS, COMPARISONS
 from propulsion_ros.settings.files import read_text, write_text
-from propulsion_ros.settings.flat import Parameter
+from propulsion_ros.settings.flat import Parameter, parameters_of
 from propulsion_ros.settings.json_node import Switch
+from propulsion_ros.settings.quantity import flatten
 
 _LARGEST = 1024 * 1024  # bytes of a document
 _Part = tuple[str, str, Iterable[Parameter]]
@@ -171,8 +173,19 @@ def default_of(key: Parameter) -> str:
     return f'{key.default:g}' if isinstance(key.default, (int, float)) else str(key.default)
 
 
+def parameters() -> str:
+    """Return the parameters of a flight."""
+    return table(('parameter', 'means', 'unit', 'default'), (
+        (f'`{each.key}`', each.spec.doc, each.spec.unit,
+         ', '.join(f'{value:g}' for value in flatten(each.default)))
+        for each in parameters_of(FlightLoopParams) if each.key.startswith('flight.')
+    ))
+
+
 PAGES = {
-    'flight.md': {'phases': phases, 'transitions': transitions, 'checks': checks},
+    'flight.md': {
+        'phases': phases, 'transitions': transitions, 'checks': checks, 'parameters': parameters,
+    },
     'flight_configuration.md': {'keys': keys, 'operators': operators, 'variables': variables},
 }
 """Sections of each page."""
