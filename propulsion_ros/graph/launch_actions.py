@@ -97,7 +97,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     'log_level': {
         'default_value': 'info', 'choices': ['debug', 'info', 'warn', 'error', 'fatal'],
-        'description': 'log level of all nodes; debug: without the debug lines of ROS itself',
+        'description': 'log level of all nodes; those of this package log nothing below info',
     },
 }
 """Launch arguments of every vehicle, with their keyword arguments."""
@@ -301,7 +301,7 @@ def _page(
             *(['--params-file', given['params_file']] if given['params_file'] else []),
             *(['--namespace', given['namespace']] if given['namespace'] else []),
         ],
-        name='page', output='screen', on_exit=crashes.exit_of('the page', is_vital=False),
+        name='page', output='screen', on_exit=crashes.exit_of('the page', counts=False),
     )
 
 
@@ -431,15 +431,22 @@ class Crashes:
     def __init__(self) -> None:
         self._lines: list[str] = []
 
-    def exit_of(self, name: str, is_vital: bool) -> OpaqueFunction:
-        """Return what notes the exit of a process, and ends the launch where it is vital."""
+    def exit_of(
+        self, name: str, is_vital: bool = False, *, counts: bool = True
+    ) -> OpaqueFunction:
+        """Return what notes the exit of a process, and ends the launch where it is vital.
+
+        One that does not count, since nothing depends on it, changes no exit code.
+        """
         def _on_exit(context: LaunchContext) -> list[Any]:
             if context.is_shutdown:
                 return []
             code = context.locals.event.returncode
             reason = f'{name} has exited with code {code}' if code else f'{name} has ended'
-            if code:
+            if code and counts:
                 self._lines.append(reason)
+            elif code:
+                return [LogInfo(msg=f'{reason}; all else goes on')]
             return [Shutdown(reason=reason)] if is_vital else []
 
         return OpaqueFunction(function=_on_exit)

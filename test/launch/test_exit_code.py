@@ -48,11 +48,17 @@ def test_recorder_that_is_killed_ends_a_simulation(tmp_path):
     assert 'the recorder has exited with code -9' in printed
 
 
-def test_simulation_that_ends_as_it_should_has_code_0():
+@pytest.mark.parametrize('shown', ['false', 'browser'])
+def test_simulation_that_ends_as_it_should_has_code_0(tmp_path, monkeypatch, shown):
+    """It had code 1 where a page could not be served, as without trimesh."""
+    (tmp_path / 'trimesh.py').write_text('raise ModuleNotFoundError("no", name="trimesh")')
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path), prepend=os.pathsep)
     code, printed = Launched(
-        'bringup', model=MODEL, simulate='True', duration='0.2', real_time_factor='0'
+        'bringup', model=MODEL, simulate='True', duration='8', real_time_factor='1',
+        visualize=shown,
     ).end()
     assert code == 0, printed
+    assert ('the page has exited with code 1; all else goes on' in printed) is (shown == 'browser')
 
 
 def test_node_that_is_killed_on_a_robot_shows_in_the_code_and_stops_no_other():
