@@ -432,21 +432,24 @@ class Crashes:
         self._lines: list[str] = []
 
     def exit_of(
-        self, name: str, is_vital: bool = False, *, counts: bool = True
+        self, name: str, is_vital: bool = False, *, counts: bool = True, fails_at_end: bool = False
     ) -> OpaqueFunction:
         """Return what notes the exit of a process, and ends the launch where it is vital.
 
-        One that does not count, since nothing depends on it, changes no exit code.
+        One that does not count, since nothing depends on it, changes no exit code; one that fails
+        at the end changes it too where it has been stopped, as a recorder that received nothing.
         """
         def _on_exit(context: LaunchContext) -> list[Any]:
-            if context.is_shutdown:
-                return []
             code = context.locals.event.returncode
+            if context.is_shutdown and not (fails_at_end and code > 0):
+                return []
             reason = f'{name} has exited with code {code}' if code else f'{name} has ended'
             if code and counts:
                 self._lines.append(reason)
             elif code:
                 return [LogInfo(msg=f'{reason}; all else goes on')]
+            if context.is_shutdown:
+                return [EmitEvent(event=_Crashed())]
             return [Shutdown(reason=reason)] if is_vital else []
 
         return OpaqueFunction(function=_on_exit)
@@ -554,7 +557,7 @@ def recorder(
         ]
     return ExecuteProcess(
         cmd=command, name='recorder', output='screen',
-        on_exit=crashes.exit_of('the recorder', is_vital),
+        on_exit=crashes.exit_of('the recorder', is_vital, fails_at_end=True),
     )
 
 

@@ -34,6 +34,15 @@ def command(namespace='', topics=(), storage='mcap'):
     return [part.perform(context) for [part] in action.cmd]
 
 
+def test_a_recording_of_nothing_has_code_1(tmp_path):
+    """It had code 0 after Ctrl-C, and a code of 1 without a launch."""
+    launched = Launched('record', output=tmp_path / 'bag', topics='/nothing')
+    launched.line_with('until Ctrl-C')
+    with launched:
+        pass
+    assert launched.process.returncode == 1
+
+
 def test_recorder_takes_all_topics_by_wall_time(has_rosbag):
     words = command()
     assert '--use-sim-time' not in words
