@@ -66,7 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='Python program to run beside the nodes; everything ends with it',
     )
     parser.add_argument(
-        '--picture', type=Path, metavar='FILE.png', help='draw motion and actuators at the end'
+        '--picture', type=Path, metavar='FILE.png', help='draw motion and actuators at the end; '
+        'plot of a recorded bag has phases and events too'
     )
     parser.add_argument(
         '--record', type=Path, metavar='BAG', help='record every topic into a new bag, '

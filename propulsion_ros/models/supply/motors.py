@@ -34,6 +34,10 @@ def motor_of(path: str, name: str, read: Reader) -> ThrustCurve:
     return motor_named(parse_rasp(read(path, LARGEST, 'replace'), source), name, source)
 
 
+_NONE = ('', 0.0, -1.0)
+"""What stands for no curve, no thrust, and no fuel rate, as a node has it by default."""
+
+
 def with_motors(values: Mapping[str, Any], read: Reader) -> Mapping[str, Any]:
     """Return flat parameters of boosters with what the files in ``motor_file`` give.
 
@@ -96,7 +100,7 @@ def _filled(key: str, rows: list[Any], given: dict[int, Any]) -> list[Any]:
         is_same = rows[i] == value or (
             isinstance(rows[i], float) and np.isclose(rows[i], value, rtol=1e-6, atol=0.0)
         )
-        if rows[i] not in ('', 0, 0.0) and not is_same:
+        if rows[i] not in _NONE and not is_same:
             raise ConfigError(
                 key, f'{rows[i]!r}, but the motor_file has {value!r}; remove one of them', i
             )

@@ -14,7 +14,7 @@ from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.supply.motors import motor_named, parse_rasp
 from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import all_faults, build
+from propulsion_ros.settings.flat import all_faults, build, parameters_of
 
 FILE = str(Path(__file__).resolve().parents[2] / 'data' / 'motors.eng')
 T11 = read_motor(FILE, 'T11')
@@ -51,6 +51,14 @@ def test_others_of_the_group_keep_their_own():
 def test_the_same_value_beside_the_file_is_no_fault():
     once = {**ONE, 'max_thrust': T11.max_thrust, 'thrust_curve': T11.text}
     assert not list(all_faults(BoostersParams, once))
+
+
+def test_the_defaults_of_a_node_are_no_values_beside_the_file():
+    """No node with a motor_file started, though check had no fault."""
+    defaults = {
+        each.key: each.default for each in parameters_of(BoostersParams) if not each.required
+    }
+    assert build(BoostersParams, {**defaults, **ONE}).max_fuel_rate == T11.max_fuel_rate
 
 
 @pytest.mark.parametrize(('values', 'problem'), [
