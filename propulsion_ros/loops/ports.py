@@ -265,7 +265,7 @@ class GivenParameters:
     def declare_some(
         self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Return the values of some parameters, None for the defaults of the schema."""
+        """Return the values of some parameters as a node has them, with the schema's defaults."""
         values: dict[str, Any] = {}
         for parameter in parameters:
             key = parameter.key
@@ -273,7 +273,8 @@ class GivenParameters:
             value = self.given.get(key)
             # To a node an empty list is the same as none, so it is here.
             is_given = value is not None and value != []
-            values[key] = value if is_given else (defaults or {}).get(key)
+            default = None if parameter.required else parameter.default
+            values[key] = value if is_given else (defaults or {}).get(key, default)
         return values
 
     def declare_rest(

@@ -7,6 +7,7 @@ import pytest
 from propulsion_ros.graph.family_params import ActuatorNodeParams
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.ports import Complaints, GivenParameters
+from propulsion_ros.models.boosters.params import BoostersParams
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 
@@ -19,6 +20,13 @@ def loop_params(given, defaults=None):
 def test_what_is_given_wins_over_the_description_and_that_over_the_schema():
     params = loop_params({'update_rate': 50}, {'update_rate': 20.0, 'command_timeout': 2.0})
     assert (params.update_rate, params.command_timeout, params.hold_back) == (50.0, 2.0, 0.0)
+
+
+def test_what_is_not_given_is_as_a_node_declares_it():
+    """What a node refused of its own defaults, check took."""
+    values = GivenParameters('boosters', {}).declare_rest(parameters_of(BoostersParams))
+    assert values['max_fuel_rate'] == -1.0
+    assert values['max_thrust'] is None
 
 
 def test_an_empty_list_is_none():
