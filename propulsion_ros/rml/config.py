@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.flight.events.conditions import All, LessThan, comparisons
+from propulsion_ros.flight.events.conditions import All, LessThan, MoreThan, comparisons
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.events.variables import Variables
@@ -49,6 +49,9 @@ _DESCENT, _HEIGHTS = 20.0, range(20_000, 0, -50)
 """A descent in which the order of parachutes shows: its speed [m/s], and its heights [m]."""
 _LEAST_PULSE_MS = 5.0
 """What igniters in use need at least, in ms."""
+
+_LEAST_TIME_MS = 50.0
+"""A shorter time after something is likely in s, in ms."""
 
 BLOCKS = ('Sensors', 'Estimator', 'Deployers', 'Engines', 'Controllers', 'Events')
 UNITS = 'times in ms, lengths in m, axes north-east-down, angles in rad'
@@ -205,11 +208,18 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
             for limit in config.engines[action.target].limits
         )))) for event in config.events
     ]
+    seconds = sorted({
+        f"event '{event.name}' waits for '{leaf}', times are in ms: write "
+        f'{1e3 * leaf.threshold:g} for {leaf.threshold:g} s'
+        for event in limited for leaf in comparisons(event.condition)
+        if isinstance(leaf, (LessThan, MoreThan)) and leaf.variable.startswith('TimeSince')
+        and 0.0 < leaf.threshold < _LEAST_TIME_MS
+    })
     unlit = [
         f"event '{event.name}' can never light its engine: {reason}"
         for event, reason in never_fires(limited, source) if event.ignites and not event.deploys
     ]
-    return [*short, *tilted, *endless, *exchanged, *unlit, *_out_of_order(config)] + [
+    return [*short, *tilted, *endless, *exchanged, *seconds, *unlit, *_out_of_order(config)] + [
         f"event '{event.name}' fires only below the pad, since its condition is '{event}'; in "
         'Position the altitude is negative, as -450 for 450 m above the pad'
         for event, _ in never_fires(config.events, source, deepest=0.0)

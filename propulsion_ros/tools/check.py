@@ -231,7 +231,11 @@ def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
     named = [engine.booster for engine in config.engines if engine.booster]
     for group in groups[:1]:
         for name, why in unknown_names(named, group.values['names'], group.name):
-            yield f'Engines: no booster {name!r} to light: {why}'
+            yield f'Engines: no {ENGINE_TAG} {name!r} to light: {why}'
+        for engine in config.engines:
+            if not engine.booster:
+                names = ', '.join(group.values['names'])
+                yield f'Engines: {engine.name!r} has no {ENGINE_TAG}, and lights none of {names}'
 
 
 def _warn_of_devices(

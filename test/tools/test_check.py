@@ -242,6 +242,13 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         "two_stage.yaml:15: warning: flight.jsonc: Engines: no booster 'uper' to light: boosters "
         "has lower, upper, did you mean 'upper'?"
     ), id='booster'),
+    pytest.param('flight.jsonc', '"booster": "upper", "thrust": 700,', '', (
+        "Engines: 'upper' has no booster, and lights none of lower, upper"
+    ), id='no booster'),
+    pytest.param('flight.jsonc', '"threshold": 4500', '"threshold": 4.5', (
+        "event 'upper ignition' waits for 'time since liftoff >= 0.0045 s', times are in ms: write "
+        '4500 for 4.5 s'
+    ), id='time in s'),
     pytest.param('two_stage.yaml', 'flight.max_ascent_time: 35.0', 'pad_reference: zero', (
         'two_stage.yaml:13: warning: flight_state: ~/launch is refused, where no other file '
         'changes that: no backup timer: set flight.max_ascent_time'

@@ -44,6 +44,8 @@ def with_motors(values: Mapping[str, Any], read: Reader) -> Mapping[str, Any]:
     Raises `ConfigError` for a file that cannot be used, or a value beside it that differs.
     """
     count = len(_rows(values.get('names'), 0, ''))
+    if not count:
+        return values
     files, names = (_texts(key, values.get(key), count) for key in ('motor_file', 'motor'))
     if not any(files):
         return values

@@ -51,7 +51,7 @@ def test_a_simulated_flight_that_nobody_armed_ends_with_a_line(
     if command:
         computer.command(command)
     computer.loop.stop()
-    found = [line for line in computer.warnings if 'was never armed' in line]
+    found = [line for line in computer.host.said('info') if 'was never armed' in line]
     assert len(found) == is_said
     assert 'call the service' in ''.join(found) or not is_said
 
