@@ -24,6 +24,7 @@ T = TypeVar('T')
 _CLEAR, _SHOWN = 0.85, 4
 """How near a word is that alone is meant, and how many are named where none is."""
 _OF_RCLPY, _QOS_OVERRIDES = ('use_sim_time', 'start_type_description_service'), 'qos_overrides.'
+_OF_BODY = ('body.', 'parachutes.')
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ def unknown_keys(keys: Iterable[str], known: Iterable[str]) -> list[ConfigError]
 
 def _instead(key: str, known: Collection[str]) -> str:
     """Return the end of the error that a parameter is unknown: what was meant, or where it is."""
-    if key.startswith('body.') and not any(each.startswith('body.') for each in known):
+    if key.startswith(_OF_BODY) and not any(each.startswith(_OF_BODY) for each in known):
         return ": the simulated body has it, so give it to the node 'vehicle'"
     near, begin = nearest_key(key, known), f'{key.rpartition("_")[0]}_'
     alike = [each for each in known if each.startswith(begin)]

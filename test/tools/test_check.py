@@ -84,6 +84,9 @@ def test_a_choice_of_the_description_counts_for_what_was_fitted(tmp_path, capsys
     pytest.param('a.yaml', 'flight_state:\n  ros__parameters: {config_file: /nowhere/x.jsonc}\n',
                  ['flight_state: /nowhere/x.jsonc: cannot be read: No such file or directory'],
                  id='no flight configuration'),
+    *(pytest.param('a.yaml', f'flight_state:\n  ros__parameters: {{{key}: [1.0]}}\n',
+                   [f"'{key}': unknown: the simulated body has it, so give it to the node 'vehicle'"
+                    ], id=f'{key} of another node') for key in ('body.drag', 'parachutes.names')),
     pytest.param('a.yaml', 'flight_state:\n  ros__parameters: {config_file: absent/x.jsonc}\n',
                  ['flight_state: absent/x.jsonc: cannot be read: No such file or directory; looked '
                   f'for from where the command was started, {Path.cwd()}'], id='relative to what'),
