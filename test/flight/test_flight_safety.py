@@ -36,6 +36,7 @@ from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.readiness import REQUIRED, required_checks
 from propulsion_ros.loops.flight.record_file import FlightRecord, decode, encode
 from propulsion_ros.rml.config import load_flight_config
+from propulsion_ros.study.ground.motion import wandering
 
 TIMED = {'max_ascent_time': 20.0}
 LONG = amount('rest', 30.0, 60.0)
@@ -787,6 +788,31 @@ def test_reset_requested_twice_is_refused_with_an_output_armed(circuits):
     for _ in range(3):
         assert 'disarm all outputs' in vehicle.command('reset')
     assert vehicle.state.phase is Phase.RECOVERY
+
+
+@pytest.mark.parametrize('command', [None, 'abort'], ids=['timer', 'abort'])
+@pytest.mark.parametrize('lasts', [1.0, 3.0], ids=lambda lasts: f'gusts of {lasts:g} s')
+@pytest.mark.parametrize(('rms', 'seed'), few_of(itertools.product([2.0, 4.0], range(4)), 4))
+def test_wind_on_the_port_of_what_landed_without_an_apogee_fires_nothing(
+    rms, seed, lasts, command
+):
+    """Both charges fired after half of such landings."""
+    rng, motion, pad = np.random.default_rng(seed), Motion(20.0, 1.6), 30.0
+    rate = int(rng.choice([10, 20, 25]))
+    gust = wandering(rng, rms, 1.0 / rate / lasts, 200 * rate)
+    vehicle = Vehicle(sensors=BARO, rate=rate, params={'max_ascent_time': 40.0})
+    vehicle.t = -pad
+
+    def at(t):
+        return motion(t)[0] + gust[round((t + pad) * rate)], 0.0, 0.0
+
+    vehicle.fly(-3.0, at)
+    assert vehicle.command('launch') == ''
+    vehicle.fly(motion.landing + 10.0, at)
+    if command:
+        vehicle.command(command)
+    vehicle.fly(70.0, at)
+    assert vehicle.fired == []
 
 
 def test_reset_after_landing_is_followed_at_once():

@@ -143,6 +143,8 @@ class Belief:
         self._coast, self._rest = self._is_coast.astype(float), self._is_rest.astype(float)
         height, speed = self._is_sound[Channel.HEIGHT], self._is_sound[Channel.SPEED]
         is_felt = self._is_sound[Channel.FORCE] & ~height
+        # Beside a force that falls freely no wind explains that a height stays.
+        self._blown = self._held * self._sound[Channel.FORCE]
         self._reckoned = (is_felt & ~self._is_held).astype(float)
         self._shown = {
             (by_height, by_speed):
@@ -226,6 +228,7 @@ class Belief:
         self._level_height = self._same_force = math.nan
         self._lit_time = self._scatter = self._same_time = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
+        self.wander = 0.0
         self._track.reset()
 
     def light(self) -> None:
@@ -395,7 +398,7 @@ class Belief:
         self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, aside * dt)
         # The error of a port is no noise: it moves as the speed does.
         creeps = 2.0 * _PORT * self._state[:, 1] * self._state[:, 2]
-        self._covariance[:, 0, 0] += creeps**2 * dt
+        self._covariance[:, 0, 0] += (creeps**2 + self.wander * self._blown) * dt
         self._covariance[:, 2, 2] += (spread + shaken * self._rest) * (1.0 - lasts**2)
 
     def _bound(self) -> None:

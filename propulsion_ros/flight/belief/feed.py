@@ -24,8 +24,11 @@ _STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothi
 _SCATTER_TIME = 1.0  # over which the noise of a channel is measured [s]
 _COMPARED = 7  # least readings that say how noisy they are, by the quartile of
 _QUARTILES = {1: 0.1015, 3: 0.404}  # their squares, which is so much of the mean of normal ones
+_MEDIAN = 0.455  # and the median of them is so much
 _GLITCH = 3.0  # times its variance, of what is no noise
 _FAR_OFF = 25.0  # times that of one reading, of what is a glitch
+_GUST_NS, _GUSTS = 1_000_000_000, 15  # wind shows in means of so long [ns], so many of them,
+_GUSTY = 20.0  # and moves a height by no more [m^2/s]
 
 
 class Readings(NamedTuple):
@@ -80,6 +83,11 @@ class Feed:
         A larger change is a move.
     bends : float or None
         How fast it leaves a line by motion alone [1/s^2]; None for what goes on along none.
+
+    Attributes
+    ----------
+    is_measured : bool
+        Whether its noise is known.
     """
 
     def __init__(self, window_ns: int, moves: float, bends: float | None) -> None:
@@ -90,7 +98,7 @@ class Feed:
         """Forget all readings."""
         self._last: tuple[float, ...] = ()
         self._usual_ns = self._interval_ns = self._held_ns = 0
-        self._variance, self._is_measured = 0.0, False
+        self._variance, self.is_measured = 0.0, False
         self._new_ns = self._read_ns = -_LIVE_NS[1]
         self._sum: list[tuple[int, tuple[float, ...]]] = []
         self._line: list[tuple[int, tuple[float, ...]]] = []
@@ -173,7 +181,7 @@ class Feed:
             noise = min(least / _QUARTILES[len(mean)] / count, _GLITCH * (self._variance + 1.0))
             del self._noises[:-_COMPARED + 1]
             news = -math.expm1(-min(seconds / _SCATTER_TIME, 1.0))
-            self._is_measured = True
+            self.is_measured = True
             self._variance += news * (noise - self._variance)
         self._sum.clear()
         return mean, noise, variance
@@ -195,7 +203,7 @@ class Feed:
     @property
     def noise(self) -> float:
         """Variance that its means have by noise; NaN until that is measured."""
-        return self._variance if self._is_measured else math.nan
+        return self._variance if self.is_measured else math.nan
 
     def is_live(self, now_ns: int) -> bool:
         """Return whether it was read lately."""
@@ -205,3 +213,48 @@ class Feed:
     def is_fresh(self, now_ns: int) -> bool:
         """Return whether it changed lately too."""
         return now_ns - self._new_ns < _STALE_NS and self.is_live(now_ns)
+
+
+class Wander:
+    """How much wind on its ports moves the height of what waits on the pad.
+
+    It shows in how far means of a second leave a line, on which what is carried steadily is.
+
+    Attributes
+    ----------
+    growth : float
+        Of the variance of a height that stays [m^2/s].
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was learned."""
+        self.growth = 0.0
+        self._means: list[float] = []
+        self._squares: list[float] = []
+        self._begin_ns, self._sum, self._count = 0, 0.0, 0
+
+    def take(self, now_ns: int, height: Mean) -> float:
+        """Take a height, and return what is known then."""
+        if now_ns - self._begin_ns >= _GUST_NS:
+            if self._count:
+                self._compare(self._sum / self._count, height.noise / self._count)
+            if now_ns - self._begin_ns >= 2 * _GUST_NS:
+                self._means.clear()  # of before a gap
+            self._begin_ns, self._sum, self._count = now_ns, 0.0, 0
+        self._sum, self._count = self._sum + height.size, self._count + 1
+        return self.growth
+
+    def _compare(self, mean: float, noise: float) -> None:
+        self._means = [*self._means[-2:], mean]
+        if len(self._means) < 3:
+            return
+        first, then, last = self._means
+        self._squares.append((first - 2.0 * then + last) ** 2)
+        del self._squares[:-_GUSTS]
+        if len(self._squares) == _GUSTS:
+            # Of a walk the mean of these squares is its growth, and noise adds six times its own.
+            middle = sorted(self._squares)[_GUSTS // 2] / _MEDIAN
+            self.growth = min(max(middle - 6.0 * noise, 0.0), _GUSTY)

@@ -6,7 +6,7 @@ import math
 
 from propulsion_ros.flight.belief.belief import ALIKE, DOUBT, WEAK, Belief, Channel, Reckoned
 from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, STILL, Departure, DepartureWatch
-from propulsion_ros.flight.belief.feed import BENDS, MOVES, WINDOW_NS, Feed, Mean, Readings
+from propulsion_ros.flight.belief.feed import BENDS, MOVES, WINDOW_NS, Feed, Mean, Readings, Wander
 from propulsion_ros.flight.belief.settling import Settling
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
@@ -61,7 +61,7 @@ class MotionWatch:
 
     def __init__(self, lasts: float, *, begins_anywhere: bool = False) -> None:
         self._begins_anywhere = begins_anywhere
-        self._belief, self._settling = Belief(), Settling()
+        self._belief, self._settling, self._wander = Belief(), Settling(), Wander()
         self._feeds = [Feed(*each) for each in zip(WINDOW_NS, MOVES, BENDS, strict=True)]
         self._channels = self._feeds[:len(Channel)]
         self._certain, self._likely, self._stands = Dwell(lasts), Dwell(_LIKELY_TIME), Dwell(lasts)
@@ -89,6 +89,7 @@ class MotionWatch:
         self._departure.reset(in_air=in_air)
         for feed in self._feeds:
             feed.reset()
+        self._wander.reset()
         self._certain.reset()
         self._likely.reset()
         self._stands.reset()
@@ -176,6 +177,10 @@ class MotionWatch:
             if now_ns > since_ns:
                 self._belief.advance((now_ns - since_ns) * 1e-9)
             self._read(now_ns, due)
+            height = due[Channel.HEIGHT]
+            waits = (learns or self.held >= LIKELY) and self.departure is None
+            if waits and height is not None and self._channels[Channel.HEIGHT].is_measured:
+                self._belief.wander = self._wander.take(now_ns, height)
             self._judge(now_ns, has_flown=has_flown)
 
     @property

@@ -11,8 +11,9 @@ import pytest
 from flown_vehicle import wiggle
 from parts import few_of
 from propulsion_ros.flight.belief.belief import Channel
-from propulsion_ros.flight.belief.feed import Feed, Readings
+from propulsion_ros.flight.belief.feed import Feed, Mean, Readings, Wander
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
+from propulsion_ros.study.ground.motion import wandering
 
 G = 9.80665
 SECOND = 1_000_000_000
@@ -72,6 +73,35 @@ def test_noise_of_a_barometer_hides_no_rest(is_alone, per_second, sigma):
     found = watched.read(40.0, lambda t: 0.0, force, noise=sigma, learns=True)
     assert found[25 * per_second]
     assert all(found[25 * per_second:])
+
+
+@pytest.mark.parametrize('seed', few_of(range(6), 3))
+@pytest.mark.parametrize('rms', [2.0, 3.0, 5.0])
+@pytest.mark.parametrize('lasts', [0.5, 1.0, 3.0], ids=lambda lasts: f'gusts of {lasts:g} s')
+def test_wind_on_a_port_hides_no_likely_rest_of_a_barometer_alone(rms, lasts, seed):
+    """It did for a quarter to half of the time, in which a timer fired beside who stood there."""
+    watched = Watched(int(np.random.default_rng(seed).choice([10, 25, 50])))
+    gust = wandering(watched.rng, rms, 1.0 / watched.per_second / lasts, 90 * watched.per_second)
+    watched.read(20.0, lambda t: gust[round(t * watched.per_second)], learns=True)
+    likely = []
+    for i in range(20 * watched.per_second, len(gust)):
+        watched.read(1.0 / watched.per_second, lambda _, i=i: gust[i])
+        likely.append(watched.watch.is_likely)
+    assert np.mean(likely) > 0.98
+
+
+@pytest.mark.parametrize('noise', [0.1, 1.0])
+@pytest.mark.parametrize(('growth', 'speed', 'found'), [
+    (0.0, 0.0, (0.0, 0.3)), (0.0, 10.0, (0.0, 0.3)), (1.0, 0.0, (0.4, 2.5)),
+    (10.0, 3.0, (4.0, 20.0)),
+])
+def test_wind_is_what_moves_a_height_off_its_line_in_seconds(growth, speed, found, noise):
+    rng, wander = np.random.default_rng(5), Wander()
+    height = np.cumsum(rng.normal(speed * 0.1, math.sqrt(growth * 0.1), 300))
+    height += rng.normal(0.0, noise, len(height))
+    for i, each in enumerate(height.tolist()):
+        wander.take(i * SECOND // 10, Mean(each, 0.1, noise**2, noise**2))
+    assert found[0] <= wander.growth <= found[1] + noise**2
 
 
 def test_a_launch_withdraws_it():
