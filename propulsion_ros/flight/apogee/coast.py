@@ -84,20 +84,6 @@ class CoastFilter:
         self._vv, self._vk, self._kk = sigma * sigma, 0.0, _DRAG_SIGMA * _DRAG_SIGMA
         self.agreement = 0.5
 
-    def shift(self, shift_ns: int) -> None:
-        """Move all stamps by a clock jump."""
-        self._now_ns += shift_ns
-        if self.begun_ns is not None:
-            self.begun_ns += shift_ns
-        if self.disagreed_ns is not None:
-            self.disagreed_ns += shift_ns
-        if self.agreed_ns is not None:
-            self.agreed_ns += shift_ns
-        if self._foresight is not None:
-            self._foresight = self._foresight._replace(
-                apogee_ns=self._foresight.apogee_ns + shift_ns
-            )
-
     @property
     def velocity_sigma(self) -> float:
         """One sigma of the velocity [m/s]."""

@@ -101,6 +101,7 @@ class ApogeeDetector:
         self._standstill.reset()
         self._pair.reset()
         self._thrust.reset()
+        self._offset_ns = 0
         self._may_light = False
         self._altitude_ns: int | None = None
         self._followed_ns: int | None = None
@@ -125,10 +126,11 @@ class ApogeeDetector:
 
     def wait(self, stamp_ns: int) -> ApogeeEstimate:
         """Let time go on to a stamp that no sample has; later samples may be older than it."""
-        if self._age(stamp_ns) > self._patience:
+        now_ns = stamp_ns - self._offset_ns
+        if self._age(now_ns) > self._patience:
             self._health = 'no altitude'
-            self._vote_without_altitude(stamp_ns)
-        return self._estimate(stamp_ns, self._health)
+            self._vote_without_altitude(now_ns)
+        return self._estimate(now_ns, self._health)
 
     def update(
         self,
@@ -155,12 +157,20 @@ class ApogeeDetector:
         """
         arrival = self._stamps.take(stamp_ns)
         if not arrival.advances:
-            return self._estimate(stamp_ns, 'late')
+            return self._estimate(stamp_ns - self._offset_ns, 'late')
         if arrival is Arrival.GAP:
             self._pass_gap()
         elif arrival.is_jump:
             self._restart()
-            self._shift(self._stamps.shift_ns)
+            self._offset_ns += self._stamps.shift_ns
+        now_ns = stamp_ns - self._offset_ns
+        self._take(now_ns, altitude, velocity, acceleration, mach)
+        return self._estimate(now_ns, self._health)
+
+    def _take(
+        self, stamp_ns: int, altitude: float, velocity: float, acceleration: float, mach: float
+    ) -> None:
+        """Take a sample at a time that never jumps."""
         self._velocity.add(stamp_ns, velocity)
         self._acceleration.add(stamp_ns, acceleration)
         self._pair.add(stamp_ns, velocity, acceleration)
@@ -179,7 +189,6 @@ class ApogeeDetector:
         elif self._is_without(is_altitude) and self._age(stamp_ns) > self._patience:
             self._health = 'frozen' if is_altitude else 'no altitude'
             self._vote_without_altitude(stamp_ns)
-        return self._estimate(stamp_ns, self._health)
 
     def _restart(self) -> None:
         """Empty the window, keeping what is known of the flight."""
@@ -202,20 +211,6 @@ class ApogeeDetector:
         self._altitude_ns = stamp_ns
         if self._detected_ns is None:
             self._decide(stamp_ns, self._ballot.update(stamp_ns, self._known(stamp_ns)))
-
-    def _shift(self, shift_ns: int) -> None:
-        """Move what is not yet decided to a clock that was set back."""
-        for part in (
-            self._lockout, self._peak, self._coast, self._fall, self._velocity, self._standstill,
-        ):
-            part.shift(shift_ns)
-        self._followed_ns = None
-        if self._altitude_ns is not None:
-            self._altitude_ns += shift_ns
-        if self._apogee_ns is not None and self._detected_ns is None:
-            self._apogee_ns += shift_ns
-        if self._foreseen is not None:
-            self._foreseen = (self._foreseen[0] + shift_ns, *self._foreseen[1:])
 
     def _follow(self, stamp_ns: int, altitude: float) -> None:
         """Let filter and fall take a new altitude."""
@@ -528,17 +523,20 @@ class ApogeeDetector:
                 self._apogee_altitude = self._fall.peak  # of samples too few for any fit
 
     def _estimate(self, stamp_ns: int, health: str) -> ApogeeEstimate:
-        detected = self._detected_ns is not None
+        """Return what is known now, in stamps again."""
+        offset_ns, detected = self._offset_ns, self._detected_ns is not None
+        detected_ns = None if self._detected_ns is None else self._detected_ns + offset_ns
+        apogee_ns = None if self._apogee_ns is None else self._apogee_ns + offset_ns
         fit = self._fit
         if fit is None or self._age(stamp_ns) > self._params.window:
             return ApogeeEstimate(
-                stamp_ns, detected, self._detected_ns, self._apogee_ns, self._apogee_altitude,
+                stamp_ns + offset_ns, detected, detected_ns, apogee_ns, self._apogee_altitude,
                 self._sigma, reason=self._reason, health=health,
             )
         now = self._tracker.seconds(stamp_ns)
         altitude, velocity = fit.altitude(now), fit.velocity(now)
         return ApogeeEstimate(
-            stamp_ns, detected, self._detected_ns, self._apogee_ns, self._apogee_altitude,
+            stamp_ns + offset_ns, detected, detected_ns, apogee_ns, self._apogee_altitude,
             self._sigma, altitude, velocity, fit.acceleration,
             (altitude, velocity, fit.curve), self._reason, health,
         )

@@ -94,11 +94,6 @@ class SpeedInput(InputMean):
         is_over = since > self._fastest / STANDARD_GRAVITY + _LATE
         return math.nan if not is_useful or (speed > 0.0 and is_over) else speed
 
-    def shift(self, shift_ns: int) -> None:
-        """Move all stamps by a clock jump."""
-        self._compared_ns = None
-        self._fastest_ns += shift_ns
-
     def compare(self, stamp_ns: int, velocity: float, sigma: float, *, learns: bool) -> None:
         """Compare the latest value with the altitude's speed [m/s]; learn its bias from a coast."""
         if not self.is_live(stamp_ns):

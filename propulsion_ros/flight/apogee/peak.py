@@ -60,14 +60,6 @@ class Peak:
         """Height of the peak above the pad [m]."""
         return self.altitude - self._pad
 
-    def shift(self, shift_ns: int) -> None:
-        """Move all stamps by a clock jump."""
-        self._reckoned_ns = self._fitted_ns = None
-        if self._climb_ns is not None:
-            self._climb_ns += shift_ns
-        if self.stamp_ns is not None:
-            self.stamp_ns += shift_ns
-
     def follow(
         self, stamp_ns: int, fit: Parabola, now: float, altitude: float, *, agrees: bool,
         settled: bool,

@@ -106,10 +106,6 @@ class LastingFall:
         self.medians: deque[tuple[int, float]] = deque(maxlen=_MEDIANS)
         self._since_ns: int | None = None
 
-    def shift(self, shift_ns: int) -> None:
-        """Begin a new median after a clock jump, because the stamps before it no longer fit."""
-        self.restart()
-
     def add(self, stamp_ns: int, altitude: float) -> bool:
         """Take a new altitude [m]; return whether a median has ended before it."""
         is_over = bool(self._values) and stamp_ns - self._begun_ns >= _MEDIAN_NS
@@ -183,16 +179,6 @@ class Lockout:
         self._input_until: int | None = None
         self._mach_until: int | None = None
         self._has_fallen = False
-        self._fall.reset()
-
-    def shift(self, shift_ns: int) -> None:
-        """Move all stamps by a clock jump."""
-        if self._fit_until is not None:
-            self._fit_until += shift_ns
-        if self._input_until is not None:
-            self._input_until += shift_ns
-        if self._mach_until is not None:
-            self._mach_until += shift_ns
         self._fall.reset()
 
     def take_input(self, stamp_ns: int, velocity: SpeedInput, mach: float) -> None:
@@ -274,11 +260,6 @@ class Standstill:
         self._speed = 0.0
         self._moving.reset()
         self._other.reset()
-
-    def shift(self, shift_ns: int) -> None:
-        """Move all stamps by a clock jump."""
-        if self._stamp_ns is not None:
-            self._stamp_ns += shift_ns
 
     def is_since(self, begun_ns: int) -> bool:
         """Return whether the last trusted speed is older than a motion, or hardly younger."""
