@@ -14,7 +14,7 @@ from propulsion_ros.flight.apogee.inputs import InputMean, SpeedInput
 from propulsion_ros.flight.apogee.parabola import Parabola, fit_parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.apogee.peak import Peak
-from propulsion_ros.flight.apogee.vetoes import InertialPair, LastingFall, Lockout, Standstill
+from propulsion_ros.flight.apogee.vetoes import LastingFall, Lockout, Standstill
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
@@ -30,11 +30,9 @@ _CLEAR = 3.0  # sigma that count as clear
 _CERTAIN = 5.0  # sigma that need no curvature
 _OLDER_BEFORE_JUMP = 3  # samples in a row that are older than the newest: the clock was set back
 _FOLLOW_NS = 95_000_000  # between two altitudes that the coast is followed by
-_COAST_SPEED = 250.0  # fastest coast that is followed, below Mach 0.75 in cold air [m/s]
 _LONG_NS = 10_000_000_000  # over which medians are those of one coast
 _FEWEST_MEDIANS = 4  # that show a coast
 _MEDIAN_NOISE = 1.0  # one sigma [m]
-_SEEN_SPEED = 10.0  # of a coast that is no rest [m/s]
 _BRIEF = 0.8  # end of the window that shows a coast first [s]
 _COASTING = -0.5 * STANDARD_GRAVITY  # acceleration, at most, of a coast
 _THRUST = 2.0  # [m/s^2], acceleration, net of gravity, that ends a coast
@@ -49,7 +47,6 @@ _INTERVALS = 2.5  # a slow sensor is lost after so many of its intervals
 _SURE = 5.0  # largest sigma of the altitude's speed that judges the velocity input [m/s]
 _LASTING_FALL = 3.0  # that overrules every veto [s]
 _DEEP = 150.0  # least fall below the peak that shows a height, wherever the pad is [m]
-_STANDING = 10.0  # speed within which an altitude does not contradict two inertial inputs [m/s]
 
 
 class ApogeeDetector:
@@ -82,7 +79,6 @@ class ApogeeDetector:
         self._coast = CoastFilter()
         self._fall = LastingFall(_LASTING_FALL)
         self._standstill = Standstill()
-        self._pair = InertialPair()
         self._ballot = Ballot(votes)
         self._velocity = SpeedInput()
         self._acceleration = InputMean()
@@ -99,7 +95,6 @@ class ApogeeDetector:
         self._coast.reset()
         self._fall.reset()
         self._standstill.reset()
-        self._pair.reset()
         self._thrust.reset()
         self._offset_ns = 0
         self._may_light = False
@@ -173,7 +168,6 @@ class ApogeeDetector:
         """Take a sample at a time that never jumps."""
         self._velocity.add(stamp_ns, velocity)
         self._acceleration.add(stamp_ns, acceleration)
-        self._pair.add(stamp_ns, velocity, acceleration)
         self._follow_thrust(stamp_ns, acceleration)
         self._lockout.take_input(stamp_ns, self._velocity, mach)
         is_altitude = _ALTITUDE_RANGE[0] < altitude < _ALTITUDE_RANGE[1]
@@ -222,12 +216,9 @@ class ApogeeDetector:
         if self._followed_ns is not None and stamp_ns - self._followed_ns < _FOLLOW_NS:
             return
         self._followed_ns = stamp_ns
-        coast, is_still = self._coast, self._standstill.is_found
-        if is_still and self._disagrees(stamp_ns):
-            return  # what was foreseen must not follow an altitude that stopped
-        coast.take(stamp_ns, altitude, self._tracker.noise)
-        if not is_still and self._disagrees(stamp_ns):
-            coast.reset()
+        self._coast.take(stamp_ns, altitude, self._tracker.noise)
+        if not self._standstill.is_found and self._disagrees(stamp_ns):
+            self._coast.reset()
 
     def _disagrees(self, stamp_ns: int) -> bool:
         """Return whether the altitude has contradicted the coast for longer than any dip."""
@@ -290,22 +281,20 @@ class ApogeeDetector:
         if not (coast.agrees and coast.velocity + _CLEAR * coast.velocity_sigma < limit):
             self._lockout.take_fit(stamp_ns, velocity, sigma)
         if tracker.agrees and tracker.length >= _SHORT:
-            if not self._is_outvoted(stamp_ns, velocity, sigma):
-                self._compare_input(stamp_ns, velocity, sigma)
+            self._compare_input(stamp_ns, velocity, sigma)
             self._begin_coast(stamp_ns, fit, now)
         if peak.has_moved and velocity < self._params.lockout_speed:
             # In the air and no longer fast: what pulls is gravity, within the drag.
             fit = fit.with_acceleration(-STANDARD_GRAVITY, self._params.acceleration_sigma)
         self._predict(stamp_ns, fit, now)
         evidence.falls = self._is_falling(fit, velocity, sigma)
-        self._lockout.take_fall(stamp_ns, evidence.falls)
         evidence.is_locked = self._lockout.is_locked(stamp_ns)
         evidence.has_moved, evidence.height = peak.has_moved, self._height
-        self._health = self._obstacle(stamp_ns, velocity, sigma, evidence)
+        self._health = self._obstacle(evidence)
         evidence.fit, evidence.measured, evidence.now = fit, self._fit, now
         is_rising = 2.0 * sigma < velocity < _LEAPING
         evidence.climbs = is_rising and tracker.agrees
-        evidence.length, evidence.lost = tracker.length, peak.altitude - fit.altitude(now)
+        evidence.length = tracker.length
 
     @property
     def _is_settled(self) -> bool:
@@ -338,30 +327,17 @@ class ApogeeDetector:
         if is_over and self._is_falling(fit, velocity, sigma):
             standstill.trust(stamp_ns, velocity, sigma)
             return
-        brief = self._tracker.fit_of_last(_BRIEF) or fit
         fastest = math.inf
         if coast.is_trusted:
             fastest = coast.velocity + _CLEAR * coast.velocity_sigma
-        standstill.follow(stamp_ns, fit, brief, now, fastest)
+        standstill.follow(stamp_ns, velocity, sigma, fastest)
 
     def _distrust_altitude(self) -> None:
         """Keep of the prediction only what the coast foresaw before the altitude stopped."""
-        coast = self._coast
-        if coast.begun_ns is not None and self._standstill.is_since(coast.begun_ns):
-            coast.reset()
-        self._ballot.reset()
         self._foreseen = self._coast.foresight if self._coast.is_trusted else None
         self._apogee_ns, self._apogee_altitude, self._sigma = (
             (None, math.nan, math.nan) if self._foreseen is None else self._foreseen
         )
-
-    def _is_outvoted(self, stamp_ns: int, velocity: float, sigma: float) -> bool:
-        """Return whether two inertial inputs contradict an altitude that does not fall."""
-        speed = self._velocity
-        is_live = speed.is_live(stamp_ns) and self._acceleration.is_live(stamp_ns)
-        is_fast = speed.latest >= self._params.lockout_speed
-        stands = abs(velocity) < _STANDING + _CLEAR * sigma and not self._lockout.has_fallen
-        return is_live and is_fast and stands and self._pair.is_coherent
 
     def _compare_input(self, stamp_ns: int, velocity: float, sigma: float) -> None:
         """Compare the velocity input with the coast, or with a fit, which lags behind an engine."""
@@ -398,15 +374,14 @@ class ApogeeDetector:
         """Begin to follow a coast where a fit shows one, of the window or its end."""
         if self._coast.begun_ns is not None or not self._peak.has_moved:
             return
-        if self._lockout.is_mach(stamp_ns) or self._standstill.is_odd:
+        if self._standstill.is_odd:
             return
         for seen in (self._tracker.fit_of_last(_BRIEF), fit):
             if seen is None or seen.acceleration + seen.acceleration_sigma >= _COASTING:
                 continue
             velocity, sigma = seen.velocity(now), seen.velocity_sigma(now)
-            if abs(velocity) < _COAST_SPEED:
-                self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(3.0 * sigma, 8.0))
-                return
+            self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(3.0 * sigma, 8.0))
+            return
 
     def _informed(self, fit: Parabola) -> Parabola:
         """Return the fit, helped by the other inputs while the window is short."""
@@ -433,9 +408,7 @@ class ApogeeDetector:
         noise = max(_MEDIAN_NOISE, math.sqrt(float(fitted[1].dot(fitted[1]))))
         seen = fitted[0].with_noise(noise)
         velocity, sigma = seen.velocity(0.0), seen.velocity_sigma(0.0)
-        fastest = max(abs(velocity), abs(seen.velocity(float(time[0]))))
-        is_coast = seen.acceleration + _CLEAR * seen.acceleration_sigma < _COASTING
-        if is_coast and abs(velocity) < _COAST_SPEED and fastest > _SEEN_SPEED:
+        if seen.acceleration + _CLEAR * seen.acceleration_sigma < _COASTING:
             self._peak.has_moved = True
             self._coast.begin(last_ns, seen.altitude(0.0), velocity, max(3.0 * sigma, 8.0))
 
@@ -466,12 +439,10 @@ class ApogeeDetector:
         mean = velocity < 0.0 and fit.slope < limit and fit.slope + _CERTAIN * mean_sigma < 0.0
         return now or mean
 
-    def _obstacle(
-        self, stamp_ns: int, velocity: float, sigma: float, evidence: Evidence
-    ) -> str:
+    def _obstacle(self, evidence: Evidence) -> str:
         if not self._tracker.agrees:
             return 'outliers'
-        if self._standstill.is_odd or not self._peak.is_physical(stamp_ns, velocity, sigma):
+        if self._standstill.is_odd:
             return 'shock'
         if evidence.is_locked:
             return 'lockout'
@@ -487,10 +458,6 @@ class ApogeeDetector:
             return
         speed, coast = self._velocity, self._coast
         is_live = speed.is_live(stamp_ns)
-        if is_live and coast.agrees and speed.latest < coast.velocity_at(stamp_ns):
-            # An engine may make it faster than the coast would be, but nothing slower.
-            sigma = coast.velocity_sigma + 0.5 * self._age(stamp_ns)
-            speed.compare(stamp_ns, coast.velocity_at(stamp_ns), sigma, learns=False)
         if is_live and self._fit is not None and self._altitude_ns is not None:
             last = self._fit.altitude(self._tracker.seconds(self._altitude_ns))
             self._peak.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
@@ -500,8 +467,7 @@ class ApogeeDetector:
         if self._standstill.is_found:
             foreseen = self._foreseen
         if foreseen is not None and not self._may_light:
-            apogee_ns, altitude, sigma = foreseen
-            evidence.height = max(evidence.height, altitude - self._peak.pad)
+            apogee_ns, _, sigma = foreseen
             evidence.overdue = (stamp_ns - apogee_ns) * 1e-9 - max(_LEAST_WAIT, 3.0 * sigma)
         self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))
 

@@ -30,7 +30,7 @@ class ApogeeEstimate(NamedTuple):
     coefficients : tuple of float
         h = c0 + c1 t + c2 t^2 with t in seconds since the stamp; NaN where there is no fit.
     reason : str
-        Why apogee was decided: 'fit', 'descent', 'drop', 'track', 'fall', 'velocity', 'foreseen',
+        Why apogee was decided: 'fit', 'descent', 'track', 'fall', 'velocity', 'foreseen',
         or 'reckoned' by the belief; '' before.
     health : str
         'ok', or what keeps the detector from deciding: 'filling', 'no altitude', 'late', 'gap',

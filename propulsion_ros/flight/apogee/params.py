@@ -36,10 +36,6 @@ class ApogeeParams:
     lockout_hold: float = quantity(
         1.0, 's', lo=0.0, doc='how long the lock lasts after the last such speed'
     )
-    lockout_limit: float = quantity(
-        2.0, 's', above=0.0,
-        doc='duration of a clear fall in the altitude that overrules a lock by a velocity input',
-    )
     maximum_gap: float = quantity(
         1.5, 's', above=0.0, doc='a longer gap empties the window, unless the sensor is as slow'
     )
@@ -59,14 +55,8 @@ class ApogeeParams:
     minimum_fall: float = quantity(
         3.0, 'm/s^2', lo=0.0, doc='least downward acceleration of a flight at its apogee'
     )
-    maximum_fall: float = quantity(
-        25.0, 'm/s^2', above=0.0, doc='largest downward acceleration of a flight at its apogee'
-    )
     descent_speed: float = quantity(
         4.0, 'm/s', above=0.0, doc='downward speed that is a descent at any curvature'
-    )
-    drop: float = quantity(
-        25.0, 'm', above=0.0, doc='height lost below the peak that is a descent'
     )
 
     def __post_init__(self) -> None:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 
 from propulsion_ros.flight.apogee.parabola import Parabola
-from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 _MOVING = 10.0  # a clearly larger speed is no longer the pad [m/s]
 _CLEAR = 3.0  # sigma
-_CLIMBING = 2.0  # sigma
 _REST = 1.0  # speed [m/s] and acceleration [m/s^2] within which a sensor rests, plus its scatter
 _LARGEST_SPREAD = 2.0  # sigma of speed and acceleration that tell rest from free fall
-_FALL_MARGIN = 10.0  # [m/s]
 _NEAR = 25.0  # of the pad, within which another level of rest is the pad [m]
 _LONGEST_STEP = 2.0  # between two fits, of one climb [s]
 _CARRIED = 0.5  # part of a rise to another level that was seen as a climb: no pad is carried up
@@ -43,7 +40,6 @@ class Peak:
         self._pad = 0.0
         self._climbed = 0.0
         self._fitted_ns: int | None = None
-        self._climb_ns: int | None = None
         self._reckoned_ns: int | None = None
         self._reckoned = math.nan
         self.altitude = -math.inf
@@ -85,8 +81,6 @@ class Peak:
         self._reckoned_ns = None
         if abs(velocity) - _CLEAR * sigma > _MOVING:
             self.has_moved = True
-        if velocity > _CLIMBING * sigma:
-            self._climb_ns = stamp_ns
         self._follow_climb(stamp_ns, velocity, sigma)
         if settled and not self.has_moved and _is_at_rest(fit, velocity, sigma):
             self._rest(fit.mean)
@@ -119,16 +113,6 @@ class Peak:
         self._reckoned_ns = stamp_ns
         if self._reckoned > self.altitude:
             self.altitude, self.stamp_ns = self._reckoned, stamp_ns
-
-    def is_physical(self, stamp_ns: int, velocity: float, sigma: float) -> bool:
-        """Return whether the vehicle could fall that fast since it was last seen to climb.
-
-        Nothing falls faster than freely; pressure at static ports near Mach 1 does.
-        """
-        if self._climb_ns is None:
-            return True
-        since = (stamp_ns - self._climb_ns) * 1e-9
-        return velocity + sigma > -(STANDARD_GRAVITY * since + _FALL_MARGIN)
 
 
 def _is_at_rest(fit: Parabola, velocity: float, sigma: float) -> bool:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds against what a fit of the altitude says, or for it.
 
-Two inertial inputs that confirm each other; a fall that has lasted; the lockout by speed and Mach
-number; an altitude that stands still although the vehicle was too fast to have stopped.
+A fall that has lasted; the lockout by speed and Mach number; an altitude that stands still
+although the vehicle was too fast to have stopped.
 """
 from __future__ import annotations
 
@@ -11,60 +11,9 @@ from collections import deque
 from itertools import pairwise
 
 from propulsion_ros.flight.apogee.inputs import SpeedInput
-from propulsion_ros.flight.apogee.parabola import Parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
-
-_STEP_NS = 100_000_000  # between two values that are kept
-_LENGTH = 21  # of them, 2 s
-_GAP_NS = 500_000_000
-_LEAST_CHANGE = 5.0  # of speed, over which the two are compared [m/s]
-_SHARE, _NOISE = 0.2, 2.0  # by which they may differ: part of the change, and [m/s]
-
-
-class InertialPair:
-    """Compares the change of a velocity with the integral of an acceleration, over 2 s.
-
-    Attributes
-    ----------
-    is_coherent : bool
-        Whether the speed has changed, by as much as the acceleration shows.
-    """
-
-    def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all values."""
-        self.is_coherent = False
-        self._values: deque[tuple[int, float, float]] = deque(maxlen=_LENGTH)
-
-    def add(self, stamp_ns: int, velocity: float, acceleration: float) -> None:
-        """Take both; a NaN is no value."""
-        if not (math.isfinite(velocity) and math.isfinite(acceleration)):
-            return
-        values = self._values
-        since_ns = stamp_ns - values[-1][0] if values else _STEP_NS
-        if since_ns < 0 or since_ns > _GAP_NS:
-            self.reset()
-        elif since_ns < _STEP_NS:
-            return
-        self._values.append((stamp_ns, velocity, acceleration))
-        self.is_coherent = self._compare()
-
-    def _compare(self) -> bool:
-        values = self._values
-        if len(values) < _LENGTH // 2:
-            return False
-        change = values[-1][1] - values[0][1]
-        integral = sum(
-            0.5 * (before[2] + after[2]) * (after[0] - before[0]) * 1e-9
-            for before, after in pairwise(values)
-        )
-        largest = max(abs(change), abs(integral))
-        return largest > _LEAST_CHANGE and abs(change - integral) < _NOISE + _SHARE * largest
-
 
 _MEDIAN_NS = 500_000_000  # of samples that make one median
 _MEDIANS = 5  # number that is kept
@@ -162,33 +111,26 @@ class Lockout:
     """Locked while the vehicle is fast, and for a hold time after.
 
     The fitted altitude and the velocity input lock independently, since static ports mislead
-    the altitude near Mach 1 and an inertial velocity drifts. A lock by the inputs alone gives
-    way to a clear fall in the altitude that has lasted: an input stuck at a high speed must not
-    keep the parachute in. Nor does one lock that has been found wrong.
+    the altitude near Mach 1 and an inertial velocity drifts. An input that has been found wrong
+    does not lock.
     """
 
     def __init__(self, params: ApogeeParams) -> None:
         self._params = params
         self._hold_ns = round(params.lockout_hold * 1e9)
-        self._fall = Dwell(params.lockout_limit, counts_gaps=True)
         self.reset()
 
     def reset(self) -> None:
         """Unlock."""
         self._fit_until: int | None = None
         self._input_until: int | None = None
-        self._mach_until: int | None = None
-        self._has_fallen = False
-        self._fall.reset()
 
     def take_input(self, stamp_ns: int, velocity: SpeedInput, mach: float) -> None:
         """Take the velocity input and the Mach number that it makes; NaN is no value."""
         params = self._params
         if not velocity.is_believed:
-            self._input_until = self._mach_until = None
+            self._input_until = None
             return
-        if mach >= params.lockout_mach:
-            self._mach_until = stamp_ns + self._hold_ns
         is_fast = velocity.is_live(stamp_ns) and velocity.latest >= params.lockout_speed
         if is_fast or mach >= params.lockout_mach:
             self._input_until = stamp_ns + self._hold_ns
@@ -198,35 +140,18 @@ class Lockout:
         if velocity - _CLEAR * sigma >= self._params.lockout_speed:
             self._fit_until = stamp_ns + self._hold_ns
 
-    def is_mach(self, stamp_ns: int) -> bool:
-        """Return whether the Mach number locks."""
-        return self._mach_until is not None and stamp_ns < self._mach_until
-
-    def take_fall(self, stamp_ns: int, is_falling: bool) -> None:
-        """Take whether the altitude clearly falls."""
-        self._has_fallen = self._fall.update(stamp_ns, is_falling)
-
-    @property
-    def has_fallen(self) -> bool:
-        """Whether the altitude has clearly fallen for long enough to overrule the inputs."""
-        return self._has_fallen
-
     def is_locked(self, stamp_ns: int) -> bool:
         """Return whether detection is locked."""
-        if self._fit_until is not None and stamp_ns < self._fit_until:
-            return True
-        if self._input_until is None or stamp_ns >= self._input_until:
-            return False
-        return not self._has_fallen
+        return any(
+            until_ns is not None and stamp_ns < until_ns
+            for until_ns in (self._fit_until, self._input_until)
+        )
 
 
 _DRAG = 2e-3  # more than any vehicle without a parachute has [1/m]
 _PART, _OFF = 0.7, 10.0  # of the least physical speed, that a fit may be wrong by [m/s]
-_PUSH = 300.0  # largest acceleration by an engine [m/s^2]
 _SIGMAS = 3.0  # sigma
-_BEFORE_NS = 600_000_000  # that a motion must have lasted before the altitude stopped
 _SURE = 5.0  # one sigma of a speed that is known well [m/s]
-_STILL, _STRAIGHT = 12.0, 5.0  # speed [m/s] and acceleration [m/s^2] of what stands still
 _MOVING = 10.0  # clear speed of an altitude that moves again [m/s]
 _MOVING_TIME = 1.0  # for which it must [s]
 _OTHER_TIME = 2.5  # an impossible speed that lasts for longer is the true one [s]
@@ -261,10 +186,6 @@ class Standstill:
         self._moving.reset()
         self._other.reset()
 
-    def is_since(self, begun_ns: int) -> bool:
-        """Return whether the last trusted speed is older than a motion, or hardly younger."""
-        return self._stamp_ns is None or self._stamp_ns - begun_ns < _BEFORE_NS
-
     def is_over(self, stamp_ns: int) -> bool:
         """Return whether the longest coast from the last trusted speed has ended."""
         return self._since(stamp_ns) > self._speed / STANDARD_GRAVITY
@@ -284,38 +205,30 @@ class Standstill:
         """Return whether a speed is known better than by what drag and gravity can leave [m/s]."""
         return sigma < _SURE or velocity - _SIGMAS * sigma > self._least(stamp_ns)
 
-    def follow(
-        self, stamp_ns: int, fit: Parabola, brief: Parabola, now: float, fastest: float
-    ) -> None:
-        """Take a new altitude.
+    def follow(self, stamp_ns: int, velocity: float, sigma: float, fastest: float) -> None:
+        """Take the speed of the altitude.
 
         Parameters
         ----------
         stamp_ns : int
             [ns].
-        fit, brief : Parabola
-            Of the window and of its end.
-        now : float
-            The stamp in the time of both [s].
+        velocity, sigma : float
+            Of the fit [m/s].
         fastest : float
             Speed of a coast that is known, which ports that refill exceed [m/s]; infinity for none.
         """
-        velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         if self.is_found:
-            slowest = min(abs(velocity) - _SIGMAS * sigma, abs(brief.velocity(now)))
-            if self._moving.update(stamp_ns, slowest > _MOVING):
+            if self._moving.update(stamp_ns, abs(velocity) - _SIGMAS * sigma > _MOVING):
                 self.trust(stamp_ns, velocity, sigma)
             return
-        too_fast = velocity - _SIGMAS * sigma > min(self._most(stamp_ns), fastest + _OFF)
+        too_fast = velocity - _SIGMAS * sigma > fastest + _OFF
         self.is_odd = too_slow = self.is_too_slow(stamp_ns, velocity, sigma)
         if self._other.update(stamp_ns, too_slow or too_fast):
             self.trust(stamp_ns, velocity, sigma)
-        elif not (too_slow or too_fast):
-            if self.is_news(stamp_ns, velocity, sigma):
-                self.trust(stamp_ns, velocity, sigma)
         elif too_slow:
-            curvature = abs(brief.acceleration) - _SIGMAS * brief.acceleration_sigma
-            self.is_found = abs(brief.velocity(now)) < _STILL and curvature < _STRAIGHT
+            self.is_found = True
+        elif not too_fast and self.is_news(stamp_ns, velocity, sigma):
+            self.trust(stamp_ns, velocity, sigma)
 
     def _since(self, stamp_ns: int) -> float:
         """Return the time since the last trusted speed [s]."""
@@ -327,7 +240,3 @@ class Standstill:
         if speed <= 0.0 or time > speed / STANDARD_GRAVITY:
             return -math.inf
         return speed / (1.0 + _DRAG * speed * time) - STANDARD_GRAVITY * time
-
-    def _most(self, stamp_ns: int) -> float:
-        """Return the largest speed that an engine can have made [m/s]."""
-        return self._speed + _PUSH * self._since(stamp_ns) + _OFF

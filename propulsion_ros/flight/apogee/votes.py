@@ -15,7 +15,6 @@ _CLEAR = 3.0  # sigma that count as clear
 _CURVED = 4.0  # sigma of curvature that show a vehicle not yet seen to move in free fall
 _SPEED = 3.0  # upward, of an input that contradicts a fall [m/s]
 _FAST = 30.0  # upward, of a live inertial speed that contradicts even a lasting fall [m/s]
-_TRACKED = 1.5  # downward, that the filter must be sure of [m/s]
 
 
 @dataclass(slots=True)
@@ -42,8 +41,6 @@ class Evidence:
         Whether the vehicle has clearly been in motion.
     height : float
         That the flight has reached above its pad [m].
-    lost : float
-        Height lost since the peak [m].
     is_locked : bool
         Whether the vehicle is fast, or was just now.
     is_early : bool
@@ -68,7 +65,6 @@ class Evidence:
     falls: bool = False
     has_moved: bool = False
     height: float = 0.0
-    lost: float = 0.0
     is_locked: bool = False
     is_early: bool = False
     speed: float = math.nan
@@ -93,7 +89,7 @@ class Evidence:
             velocity < 0.0
             and velocity + significance * fit.velocity_sigma(self.now) < 0.0
             and seen.acceleration + curved * seen.acceleration_sigma < 0.0
-            and params.minimum_fall < -fit.acceleration < params.maximum_fall
+            and params.minimum_fall < -fit.acceleration
             and self.now - fit.vertex < self.length
         )
 
@@ -128,23 +124,13 @@ def _likely(e: Evidence) -> bool:
     return not e.speed > _SPEED and e.has_passed(0.5)
 
 
-def _contradicted(e: Evidence) -> bool:
-    return e.has_passed(_CLEAR)
-
-
 def _descends(e: Evidence) -> bool:
     return e.health == 'ok' and e.falls
 
 
-def _is_low(e: Evidence) -> bool:
-    if e.health != 'ok' or e.fit is None or e.lost <= e.params.drop:
-        return False
-    return e.fit.velocity(e.now) < 0.0
-
-
 def _is_tracked(e: Evidence) -> bool:
     is_free = e.is_high and not e.is_locked and not e.is_early and not e.climbs
-    return is_free and e.tracked + max(_CLEAR * e.tracked_sigma, _TRACKED) < 0.0
+    return is_free and e.tracked + _CLEAR * e.tracked_sigma < 0.0
 
 
 def _has_fallen(e: Evidence) -> bool:
@@ -164,9 +150,7 @@ VOTES: tuple[Vote, ...] = (
     Vote(_agreed, 0.0, 'fit'),
     Vote(_clear, 0.0, 'fit'),
     Vote(_likely, 0.05, 'fit'),
-    Vote(_contradicted, 0.4, 'fit'),
     Vote(_descends, 0.2, 'descent'),
-    Vote(_is_low, 0.5, 'drop'),
     Vote(_is_tracked, 0.3, 'track'),
     Vote(_has_fallen, 0.0, 'fall'),
     Vote(_velocity_falls, 0.5, 'velocity'),

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
-from propulsion_ros.flight.apogee.vetoes import InertialPair
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 _DENSITY_HEIGHT = 8000.0  # [m]
@@ -173,11 +172,3 @@ def test_a_deep_fall_shows_the_height_wherever_the_pad_was_measured():
     seen = time > begin - 15.0
     found, _ = _decide((time[seen], altitude[seen], *(part[seen] for part in inputs)))
     assert begin < found < begin + 10.0
-
-
-@pytest.mark.parametrize(('turn', 'coherent'), [(1.0, True), (-1.0, False), (0.0, False)])
-def test_two_inertial_inputs_confirm_each_other(turn, coherent):
-    pair = InertialPair()
-    for t in np.arange(0.0, 3.0, 0.05).tolist():
-        pair.add(round(t * 1e9), 200.0 - 10.0 * t, turn * -10.0)
-    assert pair.is_coherent is coherent

@@ -2,13 +2,9 @@
 """How apogee is voted: a vote is one entry of a list."""
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
-from propulsion_ros.flight.apogee.parabola import Parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
@@ -49,16 +45,3 @@ def test_a_vote_must_hold_for_its_time_and_the_first_of_the_list_counts():
 
 def test_without_votes_nothing_is_decided():
     assert not _feed(ApogeeDetector(ApogeeParams(), ())).detected
-
-
-FALL, RISE = (Parabola(0.0, 100.0, speed, 0.0, 0.0, 0.1, 1.0, 1.0, 1.0) for speed in (-20.0, 20.0))
-
-
-@pytest.mark.parametrize(('change', 'holds'), [
-    ({}, True), ({'lost': 24.0}, False), ({'fit': RISE}, False), ({'fit': None}, False),
-    ({'health': 'outliers'}, False),
-], ids=str)
-def test_height_that_was_lost_is_a_vote_under_a_sound_fit_that_falls(change, holds):
-    (drop,) = (vote for vote in VOTES if vote.reason == 'drop')
-    shown = Evidence(ApogeeParams(drop=25.0), fit=FALL, now=0.0, lost=26.0)
-    assert drop.holds(replace(shown, **change)) is holds
