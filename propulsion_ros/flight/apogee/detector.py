@@ -17,7 +17,6 @@ from propulsion_ros.flight.apogee.peak import Peak
 from propulsion_ros.flight.apogee.vetoes import LastingFall, Lockout, Standstill
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.timing.dwell import Dwell
 from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 __all__ = ['ApogeeDetector', 'ApogeeEstimate', 'ApogeeParams']
@@ -25,7 +24,7 @@ __all__ = ['ApogeeDetector', 'ApogeeEstimate', 'ApogeeParams']
 _ALTITUDE_RANGE = (-5e3, 1e6)  # what no pressure sensor reads is no altitude [m]
 _MINIMUM_POINTS = 5
 _MINIMUM_LENGTH = 0.25  # [s]
-_SHORT = 1.0  # a window shorter than this is helped by the velocity and acceleration inputs [s]
+_SHORT = 1.0  # a window shorter than this is helped by the acceleration input [s]
 _CLEAR = 3.0  # sigma that count as clear
 _CERTAIN = 5.0  # sigma that need no curvature
 _OLDER_BEFORE_JUMP = 3  # samples in a row that are older than the newest: the clock was set back
@@ -35,8 +34,6 @@ _FEWEST_MEDIANS = 4  # that show a coast
 _MEDIAN_NOISE = 1.0  # one sigma [m]
 _BRIEF = 0.8  # end of the window that shows a coast first [s]
 _COASTING = -0.5 * STANDARD_GRAVITY  # acceleration, at most, of a coast
-_THRUST = 2.0  # [m/s^2], acceleration, net of gravity, that ends a coast
-_THRUST_TIME = 0.3  # [s]
 _OTHER_MOTION_NS = 3_000_000_000  # what disagrees for longer than any dip is another motion
 _NEAR_APOGEE = 0.7  # time to go below which the fit knows the vertex better [s]
 _EARLY = 0.2  # beyond 3 sigma, by which an apogee must lie ahead to keep a vote back [s]
@@ -82,7 +79,6 @@ class ApogeeDetector:
         self._ballot = Ballot(votes)
         self._velocity = SpeedInput()
         self._acceleration = InputMean()
-        self._thrust = Dwell(_THRUST_TIME)
         self.reset()
 
     def reset(self) -> None:
@@ -95,7 +91,6 @@ class ApogeeDetector:
         self._coast.reset()
         self._fall.reset()
         self._standstill.reset()
-        self._thrust.reset()
         self._offset_ns = 0
         self._may_light = False
         self._altitude_ns: int | None = None
@@ -168,7 +163,6 @@ class ApogeeDetector:
         """Take a sample at a time that never jumps."""
         self._velocity.add(stamp_ns, velocity)
         self._acceleration.add(stamp_ns, acceleration)
-        self._follow_thrust(stamp_ns, acceleration)
         self._lockout.take_input(stamp_ns, self._velocity, mach)
         is_altitude = _ALTITUDE_RANGE[0] < altitude < _ALTITUDE_RANGE[1]
         speed = self._coast.velocity if self._coast.is_trusted else math.nan
@@ -224,13 +218,6 @@ class ApogeeDetector:
         """Return whether the altitude has contradicted the coast for longer than any dip."""
         since_ns = self._coast.disagreed_ns
         return since_ns is not None and stamp_ns - since_ns > _OTHER_MOTION_NS
-
-    def _follow_thrust(self, stamp_ns: int, acceleration: float) -> None:
-        """End the coast where the accelerometer shows thrust."""
-        if math.isfinite(acceleration):
-            is_pushed = acceleration > _THRUST and self._acceleration.is_live(stamp_ns)
-            if self._thrust.update(stamp_ns, is_pushed):
-                self._coast.reset()
 
     def _is_without(self, is_altitude: bool) -> bool:
         return self._tracker.is_held or not is_altitude
@@ -384,14 +371,10 @@ class ApogeeDetector:
             return
 
     def _informed(self, fit: Parabola) -> Parabola:
-        """Return the fit, helped by the other inputs while the window is short."""
-        if self._tracker.length < _SHORT:
-            params = self._params
-            if self._velocity.count and self._velocity.is_believed:
-                fit = fit.with_slope(self._velocity.mean, params.velocity_sigma)
-            if self._acceleration.count:
-                fit = fit.with_acceleration(self._acceleration.mean, params.acceleration_sigma)
-        return fit
+        """Return the fit, helped by the acceleration input while the window is short."""
+        if self._tracker.length >= _SHORT or not self._acceleration.count:
+            return fit
+        return fit.with_acceleration(self._acceleration.mean, self._params.acceleration_sigma)
 
     def _begin_coast_by_medians(self) -> None:
         """Begin to follow a coast that is seen in glimpses, too short for a fit each."""

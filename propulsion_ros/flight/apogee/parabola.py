@@ -102,27 +102,15 @@ class Parabola:
             self.mean_info * scale, self.slope_info * scale, self.curve_info * scale,
         )
 
-    def with_slope(self, slope: float, sigma: float) -> Parabola:
-        """Return the parabola after an independent measurement of its mean slope [m/s]."""
-        value, info = _combine(self.slope, self.slope_info, slope, sigma)
-        return Parabola(
-            self.centre, self.mean, value, self.curve, self.skew, self.spread,
-            self.mean_info, info, self.curve_info,
-        )
-
     def with_acceleration(self, acceleration: float, sigma: float) -> Parabola:
         """Return the parabola after an independent measurement of its acceleration [m/s^2]."""
-        value, info = _combine(self.curve, self.curve_info, 0.5 * acceleration, 0.5 * sigma)
+        added = 4.0 / (sigma * sigma)
+        info = self.curve_info + added
+        curve = (self.curve * self.curve_info + 0.5 * acceleration * added) / info
         return Parabola(
-            self.centre, self.mean, self.slope, value, self.skew, self.spread,
+            self.centre, self.mean, self.slope, curve, self.skew, self.spread,
             self.mean_info, self.slope_info, info,
         )
-
-
-def _combine(value: float, info: float, other: float, sigma: float) -> tuple[float, float]:
-    other_info = 1.0 / (sigma * sigma)
-    total = info + other_info
-    return (value * info + other * other_info) / total, total
 
 
 def fit_parabola(

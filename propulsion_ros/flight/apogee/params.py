@@ -45,9 +45,6 @@ class ApogeeParams:
     noise: float = quantity(
         0.5, 'm', above=0.0, doc='altitude noise assumed before the scatter is known, one sigma'
     )
-    velocity_sigma: float = quantity(
-        2.0, 'm/s', above=0.0, doc='one sigma of the velocity input, used while the window is short'
-    )
     acceleration_sigma: float = quantity(
         2.0, 'm/s^2', above=0.0,
         doc='one sigma of the acceleration input, used while the window is short'
