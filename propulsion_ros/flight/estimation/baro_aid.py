@@ -277,11 +277,6 @@ class BaroAid:
         self._reference.set(altitude)
         self.pad_altitude = altitude
 
-    @property
-    def is_refusing(self) -> bool:
-        """Whether the latest pressure contradicted the estimate."""
-        return self._judge.is_refusing
-
     def check(self, stamp_ns: int, pascal: float) -> Status:
         """Return whether a pressure may be fused."""
         if math.isfinite(pascal) and not PRESSURE_RANGE[0] < pascal < PRESSURE_RANGE[1]:

@@ -110,7 +110,6 @@ _GUESS_STEP = 0.1  # [s]
 _WILDEST = 1e8  # no barometer knows so little, a larger variance means nothing [Pa^2]
 _TIDY_STEPS = 16
 _DOUBT_NS = 2_000_000_000
-_LEAPS_APART_NS = 2_000_000_000  # leaps closer together than this are one
 _LEAP_NS = 500_000_000  # that a leap of the stamps is taken to last: known by as much
 # Without inertial sensor: acceleration upward, and what of it is unknown, one sigma over half a
 # second [m/s^2].
@@ -174,11 +173,10 @@ class Estimator:
         self._filter.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)
         self._now_ns: int | None = None
         self._offset_ns = 0
-        self._leapt_ns: int | None = None
         self._rate: Vector | None = None
         self._force: Vector = (0.0, 0.0, 0.0)
         self._since_tidy = 0
-        self._imu_froze = self._is_armed = False
+        self._is_armed = False
         self.stage = Stage.PAD
 
     def set_stage(self, stage: Stage, *, is_armed: bool = False) -> None:
@@ -271,21 +269,14 @@ class Estimator:
             # The others have moved the filter on while this one was lost.
             self._imu.refuse(Status.LATE)
             return
-        if self._is_imu_frozen(clock_ns):
+        if self.stage.is_flying and self._imu.is_held(clock_ns):
+            # On the ground values that repeat may be right.
             self._imu.refuse(Status.FROZEN)
             return
         self._imu.use(clock_ns)
         self._take(
             clock_ns, self._mounting.to_body(values[:3]), self._mounting.to_body(values[3:])
         )
-
-    def _is_imu_frozen(self, stamp_ns: int) -> bool:
-        """Return whether values repeat that must change; on the ground they need not."""
-        if not self._imu.is_held(stamp_ns):
-            self._imu_froze = False
-        elif self.stage.is_flying or self._baro.is_refusing:
-            self._imu_froze = True
-        return self._imu_froze
 
     def _take(self, stamp_ns: int, rate: Vector, force: Vector) -> None:
         if self._now_ns is None:
@@ -311,8 +302,7 @@ class Estimator:
         self._rate, self._force = rate, force
         if self.stage not in (Stage.BOOST, Stage.COAST):
             self._pad.update(
-                stamp_ns, rate, force, self._magnetic.direction, self.stage,
-                may_correct=not self._baro.is_refusing,
+                stamp_ns, rate, force, self._magnetic.direction, self.stage
             )
 
     def pressure(self, stamp_ns: int, pascal: float, variance: float = 0.0) -> None:
@@ -387,13 +377,8 @@ class Estimator:
     def _leap_to(self, stamp_ns: int) -> None:
         """Go on from another time: what is known stays, less certain by a time that is unknown."""
         now_ns = self._now_ns if self._now_ns is not None else stamp_ns - self._offset_ns
-        # Stamps that leap to and fro, as of two clocks, take no time again.
-        is_again = self._leapt_ns is not None and now_ns - self._leapt_ns < _LEAPS_APART_NS
-        passed_ns = 0 if is_again else _LEAP_NS
-        self._guess_until(now_ns + passed_ns)
-        for axis, speed in enumerate(self._filter.velocity):
-            self._filter.inflate(POSITION + axis, (speed * passed_ns * 1e-9) ** 2)
-        self._now_ns = self._leapt_ns = now_ns + passed_ns
+        self._guess_until(now_ns + _LEAP_NS)
+        self._now_ns = now_ns + _LEAP_NS
         self._offset_ns = stamp_ns - self._now_ns
         self._rate = None
 

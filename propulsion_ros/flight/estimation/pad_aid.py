@@ -88,8 +88,7 @@ class PadAid:
         self._count = 0
 
     def update(
-        self, stamp_ns: int, rate: Vector, force: Vector, field: Vector | None, stage: Stage,
-        *, may_correct: bool,
+        self, stamp_ns: int, rate: Vector, force: Vector, field: Vector | None, stage: Stage
     ) -> None:
         """Take one inertial sample on the ground or under a parachute.
 
@@ -103,8 +102,6 @@ class PadAid:
             Direction of the magnetic field in body axes, where there is one.
         stage : Stage
             PAD, DESCENT or LANDED.
-        may_correct : bool
-            Whether nothing contradicts that the vehicle rests.
         """
         if self._since_ns is None or stamp_ns - self._since_ns > 10 * self._alignment_ns:
             self._begin(stamp_ns)
@@ -131,7 +128,7 @@ class PadAid:
             if hangs and self.is_aligned:
                 self._make_level(mean, _SWING**2)
             return
-        if not self.is_at_rest or not may_correct:
+        if not self.is_at_rest:
             return
         if self.is_aligned and self._has_drifted() and stage is Stage.PAD:
             # At rest by every sensor, and yet in motion: the attitude is wrong.
