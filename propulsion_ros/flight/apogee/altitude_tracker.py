@@ -188,11 +188,6 @@ class AltitudeTracker:
         self.length = 0.0
 
     @property
-    def count(self) -> int:
-        """Number of points in the window."""
-        return len(self._points)
-
-    @property
     def varies(self) -> bool:
         """Whether the window holds at least five different successive values."""
         fresh = self._fresh
@@ -314,7 +309,7 @@ class AltitudeTracker:
             self._fit_robust(now)
             return
         residual, square_sum = self._fit_plain()
-        if self.count > _MINIMUM_POINTS and has_outliers(residual, square_sum):
+        if len(self._points) > _MINIMUM_POINTS and has_outliers(residual, square_sum):
             self._fit_robust(now)
 
     def _fit_plain(self) -> tuple[FloatArray, float]:

@@ -6,7 +6,7 @@ import functools
 import math
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate, Detector
-from propulsion_ros.flight.apogee.inputs import InputMean
+from propulsion_ros.flight.apogee.inputs import LiveInput
 from propulsion_ros.flight.belief.belief import Reckoned
 from propulsion_ros.flight.belief.departure import DROP, FALL
 from propulsion_ros.flight.events.variables import NAN, Sample, sane
@@ -199,7 +199,7 @@ class MachMeter:
 
     def reset(self) -> None:
         """Forget the flight."""
-        self._speed = InputMean()
+        self._speed = LiveInput()
 
     def update(self, sample: Sample) -> float:
         """Take a sample and return its Mach number, NaN where no velocity is known or alive."""

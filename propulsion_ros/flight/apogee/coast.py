@@ -9,13 +9,11 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 _DRAG, _DRAG_SIGMA = 3e-4, 4e-4  # prior of the drag over the square of the speed [1/m]
 _LARGEST_DRAG = 1e-2  # [1/m]
-_DENSITY_HEIGHT = 9000.0  # over which the density of the air falls to 1 / e [m]
 _ACCELERATION_NOISE = 0.4  # of what drag and gravity do not explain [m^2/s^3]
 _DRAG_NOISE = 0.1  # relative change of the drag in 1 s, one sigma
 _LONGEST_GAP = 30.0  # over which nothing is predicted [s]
 _LONGEST_STEP = 0.25  # of the prediction [s]
 _TAILS = 4.0  # degrees of freedom of the noise: Student's t has heavy tails
-_LEAST = 4  # samples that must have agreed
 _GATE = 16.0  # squared innovation over its variance beyond which a sample disagrees
 _FARTHEST = 400.0  # and beyond which it is not used
 _MEMORY = 0.7  # over which the share of samples that agree is averaged [s]
@@ -72,7 +70,6 @@ class CoastFilter:
         self.agreement = 0.0
         self.altitude = self.velocity = self.drag = math.nan
         self._now_ns = 0
-        self._count = 0
         self._foresight: Foresight | None = None
 
     def begin(self, stamp_ns: int, altitude: float, velocity: float, sigma: float) -> None:
@@ -91,8 +88,8 @@ class CoastFilter:
 
     @property
     def standing(self) -> float:
-        """Time from its beginning to the last sample that agreed [s]; 0 for too few samples."""
-        if self.begun_ns is None or self.agreed_ns is None or self._count < _LEAST:
+        """Time from its beginning to the last sample that agreed [s]."""
+        if self.begun_ns is None or self.agreed_ns is None:
             return 0.0
         return (self.agreed_ns - self.begun_ns) * 1e-9
 
@@ -142,7 +139,6 @@ class CoastFilter:
         if square < _FARTHEST:
             self._correct(innovation, variance * (_TAILS + square) / (_TAILS + 1.0))
         if agrees:
-            self._count += 1
             self.agreed_ns, self.disagreed_ns = stamp_ns, None
             self._foresight = None
         elif self.disagreed_ns is None:
@@ -168,7 +164,6 @@ class CoastFilter:
         pull = -STANDARD_GRAVITY - k * v * abs(v)
         self.altitude += (v + 0.5 * pull * dt) * dt
         self.velocity = v + pull * dt
-        self.drag = min(k * max(1.0 - v * dt / _DENSITY_HEIGHT, 0.1), _LARGEST_DRAG)
         # Transition of the errors: h' = h + dt v, v' = a v + b k.
         a, b = 1.0 - 2.0 * k * abs(v) * dt, -v * abs(v) * dt
         hh, hv, hk, vv, vk, kk = self._hh, self._hv, self._hk, self._vv, self._vk, self._kk

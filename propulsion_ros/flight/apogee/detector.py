@@ -10,7 +10,7 @@ import numpy as np
 from propulsion_ros.flight.apogee.altitude_tracker import AltitudeTracker
 from propulsion_ros.flight.apogee.coast import CoastFilter
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
-from propulsion_ros.flight.apogee.inputs import InputMean, SpeedInput
+from propulsion_ros.flight.apogee.inputs import SpeedInput
 from propulsion_ros.flight.apogee.parabola import Parabola, fit_parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.apogee.peak import Peak
@@ -22,7 +22,6 @@ from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 __all__ = ['ApogeeDetector', 'ApogeeEstimate', 'ApogeeParams']
 
 _ALTITUDE_RANGE = (-5e3, 1e6)  # what no pressure sensor reads is no altitude [m]
-_MINIMUM_POINTS = 5
 _MINIMUM_LENGTH = 0.25  # [s]
 _SHORT = 1.0  # a window shorter than this is helped by the acceleration input [s]
 _CLEAR = 3.0  # sigma that count as clear
@@ -43,6 +42,7 @@ _LEAST_WAIT = 1.0  # after a foreseen apogee [s]
 _INTERVALS = 2.5  # a slow sensor is lost after so many of its intervals
 _SURE = 5.0  # largest sigma of the altitude's speed that judges the velocity input [m/s]
 _LASTING_FALL = 3.0  # that overrules every veto [s]
+_NOWHERE = None, math.nan, math.nan
 _DEEP = 150.0  # least fall below the peak that shows a height, wherever the pad is [m]
 
 
@@ -78,7 +78,6 @@ class ApogeeDetector:
         self._standstill = Standstill()
         self._ballot = Ballot(votes)
         self._velocity = SpeedInput()
-        self._acceleration = InputMean()
         self.reset()
 
     def reset(self) -> None:
@@ -98,9 +97,7 @@ class ApogeeDetector:
         self._detected_ns: int | None = None
         self._reason = ''
         self._foreseen: tuple[int, float, float] | None = None
-        self._apogee_ns: int | None = None
-        self._apogee_altitude = math.nan
-        self._sigma = math.nan
+        self._apogee: tuple[int | None, float, float] = _NOWHERE
 
     def withdraw(self) -> None:
         """Undo the detection, keeping what is known of the flight; it must be voted anew."""
@@ -162,7 +159,8 @@ class ApogeeDetector:
     ) -> None:
         """Take a sample at a time that never jumps."""
         self._velocity.add(stamp_ns, velocity)
-        self._acceleration.add(stamp_ns, acceleration)
+        if math.isfinite(acceleration):
+            self._acceleration = acceleration
         self._lockout.take_input(stamp_ns, self._velocity, mach)
         is_altitude = _ALTITUDE_RANGE[0] < altitude < _ALTITUDE_RANGE[1]
         speed = self._coast.velocity if self._coast.is_trusted else math.nan
@@ -182,7 +180,7 @@ class ApogeeDetector:
         """Empty the window, keeping what is known of the flight."""
         self._tracker.restart()
         self._velocity.restart()
-        self._acceleration.restart()
+        self._acceleration = math.nan
         self._fit: Parabola | None = None
         self._ballot.reset()
         self._health = 'filling'
@@ -247,7 +245,7 @@ class ApogeeDetector:
             self._health = 'ok'
             return
         evidence = self._known(stamp_ns)
-        if self._tracker.count < _MINIMUM_POINTS or self._tracker.length < _MINIMUM_LENGTH:
+        if self._tracker.length < _MINIMUM_LENGTH:
             self._health = 'filling'
         else:
             self._peak.follow(
@@ -322,9 +320,7 @@ class ApogeeDetector:
     def _distrust_altitude(self) -> None:
         """Keep of the prediction only what the coast foresaw before the altitude stopped."""
         self._foreseen = self._coast.foresight if self._coast.is_trusted else None
-        self._apogee_ns, self._apogee_altitude, self._sigma = (
-            (None, math.nan, math.nan) if self._foreseen is None else self._foreseen
-        )
+        self._apogee = self._foreseen or _NOWHERE
 
     def _compare_input(self, stamp_ns: int, velocity: float, sigma: float) -> None:
         """Compare the velocity input with the coast, or with a fit, which lags behind an engine."""
@@ -372,9 +368,9 @@ class ApogeeDetector:
 
     def _informed(self, fit: Parabola) -> Parabola:
         """Return the fit, helped by the acceleration input while the window is short."""
-        if self._tracker.length >= _SHORT or not self._acceleration.count:
+        if self._tracker.length >= _SHORT or math.isnan(self._acceleration):
             return fit
-        return fit.with_acceleration(self._acceleration.mean, self._params.acceleration_sigma)
+        return fit.with_acceleration(self._acceleration, self._params.acceleration_sigma)
 
     def _begin_coast_by_medians(self) -> None:
         """Begin to follow a coast that is seen in glimpses, too short for a fit each."""
@@ -399,20 +395,19 @@ class ApogeeDetector:
         """Keep the apogee that the coast foresees, or the vertex of a fit near it."""
         foreseen = self._coast.foresight if self._coast.agrees else None
         if foreseen is not None and foreseen.apogee_ns - stamp_ns > _NEAR_APOGEE * 1e9:
-            self._apogee_ns, self._apogee_altitude, self._sigma = self._foreseen = foreseen
+            self._apogee = self._foreseen = foreseen
             return
         if self._coast.begun_ns is None and fit.velocity(now) > self._params.lockout_speed:
             # What pulls now may not pull on the way: nothing is foreseen of a burn.
-            self._apogee_ns, self._apogee_altitude, self._sigma = None, math.nan, math.nan
+            self._apogee = _NOWHERE
             return
         if fit.acceleration + _CLEAR * fit.acceleration_sigma >= 0.0 or not self._tracker.agrees:
             return
         vertex = fit.vertex
-        self._apogee_ns = self._tracker.stamp(vertex)
-        self._apogee_altitude = fit.altitude(vertex)
-        self._sigma = fit.velocity_sigma(vertex) / -fit.acceleration
+        sigma = fit.velocity_sigma(vertex) / -fit.acceleration
+        self._apogee = found = self._tracker.stamp(vertex), fit.altitude(vertex), sigma
         if vertex > now and self._tracker.length >= _SHORT:
-            self._foreseen = (self._apogee_ns, self._apogee_altitude, self._sigma)
+            self._foreseen = found
 
     def _is_falling(self, fit: Parabola, velocity: float, sigma: float) -> bool:
         """Return whether the descent is certain, by the velocity now or over the window."""
@@ -446,9 +441,9 @@ class ApogeeDetector:
             self._peak.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
         evidence = self._known(stamp_ns)
         evidence.tracked = math.nan
-        foreseen: tuple[int, float, float] | None = coast.foresight if coast.agrees else None
-        if self._standstill.is_found:
-            foreseen = self._foreseen
+        foreseen = self._foreseen if self._standstill.is_found else None
+        if coast.agrees and not self._standstill.is_found:
+            foreseen = coast.foresight
         if foreseen is not None and not self._may_light:
             apogee_ns, _, sigma = foreseen
             evidence.overdue = (stamp_ns - apogee_ns) * 1e-9 - max(_LEAST_WAIT, 3.0 * sigma)
@@ -464,28 +459,28 @@ class ApogeeDetector:
         # Without a vertex of its own a descent takes the last one that was foreseen.
         foreseen = self._coast.foresight if self._coast.is_trusted else self._foreseen
         if foreseen is not None and foreseen[0] <= stamp_ns:
-            self._apogee_ns, self._apogee_altitude, self._sigma = foreseen
+            self._apogee = foreseen
+        elif self._peak.stamp_ns is not None:
+            self._apogee = self._peak.stamp_ns, self._peak.altitude, math.nan
         else:
-            self._apogee_ns, self._apogee_altitude = self._peak.stamp_ns, self._peak.altitude
-            self._sigma = math.nan
-            if self._apogee_ns is None:
-                self._apogee_altitude = self._fall.peak  # of samples too few for any fit
+            self._apogee = None, self._fall.peak, math.nan  # of samples too few for any fit
 
     def _estimate(self, stamp_ns: int, health: str) -> ApogeeEstimate:
         """Return what is known now, in stamps again."""
         offset_ns, detected = self._offset_ns, self._detected_ns is not None
         detected_ns = None if self._detected_ns is None else self._detected_ns + offset_ns
-        apogee_ns = None if self._apogee_ns is None else self._apogee_ns + offset_ns
+        apogee_ns, apogee_altitude, sigma = self._apogee
+        estimate = ApogeeEstimate(
+            stamp_ns + offset_ns, detected, detected_ns,
+            None if apogee_ns is None else apogee_ns + offset_ns, apogee_altitude, sigma,
+            reason=self._reason, health=health,
+        )
         fit = self._fit
         if fit is None or self._age(stamp_ns) > self._params.window:
-            return ApogeeEstimate(
-                stamp_ns + offset_ns, detected, detected_ns, apogee_ns, self._apogee_altitude,
-                self._sigma, reason=self._reason, health=health,
-            )
+            return estimate
         now = self._tracker.seconds(stamp_ns)
         altitude, velocity = fit.altitude(now), fit.velocity(now)
-        return ApogeeEstimate(
-            stamp_ns + offset_ns, detected, detected_ns, apogee_ns, self._apogee_altitude,
-            self._sigma, altitude, velocity, fit.acceleration,
-            (altitude, velocity, fit.curve), self._reason, health,
+        return estimate._replace(
+            altitude=altitude, velocity=velocity, acceleration=fit.acceleration,
+            coefficients=(altitude, velocity, fit.curve),
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs beside the altitude: their means, whether they live, and which speed is believed."""
+"""The velocity input beside the altitude: whether it lives, and whether it is believed."""
 from __future__ import annotations
 
 import math
@@ -18,8 +18,8 @@ _LATE = 3.0  # by which the longest coast must be over, for an engine too weak f
 _ALIVE_NS = 1_500_000_000  # a value that has not changed for longer is not believed
 
 
-class InputMean:
-    """Mean of an input since a restart; a value that does not change is not alive."""
+class LiveInput:
+    """The latest value of an input; one that does not change is not alive."""
 
     def __init__(self) -> None:
         self.latest = math.nan
@@ -27,15 +27,8 @@ class InputMean:
         self.restart()
 
     def restart(self) -> None:
-        """Begin a new mean."""
-        self.count = 0
-        self._sum = 0.0
+        """Forget since when the value has not changed."""
         self._held.reset()
-
-    @property
-    def mean(self) -> float:
-        """Mean since the restart; meaningless where `count` is 0."""
-        return self._sum / max(self.count, 1)
 
     def add(self, stamp_ns: int, value: float) -> None:
         """Take a value; NaN and infinity are no value."""
@@ -43,15 +36,13 @@ class InputMean:
             return
         self._held.repeats(stamp_ns, value)
         self.latest = value
-        self.count += 1
-        self._sum += value
 
     def is_live(self, stamp_ns: int) -> bool:
         """Return whether the value has changed lately."""
         return self._held.is_alive(stamp_ns)
 
 
-class SpeedInput(InputMean):
+class SpeedInput(LiveInput):
     """A velocity input that is compared with the speed of the altitude.
 
     A difference that lasts longer than any error of static ports is an error of the input, which

@@ -225,19 +225,6 @@ class Estimator:
         }
 
     @property
-    def stray_count(self) -> int:
-        """How many messages were of another time."""
-        return self._clock.counts[Arrival.STRAY]
-
-    @property
-    def surprises(self) -> dict[str, float]:
-        """Normalised innovation squared of the latest pressure, field, and height of the fix."""
-        return {
-            'pressure': self._baro.surprise, 'magnetic_field': self._magnetic.surprise,
-            'fix': self._gnss.surprise,
-        }
-
-    @property
     def _monitors(self) -> dict[str, SensorMonitor]:
         return {
             'imu': self._imu, 'pressure': self._baro.monitor,

@@ -48,8 +48,6 @@ class GnssAid:
     ----------
     monitor : SensorMonitor
         Health of the receiver.
-    surprise : float
-        Normalised innovation squared of the latest height or, without one, place; NaN before.
     """
 
     def __init__(self, params: EstimatorParams, filter_: ErrorStateFilter) -> None:
@@ -67,7 +65,6 @@ class GnssAid:
         self._offset = (0.0, 0.0, 0.0)
         self._refused.reset()
         self._held.reset()
-        self.surprise = math.nan
 
     def _forget(self) -> None:
         """Forget where the pad is."""
@@ -151,8 +148,7 @@ class GnssAid:
         rows = self._rows(float(now[2]))[part]
         residual = measured - now[part]
         total = rows @ state.covariance @ rows.T + noise
-        self.surprise = float(residual @ np.linalg.solve(total, residual))
-        if not self.surprise <= self._params.gate**2:
+        if not residual @ np.linalg.solve(total, residual) <= self._params.gate**2:
             return False
         whitener = np.linalg.inv(np.linalg.cholesky(noise))
         for weights in whitener:

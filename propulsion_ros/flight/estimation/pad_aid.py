@@ -289,8 +289,6 @@ class MagneticAid:
         Health of the magnetometer.
     direction : tuple of float or None
         Mean direction in body axes on the pad, None before the first field.
-    surprise : float
-        Normalised innovation squared of the latest field, NaN before.
     """
 
     def __init__(self, params: EstimatorParams, filter_: ErrorStateFilter) -> None:
@@ -316,7 +314,6 @@ class MagneticAid:
         self._strength = math.nan
         self._fields = 0
         self._level = self._up = 0.0
-        self.surprise = math.nan
 
     def check(self, stamp_ns: int, tesla: tuple[float, ...]) -> Status:
         """Return whether a field may be fused."""
@@ -375,8 +372,7 @@ class MagneticAid:
         self._row[ATTITUDE:ATTITUDE + 3] = self._up * sine, self._up * cosine, -self._level
         variance = self._params.magnetometer_noise**2
         across = east * cosine - north * sine
-        self.surprise = self._filter.correct(self._row, -across, variance, self._gate)
-        if self.surprise > self._gate:
+        if self._filter.correct(self._row, -across, variance, self._gate) > self._gate:
             self.monitor.refuse(Status.INNOVATION)
             return
         self._fused_ns = stamp_ns

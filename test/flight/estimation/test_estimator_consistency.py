@@ -105,7 +105,7 @@ def runs():
                 result[:, epochs[i], run] = (
                     error @ np.linalg.solve(covariance, error),
                     error[pair] @ np.linalg.solve(covariance[np.ix_(pair, pair)], error[pair]),
-                    estimator.surprises['pressure'],
+                    estimator._baro.surprise,
                 )
     return result
 
