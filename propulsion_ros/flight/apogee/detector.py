@@ -319,7 +319,10 @@ class ApogeeDetector:
 
     def _distrust_altitude(self) -> None:
         """Keep of the prediction only what the coast foresaw before the altitude stopped."""
-        self._foreseen = self._coast.foresight if self._coast.is_trusted else None
+        coast = self._coast
+        if coast.begun_ns is not None and self._standstill.is_since(coast.begun_ns):
+            coast.reset()
+        self._foreseen = coast.foresight if coast.is_trusted else None
         self._apogee = self._foreseen or _NOWHERE
 
     def _compare_input(self, stamp_ns: int, velocity: float, sigma: float) -> None:

@@ -151,6 +151,7 @@ class Lockout:
 _DRAG = 2e-3  # more than any vehicle without a parachute has [1/m]
 _PART, _OFF = 0.7, 10.0  # of the least physical speed, that a fit may be wrong by [m/s]
 _SIGMAS = 3.0  # sigma
+_BEFORE_NS = 600_000_000  # that a motion must have lasted before the altitude stopped
 _SURE = 5.0  # one sigma of a speed that is known well [m/s]
 _MOVING = 10.0  # clear speed of an altitude that moves again [m/s]
 _MOVING_TIME = 1.0  # for which it must [s]
@@ -185,6 +186,10 @@ class Standstill:
         self._speed = 0.0
         self._moving.reset()
         self._other.reset()
+
+    def is_since(self, begun_ns: int) -> bool:
+        """Return whether the last trusted speed is older than a motion, or hardly younger."""
+        return self._stamp_ns is None or self._stamp_ns - begun_ns < _BEFORE_NS
 
     def is_over(self, stamp_ns: int) -> bool:
         """Return whether the longest coast from the last trusted speed has ended."""
