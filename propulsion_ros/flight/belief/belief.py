@@ -95,6 +95,27 @@ def _drag(height: FloatArray, speed: FloatArray) -> FloatArray:
     return np.asarray(_DRAG * speed * np.minimum(np.abs(speed), _DRAG_SPEED) * air)
 
 
+def _moments(weight: FloatArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Return weights with weighted means and mean squares (n, 13), which add up where they merge.
+
+    ``mean`` is (n, 3) and ``covariance`` is (n, 3, 3), as of `_parted`.
+    """
+    moments = np.empty((len(weight), 13))
+    moments[:, 0], moments[:, 1:4] = 1.0, mean
+    squares = moments[:, 4:].reshape(-1, 3, 3)
+    np.add(covariance, mean[:, :, None] * mean[:, None, :], out=squares)
+    moments *= weight[:, None]
+    return moments
+
+
+def _parted(moments: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return weights, means and covariances of such moments."""
+    weight = moments[:, 0]
+    each = moments[:, 1:] / (weight + 1e-300)[:, None]
+    mean = each[:, :3]
+    return weight, mean, each[:, 3:].reshape(-1, 3, 3) - mean[:, :, None] * mean[:, None, :]
+
+
 class Reckoned(NamedTuple):
     """Height [m], upward speed and one sigma of it [m/s], by the force alone."""
 
@@ -271,26 +292,15 @@ class Belief:
             leaving += heals * self._heals_height.total
         stays = np.exp(-leaving * dt)
         # Moments about a common height, or the squares would lose their digits.
-        moments = np.empty((len(stays), 13))
-        state = moments[:, 1:4]
-        moments[:, 0], state[:] = 1.0, self._state
-        state[:, 0] -= top
-        np.add(
-            self._covariance, state[:, :, None] * state[:, None, :],
-            out=moments[:, 4:].reshape(-1, 3, 3),
-        )
-        leaves = ((1.0 - stays) / leaving * self._shares)[:, None] * moments
-        total = (stays * self._shares)[:, None] * moments + self._health.into @ leaves
+        self._state[:, 0] -= top
+        moments = _moments(self._shares, self._state, self._covariance)
+        leaves = ((1.0 - stays) / leaving)[:, None] * moments
+        total = stays[:, None] * moments + self._health.into @ leaves
         arrives = modes.into @ leaves + self._lands.into @ (lands[:, None] * leaves)
         total += self._entered(arrives, top)
         if may_heal:
             total += self._healed(self._heals_height.into @ (heals[:, None] * leaves), top)
-        weight = total[:, 0] + 1e-300
-        mean = total[:, 1:4] / weight[:, None]
-        self._covariance = (
-            (total[:, 4:] / weight[:, None]).reshape(-1, 3, 3) - mean[:, :, None] * mean[:, None, :]
-        )
-        self._state = mean
+        weight, self._state, self._covariance = _parted(total)
         self._state[:, 0] += top
         self._bound()
         self._shares = np.maximum(weight / weight.sum(), _LEAST)
@@ -324,54 +334,38 @@ class Belief:
 
     def _entered(self, moments: FloatArray, top: float) -> FloatArray:
         """Return the moments of what enters a mode: it has the acceleration of that mode."""
-        weight, height = moments[:, 0], moments[:, 1]
+        weight, mean, covariance = _parted(moments)
         fixed = self._is_entered_at_speed
-        speed = np.where(fixed, 0.0, moments[:, 2])
-        mean_height, mean_speed = height / (weight + 1e-300), speed / (weight + 1e-300)
-        drag = _drag(mean_height + top, mean_speed) * self._coast
-        push = self._entry_push - drag
-        push_square = push**2 + self._entry_spread**2 + (_DRAG_SPREAD * drag) ** 2
         # Where no force is felt its speed is so uncertain that it need not jump.
         jump = np.where(self._is_felt(), self._entry_jump, 0.0)
-        square = np.where(fixed, self._entry_speed, jump) ** 2 * weight
-        speed_square = square + np.where(fixed, 0.0, moments[:, 8])
-        height_speed = np.where(fixed, 0.0, moments[:, 5])
-        entered: FloatArray = np.array((
-            weight, height, speed, push * weight,
-            moments[:, 4], height_speed, push * height,
-            height_speed, speed_square, push * speed,
-            push * height, push * speed, weight * push_square,
-        )).T
-        return entered
+        mean[fixed, 1] = covariance[fixed, 1, :] = covariance[fixed, :, 1] = 0.0
+        covariance[:, 1, 1] += np.where(fixed, self._entry_speed, jump) ** 2
+        drag = _drag(mean[:, 0] + top, mean[:, 1]) * self._coast
+        mean[:, 2] = self._entry_push - drag
+        covariance[:, 2, :] = covariance[:, :, 2] = 0.0
+        covariance[:, 2, 2] = self._entry_spread**2 + (_DRAG_SPREAD * drag) ** 2
+        return _moments(weight, mean, covariance)
 
     def _healed(self, moments: FloatArray, top: float) -> FloatArray:
         """Return the moments of what healed: height, and speed in the air, are the track's.
 
         What is held has moved by its own speed since the last reading, not as a rocket might have.
         """
-        weight, acceleration = moments[:, 0], moments[:, 3]
+        weight, mean, covariance = _parted(moments)
         track, spread, flies = self._track, self._track.covariance, ~self._is_held
-        known = moments[:, 2] / (weight + 1e-300)
-        variance = np.maximum(moments[:, 8] / (weight + 1e-300) - known**2, _FLOOR[1])
+        (shown, unknown), age = track.shown, track.age
+        variance = np.maximum(covariance[:, 1, 1], _FLOOR[1])
         gain = np.where(flies, variance / (variance + spread[1, 1]), 0.0)
-        mean = known + gain * (track.state[1] - known)
-        height = np.where(flies, track.state[0], track.shown[0] + known * track.age) - top
-        unknown = np.where(flies, spread[0, 0], track.shown[1] + variance * track.age**2)
-        mean_speed = mean * weight
-        height_speed = (
-            height * mean + np.where(flies, gain * spread[0, 1], variance * track.age)
-        ) * weight
-        speed_square = (mean**2 + (1.0 - gain) * variance) * weight
-        speed_push = np.where(flies, mean * acceleration, moments[:, 9])
-        off = moments[:, 9] - known * acceleration
-        height_push = height * acceleration + np.where(flies, 0.0, track.age * off)
-        healed: FloatArray = np.array((
-            weight, height * weight, mean_speed, acceleration,
-            (height**2 + unknown) * weight, height_speed, height_push,
-            height_speed, speed_square, speed_push,
-            height_push, speed_push, moments[:, 12],
-        )).T
-        return healed
+        mean[:, 0] = np.where(flies, track.state[0], shown + mean[:, 1] * age) - top
+        mean[:, 1] += gain * (track.state[1] - mean[:, 1])
+        pushed = np.where(flies, 0.0, covariance[:, 1, 2])
+        moved = np.where(flies, gain * spread[0, 1], variance * age)
+        covariance[:, 0, 0] = np.where(flies, spread[0, 0], unknown + variance * age**2)
+        covariance[:, 0, 1] = covariance[:, 1, 0] = moved
+        covariance[:, 0, 2] = covariance[:, 2, 0] = age * pushed
+        covariance[:, 1, 1] = (1.0 - gain) * variance
+        covariance[:, 1, 2] = covariance[:, 2, 1] = pushed
+        return _moments(weight, mean, covariance)
 
     def _move(self, dt: float) -> None:
         """Let each hypothesis move on by itself (Ornstein-Uhlenbeck speed and acceleration)."""
