@@ -50,8 +50,11 @@ from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.names import as_word, is_name
 from propulsion_ros.timing.stamped_inputs import Ordering
 
-_FAR, _ODD, _MOST = 10.0, 4.0, 1e9
-"""How many times its limit a command is in another unit, what is done of it, and any number."""
+_FAR = {'effort': (10.0, ' N', 'in N'), 'velocity': (4.0, ' rad/s', 'in rad/s'),
+        'position': (10.0, '', 'a throttle of 0 to 1')}
+"""How many times its limit a command is in another unit, and words for that, by field."""
+_ODD, _MOST = 4.0, 1e9
+"""How many times what is done of it a command is in another unit, and any number."""
 _SHARES, _LARGE, _LITTLE = 2.0, 7.0, {'effort': (0.15, 'N'), 'velocity': (1e-4, 'rad/s')}
 """Largest thrust where shares up to 1 were sent [N], of limits beyond, and over the limit."""
 _TIMING = tuple(each.key for each in parameters_of(LoopParams) if not each.spec.live)
@@ -551,9 +554,12 @@ class ActuatorPorts(StampedPorts):
         # A thrust that lags behind is no small command.
         efforts = asked[self._is_effort & (asked < _MOST)]
         self._most = max(self._most, float(efforts.max(initial=0.0)))
-        for field, (own, seen) in self._followed.items():
+        for field, (own, seen) in [*self._followed.items()]:
             done = getattr(output, field)
-            if done is not None:
+            if done is None:
+                # A throttle is no angle.
+                del self._followed[field]
+            else:
                 self._done[own] += np.abs(done[seen])
 
     @property
@@ -594,14 +600,19 @@ class ActuatorPorts(StampedPorts):
         """Last commands that are all far beyond their limits, or push nothing by them, in words."""
         output = None if self._report is None else self._report.output
         saturated = None if output is None else output.flags.get('saturated')
-        if output is None or saturated is None or output.thrusts is None or not np.all(saturated):
+        if output is None or saturated is None or output.thrusts is None or not np.all(
+            saturated | output.flags.get('off_curve', False)
+        ):
             return ''
         last, limits, is_far = self.core.hold.last, np.zeros(1), False
-        if isinstance(self.family, Allocatable) and self.family.command_fields[0] == 'effort':
-            limits = np.abs(self.family.thrust_limits).max(axis=0)
-            is_far = len(last) == len(limits) and bool(np.all(np.abs(last) > _FAR * limits))
+        times, unit, asked = _FAR[self.family.command_fields[0]]
+        if isinstance(self.family, Allocatable):
+            ends = [self.family.command_for(limit) for limit in self.family.thrust_limits]
+            limits = np.abs(ends).max(axis=0)
+            is_far = len(last) == len(limits) and bool(np.all(np.abs(last) > times * limits))
         what = 'beyond its limits' if not is_far else (
-            f'far beyond its limits, such as {last[0]:g} of at most {limits[0]:g} N; is it in N?'
+            f'far beyond its limits, such as {last[0]:g} of at most {limits[0]:g}{unit}; '
+            f'is it {asked}?'
         )
         what += '; is their sign wrong?' if np.all(last < 0.0) else ''
         pushes = '' if np.any(output.thrusts) else 'nothing pushes, as '
@@ -660,7 +671,7 @@ def _topics(key: str, names: Sequence[str]) -> Sequence[str]:
     return names
 
 
-def _followed_columns(family: Family) -> Mapping[str, tuple[list[int], list[int]]]:
+def _followed_columns(family: Family) -> dict[str, tuple[list[int], list[int]]]:
     """Return where angles and speeds are in commands and in states, by field."""
     seen = {name: i for i, name in enumerate(family.state_names)}
     rows = [(field, i, seen[name]) for i, (name, field) in enumerate(

@@ -118,6 +118,30 @@ def test_commands_that_have_another_unit_or_sign_are_told_apart(efforts, words):
     assert bool(words) == bool(group.loop.far_commands)
 
 
+@pytest.mark.parametrize(('interface', 'sent', 'words'), [
+    pytest.param('throttle', [0.6, 0.7], '', id='throttles'),
+    pytest.param('throttle', [1.2, 1.3], '', id='a little beyond'),
+    pytest.param('throttle', [1500.0, 1600.0],
+                 'far beyond its limits, such as 1500 of at most 1; is it a throttle of 0 to 1?',
+                 id='pulses'),
+    pytest.param('velocity', [1700.0, 1800.0],
+                 'such as 1700 of at most 380 rad/s; is it in rad/s?', id='pulses as speeds'),
+    pytest.param('velocity', [300.0, 1800.0], '', id='one speed'),
+])
+def test_a_throttle_is_no_angle_and_pulses_are_named(interface, sent, words):
+    group = Group(Thrusters(ThrustersParams(
+        names=['a', 'b'], conversion='linear_interp', input_values='-380 0 380',
+        output_values='-40 0 51', command_interface=interface, esc_kind='table',
+        esc_curve='0 -40 0.5 0 1 51',
+    ))).run()
+    field = {'throttle': 'position'}.get(interface, interface)
+    for ms in (10, 20, 30):
+        group.command(ms, **{field: sent})
+    assert not group.loop.unfollowed
+    assert words in group.loop.far_commands
+    assert bool(words) == bool(group.loop.far_commands)
+
+
 @pytest.mark.parametrize(('efforts', 'words'), [
     pytest.param([0.4, 0.9], 'no thrust was above 0.9 of 8 N; is effort in N?', id='shares'),
     pytest.param([0.4, 1.3], '', id='little'), pytest.param([0.0, 0.0], '', id='off'),
