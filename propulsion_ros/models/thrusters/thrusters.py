@@ -461,12 +461,16 @@ class Thrusters(PlacedActuators, PoweredFamily):
     def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest steady thrust of each thruster at rest in the water [N], (n,)."""
         params = self._params
-        ends = [
-            self._steady_thrust(params.gain * limit, None)
-            for limit in (params.min_command, params.max_command)
-        ]
-        lowest, highest = np.minimum(*ends), np.maximum(*ends)
-        return np.maximum(lowest, self._lowest_order), np.minimum(highest, self._highest_order)
+        inputs, n = [params.min_command, params.max_command], self._shape[-1]
+        asked = [self._esc.demand(np.full(n, end)) for end in (0.0, 1.0)] if self._esc else []
+        if asked and not self._by_thrust:
+            inputs = [np.clip(each, *inputs) for each in asked]
+        ends = [self._steady_thrust(params.gain * limit, None) for limit in inputs]
+        lowest = np.maximum(np.minimum(*ends), self._lowest_order)
+        highest = np.minimum(np.maximum(*ends), self._highest_order)
+        if asked and self._by_thrust:
+            lowest, highest = (np.clip(each, lowest, highest) for each in asked)
+        return lowest, highest
 
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands that settle at thrusts [N], (..., n), at rest in the water."""

@@ -122,6 +122,26 @@ def test_boosters_by_throttle_light_and_shut_down():
         model.check_command(throttle(-0.1, 0.0, 0.0))
 
 
+@pytest.mark.parametrize(('curve', 'more', 'limits'), [
+    pytest.param('0 -40 0.5 0 1 50', {}, (-40.0, 50.0), id='both ways'),
+    pytest.param('0 -40 0.5 0 1 50', {'max_thrust': 30.0}, (-40.0, 30.0), id='limited'),
+    pytest.param('0 0 1 50', {}, (0.0, 50.0), id='ahead'),
+    pytest.param('0 -300 0.5 0 1 200', {'esc_gives': 'speed'}, (-90.0, 40.0), id='speed'),
+    pytest.param('0 -300 0.5 0 1 200', {'esc_gives': 'speed', 'max_command': 100.0},
+                 (-90.0, 10.0), id='limited speed'),
+])
+def test_a_thruster_pushes_no_more_than_its_curve_asks_for(curve, more, limits):
+    """Limits were none, so that `check` had no thrust and an allocator no limits."""
+    model = Thrusters(ThrustersParams(
+        names=['a', 'b'], rotor_constant=1e-3, command_interface='throttle', esc_kind='table',
+        esc_curve=curve, **more,
+    ))
+    for end, limit in zip(model.thrust_limits, limits, strict=True):
+        assert end == pytest.approx([limit] * 2)
+        output = model.step(Command(position=model.command_for(end)), STILL, 0.01, 0)
+        assert output.applied == pytest.approx(end)
+
+
 @pytest.mark.parametrize('model', [
     Rotors(RotorsParams(**ROTORS, command_interface='throttle', esc_curve='0 4 6')),
     Rotors(RotorsParams(
