@@ -270,15 +270,17 @@ def _curve(name: str, key: str, values: Mapping[str, Any]) -> Free:
     texts = [str(text) for text in flatten(values.get(key))]
     if _CURVES[key] not in values:
         return _burn(name, texts, values)
+    unit = 'rad/s' if key == 'esc_curve' and values.get('esc_gives') == 'speed' else 'N'
+    # Thrusters alone have a curve that begins below 0.
+    least = -np.inf if 'conversion' in values else 0.0
     if values.get(_CURVES[key]) == 'table':
-        return _rising_table(name, key, texts[0])
+        return _rising_table(name, key, texts[0], unit, least)
     full = full_of(key, values)
     factors = numbers_of(key, texts[0] if texts else '')
     if not factors:
         factors = [0.0, 0.0, float(flatten(values['max_thrust'])[0]) / full**2]
     scale = full ** np.arange(len(factors), dtype=float)
     start = np.array(factors) * scale
-    unit = 'rad/s' if key == 'esc_curve' and values.get('esc_gives') == 'speed' else 'N'
     over_speed = ('N', 'N s/rad', *(f'N s^{i}/rad^{i}' for i in range(2, len(start))))
     free = _of_curve(
         name, key, unit, start, np.diag(1.0 / scale), np.abs(start).max(),
@@ -286,21 +288,20 @@ def _curve(name: str, key: str, values: Mapping[str, Any]) -> Free:
     )
     if key == 'thrust_curve':
         free = dataclasses.replace(free, units=over_speed[:len(start)])
-    if 'conversion' not in values:
-        # Thrusters alone have a curve that begins below 0.
-        free.lower[0] = 0.0
+    free.lower[0] = least
     return free
 
 
-def _rising_table(name: str, key: str, text: str) -> Free:
-    """Return the heights of a table that must not fall, by its steps."""
+def _rising_table(name: str, key: str, text: str, unit: str, least: float) -> Free:
+    """Return the heights of a table that must not fall, by the first and its steps."""
     places, heights = _points(name, text)
     sums = np.tril(np.ones((len(heights),) * 2))
+    lower = np.array([least] + [0.0] * (len(heights) - 1))
     free = _of_curve(
-        name, key, 'N', np.maximum(np.linalg.solve(sums, heights), 0.0), sums,
+        name, key, unit, np.maximum(np.linalg.solve(sums, heights), lower), sums,
         np.abs(heights).max() / len(heights), lambda x: {key: [_text(places, sums @ x)]},
     )
-    return dataclasses.replace(free, lower=np.zeros(len(heights)))
+    return dataclasses.replace(free, lower=lower)
 
 
 def _burn(name: str, texts: Sequence[str], values: Mapping[str, Any]) -> Free:

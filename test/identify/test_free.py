@@ -49,11 +49,30 @@ ROTORS = {'names': ['a'], 'max_thrust': [9.0], 'motor_constant': [1e-5]}
 ESC = {**ROTORS, 'command_interface': 'throttle', 'esc_curve': ['0 1 2'], 'esc_kind': 'polynomial'}
 
 
+@pytest.mark.parametrize(('family', 'curve', 'start', 'lowest'), [
+    pytest.param('thrusters', '0 -40 0.5 0 1 50', [-40.0, 40.0, 50.0], -np.inf, id='reverses'),
+    pytest.param('rotors', '0 0 0.5 3 1 9', [0.0, 3.0, 6.0], 0.0, id='pushes'),
+])
+def test_a_table_over_the_throttle_begins_as_it_is(family, curve, start, lowest):
+    """That of a thruster was fitted as if it began at 0: its thrust astern was lost."""
+    values = {**ROTORS, 'command_interface': 'throttle', 'esc_kind': 'table', 'esc_curve': [curve]}
+    values = values if family == 'rotors' else {
+        **values, 'motor_constant': None, 'rotor_constant': [1e-4],
+    }
+    free = curve_of(family, 'esc_curve', {k: v for k, v in values.items() if v is not None})
+    assert free.start.tolist() == start
+    assert free.lower.tolist() == [lowest, 0.0, 0.0]
+    assert free.changes(free.start) == {'esc_curve': [curve]}
+
+
 @pytest.mark.parametrize(('key', 'values', 'units'), [
     pytest.param('thrust_curve', {**ROTORS, 'thrust_curve_kind': 'polynomial'},
                  ['N', 'N s/rad', 'N s^2/rad^2'], id='thrust over speed'),
     pytest.param('esc_curve', {**ESC, 'esc_gives': 'speed'}, ['rad/s'] * 3, id='speed'),
     pytest.param('esc_curve', {**ESC, 'esc_gives': 'thrust'}, ['N'] * 3, id='thrust'),
+    pytest.param('esc_curve', {
+        **ESC, 'esc_gives': 'speed', 'esc_kind': 'table', 'esc_curve': ['0 0 1 800'],
+    }, ['rad/s'] * 2, id='table of speeds'),
 ])
 def test_numbers_of_a_curve_have_units(key, values, units):
     free = curve_of('rotors', key, values)
