@@ -2,12 +2,13 @@
 """What data cannot show, by name, the manoeuvre that would, and what of a recording looks wrong."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from propulsion_ros.identify.fit import Fit, whiteness
+from propulsion_ros.identify.problem import Problem
 from propulsion_ros.identify.reading import Recording
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -195,12 +196,17 @@ def whiteness_of(fit: Fit) -> dict[str, dict[str, float | bool]]:
 _STILL = 0.005
 _CLEAR, _ALIKE, _BETTER = 0.3, 0.6, 0.25
 """How well thrusts explain the turning, how alike it is to the geometry, and by how much more."""
+_MULTIPLE, _TIMES = 0.8, 4.0
+"""How alike a multiple is to the model, and how large one is that has another unit."""
 _MORE = 0.2
 """By how much more of the turning is explained by another order, where it is another one."""
 
 
-def command_doubts(recording: Recording) -> Iterator[str]:
-    """Yield which commands never change: they excite nothing."""
+def command_doubts(recording: Recording, names: Sequence[str]) -> Iterator[str]:
+    """Yield which actuators have no command, and which commands never change."""
+    lacking = [name for name in names if name not in recording.commands]
+    if lacking:
+        yield f'no command of {", ".join(lacking)} was recorded: taken as none; is one misspelt?'
     largest = max(
         (float(np.max(np.abs(each.value))) for each in recording.commands.values()), default=0.0
     )
@@ -211,6 +217,20 @@ def command_doubts(recording: Recording) -> Iterator[str]:
             still.append(name)
     if still:
         yield f'no excitation: the command of {", ".join(still)} does not change'
+
+
+def scale_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
+    """Yield what was measured that is a multiple of what the model made of it before the fit."""
+    for channel, made in zip(problem.channels, before, strict=True):
+        size, cross = float(made @ made), float(made @ channel.value)
+        alike = abs(cross) / max(np.sqrt(size * float(channel.value @ channel.value)), 1e-300)
+        times = cross / max(size, 1e-300)
+        if not channel.moment and alike > _MULTIPLE and not 1.0 / _TIMES < times < _TIMES:
+            asked = 'is its sign wrong' if times < 0.0 else f'is it in {channel.unit or "SI units"}'
+            yield (
+                f'{channel.name} is {times:.3g} times what the model makes of the commands before '
+                f'the fit; {asked}?'
+            )
 
 
 def geometry_doubts(fit: Fit) -> Iterator[str]:

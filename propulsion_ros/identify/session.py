@@ -16,6 +16,7 @@ from propulsion_ros.identify.advice import (
     explained,
     geometry_doubts,
     remarks,
+    scale_doubts,
     unidentified,
     whiteness_of,
 )
@@ -58,6 +59,7 @@ from propulsion_ros.identify.validation import (
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import opened_to_write, writing
+from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.ros_yaml import dump
 from propulsion_ros.settings.yaml_file import ParameterFile
@@ -132,8 +134,17 @@ class Session:
         self._schema = robot.schema
         self._family = setting.family_type
         model = setting.build_family()
+        fields = dict(zip(model.command_names, model.command_fields, strict=True))
+        # Joints stay where they are without a command.
+        self._actuators = [name for name in model.actuator_names if name in fields]
+        for motor, target in request.motors.actuators.items():
+            if target.group == robot.group and target.name not in fields:
+                raise SourceError('--map', (
+                    f'{motor}: {robot.group} has no {target.name!r}'
+                    f'{suggestion(target.name, fields)}; known: {", ".join(fields)}'
+                ))
         self._names = Names(
-            dict(zip(model.command_names, model.command_fields, strict=True)),
+            fields,
             tuple(model.state_names), robot.columns, robot.group,
             tuple(model.actuator_names) if 'tank' in robot.values else (),
             robot.params.thrust_area,
@@ -154,10 +165,11 @@ class Session:
             found += more
         else:
             problem = Problem(self._setup(recording, free))
-            found += command_doubts(recording)
+            found += command_doubts(recording, self._actuators)
         fit = fitted(problem, note=self._note)
         both = problem.predicted(np.vstack([problem.start, fit.place]))
         before, after = ([rows[i] for rows in both] for i in (0, 1))
+        found += scale_doubts(problem, before)
         found += [f'{each.name}: {each.note}' for each in free if each.note]
         report = self._report(fit, before, found)
         return Result(report, fit, robot.name, before, after)

@@ -244,10 +244,14 @@ def read_map(texts: Iterable[str]) -> UlogMap:
             topics[name] = f'/{target.removeprefix("/")}'
         elif _NAME.fullmatch(name) and (match := _TARGET.fullmatch(target)):
             own = UNMAPPED.target(name)
-            actuators[name] = Target(
+            meant = Target(
                 match['group'], match['name'], match['field'] or 'position',
                 float(match['low'] or own.low), float(match['high'] or own.high),
             )
+            for other, one in actuators.items():
+                if other != name and one[:2] == meant[:2]:
+                    raise SourceError('--map', f'{other} and {name} are both {meant.name}')
+            actuators[name] = meant
         else:
             raise SourceError('--map', (
                 'expected motor_<n>=GROUP/ACTUATOR, servo_<n>=GROUP/ACTUATOR:LOW:HIGH, or one of '

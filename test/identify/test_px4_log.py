@@ -78,6 +78,30 @@ def test_a_log_without_the_map_has_no_commands_of_the_robot(capsys, folder, log)
     assert 'log.ulg' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(('given', 'line'), [
+    pytest.param(MAP.replace('rotors/front', 'rotors/font', 1), "did you mean 'front_", id='name'),
+    pytest.param('motor_1=rotors/rear_left,motor_2=rotors/rear_left',
+                 'motor_1 and motor_2 are both rear_left', id='twice'),
+])
+def test_a_wrong_map_is_refused(given, line, capsys, folder, log):
+    """A rotor without its motor took none of the weight, and the others all of it."""
+    model, params = robot(folder)
+    assert main(['identify', str(log), '--map', given, '--model', str(model), '--params-file',
+                 str(params), '--fit', FIT]) == 1
+    assert line in capsys.readouterr().err
+
+
+def test_motors_that_are_not_named_are_in_the_report(capsys, folder, log):
+    model, params = robot(folder)
+    given = MAP.rpartition(',')
+    assert main(['identify', str(log), '--map', given[0], '--model', str(model), '--params-file',
+                 str(params), '--fit', 'rotors.max_thrust']) == 0
+    lacking = given[2].rpartition('/')[2]
+    assert f'no command of {lacking} was recorded: taken as none; is one misspelt?' in json.loads(
+        capsys.readouterr().out
+    )['warnings']
+
+
 def test_a_log_of_sensors_alone_is_refused(capsys, folder):
     path = folder / 'sensors.ulg'
     path.write_bytes(ulog({

@@ -100,6 +100,18 @@ def test_what_is_wrong_with_a_table_in_other_units_is_named(foreign, key, value,
     assert problem in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(('factor', 'line'), [
+    (9.80665, ''), (1.0, 'is it in N?'), (9806.65, 'is it in N?'), (-9.80665, 'is its sign wrong?'),
+    (6.0, ''),
+])
+def test_a_thrust_of_another_unit_or_sign_is_named(foreign, factor, line, capsys):
+    """A tenth of the thrust was "known", and of a wrong sign "too little excited"."""
+    assert identified({**foreign, 'factors.Thrust (kgf)': factor}) == 0
+    warnings = json.loads(capsys.readouterr().out)['warnings']
+    found = [each for each in warnings if 'times what the model makes of the commands' in each]
+    assert [each.rpartition('; ')[2] for each in found] == [line] * bool(line)
+
+
 def test_a_curve_that_ends_at_what_no_rotor_has_is_cross_validated(tmp_path, monkeypatch, capsys):
     """A quadratic fits it best that is below 0 at rest; errors of parts were up to 1e16 N."""
     shutil.copytree(ROOT / 'examples' / 'thrust_bench', tmp_path, dirs_exist_ok=True)
