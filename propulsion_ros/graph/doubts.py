@@ -190,7 +190,7 @@ def _in_other_units(
     rule: Rule, number: float, of: float = 1.0, per: float = 0.0
 ) -> tuple[str, float] | tuple[()]:
     """Return what to write, in words and as a number, where another unit makes a size usual."""
-    known = [*conversions(number, rule.unit), *([('N m s^2', number / per)] if per else [])]
+    known = [*([('N m s^2', number / per)] if per else []), *conversions(number, rule.unit)]
     meant = [each for each in known if rule.fits(abs(each[1]), of)]
     if rule.unit == 'rad' and meant and float(f'{number:.5g}') != number:
         # So many digits come from an expression, which has added something.

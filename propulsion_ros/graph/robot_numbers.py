@@ -565,8 +565,13 @@ def lifted(robot: RobotLayout) -> Iterator[Number]:
         # What floats is carried by all of its mass.
         volume, of, key = Hulls(params.hulls).volume, mass / _SINKING, 'body.hulls.size'
     found = volume * (params.fluid_density or float(density(params.site_altitude)))
-    if mass and (params.fluid_density > LIQUID or found > mass):
-        yield Number(key, found, f'{volume:g} m^3 ', of)
+    in_liquid = params.fluid_density > LIQUID
+    # Propellers of water, and a volume, but air.
+    lacks = volume > 0.0 and not in_liquid and any(map(is_in_liquid, robot.groups))
+    if mass and (in_liquid or lacks or found > mass):
+        yield Number(key, found, f'{volume:g} m^3 ' + 'of air ' * lacks, of, remedy=(
+            'give body.fluid_density, 1000 or 1025 in water' if lacks else ''
+        ))
 
 
 # What is expected.

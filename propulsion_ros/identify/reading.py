@@ -176,8 +176,10 @@ def _of_table(path: Path, names: Names) -> Recording:
     if not columns or names.columns.targets.get(columns[0], columns[0]) not in _TIMES:
         raise SourceError(
             place, f'expected {" or ".join(_TIMES)} as the first column, got '
-            f'{columns[0] if columns else "no lines"!r}; another name is given in the parameter '
-            'file, below identify: columns'
+            f'{columns[0] if columns else "no lines"!r}; ' + (
+                'separate columns by commas' if columns and ';' in columns[0] else
+                'another name is given in the parameter file, below identify: columns'
+            )
         )
     keys, factors = _keys(place, columns, names)
     values = names.columns.in_si(_numbers(place, columns, rows), columns)

@@ -370,6 +370,8 @@ class _Reader:
 
     def _home_of(self, key: str) -> str:
         """Return where a tag that is unknown here would be known, as the end of an error."""
+        if key in self._scalars:
+            return '; write it in the block itself, one for all'
         for element, rows in self._rows.items():
             if key in rows.fields:
                 return f'; write it inside of <{element}>'

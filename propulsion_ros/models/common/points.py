@@ -51,5 +51,9 @@ def points_of(
     """
     places, heights = pairs_of(key, values, f'{part} and value', index)
     if places[0] != 0.0 or places[-1] != 1.0 or np.any(np.diff(places) <= 0.0):
-        raise ConfigError(key, f'expected {part}s that rise from 0 to 1', index)
+        first, last = places[0], places[-1]
+        hint = f'; write ({part} - {first:g}) / {last - first:g}' if last > first else ''
+        raise ConfigError(
+            key, f'expected {part}s that rise from 0 to 1, got {first:g} to {last:g}{hint}', index
+        )
     return places, heights
