@@ -196,8 +196,8 @@ def whiteness_of(fit: Fit) -> dict[str, dict[str, float | bool]]:
 _STILL = 0.005
 _CLEAR, _ALIKE, _BETTER = 0.3, 0.6, 0.25
 """How well thrusts explain the turning, how alike it is to the geometry, and by how much more."""
-_MULTIPLE, _TIMES = 0.8, 4.0
-"""How alike a multiple is to the model, and how large one is that has another unit."""
+_MULTIPLE, _TIMES, _NOTHING = 0.8, 4.0, 1e-9
+"""How alike a multiple is to the model, how large one is that has another unit, and nothing."""
 _MORE = 0.2
 """By how much more of the turning is explained by another order, where it is another one."""
 
@@ -221,6 +221,9 @@ def command_doubts(recording: Recording, names: Sequence[str]) -> Iterator[str]:
 
 def scale_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
     """Yield what was measured that is a multiple of what the model made of it before the fit."""
+    if not any(np.abs(made).max() > _NOTHING for made in before):
+        names = ', '.join(channel.name for channel in problem.channels)
+        yield f'the commands make nothing of what was measured, {names}; is its axis wrong?'
     for channel, made in zip(problem.channels, before, strict=True):
         size, cross = float(made @ made), float(made @ channel.value)
         alike = abs(cross) / max(np.sqrt(size * float(channel.value @ channel.value)), 1e-300)

@@ -112,6 +112,13 @@ def test_a_thrust_of_another_unit_or_sign_is_named(foreign, factor, line, capsys
     assert [each.rpartition('; ')[2] for each in found] == [line] * bool(line)
 
 
+def test_a_thrust_along_another_axis_is_named(foreign, capsys):
+    assert identified({**foreign, 'columns.Thrust (kgf)': 'wrench.force.x'}) == 0
+    assert json.loads(capsys.readouterr().out)['warnings'][0] == (
+        'the commands make nothing of what was measured, wrench.force.x; is its axis wrong?'
+    )
+
+
 def test_a_curve_that_ends_at_what_no_rotor_has_is_cross_validated(tmp_path, monkeypatch, capsys):
     """A quadratic fits it best that is below 0 at rest; errors of parts were up to 1e16 N."""
     shutil.copytree(ROOT / 'examples' / 'thrust_bench', tmp_path, dirs_exist_ok=True)
