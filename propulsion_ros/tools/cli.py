@@ -108,6 +108,8 @@ def _refuse(parser: argparse.ArgumentParser, unknown: Sequence[str]) -> None:
 
     known = _OPTION.findall(parser.format_help())
     hints = [suggestion(word.partition('=')[0], known) for word in unknown if word[:1] == '-']
+    hints += [f'; write {each.option_strings[-1]} {word}' for word in unknown
+              for each in parser._actions if each.option_strings and word in (each.choices or ())]
     parser.error(f'unrecognized arguments: {" ".join(unknown)}{"".join(hints)}')
 
 
