@@ -171,7 +171,7 @@ def _watched(options: argparse.Namespace) -> list[str]:
     from propulsion_ros.replay.recorder import RECORDER
 
     own: dict[str, Any] = {}
-    if options.picture:
+    if _is_observed(options):
         own['observer'] = _LOG
     if options.record:
         own['recorder'] = RECORDER
@@ -192,6 +192,14 @@ def _words(options: argparse.Namespace) -> list[str]:
         if value is not None:
             words.append(f'--{key.replace("_", "-")}={value}')
     return words
+
+
+def _is_observed(options: argparse.Namespace) -> bool:
+    """Return whether the first step waits for a node of this process.
+
+    Where steps wait for no command, a controller would else miss the first ones.
+    """
+    return bool(options.record or options.picture or (options.controller and not options.wait_for))
 
 
 @contextmanager
@@ -216,9 +224,10 @@ def _observers(
     """Record what was chosen, and draw it at the end.
 
     Yields what to call again and again, and ``settle(has_ended)``, which waits until all is
-    recorded, and raises `_EndError` where the flight has ended before.
+    recorded and a node of the controller has joined, and raises `_EndError` where the flight has
+    ended before.
     """
-    if write is None and not options.picture:
+    if not _is_observed(options):
         yield lambda: time.sleep(_POLL), lambda has_ended: None
         return
     from propulsion_ros.demos import flight
@@ -227,8 +236,10 @@ def _observers(
     from propulsion_ros.pictures.picture import draw
 
     with flight.joined() as executor:
-        log = FlightLog(_state_topics(graph))
+        log = FlightLog(_state_topics(graph) if options.record or options.picture else ())
         node = PilotNode(log, _LOG, namespace=options.namespace)
+        if not options.picture:
+            node.until = -math.inf
         executor.add_node(node)
         prefix = f'{node.get_namespace().rstrip("/")}/'
         with flight.recorder(write, executor, graph.robot_description, prefix) as wait:
@@ -243,6 +254,11 @@ def _observers(
                     has_joined = not set(node.get_node_names()) <= own
                     return '' if has_joined else f'a node of {printable(options.controller)}'
 
+                begun = time.monotonic()
+                while missing := absent():
+                    if time.monotonic() - begun > _CONTROLLER_LIMIT:
+                        raise TimeoutError(f'not begun within {_CONTROLLER_LIMIT:g} s: {missing}')
+                    executor.spin_once(timeout_sec=_POLL)
                 wait(options.wait_for, math.inf if options.wait_for else _START_LIMIT, absent)
                 # The first commands are of the first step.
                 while node.lacks(options.wait_for):

@@ -208,6 +208,16 @@ def test_bag_of_a_flight_has_every_command_and_the_robot(tmp_path, capfd, monkey
     assert {block.name for block in robot.blocks} == {'rotors'}
 
 
+def test_first_step_waits_for_a_controller_that_no_step_waits_for(tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(EXAMPLES / 'two_stage')
+    options = ['--params-file', 'two_stage.yaml', '--controller', 'pilot.py', '--duration', '4']
+    assert cli.main(['fly', 'two_stage.urdf', *options, '--real-time-factor', '0']) == 0
+    launched = re.search(r'phase launch at (\S+) s', capfd.readouterr().err)
+    assert launched, 'the call came after the end'
+    # It is called at 3 s, and no step waits for its response.
+    assert float(launched[1]) < 3.5
+
+
 # What goes wrong.
 
 

@@ -223,9 +223,9 @@ class FlightLoop:
         """Turn everything off; what is owed stays in the record."""
         if self._host.is_simulated and self._report and self._acts and not self._was_armed:
             launch = self._host.resolve_topic_name('~/launch')
-            self._host.log('info', (
-                f'was never armed, so no event fired: call the service {launch} by a controller or '
-                'ros2 service call'
+            self._host.log('info', 'was never armed, so no event fired: ' + (
+                'what was refused is above' if self._host.counts['refused']
+                else f'call the service {launch} by a controller or ros2 service call'
             ))
         self._firings.cancel('the flight computer stops')
         self._actuation.turn_off()

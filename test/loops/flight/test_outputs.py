@@ -36,14 +36,15 @@ def test_an_apogee_by_the_timer_is_logged_without_an_altitude():
     assert line.endswith(' s (timer)')
 
 
-@pytest.mark.parametrize(('is_simulated', 'config', 'command', 'is_said'), [
-    pytest.param(True, {}, '', True, id='never armed'),
-    pytest.param(True, {}, 'launch', False, id='armed'),
-    pytest.param(True, {'config_file': ''}, '', False, id='without events'),
-    pytest.param(False, {}, '', False, id='robot that is switched off'),
+@pytest.mark.parametrize(('is_simulated', 'config', 'command', 'remedy'), [
+    pytest.param(True, {}, '', 'call the service', id='never armed'),
+    pytest.param(True, {}, 'launch', '', id='armed'),
+    pytest.param(True, {}, 'ignition', 'what was refused is above', id='refused'),
+    pytest.param(True, {'config_file': ''}, '', '', id='without events'),
+    pytest.param(False, {}, '', '', id='robot that is switched off'),
 ])
 def test_a_simulated_flight_that_nobody_armed_ends_with_a_line(
-    is_simulated, config, command, is_said
+    is_simulated, config, command, remedy
 ):
     """It ended without a word of why the rocket still stood there."""
     computer = Computer(is_simulated=is_simulated, **config)
@@ -52,8 +53,8 @@ def test_a_simulated_flight_that_nobody_armed_ends_with_a_line(
         computer.command(command)
     computer.loop.stop()
     found = [line for line in computer.host.said('info') if 'was never armed' in line]
-    assert len(found) == is_said
-    assert 'call the service' in ''.join(found) or not is_said
+    assert len(found) == bool(remedy)
+    assert remedy in ''.join(found)
 
 
 def test_the_sub_phase_is_published_where_it_changes():
