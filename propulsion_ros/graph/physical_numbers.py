@@ -257,10 +257,11 @@ def fluids(robot: RobotLayout) -> Iterator[Number]:
 
 
 def margins(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far ahead of the centre of mass fins lift [m], over the size of the robot.
+    """Yield how far ahead of the centre of mass fins lift, or drag acts [m], over the robot's size.
 
-    That is their torque over their force as the flow comes a little from either side.
+    Of fins that is their torque over their force as the flow comes a little from either side.
     """
+    yield from _pressed(robot)
     groups = [group for group in robot.groups
               if group.family.facts.force == LIFT and _has(group.params, 'chord')]
     chords = np.vstack([np.zeros((0, 3)), *(group.params.chord for group in groups)])
@@ -282,6 +283,22 @@ def margins(robot: RobotLayout) -> Iterator[Number]:
             i = int(np.argmax(groups[0].layout.position @ ahead))
             yield Number('position', arm, f'all lift along {axis} together ', size_of(robot),
                          3 * i, groups[0].name)
+
+
+def _pressed(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far ahead of the centre of mass drag acts on what engines push, and none steers."""
+    params, groups = robot.params, robot.groups
+    is_meant = robot.body.mass and params.centre_of_pressure.any() and params.starts_on_ground
+    if not (groups and is_meant) or not all(
+        hasattr(group.params, 'max_fuel_rate') and not group.layout.angle_names for group in groups
+    ):
+        return
+    way = np.sum([np.nan_to_num(each.layout.highest) @ each.layout.axis for each in groups], axis=0)
+    arm = (params.centre_of_pressure - robot.body.com) @ way / max(np.linalg.norm(way), LEAST)
+    yield Number(
+        'body.centre_of_pressure', float(arm), 'the centre of pressure ', size_of(robot),
+        int(np.argmax(np.abs(way))), remedy='it turns round in flight; is that of the mass right?',
+    )
 
 
 def _in_flow(family: Any, velocity: FloatArray) -> FloatArray:

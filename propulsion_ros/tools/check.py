@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from propulsion_ros.graph.actuator_numbers import of_rows, tanks
 from propulsion_ros.graph.doubts import NAMES, merged, value_doubts
 from propulsion_ros.graph.family_params import group_of, is_allocator, loop_params_of
 from propulsion_ros.graph.node_config import (
@@ -54,6 +57,11 @@ _NO_BLOCK = (
     'no plugin block of actuators; expected <gazebo><plugin filename="propulsion_ros" '
     'name="FAMILY">'
 )
+_PAD, _TIMER = 'flight.site_altitude', 'flight.max_ascent_time'
+_SAME_PAD = 100.0
+"""A Mach number or a thrust hardly notices less [m]."""
+_LEAST_THROTTLE = 100.0
+"""What is throttled farther has its thrust in another unit."""
 _SIMULATED = '; silence it where the robot is never simulated (body)'
 _FROM_LAUNCH: dict[str, dict[str, Any]] = {
     'vehicle': {'wrench_topics': ['any'], 'deployer_topic': 'any'},
@@ -227,7 +235,10 @@ def _read_flight(path: str | Path, semantics: str, source: str) -> tuple[Any, li
 
 def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
     """Yield a line for each engine whose booster is none of those that it is connected with."""
-    groups = [each for each in blocks if REGISTRY[each.family].facts.tag == ENGINE_TAG]
+    groups = [
+        each for each in blocks
+        if REGISTRY[each.family].facts.tag == ENGINE_TAG and not each.faulty
+    ]
     named = [engine.booster for engine in config.engines if engine.booster]
     for group in groups[:1]:
         for name, why in unknown_names(named, group.values['names'], group.name):
@@ -236,6 +247,21 @@ def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
             if not engine.booster:
                 names = ', '.join(group.values['names'])
                 yield f'Engines: {engine.name!r} has no {ENGINE_TAG}, and lights none of {names}'
+        most = np.broadcast_to(group.values.get('max_thrust', 0.0), len(group.values['names']))
+        limits = dict(zip(group.values['names'], most.tolist(), strict=True))
+        for engine in config.engines:
+            limit = limits.get(engine.booster, 0.0)
+            if limit and not limit / _LEAST_THROTTLE <= engine.thrust <= limit:
+                yield (
+                    f'Engines: {engine.name!r} has a thrust of {engine.thrust:g} N, where '
+                    f'{ENGINE_TAG} {engine.booster!r} has {limit:g} N; in N?'
+                )
+        is_lit = any(event.ignites and event.follows_ignition for event in config.events)
+        if set(named) == set(limits) and not is_lit:
+            yield (
+                'Events: none lights an engine on the pad, so ~/ignition lights none: give one the '
+                'condition TimeSinceIgnition'
+            )
 
 
 def _warn_of_devices(
@@ -330,6 +356,30 @@ def _warn_of_robot(
         report.warn(description.place_of(note), note)
     sources = sources_of(description.text, blocks, file.of if file else lambda node: {})
     _warn_of_sources(sources, description.place_of, report, file)
+    if file and file.of(BODY):
+        _warn_of_flight(sources.layout, file, report)
+
+
+def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> None:
+    """Warn where the flight computer or a nozzle of a file is for another flight than the body."""
+    site, flight = robot.params.site_altitude, file.of(FLIGHT)
+    pads = {
+        (group.name, 'site_altitude'): group.params.site_altitude
+        for group in robot.groups if np.any(getattr(group.params, 'exit_area', 0.0))
+    }
+    if flight.get('config_file'):
+        pads[FLIGHT, _PAD] = flight.get(_PAD, 0.0)
+    for (node, key), own in pads.items():
+        if abs(own - site) > _SAME_PAD:
+            report.warn(file.place_of(node, key), (
+                f'{node}: {key} is {own:g} m, where body.site_altitude is {site:g} m'
+            ))
+    timer, burns = flight.get(_TIMER, 0.0), of_rows(tanks, '', lambda t: t.held / t.rate)(robot)
+    for each in [each for each in burns if 0.0 < timer < each.value][:1]:
+        report.warn(file.place_of(FLIGHT, _TIMER), (
+            f'{FLIGHT}: {_TIMER} is {timer:g} s, and {each.who}burns for {each.value:.3g} s or '
+            'more: parachutes would open in the climb'
+        ))
 
 
 def _warn_of_file(file: ParameterFile, nodes: Sequence[str], report: Report) -> None:

@@ -264,6 +264,36 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
     ), id='timer in ms'),
     pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', 'flight.stand_down_time: 5000',
                  'expected at most 2500 s; if that is in ms, write 5 (time)', id='time in ms'),
+    pytest.param('two_stage.yaml', (
+        '9.0               # behind the burn of the upper stage\n    flight.max_ascent_time: 35.0'
+    ), '1.0\n    flight.max_ascent_time: 2.0', (
+        "two_stage.yaml:18: warning: flight_state: flight.max_ascent_time is 2 s, and tank "
+        "'lower_grain' burns for 2.8 s or more: parachutes would open in the climb"
+    ), id='timer within the burn'),
+    pytest.param('two_stage.yaml', 'body.rail_length: 5.0', 'body.site_altitude: 1200.0', (
+        'two_stage.yaml:13: warning: flight_state: flight.site_altitude is 0 m, where '
+        'body.site_altitude is 1200 m'
+    ), id='pad of the body alone'),
+    pytest.param('two_stage.urdf', '<update_rate>100<', (
+        '<site_altitude>1200</site_altitude> <update_rate>100<'
+    ), '', id='pad of no nozzle'),
+    pytest.param('two_stage.urdf', '<max_thrust>700<', (
+        '<exit_area>0.01</exit_area> <max_thrust>700<'
+    ), '', id='nozzle at the pad of the body'),
+    pytest.param('flight.jsonc', '"thrust": 1400', '"thrust": 1.4', (
+        "Engines: 'lower' has a thrust of 1.4 N, where booster 'lower' has 1400 N; in N?"
+    ), id='thrust in kN'),
+    pytest.param('flight.jsonc', 'TimeSinceIgnition', 'TimeSinceLaunch', (
+        'flight.jsonc: Events: none lights an engine on the pad, so ~/ignition lights none'
+    ), id='ignition after liftoff'),
+    pytest.param('two_stage.yaml', '[0.0, 0.0, 1.2]', '[0.0, 0.0, 2.2]', (
+        "'body.centre_of_pressure[2]': the centre of pressure is 0.6724 m ahead of the centre of "
+        'mass, expected at most 0.1136 m; it turns round in flight'
+    ), id='pressure ahead of the mass'),
+    pytest.param('two_stage.yaml', 'rail_length: 5.0', 'rail_length: 500.0', (
+        'rail_length of 500 m, expected 0.5 to 200 m; if that is in mm, write 0.5, or if that is '
+        'in cm, write 5 (length)'
+    ), id='rail in cm'),
 ])
 def test_what_only_the_flight_showed_of_its_files(
     tmp_path, monkeypatch, capsys, file, before, after, said
@@ -280,6 +310,17 @@ def test_what_only_the_flight_showed_of_its_files(
     lines = [line for line in capsys.readouterr().err.splitlines() if 'warning:' in line]
     assert len(lines) == bool(said)
     assert said in ''.join(lines)
+
+
+def test_nozzle_at_another_height_than_the_body_gets_a_warning(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(TWO_STAGE)
+    text = (TWO_STAGE / 'two_stage.urdf').read_text(encoding='utf-8')
+    text = text.replace('<update_rate>', '<site_altitude>1200</site_altitude> <update_rate>')
+    robot = tmp_path / 'robot.urdf'
+    robot.write_text(text.replace('<max_thrust>', '<exit_area>0.001</exit_area> <max_thrust>'))
+    assert check('two_stage.yaml', '--model', robot) == 0
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if 'warning:' in line]
+    assert line.endswith('boosters: site_altitude is 1200 m, where body.site_altitude is 0 m')
 
 
 def test_a_flight_configuration_is_compared_with_the_boosters_of_a_model(tmp_path, capsys):

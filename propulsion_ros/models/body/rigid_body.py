@@ -161,7 +161,7 @@ class BodyParams:
         doc='what the air is warmer than the standard at every height',
     )
     rail_length: float = quantity(
-        0.0, 'm', lo=0.0, hi=1e4,
+        0.0, 'm', lo=0.0, hi=1e4, usual=(0.5, 200.0),
         doc='way along a launch rail, on which the body does not turn; 0: no rail',
     )
     rail_axis: FloatArray = quantity(

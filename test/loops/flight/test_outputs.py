@@ -50,7 +50,7 @@ def test_a_simulated_flight_that_nobody_armed_ends_with_a_line(
     computer = Computer(is_simulated=is_simulated, **config)
     computer.feed(0.0, 2.0)
     if command:
-        computer.command(command)
+        computer.call(command)
     computer.loop.stop()
     found = [line for line in computer.host.said('info') if 'was never armed' in line]
     assert len(found) == bool(remedy)
