@@ -43,6 +43,8 @@ _SLOW = 2.0
 """Wall time that a simulation may be behind its pace before it is reported [s]."""
 _MOST_SKIPPED = 10
 """Steps in a row that a controller may skip at first."""
+_CLIMB = 30.0
+"""No parachute is meant to be fired at a larger upward speed [m/s]."""
 _HOP, _STANDS = 0.1, 1e-9
 """A shorter time in the air is not reported [s], and a smaller speed is left by rounding [m/s]."""
 
@@ -261,7 +263,12 @@ class VehicleLoop:
         else:
             fired_ns, names = payload
             for name in names:
-                self._body.parachutes.fire(name, fired_ns)
+                if self._body.parachutes.fire(name, fired_ns):
+                    motion, times = self._body.motion, (fired_ns * 1e-9, self.time_ns * 1e-9)
+                    climb = motion.velocity_world[2]
+                    self._host.log('warn' if climb > _CLIMB else 'info', (
+                        '{} was fired at {:.3f} s; at {:.3f} s {:.4g} m up, {:+.3g} m/s'
+                    ).format(name, *times, motion.position[2], climb))
 
     def _step(self, tick: int, stamp_ns: int) -> None:
         try:

@@ -235,33 +235,23 @@ def _read_flight(path: str | Path, semantics: str, source: str) -> tuple[Any, li
 
 def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
     """Yield a line for each engine whose booster is none of those that it is connected with."""
-    groups = [
-        each for each in blocks
-        if REGISTRY[each.family].facts.tag == ENGINE_TAG and not each.faulty
-    ]
+    groups = [b for b in blocks if REGISTRY[b.family].facts.tag == ENGINE_TAG and not b.faulty]
     named = [engine.booster for engine in config.engines if engine.booster]
     for group in groups[:1]:
-        for name, why in unknown_names(named, group.values['names'], group.name):
+        names = group.values['names']
+        most = np.broadcast_to(group.values.get('max_thrust', 0.0), len(names)).tolist()
+        limits = dict(zip(names, most, strict=True))
+        for name, why in unknown_names(named, names, group.name):
             yield f'Engines: no {ENGINE_TAG} {name!r} to light: {why}'
         for engine in config.engines:
+            limit, who = limits.get(engine.booster, 0.0), f'Engines: {engine.name!r} has'
             if not engine.booster:
-                names = ', '.join(group.values['names'])
-                yield f'Engines: {engine.name!r} has no {ENGINE_TAG}, and lights none of {names}'
-        most = np.broadcast_to(group.values.get('max_thrust', 0.0), len(group.values['names']))
-        limits = dict(zip(group.values['names'], most.tolist(), strict=True))
-        for engine in config.engines:
-            limit = limits.get(engine.booster, 0.0)
-            if limit and not limit / _LEAST_THROTTLE <= engine.thrust <= limit:
-                yield (
-                    f'Engines: {engine.name!r} has a thrust of {engine.thrust:g} N, where '
-                    f'{ENGINE_TAG} {engine.booster!r} has {limit:g} N; in N?'
-                )
+                yield f'{who} no {ENGINE_TAG}, and lights none of {", ".join(names)}'
+            elif limit and not limit / _LEAST_THROTTLE <= engine.thrust <= limit:
+                yield f'{who} a thrust of {engine.thrust:g} N, and its {ENGINE_TAG} {limit:g} N'
         is_lit = any(event.ignites and event.follows_ignition for event in config.events)
-        if set(named) == set(limits) and not is_lit:
-            yield (
-                'Events: none lights an engine on the pad, so ~/ignition lights none: give one the '
-                'condition TimeSinceIgnition'
-            )
+        if {*named} == {*names} and not is_lit:
+            yield 'Events: none of TimeSinceIgnition lights an engine, so ~/ignition lights none'
 
 
 def _warn_of_devices(

@@ -221,6 +221,20 @@ def test_parachute_opens_after_its_delay(is_fired):
     assert brakes == is_fired
 
 
+@pytest.mark.parametrize(('climb', 'level'), [(-2.2, 'info'), (60.0, 'warn')])
+def test_speed_at_which_a_parachute_is_fired_is_logged_once(climb, level):
+    """A backup timer that is too short fired the drogue at 250 m/s without a word."""
+    vehicle = Vehicle(**PARACHUTE, **{'body.start_velocity': [0.0, 0.0, climb]}).begin()
+    for tick in range(20):
+        vehicle.host.deliver('pyros', fired(tick))
+        vehicle.push_all(tick)
+    (line,) = [line for line in vehicle.host.said(level) if 'fired' in line]
+    now, height = 0.1, 1000.0 + 0.1 * climb - 0.05
+    assert line == (
+        f'main was fired at 0.000 s; at {now:.3f} s {height:.4g} m up, {climb - 1.0:+.3g} m/s'
+    )
+
+
 @pytest.mark.parametrize(('names', 'lines'), [
     pytest.param(['drogue', 'mian'], [
         "parachutes.names: 'main' never opens: pyros has drogue, mian, did you mean 'mian'?"

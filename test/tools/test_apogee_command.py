@@ -65,6 +65,20 @@ def test_unknown_times_are_null_and_never_nan(command):
     assert found['sigma'] is None
 
 
+@pytest.mark.parametrize(('unit', 'doubt'), [
+    (1.0, ''), (1.0 / 0.3048, 'it falls with 32.2 m/s^2, a free fall with 9.81'),
+    (100.0, 'it falls with 981 m/s^2'),
+])
+def test_altitude_in_feet_is_doubted(command, unit, doubt):
+    """It gave an apogee 3 s too early, without a word."""
+    rows = [row.split(',') for row in _throw().split()[1:]]
+    text = '\n'.join(['time_s,altitude_m', *(f'{t},{float(h) * unit}' for t, h in rows)])
+    code, _, err = command(text)
+    assert code == 0
+    assert doubt in err
+    assert bool(err) == bool(doubt)
+
+
 def test_minimum_height(command):
     content = _throw(speed=40.0)
     assert json.loads(command(content, '--minimum-height', '30')[1])['reason'] == 'fit'

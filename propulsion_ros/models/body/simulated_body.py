@@ -64,11 +64,13 @@ class Parachutes:
         """Pack every parachute."""
         self._fired_ns: list[int | None] = [None] * len(self.names)
 
-    def fire(self, name: str, stamp_ns: int) -> None:
-        """Free a parachute; a second firing changes nothing."""
+    def fire(self, name: str, stamp_ns: int) -> bool:
+        """Free a parachute; return whether it was packed, since a second firing changes nothing."""
         i = self.names.index(name)
-        if self._fired_ns[i] is None:
+        is_packed = self._fired_ns[i] is None
+        if is_packed:
             self._fired_ns[i] = stamp_ns
+        return is_packed
 
     def drag_area(self, stamp_ns: int) -> float:
         """Return the open drag area [m^2] at a stamp."""
