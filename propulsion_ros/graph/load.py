@@ -55,7 +55,7 @@ def _files_of(
 ) -> tuple[Description, list[str | Path]]:
     """Return a description, and parameter files whose later ones win."""
     path, files = robot_files(str(robot))
-    return read_description(path), [*files, *([] if parameters is None else [parameters])]
+    return read_description(path), [*files, *([] if parameters is None else [Path(parameters)])]
 
 
 def _families_of(

@@ -295,10 +295,8 @@ def _pressed(robot: RobotLayout) -> Iterator[Number]:
         return
     way = np.sum([np.nan_to_num(each.layout.highest) @ each.layout.axis for each in groups], axis=0)
     arm = (params.centre_of_pressure - robot.body.com) @ way / max(np.linalg.norm(way), LEAST)
-    yield Number(
-        'body.centre_of_pressure', float(arm), 'the centre of pressure ', size_of(robot),
-        int(np.argmax(np.abs(way))), remedy='it turns round in flight; is that of the mass right?',
-    )
+    yield Number('body.centre_of_pressure', float(arm), 'the centre of pressure ', size_of(robot),
+                 int(np.argmax(np.abs(way))), remedy='it turns round; is that of the mass right?')
 
 
 def _in_flow(family: Any, velocity: FloatArray) -> FloatArray:

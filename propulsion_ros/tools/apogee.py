@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.belief.departure import DROP
@@ -24,9 +22,8 @@ from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'flight.csv --picture apogee.png'
 _DEFAULTS = ApogeeParams()
-_NEAR, _FEW, _HIGHEST, _LARGEST_FALL = 2.0, 5, 1e6, 20.0
-"""Around the top of a log [s], the fewest rows that show how it bends, no flight is higher [m], and
-twice a free fall [m/s^2]."""
+_TWICE_FREE = 20.0
+"""Nothing falls so at an apogee [m/s^2]."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,12 +93,21 @@ def _search(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
     report, rise = None, _Rise()
     for report in fly(rise.measured(samples_of_log(path)), params):
         if report.apogee is not None and report.estimate is not None:
-            doubt = rise.doubt(min(params.minimum_height, DROP))
+            doubt = rise.doubt(min(params.minimum_height, DROP)) or _doubt(report.estimate)
             return _result(report.apogee, report.estimate), doubt
     nothing = dict.fromkeys(
         ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
     )
     return nothing, _why_none(report, rise, params.minimum_height)
+
+
+def _doubt(estimate: ApogeeEstimate) -> str:
+    """Return why a log may be in another unit, '' where it falls as a body does."""
+    fall = -estimate.acceleration
+    return '' if not fall > _TWICE_FREE else (
+        f'it falls with {fall:.3g} m/s^2, a free fall with 9.81; altitude_m is in metres, time_s '
+        'in seconds; a foot is 0.3048 m'
+    )
 
 
 class _Rise:
@@ -116,7 +122,6 @@ class _Rise:
     def __init__(self) -> None:
         self.height = self.depth = 0.0
         self._first: float | None = None
-        self._rows: list[tuple[float, float]] = []
 
     def measured(self, samples: Iterable[Sample]) -> Iterator[Sample]:
         """Yield samples, whose altitudes count."""
@@ -125,25 +130,15 @@ class _Rise:
                 self._first = sample.altitude if self._first is None else self._first
                 self.height = max(self.height, sample.altitude - self._first)
                 self.depth = max(self.depth, self._first - sample.altitude)
-                self._rows.append((sample.stamp_ns * 1e-9, sample.altitude))
             yield sample
 
     def doubt(self, least: float) -> str:
-        """Return why a log may be turned over or in another unit, '' where neither is likely."""
-        if self.height < least <= self.depth:
-            return (
-                f'it goes {self.depth:.3g} m down alone; unless it begins in the fall, altitude_m '
-                'is positive upward'
-            )
-        times, heights = np.array(self._rows).reshape(-1, 2).T
-        top = times[np.argmax(heights)] if len(times) else 0.0
-        near = np.abs(times - top) <= _NEAR
-        if not least <= self.height < _HIGHEST or len(np.unique(times[near])) < _FEW:
+        """Return why a log that goes down alone may be turned over, '' where it does not."""
+        if not self.height < least <= self.depth:
             return ''
-        bend = -2.0 * float(np.polyfit(times[near] - top, heights[near], 2)[0])
-        return '' if bend < _LARGEST_FALL else (
-            f'about its top it falls with {bend:.3g} m/s^2, a free fall with 9.81; altitude_m is '
-            'in metres, time_s in seconds; feet are 0.3048 m'
+        return (
+            f'it goes {self.depth:.3g} m down alone; unless it begins in the fall, altitude_m is '
+            'positive upward'
         )
 
 

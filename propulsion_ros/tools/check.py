@@ -58,10 +58,8 @@ _NO_BLOCK = (
     'name="FAMILY">'
 )
 _PAD, _TIMER = 'flight.site_altitude', 'flight.max_ascent_time'
-_SAME_PAD = 100.0
-"""A Mach number or a thrust hardly notices less [m]."""
-_LEAST_THROTTLE = 100.0
-"""What is throttled farther has its thrust in another unit."""
+_SAME_PAD, _DEEPEST = 100.0, 100.0
+"""Heights of one pad [m], and how far engines are throttled, which do not go to a tenth."""
 _SIMULATED = '; silence it where the robot is never simulated (body)'
 _FROM_LAUNCH: dict[str, dict[str, Any]] = {
     'vehicle': {'wrench_topics': ['any'], 'deployer_topic': 'any'},
@@ -247,7 +245,7 @@ def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
             limit, who = limits.get(engine.booster, 0.0), f'Engines: {engine.name!r} has'
             if not engine.booster:
                 yield f'{who} no {ENGINE_TAG}, and lights none of {", ".join(names)}'
-            elif limit and not limit / _LEAST_THROTTLE <= engine.thrust <= limit:
+            elif limit and not limit / _DEEPEST <= engine.thrust <= limit:
                 yield f'{who} a thrust of {engine.thrust:g} N, and its {ENGINE_TAG} {limit:g} N'
         is_lit = any(event.ignites and event.follows_ignition for event in config.events)
         if {*named} == {*names} and not is_lit:
@@ -353,23 +351,18 @@ def _warn_of_robot(
 def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> None:
     """Warn where the flight computer or a nozzle of a file is for another flight than the body."""
     site, flight = robot.params.site_altitude, file.of(FLIGHT)
-    pads = {
-        (group.name, 'site_altitude'): group.params.site_altitude
-        for group in robot.groups if np.any(getattr(group.params, 'exit_area', 0.0))
-    }
-    if flight.get('config_file'):
-        pads[FLIGHT, _PAD] = flight.get(_PAD, 0.0)
-    for (node, key), own in pads.items():
+    pads = [(group.name, 'site_altitude', group.params.site_altitude) for group in robot.groups
+            if np.any(getattr(group.params, 'exit_area', 0.0))]
+    pads += [(FLIGHT, _PAD, flight.get(_PAD, 0.0))] * bool(flight.get('config_file'))
+    for node, key, own in pads:
         if abs(own - site) > _SAME_PAD:
             report.warn(file.place_of(node, key), (
                 f'{node}: {key} is {own:g} m, where body.site_altitude is {site:g} m'
             ))
     timer, burns = flight.get(_TIMER, 0.0), of_rows(tanks, '', lambda t: t.held / t.rate)(robot)
     for each in [each for each in burns if 0.0 < timer < each.value][:1]:
-        report.warn(file.place_of(FLIGHT, _TIMER), (
-            f'{FLIGHT}: {_TIMER} is {timer:g} s, and {each.who}burns for {each.value:.3g} s or '
-            'more: parachutes would open in the climb'
-        ))
+        report.warn(file.place_of(FLIGHT, _TIMER), f'{FLIGHT}: {_TIMER} is {timer:g} s, and '
+                    f'{each.who}burns for {each.value:.3g} s: it opens parachutes in the climb')
 
 
 def _warn_of_file(file: ParameterFile, nodes: Sequence[str], report: Report) -> None:

@@ -195,10 +195,7 @@ def _words(options: argparse.Namespace) -> list[str]:
 
 
 def _is_observed(options: argparse.Namespace) -> bool:
-    """Return whether the first step waits for a node of this process.
-
-    Where steps wait for no command, a controller would else miss the first ones.
-    """
+    """Return whether the first step waits for a node of this process, as for a controller."""
     return bool(options.record or options.picture or (options.controller and not options.wait_for))
 
 
@@ -223,9 +220,8 @@ def _observers(
 ) -> Iterator[tuple[Callable[[], None], Callable[[Callable[[], bool]], None]]]:
     """Record what was chosen, and draw it at the end.
 
-    Yields what to call again and again, and ``settle(has_ended)``, which waits until all is
-    recorded and a node of the controller has joined, and raises `_EndError` where the flight has
-    ended before.
+    Yields what to call again and again, and ``settle(has_ended)``, which waits for controller and
+    recorder, and raises `_EndError` where the flight has ended before.
     """
     if not _is_observed(options):
         yield lambda: time.sleep(_POLL), lambda has_ended: None
@@ -238,8 +234,7 @@ def _observers(
     with flight.joined() as executor:
         log = FlightLog(_state_topics(graph) if options.record or options.picture else ())
         node = PilotNode(log, _LOG, namespace=options.namespace)
-        if not options.picture:
-            node.until = -math.inf
+        node.until = math.inf if options.picture else -math.inf
         executor.add_node(node)
         prefix = f'{node.get_namespace().rstrip("/")}/'
         with flight.recorder(write, executor, graph.robot_description, prefix) as wait:

@@ -83,3 +83,10 @@ def test_importing_the_package_loads_nothing_else():
         [sys.executable, '-c', code], capture_output=True, text=True, check=True
     )
     assert done.stdout == 'False\n'
+
+
+@pytest.mark.parametrize('parameters', [3, {'rotors': {}}])
+def test_parameters_that_are_no_path_open_nothing(parameters):
+    """A number is a descriptor to `open`, which reads and closes it."""
+    with pytest.raises(TypeError, match=r'expected str, bytes or os\.PathLike object, not'):
+        propulsion_ros.load_vehicles('quadrotor', parameters)

@@ -67,10 +67,10 @@ class Parachutes:
     def fire(self, name: str, stamp_ns: int) -> bool:
         """Free a parachute; return whether it was packed, since a second firing changes nothing."""
         i = self.names.index(name)
-        is_packed = self._fired_ns[i] is None
-        if is_packed:
-            self._fired_ns[i] = stamp_ns
-        return is_packed
+        if self._fired_ns[i] is not None:
+            return False
+        self._fired_ns[i] = stamp_ns
+        return True
 
     def drag_area(self, stamp_ns: int) -> float:
         """Return the open drag area [m^2] at a stamp."""
