@@ -450,14 +450,13 @@ def test_launch_is_refused_while_the_vehicle_flies():
 
 def test_debug_lifts_no_protection_of_the_flight_that_is_armed_from_it():
     """Both charges fired when a barometer came back on the ground."""
-    motion = Motion()
+    motion = Motion(20.0, 1.6)
     vehicle = Vehicle(sensors=ALL, params={'max_ascent_time': 40.0}).fly(-8.0, at_rest)
     assert vehicle.command('debug') == ''
     assert vehicle.command('launch') == ''
-    vehicle.fly(motion.apogee - 1.0, motion)
-    assert vehicle.phases[-1] == 'flight'
-    # A landing that no apogee came before: everything rests, and the timer would fire.
-    vehicle.fly(motion.apogee + 60.0, at_rest)
+    # From below 100 m no apogee is found: everything rests, and the timer would fire.
+    vehicle.fly(motion.landing + 60.0, motion)
+    assert vehicle.phases[-2:] == ['flight', 'preflight']
     assert vehicle.names == []
 
 

@@ -40,6 +40,7 @@ _NEAR = (5.0, 5.0, 5.0)  # It goes on so near its last values [m, m/s, m/s^2].
 _FAR = (1000.0, 100.0, 100.0)  # It reads anything in such a range.
 _LEVEL_TIME = 2.0  # A height stays, as that of a blocked port, with the noise of a sound one [s].
 _LEVEL_SHARE = 0.65  # With a larger share of that, what rests would seem blocked.
+_MOVED = 25.0  # square of how far it is from its level where it has moved [m^2]
 _DEAD_VARIANCE = 0.006  # A dead accelerometer shows zeros [m^2/s^4].
 _OFFSET = 0.8  # One of a wrong range shows the same weak force, larger than an offset, that no drag
 # is, until it changes by more than that [m/s^2].
@@ -54,6 +55,7 @@ _ASIDE = 8.0  # growth of the variance of a free speed: no force of 1 g is all u
 _AIR = 8400.0  # scale height of the air [m]
 _DRAG_SPEED = 600.0  # up to which drag grows with the square of the speed [m/s]
 _TERRAIN = 100.0  # landings are that near the height of the pad [m]
+_CLIMB = 20.0  # and so much slower [m/s]
 _BELOW, _DEEP = 50.0, 15.0  # no flight is further below the pad [m]: there it lands so much sooner
 _PAD_SPREAD, _AIR_SPREAD = 30.0, 4000.0  # of the height at a start on the pad, in the air [m]
 _SPINS = {True: (0.9, 0.2, 3.0), False: (0.3, 0.3, 3.0)}
@@ -285,6 +287,9 @@ class Belief:
             lands = np.full_like(lands, _TERRAIN / _AIR_SPREAD)
         elif not may_heal:
             lands = np.where(self._state[:, 0] < -_BELOW, _DEEP, lands)
+        # Nothing lands as it climbs.
+        climbs = np.maximum(self._state[:, 1] - np.sqrt(self._covariance[:, 1, 1]), 0.0)
+        lands = lands * np.exp(np.minimum(climbs, 300.0) / -_CLIMB)
         modes = self._modes[self._lit_time > 0.0]
         leaving = modes.total + self._health.total + lands * self._lands.total
         if may_heal:
@@ -514,7 +519,9 @@ class Belief:
         if channel is Channel.SPEED:
             return 0.0
         off = 0.0 if math.isnan(self._level_height) else value - self._level_height
-        self._level_height = value - off * (1.0 - min(seconds, ALIKE[channel]) / _LEVEL_TIME)
+        # What moved may stop at once.
+        keeps = 0.0 if off * off > _MOVED else 1.0 - min(seconds, ALIKE[channel]) / _LEVEL_TIME
+        self._level_height = value - off * keeps
         # In full, not as a share: what is blocked stays blocked, and pays once for that.
         return _LEVEL_SHARE * np.exp(_log_density(off * off / variance, variance))
 

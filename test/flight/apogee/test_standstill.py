@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.replay.flight_log import fly_live
 
 _DENSITY_HEIGHT = 8000.0  # [m]
 _STEP = 0.01  # [s]
@@ -90,6 +92,26 @@ def test_an_altitude_that_stops_in_flight_is_no_apogee(push, burn, clogs, inputs
     if reason:
         assert why == reason
         assert found < motion.apogee + 4.0
+
+
+@pytest.mark.parametrize('inputs', ['a', 'va'], ids=['acceleration', 'both'])
+@pytest.mark.parametrize(('push', 'burn', 'drag', 'clogs'), [
+    (100.0, 4.0, 1e-4, 3.0), (80.0, 3.0, 1e-4, 4.0), (90.0, 3.0, 1e-4, 4.0), (60.0, 3.0, 1e-4, 6.0),
+    (70.0, 2.6, 4.4e-4, 4.2), (60.0, 3.0, 2.3e-4, 3.0),
+])
+def test_a_flight_beside_a_port_that_clogs_on_its_way_is_reckoned(push, burn, drag, clogs, inputs):
+    """Where drag was 1 g it rested at that level, and fell from there: up to 19 s too early."""
+    motion = _boost(push, burn, drag)
+    parts = (part.tolist() for part in _spoilt(motion, clogs, inputs=inputs))
+    samples = (
+        (round(t * 1e9), Sample(round(t * 1e9), *values))
+        for t, *values in zip(*parts, strict=True)
+    )
+    found = next((
+        stamp_ns * 1e-9 for stamp_ns, report in fly_live(samples, ApogeeParams()) if report.apogee
+    ), math.inf)
+    assert motion.apogee - 1.0 < found
+    assert inputs == 'a' or found < motion.apogee + 3.0
 
 
 _CEILINGS = {
