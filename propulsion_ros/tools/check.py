@@ -218,17 +218,17 @@ def _flight(path: Path, model: Path | None, report: Report) -> None:
     # Nothing is known of the sensors, so that they may give anything.
     config, doubts = _read_flight(path, 'safe', 'sensors')
     blocks = _blocks_of(read_description(model))[0] if model else []
-    for text in (*(doubt for _, doubt in doubts), *_unlit(config, blocks)):
+    for text in (*doubts, *_unlit(config, blocks)):
         report.warn(printable(path), text)
 
 
-def _read_flight(path: str | Path, semantics: str, source: str) -> tuple[Any, list[Any]]:
+def _read_flight(path: str | Path, semantics: str, source: str) -> tuple[Any, list[str]]:
     """Return a flight configuration and what is doubtful in it; raise what is wrong."""
     # Most files need nothing of it, and its import is a fifth of what `check` takes.
     from propulsion_ros.rml.config import doubtful_events, load_flight_config
 
     config = load_flight_config(path, semantics, source)
-    return config, [('config_file', doubt) for doubt in doubtful_events(config, source)]
+    return config, doubtful_events(config, source)
 
 
 def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
@@ -260,7 +260,9 @@ def _warn_of_devices(
     for name, namespace in nodes if not report.faults else ():
         values, body = file.of(name, namespace), file.of(BODY, namespace)
         if name == FLIGHT and (path := values.get('config_file')):
-            config, _ = _read_flight(path, values.get('semantics', 'safe'), '')
+            from propulsion_ros.rml.config import load_flight_config
+
+            config = load_flight_config(path, values.get('semantics', 'safe'))
             for line in _unlit(config, blocks):
                 report.warn(file.place_of(name, 'config_file'), f'{path}: {line}')
             key, deployers = 'parachutes.names', [each.name for each in config.deployers]
@@ -500,7 +502,9 @@ def _check_schema(
         params = build(cls, values)
         source = '' if params.replay else params.altitude_source
         config, doubts = _read_flight(params.config_file, params.semantics, source)
-        for key, text in (*doubts, *never_launches(params, config)):
+        for doubt in doubts:
+            faults.warn('config_file', doubt)
+        for key, text in never_launches(params, config):
             faults.warn(key, text)
 
 
