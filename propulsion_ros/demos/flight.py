@@ -169,11 +169,19 @@ def recorder(
     Yields
     ------
     callable
-        ``settle(commands, limit, absent)`` waits until all is recorded, see `Recorder.settle`;
-        before it returns, the recorder does not subscribe to `LAST_TOPIC`.
+        ``settle(commands, limit, absent)`` waits until all is recorded, see `Recorder.settle`, or
+        where nothing is, until nothing is absent; before it returns, the recorder does not
+        subscribe to `LAST_TOPIC`.
     """
     if write is None:
-        yield lambda commands, limit, absent: None
+        def join(commands: Sequence[str], limit: float, absent: Callable[[], str]) -> None:
+            begun = time.monotonic()
+            while missing := absent():
+                if time.monotonic() - begun > limit:
+                    raise TimeoutError(f'not begun within {limit:g} s: {missing}')
+                executor.spin_once(timeout_sec=_LAST_LOOK)
+
+        yield join
         return
     node = Recorder(write, sim_time=True, last=f'{prefix}{LAST_TOPIC}')
     executor.add_node(node)

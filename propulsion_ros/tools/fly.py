@@ -249,12 +249,8 @@ def _observers(
                     has_joined = not set(node.get_node_names()) <= own
                     return '' if has_joined else f'a node of {printable(options.controller)}'
 
-                begun = time.monotonic()
-                while missing := absent():
-                    if time.monotonic() - begun > _CONTROLLER_LIMIT:
-                        raise TimeoutError(f'not begun within {_CONTROLLER_LIMIT:g} s: {missing}')
-                    executor.spin_once(timeout_sec=_POLL)
-                wait(options.wait_for, math.inf if options.wait_for else _START_LIMIT, absent)
+                limit = _START_LIMIT if options.record else _CONTROLLER_LIMIT
+                wait(options.wait_for, math.inf if options.wait_for else limit, absent)
                 # The first commands are of the first step.
                 while node.lacks(options.wait_for):
                     absent()
