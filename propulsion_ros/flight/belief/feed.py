@@ -83,11 +83,6 @@ class Feed:
         A larger change is a move.
     bends : float or None
         How fast it leaves a line by motion alone [1/s^2]; None for what goes on along none.
-
-    Attributes
-    ----------
-    is_measured : bool
-        Whether its noise is known.
     """
 
     def __init__(self, window_ns: int, moves: float, bends: float | None) -> None:
@@ -98,7 +93,7 @@ class Feed:
         """Forget all readings."""
         self._last: tuple[float, ...] = ()
         self._usual_ns = self._interval_ns = self._held_ns = 0
-        self._variance, self.is_measured = 0.0, False
+        self._variance, self._is_measured = 0.0, False
         self._new_ns = self._read_ns = -_LIVE_NS[1]
         self._sum: list[tuple[int, tuple[float, ...]]] = []
         self._line: list[tuple[int, tuple[float, ...]]] = []
@@ -181,7 +176,7 @@ class Feed:
             noise = min(least / _QUARTILES[len(mean)] / count, _GLITCH * (self._variance + 1.0))
             del self._noises[:-_COMPARED + 1]
             news = -math.expm1(-min(seconds / _SCATTER_TIME, 1.0))
-            self.is_measured = True
+            self._is_measured = True
             self._variance += news * (noise - self._variance)
         self._sum.clear()
         return mean, noise, variance
@@ -203,7 +198,7 @@ class Feed:
     @property
     def noise(self) -> float:
         """Variance that its means have by noise; NaN until that is measured."""
-        return self._variance if self.is_measured else math.nan
+        return self._variance if self._is_measured else math.nan
 
     def is_live(self, now_ns: int) -> bool:
         """Return whether it was read lately."""

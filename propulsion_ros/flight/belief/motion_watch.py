@@ -179,7 +179,7 @@ class MotionWatch:
             self._read(now_ns, due)
             height = due[Channel.HEIGHT]
             waits = (learns or self.held >= LIKELY) and self.departure is None
-            if waits and height is not None and self._channels[Channel.HEIGHT].is_measured:
+            if waits and height is not None and math.isfinite(self._channels[Channel.HEIGHT].noise):
                 self._belief.wander = self._wander.take(now_ns, height)
             self._judge(now_ns, has_flown=has_flown)
 
