@@ -814,6 +814,28 @@ def test_wind_on_the_port_of_what_landed_without_an_apogee_fires_nothing(
     assert vehicle.fired == []
 
 
+@pytest.mark.parametrize(('push', 'burn', 'seed'), [
+    (22.0, 2.3, 10), (15.0, 3.0, 3), (15.0, 3.0, 8), (30.0, 2.0, 6), (30.0, 2.0, 7),
+])
+def test_wind_of_the_pad_hides_no_apogee_beside_an_accelerometer(push, burn, seed):
+    """It explains that a height stays, but not beside a force that falls freely."""
+    rng, motion, rate, pad = np.random.default_rng(seed), Motion(push, burn), 20, 30.0
+    gust = wandering(rng, 4.5, 1.0 / rate / 0.9, 120 * rate)
+    noise = rng.normal(0.0, 0.07, len(gust))
+    vehicle = Vehicle(sensors=BOTH, rate=rate)
+    vehicle.t = -pad
+
+    def at(t):
+        i = round((t + pad) * rate)
+        return motion(t)[0] + gust[i], 0.0, motion(t)[2] + noise[i]
+
+    vehicle.fly(-3.0, at)
+    assert vehicle.command('launch') == ''
+    vehicle.fly(motion.apogee + 3.0, at)
+    assert vehicle.names[0] == 'drogue'
+    assert motion.apogee - 1.5 < vehicle.fired[0][1]
+
+
 def test_reset_after_landing_is_followed_at_once():
     motion = Motion()
     vehicle = armed(ALL).fly(motion.landing + 6.0, motion)

@@ -195,7 +195,7 @@ def test_stack_runs_all_nodes_of_a_vehicle_and_ends_with_code_0_where_that_is_sh
     code, err = process.end()
     assert code == 0
     assert complaints(err) == []
-    # The flight computer, which nobody armed, may add that as it stops.
+    # The flight computer, which was never armed, may log that as it stops.
     (*_, last) = [line for line in err.splitlines() if 'was never armed' not in line]
     assert last.endswith('[vehicle]: has ended, so every node stops')
 
