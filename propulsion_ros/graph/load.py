@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
@@ -15,29 +18,41 @@ from propulsion_ros.models.common.family import Family
 from propulsion_ros.models.common.model import Model
 from propulsion_ros.models.supply.motors import ThrustCurve, motor_of
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.files import read_text
-from propulsion_ros.settings.flat import build
+from propulsion_ros.settings.files import check_file, read_text
+from propulsion_ros.settings.flat import build, suggestion
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import Description
 
 
+class Models(dict[str, Model]):
+    """Models by the names of their groups."""
+
+    def __missing__(self, name: object) -> Model:
+        near = suggestion(str(name), self)
+        raise KeyError(f'unknown group {name!r}{near}; known: {", ".join(self)}')
+
+    def __getattr__(self, name: str) -> Any:
+        group = next(iter(self), '')
+        raise AttributeError(f'expected one of the models by group, as [{group!r}].{name}')
+
+
 def models_of(
     robot: str | Path, parameters: str | Path | None = None, batch: int | tuple[int, ...] = ()
-) -> Mapping[str, Model]:
+) -> Models:
     """Return the models of a robot by their blocks; see `propulsion_ros.load`."""
     shape = batch if isinstance(batch, tuple) else (batch,)
-    if not all(type(n) is int and n > 0 for n in shape):
-        raise ConfigError('batch', f'expected how many robots, 64 or (8, 8), got {batch!r}')
+    _check_counts('batch', '64 or (8, 8)', batch, shape)
     description, files = _files_of(robot, parameters)
     families = _families_of(description, files, shape)
-    return {name: Model(family, shape, name) for name, family in families.items()}
+    return Models((name, Model(family, shape, name)) for name, family in families.items())
 
 
 def vehicles_of(
     robot: str | Path, parameters: str | Path | None = None, count: int = 1
 ) -> Vehicles:
     """Return many vehicles of a robot; see `propulsion_ros.load_vehicles`."""
+    _check_counts('count', '64', count, (count,))
     description, files = _files_of(robot, parameters)
     models = _families_of(description, files, (count,))
     pushing = {name: model for name, model in models.items() if model.facts.pushes}
@@ -54,8 +69,19 @@ def _files_of(
     robot: str | Path, parameters: str | Path | None
 ) -> tuple[Description, list[str | Path]]:
     """Return a description, and parameter files whose later ones win."""
+    for key, given in (('robot', robot), ('parameters', parameters or '')):
+        if not isinstance(given, (str, Path)):
+            raise ConfigError(key, f'expected the path of a file, got {given!r}')
+    if parameters:
+        check_file(parameters)
     path, files = robot_files(str(robot))
     return read_description(path), [*files, *([] if parameters is None else [Path(parameters)])]
+
+
+def _check_counts(key: str, example: str, given: object, counts: tuple[object, ...]) -> None:
+    for n in counts:
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+            raise ConfigError(key, f'expected how many robots, {example}, got {given!r}')
 
 
 def _families_of(

@@ -98,13 +98,14 @@ def robot_files(robot: str) -> tuple[Path, list[Path]]:
     Raises
     ------
     SourceError
-        Where there is no such package, or nearly the name of a vehicle.
+        Where there is no such package, or what is no file has no suffix either.
     """
     if robot in VEHICLES:
         share = share_directory()
         return share / 'urdf' / f'{robot}.urdf.xacro', [share / 'config' / f'{robot}.yaml']
-    path, near = located(robot), suggestion(robot, VEHICLES)
-    if near and kind_of(path) == ABSENT:
+    path = located(robot)
+    if not path.suffix and kind_of(path) == ABSENT:
+        near = suggestion(robot, VEHICLES) or f'; vehicles are {", ".join(VEHICLES)}'
         raise SourceError(printable(robot), f'is neither a file nor a vehicle{near}')
     return path, []
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import copy
 import re
 import subprocess
 import sys
@@ -53,21 +54,39 @@ def test_vehicles_of_the_package_have_names():
         drones.step({'rotors': [6.0] * 4}, 0.01)
     # Of config/quadrotor.yaml.
     assert drones.bodies._params.drag_area.tolist() == [0.012, 0.012, 0.02]
-    with pytest.raises(CommandError, match="unknown group 'rotor', known: rotors"):
-        drones.step({'rotor': [6.0] * 4}, 0.01)
-    with pytest.raises(CommandError, match=r'rotors: expected 4 numbers .* got 3'):
-        drones.step({'rotors': [6.0] * 3}, 0.01)
+    for given, dt, text in (
+        ({'rotor': [6.0] * 4}, 0.01, "unknown group 'rotor', known: rotors"),
+        ({'rotors': [6.0] * 3}, 0.01, r'rotors: expected 4 numbers .* got 3'),
+        (np.ones((2, 4)), 0.01, r'expected a mapping with a group \(rotors\), got ndarray'),
+        ({}, '0.01s', "dt: expected the seconds of a step, .* got '0.01s'"),
+    ):
+        with pytest.raises(CommandError, match=text):
+            drones.step(given, dt)
+    with pytest.raises(ConfigError, match=r'expected values by name \(position, .* got list'):
+        drones.reset(state=[0.0, 0.0, 1.0])
 
 
-@pytest.mark.parametrize('batch', [0, 2.0, 'a', (2, -1), None])
+def test_models_are_taken_by_their_groups():
+    models = copy.deepcopy(propulsion_ros.load('quadrotor'))
+    with pytest.raises(AttributeError, match=r"expected one of .* as \['rotors'\]\.step"):
+        models.step(np.ones(4))
+    with pytest.raises(KeyError, match=r"unknown group 'motors', did you mean 'rotors'.*: rotors"):
+        models['motors']
+
+
+@pytest.mark.parametrize('batch', [0, 2.0, 'a', (2, -1), None, True])
 def test_a_batch_is_a_number(robot, batch):
     with pytest.raises(ConfigError, match=r"'batch': expected how many robots, .*, got"):
         propulsion_ros.load(robot, batch=batch)
+    with pytest.raises(ConfigError, match=r"'count': expected how many robots, 64, got"):
+        propulsion_ros.load_vehicles(robot, count=batch)
 
 
 def test_misspelt_vehicle():
     with pytest.raises(ConfigError, match="neither a file nor a vehicle, did you mean 'quadrotor'"):
         propulsion_ros.load('quadrotr')
+    with pytest.raises(ConfigError, match=r'hexa: is neither .*; vehicles are rocket, quadrotor, '):
+        propulsion_ros.load('hexa')
 
 
 @pytest.mark.parametrize('package', [propulsion_ros, models, flight])
@@ -85,8 +104,14 @@ def test_importing_the_package_loads_nothing_else():
     assert done.stdout == 'False\n'
 
 
-@pytest.mark.parametrize('parameters', [3, {'rotors': {}}])
-def test_parameters_that_are_no_path_open_nothing(parameters):
+@pytest.mark.parametrize('given', [3, {'rotors': {}}])
+def test_what_is_no_path_opens_nothing(given):
     """A number is a descriptor to `open`, which reads and closes it."""
-    with pytest.raises(TypeError, match=r'expected str, bytes or os\.PathLike object, not'):
-        propulsion_ros.load_vehicles('quadrotor', parameters)
+    for words, key in ((('quadrotor', given), 'parameters'), ((given,), 'robot')):
+        with pytest.raises(ConfigError, match=f"'{key}': expected the path of a file, got"):
+            propulsion_ros.load_vehicles(*words)
+
+
+def test_a_parameter_file_that_is_absent_is_named_alone():
+    with pytest.raises(ConfigError, match=r'^absent\.yaml: cannot be read'):
+        propulsion_ros.load('quadrotor', 'absent.yaml')

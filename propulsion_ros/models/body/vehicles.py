@@ -11,7 +11,7 @@ from propulsion_ros.models.body.bodies import Bodies, MassRows
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.family import BodyState, Output
-from propulsion_ros.models.common.model import AnyCommand, command_of
+from propulsion_ros.models.common.model import AnyCommand, command_of, seconds_of
 from propulsion_ros.models.common.start import Restartable, State
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
@@ -104,9 +104,12 @@ class Vehicles:
         CommandError
             For an unknown group, and for commands of another type, length or batch.
         """
+        known, dt = ', '.join(self.groups), seconds_of(dt)
+        if not isinstance(commands, Mapping):
+            got = type(commands).__name__
+            raise CommandError(f'commands: expected a mapping with a group ({known}), got {got}')
         for name in commands:
             if name not in self.groups:
-                known = ', '.join(self.groups)
                 raise CommandError(f'commands: unknown group {name!r}, known: {known}')
         body = self.bodies.through_fluid if self._uses_body else BodyState()
         self.outputs = {

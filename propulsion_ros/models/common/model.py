@@ -79,7 +79,7 @@ class Model:
         wanted = command_of(self.family, command, self._batch, self._name)
         moves = _REST if body is None else _checked(body, self._batch)
         number = self.tick if tick is None else tick
-        output = self.family.step(wanted, moves, _seconds(dt), number)
+        output = self.family.step(wanted, moves, seconds_of(dt), number)
         self.tick = number + 1
         return output
 
@@ -183,7 +183,8 @@ def _checked(body: Any, batch: tuple[int, ...]) -> BodyState:
     return body
 
 
-def _seconds(dt: Any) -> float:
+def seconds_of(dt: Any) -> float:
+    """Return the length of a step [s], or raise `CommandError`."""
     try:
         seconds = float(dt)
     except (TypeError, ValueError):

@@ -66,6 +66,9 @@ class Start:
         require_batch(indices, batch)
         self._at = ... if indices is None else indices
         self._state = {} if state is None else state
+        if not isinstance(self._state, Mapping):
+            got = type(self._state).__name__
+            raise ConfigError('state', f'expected values by name ({", ".join(known)}), got {got}')
         for name in self._state:
             if name not in known:
                 raise ConfigError(
