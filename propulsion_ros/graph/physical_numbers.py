@@ -530,6 +530,18 @@ def dampings(robot: RobotLayout) -> Iterator[Number]:
         yield Number('body.angular_drag', drag, f'about {"xyz"[i]} it ', size**5, i)
 
 
+def currents(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the speed of the fluid [m/s], over that at which drag takes the largest force."""
+    params, push = robot.params, float(np.abs(np.nan_to_num(robot.extremes))[:, :3].max())
+    area, speed = params.drag_area[params.drag_area > 0.0], float(np.linalg.norm(params.current))
+    if len(area) and push and speed:
+        # Of what floats a part is in the water.
+        fluid = (params.fluid_density or fluid_of(robot)) * (0.25 if params.hulls.names else 1.0)
+        own = math.sqrt(2.0 * push / (fluid * float(area.min())))
+        i = int(np.argmax(np.abs(params.current)))
+        yield Number('body.current', speed, '', own, i)
+
+
 def starts(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far from where it floats a robot starts [m], over the height of its hulls."""
     params = robot.params
@@ -559,7 +571,7 @@ def descents(robot: RobotLayout) -> Iterator[Number]:
         if area and weight and not params.fluid_density:
             speed, of = math.sqrt(2.0 * weight / (air * area)), 1.0 if i < len(rows) else 0.25
             who = f'by {name} it comes down at '
-            yield Number('parachutes.drag_area', speed, who, of, i % len(rows))
+            yield Number('parachutes.drag_area', speed, who, of, i if i < len(rows) else None)
 
 
 def openings(robot: RobotLayout) -> Iterator[Number]:

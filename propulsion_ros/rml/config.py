@@ -50,6 +50,8 @@ _DESCENT, _HEIGHTS = 20.0, range(20_000, 0, -50)
 _LEAST_PULSE_MS = 5.0
 """What igniters in use need at least, in ms."""
 
+_FASTEST = 100.0
+"""No canopy is opened at a larger upward speed [m/s]."""
 _LEAST_TIME_MS = 50.0
 """A shorter time after something is likely in s, in ms."""
 
@@ -179,6 +181,11 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         if action.kind == 'deployment' and 0.0 < action.param < _LEAST_PULSE_MS
         and config.deployers[action.target].actuator != 'servo'
     ]
+    fast = [
+        f"'{deployer.name}' has max_climb {deployer.max_climb:g} m/s, at which no canopy holds; "
+        'write about 30'
+        for deployer in config.deployers if _FASTEST < deployer.max_climb < math.inf
+    ]
     tilted = [
         f"'{engine.name}' has max_tilt {limit.threshold:g} rad, which holds at any tilt; write "
         f'{math.radians(limit.threshold):.3g}, in rad'
@@ -219,7 +226,8 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         f"event '{event.name}' can never light its engine: {reason}"
         for event, reason in never_fires(limited, source) if event.ignites and not event.deploys
     ]
-    return [*short, *tilted, *endless, *exchanged, *seconds, *unlit, *_out_of_order(config)] + [
+    return [*short, *fast, *tilted, *endless, *exchanged, *seconds, *unlit,
+            *_out_of_order(config)] + [
         f"event '{event.name}' fires only below the pad, since its condition is '{event}'; in "
         'Position the altitude is negative, as -450 for 450 m above the pad'
         for event, _ in never_fires(config.events, source, deepest=0.0)
@@ -228,20 +236,31 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
 
 
 def _out_of_order(config: FlightConfig) -> Iterator[str]:
-    """Yield a line for each parachute that opens before one that opens earlier by its name."""
-    first = dict[str, tuple[float, EventSpec]]()
+    """Yield a line for each parachute that opens before one that opens earlier by its name.
+
+    And for the last one, where it opens high up alone.
+    """
+    first, low = dict[str, tuple[float, EventSpec]](), set[str]()
     for height in _HEIGHTS:
         down = Variables(int(1e9 * (_HEIGHTS[0] - height) / _DESCENT), (0.0, 0.0, -height),
                          (0.0, 0.0, _DESCENT), apogee_ns=0)
+        near = replace(down, position=(0.0, 0.0, -float(_HEIGHTS[-1])))
         for event in config.events:
             for name in [config.deployers[each.target].name for each in event.actions
                          if each.deploys and event.condition(down)]:
                 first.setdefault(name, (height, event))
+                low |= {name} if event.condition(near) else set()
     for name, later in itertools.pairwise(by_opening(first)):
         if first[later][0] > first[name][0]:
             yield (
                 f"event '{first[later][1].name}' opens {later!r} where '{first[later][1]}', before "
                 f"{name!r} opens, where '{first[name][1]}'; are the two conditions swapped?"
+            )
+    for name in by_opening(first)[-1:]:
+        if name not in low:
+            yield (
+                f"event '{first[name][1].name}' opens {name!r} where '{first[name][1]}', and never "
+                f'below; are MORETHAN and LESSTHAN swapped? In Position the altitude is negative'
             )
 
 

@@ -191,6 +191,31 @@ def test_deployers_of_one_purpose_are_not_taken_for_each_other(names, words, hei
     assert all(part in line for part, line in zip(doubts, found, strict=True))
 
 
+MAIN = {'id': 0, 'name': 'main', 'type': 'local_pyro', 'channel': 0}
+HIGH = all_of(APOGEE, less('Position', -450, **DOWN))
+
+
+@pytest.mark.parametrize(('conditions', 'changes', 'doubt'), [
+    pytest.param([HIGH], {}, "opens 'main' where '(time since apogee >= 0 s and altitude > 450 m) "
+                 "for 0.3 s', and never below; are MORETHAN and LESSTHAN swapped?", id='swapped'),
+    pytest.param([HIGH, all_of(APOGEE, LOW)], {}, '', id='another event opens it low'),
+    pytest.param([all_of(APOGEE, negated(less('Position', -450, **DOWN)))], {}, '', id='negated'),
+    pytest.param([all_of(APOGEE, {'operator': 'BETWEEN', 'flightVar': 'Position', 'lower': -450,
+                                  'upper': -20, **DOWN})], {}, '', id='between'),
+    pytest.param([all_of(APOGEE, less('TimeSinceApogee', 5000))], {}, '', id='soon'),
+    pytest.param([APOGEE], {'max_climb': 30000}, "'main' has max_climb 30000 m/s, at which no",
+                 id='climb in mm/s'),
+    pytest.param([APOGEE], {'max_climb': 100}, '', id='fast climb'),
+])
+def test_a_main_that_never_opens_low_or_at_any_speed_is_doubtful(conditions, changes, doubt):
+    events = [{'id': i, 'name': 'it', 'action': FIRE, 'condition': condition}
+              for i, condition in enumerate(conditions)]
+    text = json.dumps({'Deployers': [{**MAIN, **changes}], 'Events': events})
+    found = doubtful_events(read_flight_config(text), 'pressure')
+    assert len(found) == bool(doubt)
+    assert doubt in ''.join(found)
+
+
 VALUES = [i / 2.0 for i in range(9)]
 
 

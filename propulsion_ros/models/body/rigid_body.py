@@ -210,7 +210,7 @@ class BodyParams:
     )
     current: FloatArray = quantity(
         0.0, 'm/s', doc='velocity of the fluid in the axes of the world: wind, or a current',
-        shape=(3,), lo=-1e3, hi=1e3, usual=(0.0, 70.0),
+        shape=(3,), lo=-1e3, hi=1e3, usual=(0.0, 25.0),
     )
 
     def __post_init__(self) -> None:

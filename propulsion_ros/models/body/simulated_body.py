@@ -22,7 +22,7 @@ class ParachutesParams:
     names: tuple[str, ...] = names('deployers that free a parachute', ())
     drag_area: FloatArray = per_row(
         0.0, 'm^2', doc='drag coefficient times area of the open canopy', lo=0.0,
-        usual=(0.0, 2000.0),
+        usual=(1e-3, 2000.0),
     )
     deployment_delay: FloatArray = per_row(
         0.5, 's', doc='from the firing to the stretched line', lo=0.1
