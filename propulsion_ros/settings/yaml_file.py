@@ -61,6 +61,8 @@ class ParameterFile:
     ----------
     path : str or Path
         The file.
+    behind : iterable of str or Path
+        Files whose values count where this one has none; the later ones win.
 
     Attributes
     ----------
@@ -73,8 +75,8 @@ class ParameterFile:
         Naming the file and the key of what is wrong.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self._path = printable(path)
+    def __init__(self, path: str | Path, behind: Iterable[str | Path] = ()) -> None:
+        self._path, self._behind = printable(path), tuple(behind)
         self.places = KeyPlaces()
         found: dict[str, dict[str, Any]] = {}
         for pattern, parameters in self._read(read_text(path, SIZE_LIMIT)):
@@ -105,7 +107,7 @@ class ParameterFile:
     def of(self, node: str, namespace: str = '/') -> dict[str, Any]:
         """Return the flat parameters of a node; later entries of the file win."""
         name = _full_name(node, namespace)
-        values: dict[str, Any] = {}
+        values = settings_of(self._behind, node, namespace)
         for pattern, parameters in self._entries:
             if _matches(pattern, name):
                 values.update(parameters)

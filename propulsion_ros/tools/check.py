@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -97,9 +98,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one line for each fault, then what was asked for; return 1 where there is a fault."""
-    args.files = [each if each.suffix else robot_files(str(each))[0] for each in args.files]
-    args.model = args.model and robot_files(str(args.model))[0]
-    reports = [check_file(path, args.model, args.silence, args.gazebo) for path in args.files]
+    model, shipped = robot_files(str(args.model)) if args.model else (None, [])
+    files = [robot_files(str(each)) for each in args.files]
+    reports = [
+        check_file(path, model, args.silence, args.gazebo, own or shipped) for path, own in files
+    ]
     for report in reports:
         for warning in report.warnings:
             print(warning, file=sys.stderr)
@@ -110,12 +113,14 @@ def run(args: argparse.Namespace) -> int:
     warnings = sum(len(report.warnings) for report in reports)
     also = f', {_counted(warnings, "warning")}' if warnings else ''
     print(f'no faults in {_counted(len(reports), "file")}{also}', file=sys.stderr)
-    return _show(args) if args.show or args.picture else 0
+    if not (args.show or args.picture):
+        return 0
+    paths, owns = zip(*files, strict=True)
+    return _show(args, _layout([*shipped, *itertools.chain(*owns), *paths], model))
 
 
-def _show(args: argparse.Namespace) -> int:
+def _show(args: argparse.Namespace, robot: RobotLayout) -> int:
     """Print and draw what the robot can do; return the exit code."""
-    robot = _layout(args.files, args.model)
     if args.show:
         print('\n'.join(lines_of(robot)))
     try:
@@ -156,6 +161,13 @@ class Report:
     """Rules of sense that are left out."""
     for_gazebo: bool = False
     """Whether what Gazebo refuses is a fault."""
+    shipped: Sequence[Path] = ()
+    """Parameter files that come with the robot."""
+
+    def settings(self, path: Path | None = None) -> ParameterFile | None:
+        """Return what comes with the robot, and a file over it; None where there is neither."""
+        files = [*self.shipped, *([path] if path else [])]
+        return ParameterFile(files[-1], files[:-1]) if files else None
 
     def add(self, place: str, error: ConfigError) -> None:
         """Take a fault; ``place`` is the file, and the line where it is known."""
@@ -170,7 +182,8 @@ class Report:
 
 
 def check_file(
-    path: Path, model: Path | None = None, silenced: Sequence[str] = (), for_gazebo: bool = False
+    path: Path, model: Path | None = None, silenced: Sequence[str] = (), for_gazebo: bool = False,
+    shipped: Sequence[Path] = (),
 ) -> Report:
     """Return what is wrong with a file.
 
@@ -184,12 +197,15 @@ def check_file(
         Names of rules of sense that are left out.
     for_gazebo : bool
         Whether what Gazebo refuses of a robot is a fault.
+    shipped : sequence of Path
+        Parameter files that come with the robot, behind all others.
     """
     checks: dict[str, Callable[[Path, Path | None, Report], None]] = {
         **dict.fromkeys(_PARAMETERS, _parameters), **dict.fromkeys(_ROBOTS, _robot),
         '.json': _flight, '.jsonc': _flight, '.json5': _flight,
     }
-    report, name = Report(silenced=silenced, for_gazebo=for_gazebo), printable(path)
+    report = Report(silenced=silenced, for_gazebo=for_gazebo, shipped=shipped)
+    name = printable(path)
     try:
         if path.suffix not in checks:
             expected = ', '.join(checks)
@@ -286,7 +302,7 @@ def _robot(path: Path, model: Path | None, report: Report) -> None:
             gazebo_robot(path, faults=faults)
     _report(description, faults, report)
     _rehearse(description, blocks, report)
-    _warn_of_robot(description, blocks, report)
+    _warn_of_robot(description, blocks, report, report.settings())
     if not (blocks or faults.errors):
         report.add(description.name, SourceError('robot', _NO_BLOCK))
 
@@ -319,11 +335,11 @@ def _rehearse(
         return
     from propulsion_ros.study.closed_loop import refusals
 
-    file = ParameterFile(path) if path else None
+    file, files = report.settings(path), [*report.shipped, *([path] if path else [])]
     quiet = {*report.silenced, *(name for b in blocks for name in b.values.get('silenced', ()))}
     is_meant = 'body' not in quiet and mass_from_urdf(description.text)[1].mass > 0.0
     is_simulated = file is not None and bool(file.of(BODY))
-    for node, error in refusals(description.text, blocks, [path] if path else []):
+    for node, error in refusals(description.text, blocks, files):
         is_given = file is not None and not isinstance(error, SourceError)
         place = file.place_of(node, error.key) if file and is_given else description.place_of(error)
         line = error if isinstance(error, SourceError) else SourceError(node, str(error))
@@ -411,7 +427,7 @@ def _report(description: Description, faults: FaultList, report: Report) -> None
 
 def _parameters(path: Path, model: Path | None, report: Report) -> None:
     REGISTRY.check()
-    file = ParameterFile(path)
+    file = ParameterFile(path, report.shipped)
     for line, key, before in file.places.repeated:
         report.warn(f'{printable(path)}:{line}', (
             f'{key}: is given again, and line {before} has no effect; remove one'

@@ -107,11 +107,12 @@ def _note_doubts(options: argparse.Namespace) -> None:
     """Print how many warnings `check` has of what is flown, and the command that shows them."""
     from propulsion_ros.tools.check import check_file as check
 
-    model, files = robot_files(options.robot)[0], options.params_file
-    if options.robot in VEHICLES or len(files) > 1:
-        # It knows of one parameter file only.
+    (model, own), files = robot_files(options.robot), options.params_file
+    if len(files) > 1 or (own and not files):
+        # It knows of one parameter file of a user only.
         return
-    count = len((check(files[0], model) if files else check(model)).warnings)
+    found = check(files[0], model, shipped=own) if files else check(model)
+    count = len(found.warnings)
     if count:
         words = [*map(printable, files), *['--model'] * len(files), printable(options.robot)]
         note('fly', f'{count} warning{"s" * (count > 1)}: propulsion_ros check {" ".join(words)}')

@@ -40,6 +40,21 @@ def test_vehicles_are_known_by_name(capsys):
     assert "did you mean 'quadrotor'?" in capsys.readouterr().err
 
 
+def test_a_vehicle_is_judged_with_its_own_settings(tmp_path, capsys):
+    """As `fly` flies it: config/rocket.yaml has 0.3 of the propellant, config/rov.yaml the sea."""
+    assert check('rocket', '--show') == 0
+    assert '41.6 kg, 3.6 kg of it propellant' in capsys.readouterr().out
+    settings = tmp_path / 'robot.yaml'
+    settings.write_text('/**/vehicle:\n  ros__parameters: {body.current: [9.0, 0.0, 0.0]}\n')
+    assert check(settings, '--model', 'rov') == 0
+    (line, _) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f'{settings}:2: warning: vehicle: ')
+    assert 'the fluid carries it away at 9 m/s' in line
+    settings.write_text('/**/boosters:\n  ros__parameters: {tanks.starting_fuel_ratio: [1.0]}\n')
+    assert check(settings, '--model', 'rocket', '--show') == 0
+    assert '50 kg, 12 kg of it propellant' in capsys.readouterr().out
+
+
 def test_a_description_is_judged_beside_its_settings(tmp_path, capsys):
     model, settings = tmp_path / 'robot.urdf', tmp_path / 'robot.yaml'
     text = TEXTS['quadrotor']
