@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.flight.pyros.deployers import PERIOD_NS
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.lockstep import Lockstep, Replies
 from propulsion_ros.loops.payloads import ImuRow, JointRow, Kind, MassRow, OdometryRow, PressureRow
@@ -21,7 +22,7 @@ from propulsion_ros.models.common.noise import TickNoise
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import unknown_names
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks
+from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks, ticks_per
 from propulsion_ros.urdf.reader import joints_of_urdf, mass_from_urdf
 
 _OLDEST_PYRO_NS = 200_000_000
@@ -80,6 +81,8 @@ class VehicleLoop:
         self._deployers = (params.deployer_topic,) if params.parachutes.names else ()
         self._knows_deployers = False
         self._noise = TickNoise(np.array([params.noise_seed]))
+        self._sampling, lag = self._ticks_per_sample(), params.pressure_lag
+        self._lagging = math.exp(-self._ticks.dt / lag) if lag else 0.0
         self._lockstep = Lockstep(
             params.real_time_factor, params.lockstep_timeout, params.start_timeout,
             _RECORDER_SETTLING if params.recorder else _SETTLING,
@@ -99,6 +102,19 @@ class VehicleLoop:
             # A parachute pulls later than its pyro fires, so a step need not wait for the news.
             delays_ns=dict.fromkeys(self._deployers, self._body.parachutes.delay_ns),
         )
+
+    def _ticks_per_sample(self) -> int:
+        """Return how many steps make a sample of the pressure, or raise `ConfigError`."""
+        own, delay_ns = self._params.update_rate, self._body.parachutes.delay_ns
+        rate = self._params.pressure_rate or own
+        ticks = ticks_per('pressure_rate', own, rate)
+        # A step waits for what a flight computer has decided one delay before it, by its samples.
+        if self._deployers and ticks > 1 and self._ticks.stamp(ticks) > delay_ns - PERIOD_NS:
+            raise ConfigError('pressure_rate', (
+                f'{rate:g} Hz is too slow for a parachutes.deployment_delay of '
+                f'{delay_ns * 1e-9:g} s, expected a period and {PERIOD_NS * 1e-9:g} s within it'
+            ))
+        return ticks
 
     def _open(self, with_tf: bool) -> None:
         outlet = functools.partial(Outlet, overridable=False)
@@ -140,6 +156,7 @@ class VehicleLoop:
     def start(self) -> None:
         """Return to the start and wait for the actuators."""
         self._body.reset()
+        self._static = self._air_pressure()
         self._runner.restart()
         self._replies.restart()
         self._joints.clear()
@@ -276,7 +293,8 @@ class VehicleLoop:
         except FloatingPointError as error:
             self._fail(f'stopped at {stamp_ns * 1e-9:.3f} s: {error}')
             return
-        self._tick = tick + 1
+        self._tick, air = tick + 1, self._air_pressure()
+        self._static = air + self._lagging * (self._static - air)
         self._note_touchdown()
         self._lockstep.complete(self._host.steady_ns())
         if self._params.duration and self.time_ns >= round(self._params.duration * 1e9):
@@ -447,7 +465,10 @@ class VehicleLoop:
         publish = functools.partial(self._send, self.time_ns)
         motion, mass = self._body.motion, self._body.mass
         publish(self._clock, None)
-        publish(self._pressure, self._air_pressure(motion.position[2]))
+        if self._tick % self._sampling == 0:
+            noise = self._params.pressure_noise
+            measured = self._static + noise * self._noise.at(self._tick)[0]
+            publish(self._pressure, PressureRow(float(measured), noise**2))
         publish(self._imu, ImuRow(
             self._body.specific_force.tolist(), motion.angular_velocity.tolist()
         ))
@@ -469,13 +490,11 @@ class VehicleLoop:
     def _send(self, stamp_ns: int, outlet: Outlet, payload: Any) -> None:
         self._host.publish(outlet, stamp_ns, payload)
 
-    def _air_pressure(self, height: float) -> PressureRow:
-        body = self._params.body
-        _, pressure = temperature_and_pressure(
-            body.site_altitude + float(height), body.temperature_offset
-        )
-        noise = self._params.pressure_noise
-        return PressureRow(float(pressure + noise * self._noise.at(self._tick)[0]), noise**2)
+    def _air_pressure(self) -> float:
+        body, height = self._params.body, float(self._body.motion.position[2])
+        return float(temperature_and_pressure(
+            body.site_altitude + height, body.temperature_offset
+        )[1])
 
 
 def _dry_mass(params: VehicleParams) -> tuple[str, MassProperties]:

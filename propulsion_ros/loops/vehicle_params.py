@@ -74,6 +74,14 @@ class VehicleParams:
     pressure_noise: float = quantity(
         0.0, 'Pa', doc='standard deviation of the pressure', lo=0.0, hi=1e6
     )
+    pressure_rate: float = quantity(
+        0.0, 'Hz', doc='rate of the pressure, which divides update_rate; 0: each step', lo=0.0,
+        hi=1e4,
+    )
+    pressure_lag: float = quantity(
+        0.0, 's', doc='first-order lag of the pressure behind that of the air', lo=0.0, hi=1e3,
+        usual=(0.0, 10.0),
+    )
     noise_seed: int = quantity(0, doc='seed of the sensor noise', kind=int, lo=0)
     body: BodyParams = group(BodyParams, element='body')
     parachutes: ParachutesParams = group(ParachutesParams, element='parachute')

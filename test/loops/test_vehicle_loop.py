@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import math
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -120,6 +123,37 @@ def test_the_pressure_is_that_of_the_day():
     _, air = vehicle.host.of('~/pressure')[0]
     assert air.pressure == float(temperature_and_pressure(2000.0, 20.0)[1])
     assert altitude_of_pressure(air.pressure) < 1900.0
+
+
+def test_the_pressure_lags_and_has_a_rate_of_its_own():
+    """At rest it is that of the air; it follows at each step, and is published at every other."""
+    air, followed = Vehicle(), Vehicle(pressure_rate=50.0, pressure_lag=0.3)
+    for vehicle in (air, followed):
+        vehicle.begin()
+        for tick in range(20):
+            vehicle.push_all(tick, 400.0)
+    samples = {stamp_ns: row.pressure for stamp_ns, row in followed.host.of('~/pressure')}
+    assert list(samples) == [2 * i * STEP for i in range(11)]
+    expected = None
+    for stamp_ns, row in air.host.of('~/pressure'):
+        expected = row.pressure if expected is None else (
+            expected + (1.0 - math.exp(-0.01 / 0.3)) * (row.pressure - expected)
+        )
+        assert samples.get(stamp_ns, expected) == pytest.approx(expected, abs=1e-9)
+    assert samples[20 * STEP] - row.pressure > 1.0
+
+
+@pytest.mark.parametrize(('settings', 'text'), [
+    pytest.param({'pressure_rate': 30.0}, '30 Hz does not divide 100 Hz', id='no whole steps'),
+    pytest.param({'pressure_rate': 4.0}, '4 Hz is too slow for .* of 0.3 s, .* and 0.1 s within',
+                 id='no step would wait so long'),
+    pytest.param({'pressure_rate': 5.0}, '', id='just fast enough'),
+])
+def test_a_rate_of_the_pressure_that_cannot_be(settings, text):
+    chutes = {'parachutes.names': ['main'], 'parachutes.drag_area': [1.0],
+              'parachutes.deployment_delay': [0.3], 'deployer_topic': 'deployers'}
+    with pytest.raises(ConfigError, match=text) if text else nullcontext():
+        Vehicle(**chutes, **settings)
 
 
 def test_states_are_merged_and_joints_of_others_left_out():
