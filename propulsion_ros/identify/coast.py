@@ -19,7 +19,11 @@ from propulsion_ros.settings.quantity import FloatArray
 
 PER_MASS = 'body.drag_area/mass'
 """Name of what is known without a mass [m^2/kg]."""
+START_CLIMB = 'start.climb'
+"""Name of what a coast begins with [m/s]."""
 _STEP = 0.05
+_OF_PAD = {'rail_length': 0.0, 'start_rpy': [0.0] * 3, 'start_angular_velocity': [0.0] * 3}
+"""How a body begins that coasts upwards, wherever it was launched."""
 _AROUND = 1.0
 _WINDOW = 1.6
 """Of the parabolas that give speed from altitude [s]: a vented bay swings once in 0.7 s."""
@@ -106,7 +110,7 @@ class CoastProblem(Problem):
         begin, end = float(time[0]), float(time[-1])
         area = body.get('drag_area', 0.0)
         params = build(BodyParams, {
-            **self._values, 'drag_area': [0.0, 0.0, area], 'ground': False,
+            **self._values, **_OF_PAD, 'drag_area': [0.0, 0.0, area], 'ground': False,
             'start_position': [0.0, 0.0, self._altitude(begin)],
             'start_velocity': [0.0, 0.0, body['climb']],
         })
@@ -128,7 +132,7 @@ def start_of(speed: Series, begin: float) -> Free:
     """Return the vertical speed at the beginning of a coast, which no sensor has exactly."""
     value = float(np.interp(begin, speed.time, speed.value))
     return numbers(
-        'start.climb', ('climb',), BODY, 'm/s', [value], 0.5 * value, 1.5 * value, 0.1 * value
+        START_CLIMB, ('climb',), BODY, 'm/s', [value], 0.5 * value, 1.5 * value, 0.1 * value
     )
 
 

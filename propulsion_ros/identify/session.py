@@ -22,6 +22,7 @@ from propulsion_ros.identify.advice import (
 )
 from propulsion_ros.identify.candidates import Candidates
 from propulsion_ros.identify.coast import (
+    START_CLIMB,
     CoastProblem,
     coasting,
     per_mass,
@@ -224,8 +225,9 @@ class Session:
                     areas[-1] = body[key]
                     vehicle[_OF_COAST] = areas.tolist()
                     continue
-                lines.append(f'{each.name} = {body[key]:.6g} {each.unit} belongs into the robot '
-                             'description.')
+                if each.name != START_CLIMB:
+                    lines.append(f'{each.name} = {body[key]:.6g} {each.unit} belongs into the '
+                                 'robot description.')
             elif each.owner == DELAY:
                 lines.append(f'delay = {body[DELAY]:.4f} s from a command until it acts; no model '
                              'has it.')

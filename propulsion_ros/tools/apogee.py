@@ -22,6 +22,8 @@ from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'flight.csv --picture apogee.png'
 _DEFAULTS = ApogeeParams()
+_PAD = 100.0
+"""No log of a height above the pad begins as far from 0 [m]."""
 _TWICE_FREE = 20.0
 """Nothing falls so at an apogee [m/s^2]."""
 
@@ -94,6 +96,7 @@ def _search(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
     for report in fly(rise.measured(samples_of_log(path)), params):
         if report.apogee is not None and report.estimate is not None:
             doubt = rise.doubt(min(params.minimum_height, DROP)) or _doubt(report.estimate)
+            doubt = doubt or rise.above
             return _result(report.apogee, report.estimate), doubt
     nothing = dict.fromkeys(
         ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
@@ -122,6 +125,12 @@ class _Rise:
     def __init__(self) -> None:
         self.height = self.depth = 0.0
         self._first: float | None = None
+
+    @property
+    def above(self) -> str:
+        """Why the log may be above the sea and not the pad, '' where it begins near 0."""
+        first = self._first or 0.0
+        return f'it begins at {first:.4g} m; altitude 0 is the pad' if abs(first) > _PAD else ''
 
     def measured(self, samples: Iterable[Sample]) -> Iterator[Sample]:
         """Yield samples, whose altitudes count."""

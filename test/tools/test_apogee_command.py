@@ -65,14 +65,15 @@ def test_unknown_times_are_null_and_never_nan(command):
     assert found['sigma'] is None
 
 
-@pytest.mark.parametrize(('unit', 'doubt'), [
-    (1.0, ''), (1.0 / 0.3048, 'it falls with 32.2 m/s^2, a free fall with 9.81'),
-    (100.0, 'it falls with 981 m/s^2'),
+@pytest.mark.parametrize(('unit', 'pad', 'doubt'), [
+    (1.0, 0.0, ''), (1.0 / 0.3048, 0.0, 'it falls with 32.2 m/s^2, a free fall with 9.81'),
+    (100.0, 0.0, 'it falls with 981 m/s^2'), (1.0, 90.0, ''),
+    (1.0, 700.0, 'it begins at 700 m; altitude 0 is the pad'),
 ])
-def test_altitude_in_feet_is_doubted(command, unit, doubt):
-    """It gave an apogee 3 s too early, without a word."""
+def test_altitude_in_feet_or_above_the_sea_is_doubted(command, unit, pad, doubt):
+    """It gave an apogee 3 s too early or 700 m too high, without a word."""
     rows = [row.split(',') for row in _throw().split()[1:]]
-    text = '\n'.join(['time_s,altitude_m', *(f'{t},{float(h) * unit}' for t, h in rows)])
+    text = '\n'.join(['time_s,altitude_m', *(f'{t},{pad + float(h) * unit}' for t, h in rows)])
     code, _, err = command(text)
     assert code == 0
     assert doubt in err
