@@ -30,6 +30,7 @@ from propulsion_ros.graph.actuator_numbers import (
 )
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
 from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import unit_axis
 from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.models.common.esc import esc_of
 from propulsion_ros.models.common.facts import LIFT
@@ -418,7 +419,8 @@ def nozzles(robot: RobotLayout, group: Group) -> Rows:
 def liftoffs(robot: RobotLayout) -> Iterator[Number]:
     """Yield the largest force upwards of engines that alone drive a robot, over its weight.
 
-    It stands on the ground, and they push it up; without gimbals they make it fast on its rail.
+    It stands on the ground, and they push it up, along its rail where it has one; without gimbals
+    they make it fast on that.
     """
     mass, rail, remedy = robot.body.mass, robot.params.rail_length, ''
     weight = mass * robot.params.gravity
@@ -429,11 +431,16 @@ def liftoffs(robot: RobotLayout) -> Iterator[Number]:
     pushes = np.concatenate([
         np.nan_to_num(group.layout.highest)[:, None] * group.layout.axis for group in driving
     ])
-    up = float(pushes.sum(axis=0) @ matrix_of_rpy(robot.params.start_rpy)[2])
+    total, most = pushes.sum(axis=0), float(np.linalg.norm(pushes, axis=1).sum())
+    up = float(total @ matrix_of_rpy(robot.params.start_rpy)[2])
+    if rail and (up := min(up, float(total @ unit_axis(robot.params.rail_axis)))) < 0.5 * most:
+        yield Number('body.rail_axis', up, 'up its rail its engines push by ', weight, remedy=(
+            'see body.start_rpy, which stands it up, and body.rail_axis, along its nose'))
+        return
     if rail and not any(group.layout.angle_names for group in driving):
         weight += 0.5 * mass * _HELD_BY_FINS**2 / rail
         remedy = f'N, kg and m? With less, it leaves its rail below {_HELD_BY_FINS:g} m/s'
-    if up > 0.9 * float(np.linalg.norm(pushes, axis=1).sum()):
+    if up > 0.9 * most:
         yield Number('max_thrust', up, 'from the ground its engines push it up by ', weight, 0,
                      driving[0].name, remedy)
 

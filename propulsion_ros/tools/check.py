@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.graph.actuator_numbers import of_rows, tanks
+from propulsion_ros.graph.actuator_numbers import LEAST, of_rows, tanks
 from propulsion_ros.graph.doubts import NAMES, merged, value_doubts
 from propulsion_ros.graph.family_params import group_of, is_allocator, loop_params_of
 from propulsion_ros.graph.node_config import (
@@ -59,6 +59,8 @@ _NO_BLOCK = (
     'name="FAMILY">'
 )
 _PAD, _TIMER = 'flight.site_altitude', 'flight.max_ascent_time'
+_NOSE, _UP, _ALONG = 'flight.nose', (0.0, 0.0, 1.0), 0.9
+"""Where engines push, by its default, and the cosine of what is still that direction."""
 _SAME_PAD, _DEEPEST = 100.0, 100.0
 """Heights of one pad [m], and how far engines are throttled, which do not go to a tenth."""
 _SIMULATED = '; silence it where the robot is never simulated (body)'
@@ -377,6 +379,15 @@ def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> 
             report.warn(file.place_of(node, key), (
                 f'{node}: {key} is {own:g} m, where body.site_altitude is {site:g} m'
             ))
+    pushes = [np.nan_to_num(group.layout.highest) @ group.layout.axis for group in robot.groups
+              if hasattr(group.params, 'max_fuel_rate')]
+    nose, push = (way / max(np.linalg.norm(way), LEAST) for way in (
+        np.array(flight.get(_NOSE, _UP), float), np.sum([np.zeros(3), *pushes], axis=0)))
+    if flight.get('config_file') and push.any() and nose @ push < _ALONG:
+        ways = [' '.join(f'{each:.3g}' for each in way) for way in (nose, push)]
+        report.warn(file.place_of(FLIGHT, _NOSE), (
+            f'{FLIGHT}: {_NOSE} is along {ways[0]}, where its engines push along {ways[1]}'
+        ))
     timer, burns = flight.get(_TIMER, 0.0), of_rows(tanks, '', lambda t: t.held / t.rate)(robot)
     for each in [each for each in burns if 0.0 < timer < each.value][:1]:
         report.warn(file.place_of(FLIGHT, _TIMER), f'{FLIGHT}: {_TIMER} is {timer:g} s, and '

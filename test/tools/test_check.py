@@ -309,6 +309,16 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         'rail_length of 500 m, expected 0.5 to 200 m; if that is in mm, write 0.5, or if that is '
         'in cm, write 5 (length)'
     ), id='rail in cm'),
+    pytest.param('two_stage.yaml', 'rail_length: 5.0', (
+        'rail_length: 5.0\n    body.start_rpy: [0.0, 1.5, 0.0]'
+    ), 'up its rail its engines push by 148.5 N, expected 227.5 to', id='rail that lies'),
+    pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', 'flight.nose: [2.0, 0.0, 0.0]', (
+        'two_stage.yaml:17: warning: flight_state: flight.nose is along 1 0 0, where its engines '
+        'push along 0 0 1'
+    ), id='nose along x'),
+    pytest.param('flight.jsonc', '"MORETHAN", "flightVar": "Position"', (
+        '"LESSTHAN", "flightVar": "Position"'
+    ), 'and never below; are MORETHAN and LESSTHAN swapped?', id='main above'),
 ])
 def test_what_only_the_flight_showed_of_its_files(
     tmp_path, monkeypatch, capsys, file, before, after, said
