@@ -168,7 +168,8 @@ def _graph(
     has_flight_state = bool(kit.flight_config)
     if has_flight_state:
         config = share_directory() / 'config' / kit.flight_config
-        nodes.append(_flight_state(config, kit.engines, use_sim_time))
+        source = simulation.of(FLIGHT).get('altitude_source', 'odometry') if simulation else ''
+        nodes.append(_flight_state(config, kit.engines, use_sim_time, source))
     if drawn_with is not None:
         files = [*filter(None, [settings]), *drawn_with]
         nodes.append(_visualizer(description, blocks, files, use_sim_time, has_flight_state))
@@ -353,14 +354,15 @@ def _visualizer(
     return NodeSpec('visualizer_node', 'visualizer', parameters, respawn_delay=2.0)
 
 
-def _flight_state(config: Path, engines: str, use_sim_time: bool) -> NodeSpec:
+def _flight_state(config: Path, engines: str, use_sim_time: bool, source: str) -> NodeSpec:
     return NodeSpec(
         'flight_state_node',
         FLIGHT,
         {'use_sim_time': use_sim_time},
         {
-            # Not ~/odometry: with raw sensors the node publishes its own estimate there.
             '~/pressure': f'{BODY}/pressure', '~/imu': f'{BODY}/imu',
+            # With raw sensors the node publishes its own estimate there.
+            **({'~/odometry': f'{BODY}/odometry'} if source == 'odometry' else {}),
             **({_ENGINES: f'{engines}/command'} if engines else {}),
         },
         # Its record keeps the flight, and no other node deploys the parachutes.

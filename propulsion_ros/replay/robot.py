@@ -247,14 +247,17 @@ def _specs(
     choice: Choice, given: ParameterFile, inputs: Inputs
 ) -> tuple[list[ParameterFile], list[NodeSpec]]:
     """Return the parameter files, of which later ones win, and the nodes."""
+    body = Simulation(params_files=(choice.config,), namespace=choice.namespace)
     if choice.vehicle:
-        graph = vehicle_graph(choice.vehicle, model=choice.model or '', replay=True)
+        graph = vehicle_graph(
+            choice.vehicle, model=choice.model or '', replay=True, simulation=body
+        )
         shipped = [ParameterFile(graph.params_file)] if graph.params_file else []
         return [*shipped, given], _joined(choice, inputs, graph.nodes)
     description, specs = '', []
     if choice.model:
-        body = Simulation() if _of_body(choice, 'odometry') in inputs.topics else None
-        robot = robot_graph(choice.model, replay=True, simulation=body)
+        is_simulated = _of_body(choice, 'odometry') in inputs.topics
+        robot = robot_graph(choice.model, replay=True, simulation=body if is_simulated else None)
         description, specs = robot.robot_description, list(robot.nodes)
     known = [spec.name for spec in specs]
     others = replayed(_of_file(choice.config, given, description, known))

@@ -8,6 +8,7 @@ import pytest
 
 from propulsion_ros.graph.simulation import Simulation
 from propulsion_ros.graph.wiring import robot_graph
+from propulsion_ros.replay.robot import Choice, Inputs, Robot
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.study.closed_loop import ClosedLoop
 from propulsion_ros.tools import cli
@@ -62,6 +63,23 @@ def test_flight_computer_of_the_parameter_file_flies_both_stages(monkeypatch):
     assert fired == ['lower ignition', 'upper ignition', 'drogue parachute', 'main parachute']
     assert highest == pytest.approx(2240.0, abs=20.0)
     assert lines == []
+
+
+@pytest.mark.parametrize(('source', 'topic'), [
+    ('altitude_source: sensors', '/vehicle/imu'),
+    ('altitude_source: odometry', '/vehicle/odometry'), ('', '/vehicle/odometry'),
+], ids=['sensors', 'odometry', 'by default'])
+def test_what_it_measures_is_that_of_the_body_also_in_a_replay(
+    monkeypatch, tmp_path, source, topic
+):
+    monkeypatch.chdir(FOLDER)
+    settings = tmp_path / 'settings.yaml'
+    settings.write_text(SETTINGS.read_text().replace('altitude_source: sensors', source))
+    live = node_of(graph_of(settings), 'flight_state').remappings
+    assert (live.get('~/odometry') == 'vehicle/odometry') is (topic == '/vehicle/odometry')
+    robot = Robot(Choice(settings, model=MODEL), Inputs(['/clock', '/vehicle/odometry']))
+    (flown,) = [host for host in robot.hosts if host.name == 'flight_state']
+    assert topic in {flown.resolve_topic_name(port.topic) for port in flown.loop.ports}
 
 
 def test_stage_whose_tilt_no_sensor_measures_is_named_and_stays_dark(monkeypatch, tmp_path, capsys):
