@@ -24,7 +24,8 @@ START_CLIMB = 'start.climb'
 _STEP = 0.05
 _OF_PAD = {'rail_length': 0.0, 'start_rpy': [0.0] * 3, 'start_angular_velocity': [0.0] * 3}
 """How a body begins that coasts upwards, wherever it was launched."""
-_AROUND = 1.0
+AROUND = 1.0
+"""From burnout and to the apogee [s]."""
 _WINDOW = 1.6
 """Of the parabolas that give speed from altitude [s]: a vented bay swings once in 0.7 s."""
 _RISES = 20.0
@@ -58,8 +59,8 @@ def coasting(recording: Recording, speed: Series) -> tuple[float, float]:
             recording.name, f'no coast of a rocket: it climbs with {speed.value[fastest]:.3g} m/s '
             'at most, or ends before it falls'
         )
-    begin = float(speed.time[fastest]) + _AROUND
-    end = float(speed.time[fastest + int(falling[0])]) - _AROUND
+    begin = float(speed.time[fastest]) + AROUND
+    end = float(speed.time[fastest + int(falling[0])]) - AROUND
     if end - begin < 1.0:
         raise SourceError(recording.name, f'the coast is too short: {end - begin:.1f} s')
     return begin, end

@@ -22,6 +22,7 @@ from propulsion_ros.identify.advice import (
 )
 from propulsion_ros.identify.candidates import Candidates
 from propulsion_ros.identify.coast import (
+    AROUND,
     START_CLIMB,
     CoastProblem,
     coasting,
@@ -61,6 +62,7 @@ from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import opened_to_write, writing
 from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.hints import fall_doubt
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.ros_yaml import dump
 from propulsion_ros.settings.yaml_file import ParameterFile
@@ -186,6 +188,9 @@ class Session:
             f'coast from {recording.begin + begin:.2f} to {recording.begin + end:.2f} s, taken as '
             'vertical and without thrust'
         )
+        top = np.abs(speed.time - end) < AROUND
+        fall = -np.polyfit(speed.time[top], speed.value[top], 1)[0] if top.sum() > 2 else np.nan
+        found += filter(None, [fall_doubt(float(fall))])
         body, area = self._robot.body, free[0]
         if body.mass <= 0.0:
             area = per_mass(area)

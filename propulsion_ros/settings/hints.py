@@ -34,6 +34,8 @@ UNITS = {
 """SI value and unit of one of each unit that people write, the likely ones first."""
 
 _GRAVITY = 9.80665
+_TWICE_FREE = 20.0
+"""Nothing falls so at an apogee [m/s^2]."""
 _FREEZING = 273.15
 """0 degrees Celsius [K]."""
 
@@ -60,6 +62,14 @@ def by_opening(names: Iterable[str]) -> list[str]:
     named, words = list(names), ('pilot', 'drogue', 'main')
     first = (next((name for name in named if word in name.lower()), '') for word in words)
     return list(filter(None, first))
+
+
+def fall_doubt(fall: float) -> str:
+    """Return why a log may be in another unit by what it falls with at its top [m/s^2]."""
+    return '' if not fall > _TWICE_FREE else (
+        f'it falls with {fall:.3g} m/s^2, a free fall with 9.81; altitude_m is in metres, time_s '
+        'in seconds; a foot is 0.3048 m'
+    )
 
 
 def elsewhere(key: str) -> str:

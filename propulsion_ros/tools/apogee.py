@@ -17,6 +17,7 @@ from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.phases.progress import Mark
 from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_log
 from propulsion_ros.settings.files import printable, require_target
+from propulsion_ros.settings.hints import fall_doubt
 from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.tools.lines import fail, note
 
@@ -24,8 +25,6 @@ EXAMPLE = 'flight.csv --picture apogee.png'
 _DEFAULTS = ApogeeParams()
 _PAD = 100.0
 """No log of a height above the pad begins as far from 0 [m]."""
-_TWICE_FREE = 20.0
-"""Nothing falls so at an apogee [m/s^2]."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,22 +94,13 @@ def _search(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
     report, rise = None, _Rise()
     for report in fly(rise.measured(samples_of_log(path)), params):
         if report.apogee is not None and report.estimate is not None:
-            doubt = rise.doubt(min(params.minimum_height, DROP)) or _doubt(report.estimate)
-            doubt = doubt or rise.above
+            doubt = rise.doubt(min(params.minimum_height, DROP))
+            doubt = doubt or fall_doubt(-report.estimate.acceleration) or rise.above
             return _result(report.apogee, report.estimate), doubt
     nothing = dict.fromkeys(
         ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
     )
     return nothing, _why_none(report, rise, params.minimum_height)
-
-
-def _doubt(estimate: ApogeeEstimate) -> str:
-    """Return why a log may be in another unit, '' where it falls as a body does."""
-    fall = -estimate.acceleration
-    return '' if not fall > _TWICE_FREE else (
-        f'it falls with {fall:.3g} m/s^2, a free fall with 9.81; altitude_m is in metres, time_s '
-        'in seconds; a foot is 0.3048 m'
-    )
 
 
 class _Rise:

@@ -2,6 +2,8 @@
 """The drag area of rockets from the coast of their flights."""
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -57,9 +59,18 @@ def test_a_known_drag_area_is_found(coast, tmp_path):
     assert estimate['value'] == pytest.approx(0.01, abs=3 * estimate['sd'])
     assert estimate['sd'] < 5e-4
     assert report['rms'] == pytest.approx(0.2, rel=0.1)
+    assert not any('falls' in line for line in report['warnings'])
     text = (tmp_path / 'fitted.yaml').read_text()
     assert 'body.drag_area: [0.0, 0.0, 0.0' in text
     assert 'belongs into the robot description' not in text
+
+
+def test_a_log_in_feet_is_doubted(coast, tmp_path):
+    rows = [row.split(',') for row in coast.read_text().split()]
+    text = '\n'.join(f'{t},{float(h) / 0.3048},{float(v) / 0.3048}' for t, h, v in rows[1:])
+    coast.write_text(f'{",".join(rows[0])}\n{text}\n')
+    warnings = fitted(tmp_path, coast, 20.0)['warnings']
+    assert any(re.match(r'it falls with 3[123]\.\d m/s\^2, a free', each) for each in warnings)
 
 
 @pytest.mark.slow
