@@ -76,7 +76,7 @@ class ParameterFile:
     """
 
     def __init__(self, path: str | Path, behind: Iterable[str | Path] = ()) -> None:
-        self._path, self._behind = printable(path), tuple(behind)
+        self._path, self._behind = printable(path), [ParameterFile(each) for each in behind]
         self.places = KeyPlaces()
         found: dict[str, dict[str, Any]] = {}
         for pattern, parameters in self._read(read_text(path, SIZE_LIMIT)):
@@ -107,7 +107,9 @@ class ParameterFile:
     def of(self, node: str, namespace: str = '/') -> dict[str, Any]:
         """Return the flat parameters of a node; later entries of the file win."""
         name = _full_name(node, namespace)
-        values = settings_of(self._behind, node, namespace)
+        values: dict[str, Any] = {}
+        for file in self._behind:
+            values.update(file.of(node, namespace))
         for pattern, parameters in self._entries:
             if _matches(pattern, name):
                 values.update(parameters)
