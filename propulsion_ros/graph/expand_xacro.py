@@ -158,6 +158,7 @@ SECONDS = 3
 MEMORY = 256 * 1024**2
 """Address space of the process [bytes]."""
 
+_OWN = 'propulsion_ros'
 _DEEPEST = 32
 _HINTS = {
     'is not defined when evaluating':
@@ -174,7 +175,7 @@ _CONTROL = dict.fromkeys((i for i in range(32) if chr(i) not in '\t\n\r'), '?')
 """What no XML may hold; names of files may."""
 
 
-def expand(path: str, limit: int) -> tuple[str, str]:
+def expand(path: str, limit: int, share: str = '') -> tuple[str, str]:
     """Return the text of a xacro file, expanded in this process, after the places of its elements.
 
     Parameters
@@ -183,6 +184,8 @@ def expand(path: str, limit: int) -> tuple[str, str]:
         The file.
     limit : int
         Bytes of each file that it includes, and characters of the result.
+    share : str
+        What ``$(find propulsion_ros)`` is, which need not be installed; '' where that is unknown.
 
     Raises
     ------
@@ -194,6 +197,20 @@ def expand(path: str, limit: int) -> tuple[str, str]:
     try:
         # Only the command line and launch need xacro, nodes get the finished text.
         import xacro
+        from xacro import substitution_args as words
+
+        find = words._eval_find
+
+        def found(package: str) -> str:
+            if share and package == _OWN:
+                return share
+            try:
+                return str(find(package))
+            except (ImportError, LookupError, OSError) as error:
+                problem = f'package {package!r} is not installed'
+                raise SourceError(f'$(find {package})', problem) from error
+
+        words._eval_find = words._eval_dict['find'] = found
 
         def opened(name: str) -> io.StringIO:
             if len(xacro.filestack) > _DEEPEST:
@@ -219,7 +236,7 @@ def expand(path: str, limit: int) -> tuple[str, str]:
     return head, text
 
 
-def main(path: str, limit: int) -> None:
+def main(path: str, limit: int, share: str = '') -> None:
     """Print places and text of an expanded file, or place and reason of a fault and exit with 1."""
     # Ctrl-C reaches this process too; the one that waits for it reports that.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -229,7 +246,7 @@ def main(path: str, limit: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        (head, text), code = expand(path, limit), 0
+        (head, text), code = expand(path, limit, share), 0
     except SourceError as error:
         head, text, code = one_line(error.key), one_line(error.problem), 1
     sys.stdout.buffer.write(f'{head}\n{text}'.encode('utf-8', 'replace'))
@@ -240,6 +257,8 @@ def main(path: str, limit: int) -> None:
 def _reason(error: BaseException, texts: Sequence[str]) -> str:
     cause: BaseException | None = error
     while cause is not None:
+        if isinstance(cause, SourceError):
+            return str(cause)
         if isinstance(cause, OSError) and cause.filename:
             folder, name = os.path.split(os.path.normpath(cause.filename))
             near = _nearest(name, glob.glob('*', root_dir=folder), 0.8)

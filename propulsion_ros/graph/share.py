@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+from contextlib import suppress
 from pathlib import Path
 
 from propulsion_ros.graph.expand_xacro import SECONDS, places_from
@@ -20,8 +21,8 @@ from propulsion_ros.urdf.xml import SIZE_LIMIT, Description
 PACKAGE = 'propulsion_ros'
 _ADDRESS, _MODEL = 'package://', 'model://'
 _EXPAND = (
-    'import sys; sys.path[:] = sys.argv[3:]; from propulsion_ros.graph.expand_xacro import main; '
-    'main(sys.argv[1], int(sys.argv[2]))'
+    'import sys; sys.path[:] = sys.argv[4:]; from propulsion_ros.graph.expand_xacro import main; '
+    'main(sys.argv[1], int(sys.argv[2]), sys.argv[3])'
 )
 _WAIT = 60.0
 """Wall time of an expansion [s]: a disk in a network may not reply."""
@@ -132,8 +133,10 @@ def read_description(path: str | Path) -> Description:
 def _expanded(path: str | Path) -> Description:
     """Return an expanded xacro file; a process with limits expands it, see `expand_xacro`."""
     folders = [str(Path(__file__).resolve().parents[2]), *sys.path]
-    command = [_python(), '-I', '-S', '-c', _EXPAND, str(path), str(SIZE_LIMIT), *folders]
-    name = printable(path)
+    share, name = '', printable(path)
+    with suppress(SourceError):
+        share = str(share_directory())
+    command = [_python(), '-I', '-S', '-c', _EXPAND, str(path), str(SIZE_LIMIT), share, *folders]
     try:
         done = subprocess.run(  # noqa: S603  a list of words, no shell
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=_WAIT, check=False,

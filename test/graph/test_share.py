@@ -59,6 +59,15 @@ def test_expansion_is_that_of_the_library(vehicle):
     assert text == xacro.process_file(str(path)).toxml()
 
 
+def test_the_macros_are_found_without_ros(written, monkeypatch):
+    """Nothing of another package is; the environment of ROS has both."""
+    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
+    text = '<xacro:include filename="$(find {})/urdf/actuators.xacro"/><link name="b"/>'
+    assert '<link name="b"/>' in load_robot_description(written(text.format('propulsion_ros')))
+    with pytest.raises(SourceError, match=r"xacro:1: .* package 'other' is not installed$"):
+        load_robot_description(written(text.format('other')))
+
+
 def test_an_optional_file_may_be_absent(written):
     text = '<xacro:include filename="nowhere.xacro" optional="true"/><link name="b"/>'
     assert '<link name="b"/>' in load_robot_description(written(text))
