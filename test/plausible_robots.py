@@ -86,7 +86,8 @@ class Robot:
 
     @property
     def yaml(self):
-        lines = [f'    {key if "parachutes" in key else f"body.{key}"}: {value}'
+        own = ('parachutes', 'deployer')
+        lines = [f'    {key if key.startswith(own) else f"body.{key}"}: {value}'
                  for key, value in self.body.items()]
         head = ['vehicle:', '  ros__parameters:', f'    update_rate: {self.rate}.0']
         return '\n'.join([*head, *lines])
@@ -226,6 +227,7 @@ def rocket(random_, stages):
         0.4 * width**2]}
     chutes = {'names': ['drogue', 'main'], 'drag_area': areas, 'attachment': [0.0, 0.0, 0.9 * long]}
     robot.body.update({f'parachutes.{key}': value for key, value in chutes.items()})
+    robot.body['deployer_topic'] = 'pyros'
     return robot
 
 

@@ -25,7 +25,7 @@ def model_of(path):
     """Return the arguments with the description that a parameter file belongs to."""
     vehicle = path.stem.removesuffix('_demo')
     if vehicle in VEHICLES and path.suffix == '.yaml':
-        return ['--model', str(REPOSITORY / f'urdf/{vehicle}.urdf.xacro')]
+        return ['--model', vehicle]
     return []
 
 

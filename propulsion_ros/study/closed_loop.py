@@ -10,7 +10,7 @@ from typing import Any
 from propulsion_ros.demos.pilot import Command, Controller, payload_of
 from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation, simulated
-from propulsion_ros.graph.wiring import REPLAYED, Graph, actuator_nodes, pushing_blocks
+from propulsion_ros.graph.wiring import FLIGHT, REPLAYED, Graph, actuator_nodes, pushing_blocks
 from propulsion_ros.loops.decoders import msg_to_motion, stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import GivenParameters, Outlet
@@ -181,7 +181,7 @@ class _Parameters(GivenParameters):
 
 
 def refusals(
-    text: str, blocks: Sequence[ActuatorSpec], files: Sequence[Path]
+    text: str, blocks: Sequence[ActuatorSpec], files: Sequence[Path], deployers: str = ''
 ) -> Iterator[tuple[str, ConfigError]]:
     """Yield what the nodes of a robot refuse at their start, `BODY` among them, with their names.
 
@@ -193,12 +193,15 @@ def refusals(
         Its plugin blocks, without faults.
     files : sequence of Path
         Parameter files, of which the later ones win.
+    deployers : str
+        Topic that frees parachutes; '' for that of the files, or of their flight computer.
     """
     nodes = actuator_nodes(text, list(blocks), True, True)
     if pushing_blocks(blocks):
         simulation = Simulation(params_files=tuple(files))
         try:
-            nodes = simulated(nodes, blocks, text, simulation, _DEPLOYERS)
+            deployers = deployers or _DEPLOYERS * bool(simulation.of(FLIGHT).get('config_file'))
+            nodes = simulated(nodes, blocks, text, simulation, deployers)
         except ConfigError as error:
             yield BODY, error
     bus, places = Bus(lambda *message: None), {block.name: block.locate for block in blocks}

@@ -341,13 +341,17 @@ def _rehearse(
     quiet = {*report.silenced, *(name for b in blocks for name in b.values.get('silenced', ()))}
     is_meant = 'body' not in quiet and mass_from_urdf(description.text)[1].mass > 0.0
     is_simulated = file is not None and bool(file.of(BODY))
-    for node, error in refusals(description.text, blocks, files):
+    for node, error in refusals(
+        description.text, blocks, files, 'deployers' if report.shipped else ''
+    ):
         is_given = file is not None and not isinstance(error, SourceError)
         place = file.place_of(node, error.key) if file and is_given else description.place_of(error)
         line = error if isinstance(error, SourceError) else SourceError(node, str(error))
-        if node != BODY or is_simulated:
+        # A launch file of a vehicle has a flight computer that the file does not name.
+        is_launched = error.key == 'deployer_topic'
+        if node != BODY or (is_simulated and not is_launched):
             report.add(place, line)
-        elif is_meant:
+        elif is_meant and not is_launched:
             report.add(place, SourceError(line.key, line.problem + _SIMULATED))
         elif 'body' not in quiet:
             report.warn(place, f'`fly` refuses it: {line}{_SIMULATED}')

@@ -12,7 +12,7 @@ from plausible_robots import drawn
 from mistakes import DOUBTED, KINDS, TEXTS
 from parts import amount, few_of
 from propulsion_ros.graph.doubts import NAMES, OF_UNIT, RULES, merged
-from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.share import robot_files, share_directory
 from propulsion_ros.tools import check, cli
 from propulsion_ros.tools.check import check_file
 
@@ -92,7 +92,7 @@ def test_right_robots_are_left_alone(path):
 def test_vehicles_with_their_settings_are_left_alone(vehicle):
     settings, model = SHARE / 'config' / f'{vehicle}.yaml', SHARE / 'urdf' / f'{vehicle}.urdf.xacro'
     if settings.exists():
-        report = check_file(settings, model)
+        report = check_file(settings, model, shipped=[settings])
         assert (report.faults, report.warnings) == ([], [])
 
 
@@ -251,7 +251,8 @@ def test_area_of_parachutes_in_another_unit_is_one_line(tmp_path):
     settings = (SHARE / 'config' / 'rocket.yaml').read_text()
     path = tmp_path / 'rocket.yaml'
     path.write_text(settings.replace('[0.9, 9.0]', '[9000.0, 90000.0]'))
-    (line,) = check_file(path, SHARE / 'urdf' / 'rocket.urdf.xacro').warnings
+    model, shipped = robot_files('rocket')
+    (line,) = check_file(path, model, shipped=shipped).warnings
     assert 'if that is in cm^2, write 0.9' in line
 
 
