@@ -12,7 +12,7 @@ from propulsion_ros.gz.joint_drives import Group
 from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of, distances
 from propulsion_ros.models.common.family import Family, Output
 from propulsion_ros.models.common.motion import MatrixMotion
-from propulsion_ros.models.common.wrench import cross, product
+from propulsion_ros.models.common.wrench import cross, product, skew
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.link_tree import IDENTITY, LinkTree, Pose
 
@@ -162,10 +162,9 @@ class LinkForces:
 
 def _moved(pose: Pose) -> FloatArray:
     """Return the matrix (6, 6) of a wrench at a frame to that at the one in which it has a pose."""
-    turn, (x, y, z) = pose.rotation, pose.position.tolist()
     moved = np.zeros((6, 6))
-    moved[:3, :3] = moved[3:, 3:] = turn
-    moved[3:, :3] = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ turn
+    moved[:3, :3] = moved[3:, 3:] = pose.rotation
+    moved[3:, :3] = skew(pose.position) @ pose.rotation
     return moved
 
 

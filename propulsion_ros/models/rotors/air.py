@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.models.common.family import BodyState, Output
-from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
+from propulsion_ros.models.common.wrench import cross, in_link_axes, product, skew, unit_rows
 from propulsion_ros.models.rotors.params import RotorsParams
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -222,10 +222,10 @@ class _SideStream:
         identity = np.eye(3)
         drag = -params.rotor_drag_coefficient[:, None, None] * identity
         turn = -params.rolling_moment_coefficient[:, None, None] * identity
-        turn = turn + params.flapping_moment_coefficient[:, None, None] * _cross_matrix(axis)
+        turn = turn + params.flapping_moment_coefficient[:, None, None] * skew(axis)
         plane = _plane(axis)
         stream = np.swapaxes(plane, -1, -2) @ plane @ _local_velocity(params.position)
-        moved = turn + _cross_matrix(params.position) @ drag
+        moved = turn + skew(params.position) @ drag
         self._base, self._hubs = (
             _Table(np.concatenate((drag, torque), axis=1) @ stream) for torque in (moved, turn)
         )
@@ -243,7 +243,7 @@ class _Inertia:
     def __init__(self, params: RotorsParams, axis: FloatArray) -> None:
         momentum = (params.rotor_inertia * params.direction)[:, None] * axis
         self._braking = np.concatenate((np.zeros_like(momentum), -momentum), axis=-1)
-        turn = _cross_matrix(momentum)
+        turn = skew(momentum)
         self._turning = _Table(np.concatenate((np.zeros_like(turn), turn), axis=1))
 
     def wrench(self, turning: Turning, at_hubs: bool) -> FloatArray:
@@ -275,11 +275,6 @@ class _Table:
         return each.reshape(*each.shape[:-1], *self._shape)
 
 
-def _cross_matrix(vectors: FloatArray) -> FloatArray:
-    """Return matrices that turn p into v x p for vectors v (n, 3), (n, 3, 3)."""
-    return np.swapaxes(cross(vectors[:, None, :], np.eye(3)), -1, -2)
-
-
 def _plane(axis: FloatArray) -> FloatArray:
     """Return two directions across each axis (n, 3) and each other, of length 1, (n, 2, 3)."""
     # The first is across the coordinate from which the axis is farthest.
@@ -291,4 +286,4 @@ def _plane(axis: FloatArray) -> FloatArray:
 def _local_velocity(points: FloatArray) -> FloatArray:
     """Return matrices that turn a twist into the velocity at points (n, 3), (n, 3, 6)."""
     still = np.broadcast_to(np.eye(3), (len(points), 3, 3))
-    return np.concatenate((still, -_cross_matrix(points)), axis=-1)
+    return np.concatenate((still, -skew(points)), axis=-1)

@@ -16,12 +16,13 @@ from propulsion_ros.models.common.family import restart
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.servo import Follower, Servo, ServoParams, check_servos
-from propulsion_ros.models.common.wrench import cross, move_wrench
+from propulsion_ros.models.common.wrench import cross, move_wrench, skew
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     BoolArray,
     FloatArray,
     IntArray,
+    check_known,
     check_order,
     names,
     per_row,
@@ -91,10 +92,7 @@ class SteeringParams(ServoParams):
         check_servos(self)
         check_order(self, 'lower', 'upper', 'rad')
         for key in ('carried_by', 'actuators'):
-            for i, joint in enumerate(getattr(self, key)):
-                if joint and joint not in self.joints:
-                    known = ', '.join(self.joints) or 'none'
-                    raise ConfigError(key, f'unknown joint {joint!r}, known: {known}', i)
+            check_known(key, getattr(self, key), 'joint', self.joints)
         for joint in (*self.joints, *self.actuators):
             chain = self._chain(joint)
             if len(chain) > _MOST:
@@ -191,7 +189,7 @@ class Steering:
         ) if needs else None
         self._follower: Follower = self._servo or lag
         self._axes, self._pivots = axes, pivots
-        turn = _cross_matrices(self._axes)
+        turn = skew(self._axes)
         self._by_sine = _about(turn, pivots)
         self._by_versine = _about(turn @ turn, pivots)
         self._batch, self._shape = batch, (*batch, *shape)
@@ -400,10 +398,3 @@ def _about(turn: FloatArray, pivots: FloatArray) -> FloatArray:
     matrix[..., :3, :3] = turn
     matrix[..., :3, 3] = -(turn @ pivots[..., None])[..., 0]
     return matrix
-
-
-def _cross_matrices(axes: FloatArray) -> FloatArray:
-    x, y, z = axes[..., 0], axes[..., 1], axes[..., 2]
-    zero = np.zeros_like(x)
-    rows = ((zero, -z, y), (z, zero, -x), (-y, x, zero))
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

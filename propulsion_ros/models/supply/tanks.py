@@ -2,6 +2,7 @@
 """Propellant tanks whose mass and inertia fall with what is drawn from them."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,6 +137,16 @@ class TanksParams(VesselsParams, GrainsParams):
                 raise ConfigError(
                     'inertia', 'expected none with grain_outer_radius, which gives it', 3 * i
                 )
+
+
+def draws_of(sources: Sequence[str], known: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """Return 1 for each of n in the column of its source, (n, m), and where it has none, (n,).
+
+    What has none, '', draws from an endless one behind the last.
+    """
+    m = len(known)
+    draws = np.eye(m + 1)[[known.index(name) if name else m for name in sources]]
+    return draws[:, :m], draws[:, m]
 
 
 class Tanks:
