@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from propulsion_ros.graph.node_config import build_family
+from propulsion_ros.graph.wiring import pushing_blocks
 from propulsion_ros.gz.bridge import BridgeTopic, joint_topic
 from propulsion_ros.gz.sdf_elements import insert, plugin
 from propulsion_ros.gz.simulated_model import is_shaft
+from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
-from propulsion_ros.models.common.family import Allocatable, Family, Output
+from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family, Output
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.link_tree import Joint, LinkTree
 from propulsion_ros.urdf.reader import ActuatorSpec
 from propulsion_ros.urdf.xml import numbers, path_step
@@ -63,6 +68,17 @@ class Group:
             name for name, field in zip(family.command_names, family.command_fields, strict=True)
             if field == 'position' and name in tree.joints
         ]
+
+
+def read_groups(
+    specs: Sequence[ActuatorSpec], params_files: Sequence[str | Path], namespace: str
+) -> Iterator[tuple[Group, LoopParams]]:
+    """Yield the blocks that push, with the timing of their nodes; raise `ConfigError`."""
+    for spec in pushing_blocks(specs):
+        given = settings_of(params_files, spec.name, namespace)
+        family, params = build_family(spec.family, given, spec)
+        output = family.step(Command(), BodyState(), 1.0 / params.update_rate, 0)
+        yield Group(spec, family, output), params
 
 
 def drive(
