@@ -283,8 +283,8 @@ class Session:
                     strict=True,
                 ))
             },
-            'rms': _main(problem, rms_of), 'unit': problem.channels[0].unit, 'check_rms': None,
-            'rms_before': _main_before(problem, before),
+            'rms': problem.main_rms(fit.residuals), 'unit': problem.channels[0].unit,
+            'check_rms': None, 'rms_before': problem.main_rms(problem.left_by(before)),
             'cross_validation_rms': _finite(float(np.sqrt(np.mean(squares)))),
             'rms_of': rms_of,
             'explained': {name: round(share, 4) for name, share in explained(fit).items()},
@@ -332,8 +332,8 @@ class Session:
             self._note(f'check {path.name}')
             recording, doubts = self._read(path, span)
             other = Problem(dataclasses.replace(fit.problem.setup, recording=recording))
-            rms_of = other.rms_of(other.residuals(fit.place[None])[0])
-            checks.append((_main(other, rms_of), len(other.channels[0].time)))
+            residuals = other.residuals(fit.place[None])[0]
+            checks.append((other.main_rms(residuals), len(other.channels[0].time)))
             found += [f'{path.name}: {line}' for line in doubts]
         if checks:
             squares = sum(error**2 * count for error, count in checks)
@@ -426,23 +426,6 @@ def _at_delays(
             }, 'rms': problem.main_rms(residuals),
         })
     return rows
-
-
-def _main(problem: Problem, rms_by_name: dict[str, float]) -> float:
-    """Return the error of the first kind of quantity, of all its channels together."""
-    unit = problem.channels[0].unit
-    own = [
-        (rms_by_name[each.name], len(each.time)) for each in problem.channels if each.unit == unit
-    ]
-    total = sum(count for _, count in own)
-    return float(np.sqrt(sum(value**2 * count for value, count in own) / total))
-
-
-def _main_before(problem: Problem, before: list[Any]) -> float:
-    return _main(problem, {
-        each.name: rms(problem.compared(each, (each.value - rows)[None])[0])
-        for each, rows in zip(problem.channels, before, strict=True)
-    })
 
 
 def _finite(value: float) -> float | None:
