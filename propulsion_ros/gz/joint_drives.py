@@ -86,17 +86,6 @@ def drive(
 ) -> Iterator[BridgeTopic]:
     """Add a system of gz-sim for each joint of a group, and yield the topics that command them.
 
-    Parameters
-    ----------
-    root : Element
-        The description, which is changed.
-    tree : LinkTree
-        Its links.
-    model : str
-        Name of the model in Gazebo.
-    group : Group
-        The actuators.
-
     Raises
     ------
     SourceError
@@ -183,14 +172,7 @@ def held_joints(root: Element | None, tree: LinkTree, groups: Sequence[Group]) -
 
     Actuators turn them themselves, they are shafts, or they move what Gazebo drops.
 
-    Parameters
-    ----------
-    root : Element or None
-        The description with its masses, None where every link has one.
-    tree : LinkTree
-        Its links.
-    groups : sequence of Group
-        The actuators.
+    ``root`` is the description with its masses, None where every link has one.
 
     Raises
     ------

@@ -37,12 +37,8 @@ class Mount:
     ) -> MatrixMotion:
         """Return how the mounted link moves.
 
-        Parameters
-        ----------
-        pose : Pose
-            Of the carrying link in the world.
-        velocity, angular_velocity : FloatArray
-            Of the carrying link's origin, in world axes [m/s, rad/s], (3,).
+        ``pose`` is that of the carrying link in the world, the velocities are of its origin, in
+        world axes [m/s, rad/s], (3,).
         """
         position, rotation = pose.position, pose.rotation
         if self.pose is not IDENTITY:
@@ -56,12 +52,8 @@ class Mount:
     def carried(self, wrench: FloatArray, pose: Pose) -> FloatArray:
         """Return a wrench at the mounted link as that on the carrying one, in world axes.
 
-        Parameters
-        ----------
-        wrench : FloatArray
-            In the axes of and about the origin of the mounted link, (6,).
-        pose : Pose
-            Of the carrying link in the world.
+        ``wrench`` is in the axes of and about the origin of the mounted link, (6,); ``pose`` is
+        that of the carrying link in the world.
         """
         if self.pose is IDENTITY:
             return product(wrench.reshape(2, 3), pose.rotation.T).ravel()
@@ -130,14 +122,7 @@ class LinkForces:
     ) -> tuple[dict[str, FloatArray], FloatArray]:
         """Return the wrench on each of `links`, and that of all together.
 
-        Parameters
-        ----------
-        family : Family
-            The actuators.
-        output : Output
-            What they did in their last step, without batch axes.
-        poses : mapping of str to Pose
-            Of each of `links` in the world.
+        ``poses`` has each of `links` in the world; the output has no batch axes.
 
         Returns
         -------
@@ -186,12 +171,7 @@ def group_seats(
 def shifts(described: LinkTree, tree: LinkTree, groups: Sequence[Group]) -> Iterator[str]:
     """Yield a line, where any, of the actuator that is farthest from where it was described.
 
-    Parameters
-    ----------
-    described, tree : LinkTree
-        The description as it was given, and placed as in the model.
-    groups : sequence of Group
-        The actuators.
+    ``described`` is the description as it was given, ``tree`` placed as in the model.
     """
     found = []
     for group in groups:

@@ -215,13 +215,7 @@ def _fix_joints(root: Element, tree: LinkTree, groups: Sequence[Group]) -> None:
 
 
 def refusals(root: Element) -> Iterator[SourceError]:
-    """Yield what libsdformat refuses of a robot description, by XML path and with a remedy.
-
-    Parameters
-    ----------
-    root : Element
-        The description as Gazebo gets it.
-    """
+    """Yield what libsdformat refuses of a robot description, by XML path and with a remedy."""
     tree = LinkTree(root)
     yield from _of_names(root, tree)
     yield from _of_joints(root)

@@ -84,11 +84,6 @@ class Setup:
 class Problem:
     """Residuals of candidate parameters.
 
-    Parameters
-    ----------
-    setup : Setup
-        What is compared.
-
     Attributes
     ----------
     channels : list of Channel

@@ -105,17 +105,7 @@ class Result:
 
 
 class Session:
-    """A robot and the recordings that are compared with its model.
-
-    Parameters
-    ----------
-    robot : Robot
-        As read.
-    request : Request
-        What is asked for.
-    note : callable
-        Receives what begins.
-    """
+    """A robot and the recordings that are compared with its model."""
 
     def __init__(self, robot: Robot, request: Request, note: Progress = silent) -> None:
         self._robot, self._request, self._note = robot, request, note
@@ -446,18 +436,8 @@ def write_fitted(
 ) -> None:
     """Write a parameter file: an old one with other values.
 
-    Parameters
-    ----------
-    path : Path
-        The new file.
-    file : ParameterFile or None
-        The old one, whose other values stay.
-    group : str
-        Node of the actuators.
-    changed, vehicle : mapping
-        Flat parameters of that node, and of the simulated body.
-    lines : sequence of str
-        Comments.
+    ``changed`` and ``vehicle`` are flat parameters of the node ``group`` and of the simulated body,
+    ``lines`` comments; other values of the old ``file``, if any, stay.
 
     Raises
     ------

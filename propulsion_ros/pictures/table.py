@@ -31,10 +31,7 @@ from propulsion_ros.settings.files import printable
 def signals_of_log(path: Path) -> Signals:
     """Return the columns of a log, and the flight that the default detector sees in it.
 
-    Parameters
-    ----------
-    path : Path
-        CSV as `propulsion_ros apogee` reads it.
+    The CSV is as `propulsion_ros apogee` reads it.
 
     Raises
     ------

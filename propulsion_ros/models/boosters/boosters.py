@@ -54,13 +54,6 @@ class Boosters(Degrading):
 
     They are allocated with their gimbals at 0. A solid motor is not: no command chooses its thrust.
 
-    Parameters
-    ----------
-    params : BoostersParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     ignition : BoolArray
@@ -409,13 +402,6 @@ def _turned(axes: FloatArray, rotations: FloatArray, turns: FloatArray) -> Float
 class IgnitionDelay:
     """n igniters, each of which must be on for a time before its booster burns.
 
-    Parameters
-    ----------
-    delay : FloatArray
-        [s], (n,).
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     left : FloatArray
@@ -449,11 +435,6 @@ class Nozzles:
 
     The outside presses on the area of the exit, so that thrust rises with altitude by (p_ref - p) A
     (Sutton and Biblarz, Rocket Propulsion Elements), while the flow of propellant stays.
-
-    Parameters
-    ----------
-    params : BoostersParams
-        Validated configuration.
     """
 
     def __init__(self, params: BoostersParams) -> None:

@@ -57,8 +57,6 @@ class Esc:
 
     Parameters
     ----------
-    params : EscParams
-        Validated configuration.
     largest : FloatArray
         Thrust at throttle 1 where there is no curve [N], (n,); `_NO_LIMIT` is none.
     lowest : float

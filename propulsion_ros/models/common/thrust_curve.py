@@ -50,8 +50,6 @@ class BurnCurves:
     ----------
     curves : sequence of str
         One text for each motor, see `parse_curve`.
-    batch : tuple of int
-        Leading batch shape of the state.
 
     Attributes
     ----------

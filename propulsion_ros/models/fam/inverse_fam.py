@@ -75,12 +75,7 @@ class InverseFam(CommandedNozzles):
     (velocity); NaN counts as shut and as standing still, so that a module that never published or
     fell silent has no thrust. The wrench of `Output` is about the origin of base_link.
 
-    Parameters
-    ----------
-    params : InverseFamParams
-        Validated configuration.
-    batch : tuple of int
-        Accepted like in other families; there is no state.
+    There is no state; a batch is accepted as in other families.
 
     Attributes
     ----------
@@ -167,12 +162,8 @@ class InverseFam(CommandedNozzles):
     def estimate(self, angle: FloatArray, speed: FloatArray) -> Estimate:
         """Return what is applied.
 
-        Parameters
-        ----------
-        angle : FloatArray
-            Flap angles [rad], (..., n).
-        speed : FloatArray
-            Of the impellers [rad/s], (..., m), used as given.
+        ``angle`` is in [rad], (..., n); ``speed`` of the impellers in [rad/s], (..., m), is used
+        as given.
         """
         area = self._plenums.area(angle)
         pressure = self._plenums.pressure(area, speed)
@@ -208,6 +199,7 @@ class InverseFam(CommandedNozzles):
         scaled = np.concatenate([jacobian * std for jacobian, std in deviations], axis=-1)
         return np.asarray(scaled @ np.swapaxes(scaled, -1, -2))
 
+
 def _curve(params: InverseFamParams) -> OpeningCurve:
     if params.method == 'paper':
         return paper_curve()
@@ -241,16 +233,8 @@ def jacobians(
     With T_i = k_i A_i dP and dP = rho d^2 N^2 C(r), a nozzle j changes its own thrust, and that of
     all nozzles of its plenum by dT_i = T_i C'/C dr, where dr = 2 Cd_j dA_j + 2 A_j dCd_j.
 
-    Parameters
-    ----------
-    plenums : Plenums
-        The nozzles.
-    wrench_from : FloatArray
-        Wrench per thrust, (n, 6).
-    angle, speed : FloatArray
-        [rad], (..., n), and [rad/s], (..., m).
-    thrust_scale : float
-        Of the configuration.
+    ``wrench_from`` is the wrench per thrust, (n, 6); ``angle`` is in [rad], (..., n), ``speed`` in
+    [rad/s], (..., m).
     """
     area = plenums.area(angle)
     opening = area @ plenums.opening_per_area

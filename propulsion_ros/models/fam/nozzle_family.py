@@ -22,13 +22,6 @@ class Plenums:
     A nozzle's thrust is T = thrust_scale * 2 Cd^2 A dP, along its axis. Equations 2 to 5, 8 and 9
     of Ekal (2023).
 
-    Parameters
-    ----------
-    params : ModulesParams
-        Validated configuration.
-    curve : OpeningCurve
-        Pressure coefficient of the plenums.
-
     Attributes
     ----------
     curve : OpeningCurve

@@ -164,11 +164,6 @@ class WrenchParams(ModulesParams):
 def torque_shift(com: FloatArray) -> FloatArray:
     """Return the matrix that moves a wrench about base_link's origin to one about ``com``.
 
-    Parameters
-    ----------
-    com : FloatArray
-        [m], shape (3,).
-
     Returns
     -------
     FloatArray

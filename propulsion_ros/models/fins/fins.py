@@ -166,13 +166,6 @@ class Fins(PlacedActuators, Degrading):
     pushes towards its normal, span x chord. Flow along the span makes no force. Without a
     velocity of the body there is no force at all.
 
-    Parameters
-    ----------
-    params : FinsParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     deflection : FloatArray

@@ -188,13 +188,6 @@ class Jets(PlacedActuators, Degrading):
     """n jets that share or own m tanks.
 
     Commands are the mean thrust [N] of each jet (effort), or its duty cycle (position).
-
-    Parameters
-    ----------
-    params : JetsParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
     """
 
     Params: ClassVar[type] = JetsParams
@@ -319,13 +312,6 @@ class Valves:
     """n valves and what drives them.
 
     A valve opens when it has been powered for its delay, and closes likewise.
-
-    Parameters
-    ----------
-    params : JetsParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
 
     Attributes
     ----------

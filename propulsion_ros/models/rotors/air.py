@@ -72,13 +72,6 @@ class RotorAir:
     Those along the axes add to the thrusts [N], (..., n). The others are wrenches in base_link
     axes: of each rotor about its hub, (..., n, 6), or of all about the origin, (..., 6). Either is
     None where the motion of the body is not known.
-
-    Parameters
-    ----------
-    params : RotorsParams
-        Validated configuration.
-    axis : FloatArray
-        Directions of the thrusts in base_link, of length 1, (n, 3).
     """
 
     def __init__(self, params: RotorsParams, axis: FloatArray) -> None:
@@ -257,13 +250,7 @@ class _Inertia:
 
 
 class _Table:
-    """Wrenches of n rotors that are linear in a motion, for a speed of 1 rad/s each.
-
-    Parameters
-    ----------
-    matrices : FloatArray
-        From the motion to the wrench, (n, 6, k).
-    """
+    """Wrenches of n rotors that are linear in a motion, for a speed of 1 rad/s each."""
 
     def __init__(self, matrices: FloatArray) -> None:
         self._shape = matrices.shape[:2]

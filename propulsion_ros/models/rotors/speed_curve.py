@@ -39,10 +39,8 @@ class SpeedCurveParams:
 class SpeedCurve:
     """Thrusts of n rotors at rotor speeds, and back.
 
-    Parameters
-    ----------
-    params : RotorsParams
-        Validated but for its curves; rotors without one keep motor_constant w^2.
+    The parameters need be validated but for their curves; rotors without one keep
+    motor_constant w^2.
 
     Attributes
     ----------

@@ -151,10 +151,6 @@ class Steering:
     limits : tuple of FloatArray
         Lowest and highest angles [rad], each of the shape of the joints: a row of them has its
         row of the parameters.
-    batch : tuple of int
-        Leading batch shape of the state.
-    step_value : {'end', 'mean'}
-        Of the angles, what turns the force of a step.
     columns : IntArray, optional
         Joints of each chain in a row of them, -1 for none, (c, 2); None where the joints are
         (c, 2) themselves.
@@ -218,12 +214,7 @@ class Steering:
     def step(self, command: FloatArray, dt: float) -> BoolArray:
         """Follow the commanded angles for dt [s].
 
-        Parameters
-        ----------
-        command : FloatArray
-            [rad], of the shape of `angles`; clipped to the range.
-        dt : float
-            [s].
+        ``command`` [rad] has the shape of `angles`; it is clipped to the range.
 
         Returns
         -------
@@ -251,11 +242,6 @@ class Steering:
     def displacements(self, angles: FloatArray) -> FloatArray:
         """Return how each chain moves what it carries from where position 0 has it.
 
-        Parameters
-        ----------
-        angles : FloatArray
-            [rad], of the shape of `angles`.
-
         Returns
         -------
         FloatArray
@@ -265,11 +251,6 @@ class Steering:
 
     def twists(self, angles: FloatArray, rates: FloatArray) -> FloatArray:
         """Return how the joints move what each chain carries.
-
-        Parameters
-        ----------
-        angles, rates : FloatArray
-            Of the joints [rad], [rad/s], of the shape of `angles`.
 
         Returns
         -------

@@ -180,13 +180,6 @@ class _Source(NamedTuple):
 class Batteries:
     """m batteries that n actuators draw from, each from one or none.
 
-    Parameters
-    ----------
-    params : PoweredParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     names : tuple of str

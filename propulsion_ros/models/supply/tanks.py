@@ -154,13 +154,6 @@ class Tanks:
 
     The centre of mass moves along a line, in proportion to what is gone.
 
-    Parameters
-    ----------
-    params : TanksParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     propellant : FloatArray

@@ -120,8 +120,6 @@ class RotorDynamics:
 
     Parameters
     ----------
-    params : DynamicsParams
-        Validated configuration.
     input_limit : FloatArray, optional
         Largest size of each input, (n,), by default 1e12; the euler integrator needs it to stay
         stable.
@@ -315,15 +313,7 @@ class QuadraticDrag:
 
 
 class EulerDrag(QuadraticDrag):
-    """The same equation by the explicit Euler step of the original, with the true elapsed time.
-
-    Parameters
-    ----------
-    gain, linear, quadratic : FloatArray
-        See `QuadraticDrag`.
-    input_limit : FloatArray
-        Largest size of the input, (n,).
-    """
+    """The same equation by the explicit Euler step of the original, with the true elapsed time."""
 
     def __init__(
         self,

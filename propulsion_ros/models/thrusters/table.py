@@ -49,11 +49,6 @@ def parse_table(speeds: str, thrusts: str, index: int) -> Table:
 class ThrustTables:
     """n tables of any length, looked up together.
 
-    Parameters
-    ----------
-    tables : sequence of Table
-        One for each thruster.
-
     Attributes
     ----------
     min_speed, max_speed, min_thrust, max_thrust : FloatArray
