@@ -113,8 +113,8 @@ def signals_of_table(path: Path) -> Signals:
     ----------
     path : Path
         CSV: ``stamp``, ``<name>.<field>``, ``wrench.force.x`` ..., ``<tank>.mass``,
-        ``<battery>.voltage``, the fit of a
-        flight; with several nodes after ``<node>/``. An empty cell is no value.
+        ``<battery>.voltage``, the fit of a flight; with several nodes after ``<node>/``. An empty
+        cell is no value.
 
     Raises
     ------
