@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
-from propulsion_ros.models.common.wrench import net_wrench
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
@@ -89,16 +88,6 @@ def test_matrix_by_hand():
     )
 
 
-@given(seed=seeds, n=st.integers(1, 12))
-def test_matrix_gives_the_net_wrench(seed, n):
-    rng = np.random.default_rng(seed)
-    points, axes, efforts = rng.normal(size=(n, 3)), rng.normal(size=(n, 3)), rng.normal(size=n)
-    np.testing.assert_allclose(
-        allocation_matrix(points, axes) @ efforts,
-        net_wrench(axes * efforts[:, None], points), rtol=1e-10, atol=1e-12,
-    )
-
-
 # ---- bounded allocation
 
 
@@ -122,18 +111,6 @@ def test_bounded_is_the_best_of_all_active_sets(seed, size):
             best = min(best, (cost, float(np.linalg.norm(effort))))
     assert np.linalg.norm(answer.residual) == pytest.approx(best[0], abs=2e-9)
     assert np.linalg.norm(answer.effort) == pytest.approx(best[1], rel=1e-6)
-
-
-def test_others_make_up_for_a_saturated_actuator():
-    matrix = allocation_matrix([[0, 1, 0], [0, -1, 0], [0, 0.5, 0], [0, -0.5, 0]], [[1, 0, 0]] * 4)
-    high = np.array([0.5, 9.0, 9.0, 9.0])
-    demand = np.array([10.0, 0, 0, 0, 0, 0])
-    answer = Allocator(matrix, -high, high).allocate(demand)
-    np.testing.assert_allclose(answer.residual, 0.0, atol=1e-9)
-    assert answer.effort[0] == 0.5
-    np.testing.assert_array_equal(answer.saturated, [True, False, False, False])
-    clipped = Allocator(matrix, -high, high, 'clipped').allocate(demand)
-    assert np.linalg.norm(clipped.residual) > 1.0
 
 
 def test_a_fixed_actuator_is_made_up_for():
@@ -174,9 +151,6 @@ def test_a_batch_is_its_members(method):
         single = allocator.allocate(demands[at])
         np.testing.assert_allclose(answer.effort[at], single.effort, rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(answer.saturated[at], single.saturated)
-
-
-# ---- all methods
 
 
 # ---- refusals
