@@ -80,6 +80,21 @@ def test_cylinders_are_cut_as_prisms_of_many_sides(up, depth):
 # A boat.
 
 
+def test_a_lying_cylinder_is_a_segment_of_a_circle():
+    radius, long = 0.35, 2.0
+    hull = hulls_of(shape='cylinder', size=[2 * radius, 2 * radius, long], rpy=[0, np.pi / 2, 0])
+    for depth in (-0.3, -0.1, 0.0, 0.2, 0.34):
+        half = np.arccos(-depth / radius)
+        area = radius**2 * (half - np.sin(half) * np.cos(half))
+        lever = -2.0 / 3.0 * (radius * np.sin(half)) ** 3
+        volume, moment = hull.immersed(np.array([0.0, 0.0, 1.0]), np.array(depth))
+        assert volume == pytest.approx(area * long, rel=1e-13)
+        np.testing.assert_allclose(moment, [0, 0, lever * long], atol=1e-13)
+        # Trimmed, the ends are cut aslant: half the volume is wet where the middle line dips in.
+        volume, _ = hull.immersed(np.array([0.3, 0.0, 1.0]) / np.hypot(0.3, 1.0), np.array(0.0))
+        assert volume == pytest.approx(0.5 * np.pi * radius**2 * long, rel=1e-13)
+
+
 def barge(com=(0.0, 0.0, 0.05), depth_of_start=0.0, **values) -> tuple[RigidBody, MassProperties]:
     """Return a box boat, base_link in its middle, and what it weighs at its draught."""
     mass = RHO * LENGTH * BREADTH * DRAUGHT

@@ -113,6 +113,18 @@ def test_bounded_is_the_best_of_all_active_sets(seed, size):
     assert np.linalg.norm(answer.effort) == pytest.approx(best[1], rel=1e-6)
 
 
+def test_others_make_up_for_a_saturated_actuator():
+    matrix = allocation_matrix([[0, 1, 0], [0, -1, 0], [0, 0.5, 0], [0, -0.5, 0]], [[1, 0, 0]] * 4)
+    high = np.array([0.5, 9.0, 9.0, 9.0])
+    demand = np.array([10.0, 0, 0, 0, 0, 0])
+    answer = Allocator(matrix, -high, high).allocate(demand)
+    np.testing.assert_allclose(answer.residual, 0.0, atol=1e-9)
+    assert answer.effort[0] == 0.5
+    np.testing.assert_array_equal(answer.saturated, [True, False, False, False])
+    clipped = Allocator(matrix, -high, high, 'clipped').allocate(demand)
+    assert np.linalg.norm(clipped.residual) > 1.0
+
+
 def test_a_fixed_actuator_is_made_up_for():
     matrix = allocation_matrix([[0, 1, 0], [0, -1, 0]], [[1, 0, 0]] * 2)
     answer = Allocator(matrix, [1.0, -5.0], [1.0, 5.0]).allocate([2.0, 0, 0, 0, 0, 0])

@@ -52,6 +52,11 @@ def test_altitude_of_pressure_is_the_inverse(altitude):
     assert altitude_of_pressure(pressure) == pytest.approx(altitude, abs=1e-6)
 
 
+@given(st.floats(1e-6, 2e5), st.floats(1e-4, 0.5))
+def test_lower_pressure_is_higher_up(pressure, drop):
+    assert altitude_of_pressure(pressure * (1.0 - drop)) > altitude_of_pressure(pressure)
+
+
 @pytest.mark.parametrize('pressure', [0.0, -1.0, np.nan, np.inf, -np.inf])
 def test_a_pressure_that_no_air_has_is_nan(pressure):
     assert np.isnan(altitude_of_pressure(pressure))
@@ -64,6 +69,15 @@ def test_far_above_the_table_the_air_thins_out_and_stays_finite(altitude):
     assert temperature == pytest.approx(186.946, rel=1e-4)
     assert 0.0 <= pressure <= below
     assert 0.0 <= density(altitude) < 1e-5
+
+
+def test_arrays_are_answered_element_by_element():
+    altitudes = np.array([[-400.0, 0.0, 11_100.0], [25e3, 60e3, 90e3]])
+    temperature, pressure = temperature_and_pressure(altitudes)
+    for at in np.ndindex(altitudes.shape):
+        alone = temperature_and_pressure(altitudes[at])
+        assert (temperature[at], pressure[at]) == pytest.approx(alone, rel=1e-14)
+        assert altitude_of_pressure(pressure)[at] == pytest.approx(altitudes[at], abs=1e-6)
 
 
 @pytest.mark.parametrize('warmer', [0.0, 12.5, -40.0])

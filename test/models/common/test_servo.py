@@ -12,6 +12,7 @@ from propulsion_ros.settings.errors import ConfigError
 
 DT, W = 0.01, 50.0
 SERVO = {'natural_frequency': W, 'damping_ratio': 0.7}
+LIMITS = {**SERVO, 'rate_limit': 1.5, 'acceleration_limit': 60.0}
 
 
 def gimbal(batch=(), step_value='mean', **values):
@@ -84,6 +85,17 @@ def test_limits_are_those_of_the_equation(limits, error, dt):
 
 
 # Range and play.
+
+
+@pytest.mark.parametrize('dt', [1e-3, 0.1, 3.0])
+def test_no_step_is_faster_than_the_limits(dt):
+    demand = np.random.default_rng(4).uniform(-1.0, 1.0, 50)
+    ends, means = followed(demand, dt, **LIMITS)
+    moves = np.diff(np.append(0.0, ends))
+    assert np.all(np.abs(moves) <= 1.5 * dt * (1.0 + 1e-9))
+    if dt < 0.01:
+        assert np.abs(np.diff(moves)).max() <= 60.0 * dt * dt * 1.01
+    assert np.all(np.abs(means) <= 1.0)
 
 
 def test_a_range_may_be_wider_to_one_side():

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
@@ -134,6 +136,21 @@ def test_a_speed_for_each_sample(curve):
         np.testing.assert_array_equal(batch.servo_count[i], one.servo_count)
         np.testing.assert_array_equal(batch.motor_count[i], one.motor_count)
         np.testing.assert_allclose(batch.pressure[i], one.pressure, rtol=1e-14)
+
+
+@given(
+    effort=st.lists(
+        st.floats(allow_infinity=False), min_size=6, max_size=6
+    ).map(np.array),
+    curve=st.sampled_from(CURVES),
+    mode=st.sampled_from(MODES),
+)
+def test_no_finite_or_missing_command_makes_nan(effort, curve, mode):
+    output = sent(Fam(FamParams(curve=curve, flight_mode=mode)), effort)
+    angle, speed = output.position[:12], output.velocity[12:]
+    assert np.isfinite(output.wrench).all()
+    assert ((angle >= astrobee.MIN_ANGLE) & (angle <= astrobee.MAX_ANGLE)).all()
+    assert np.isfinite(speed).all()
 
 
 def test_quantised_state_means_counts():

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.wrench import move_wrench
@@ -246,3 +248,18 @@ def test_a_silent_module_has_no_thrust():
     np.testing.assert_array_equal(one.thrusts[:6], both.thrusts[:6])
     nothing = inverse.step(Command(), STILL, 0.016, 2)
     np.testing.assert_array_equal(nothing.wrench, np.zeros(6))
+
+
+@given(
+    position=st.lists(st.floats(allow_infinity=False), min_size=14, max_size=14).map(np.array),
+    velocity=st.lists(
+        st.floats(min_value=0.0, allow_infinity=False), min_size=14, max_size=14
+    ).map(np.array),
+    method=st.sampled_from(METHODS),
+)
+def test_no_finite_command_makes_nan_or_pulls(position, velocity, method):
+    inverse = InverseFam(InverseFamParams(method=method))
+    output = inverse.step(Command(position=position, velocity=velocity), STILL, 0.016, 0)
+    assert np.isfinite(output.wrench).all()
+    assert (output.thrusts >= 0.0).all()
+    assert output.thrusts.max() < 0.5

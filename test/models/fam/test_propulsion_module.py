@@ -126,6 +126,24 @@ def test_gyroscopic_torque(sense, sign):
     assert PropulsionModules(params).uses_body == (sign != 0.0)
 
 
+@given(
+    position=st.lists(st.floats(allow_infinity=False), min_size=14, max_size=14).map(np.array),
+    velocity=st.lists(st.floats(allow_infinity=False), min_size=14, max_size=14).map(np.array),
+    dt=st.floats(1e-6, 2.0),
+)
+@settings(max_examples=amount('rest', 15, 100), deadline=None)
+def test_no_finite_command_leaves_the_stops(position, velocity, dt):
+    modules = PropulsionModules(PLAIN)
+    asked = Command(position=position, velocity=velocity)
+    for k in range(3):
+        output = modules.step(asked, STILL, dt, k)
+    assert np.isfinite(output.wrench).all()
+    angle = output.position[:12]
+    assert (angle >= astrobee.MIN_ANGLE).all()
+    assert (angle <= astrobee.MAX_ANGLE + 1e-12).all()
+    assert (modules.impeller_speed >= 0.0).all()
+
+
 @pytest.mark.parametrize('family', [PropulsionModules, InverseFam])
 def test_a_negative_speed_is_refused_by_name(family):
     velocity = np.r_[np.full(12, np.nan), -3.0, 1.0]

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
@@ -49,6 +51,13 @@ PROPELLER = {
 }
 
 
+KINDS = [
+    pytest.param({**LAG, **SQUARE}, id='first_order basic'),
+    pytest.param(YOERGER, id='yoerger basic'),
+    pytest.param(BESSA, id='bessa dead_zone'),
+    pytest.param(TABLE, id='first_order linear_interp'),
+    pytest.param(PROPELLER, id='first_order propeller'),
+]
 STILL = BodyState()
 
 
@@ -224,6 +233,21 @@ def settled_in(model: Thrusters, command: float, dt: float) -> float:
 
 
 # Hard cases.
+
+
+@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('interface', ['velocity', 'effort'])
+@given(command=st.floats(allow_nan=True, allow_infinity=False), dt=st.floats(1e-6, 30.0),
+       gain=st.sampled_from([1.0, -1e6, 0.0]))
+def test_any_command_stays_finite_and_inside_the_limits(kind, interface, command, dt, gain):
+    model = thrusters(
+        **kind, command_interface=interface, gain=gain, min_thrust=-7.0, max_thrust=11.0
+    )
+    for tick, value in enumerate((command, -command, 0.0)):
+        output = model.step(Command(**{interface: np.array([value])}), STILL, dt, tick)
+        assert np.isfinite(output.wrench).all()
+        assert np.isfinite(model.rotor_speed).all()
+        assert -7.0 <= output.applied[0] <= 11.0
 
 
 @pytest.mark.parametrize(('conversion', 'given', 'part'), [
