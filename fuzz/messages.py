@@ -19,7 +19,7 @@ from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.loops.decoders import checked_wrench, msg_to_com, msg_to_current, msg_to_motion
-from propulsion_ros.messages.readers import READERS, SHORTEST, MessageReader
+from propulsion_ros.messages.readers import SHORTEST, MessageReader
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.replay.host import CLOCK_TOPIC
@@ -38,7 +38,7 @@ _KINDS = (
     'std_msgs/msg/String', 'rosgraph_msgs/msg/Clock', 'visualization_msgs/msg/MarkerArray',
 )
 _READ = _KINDS[:3]
-"""Those with a reader in `READERS`."""
+"""Those with a reader in `KINDS`."""
 _FILES = ('rotors.yaml', 'thrusters.yaml', 'fins.yaml', 'fam.yaml', 'jets.yaml')
 
 
@@ -114,7 +114,7 @@ def _bytes(data: bytes) -> None:
     which, share = data[:2] if len(data) > 1 else (0, 0)
     kind, body = _READ[which % len(_READ)], data[2:]
     middle = share * len(body) // 256
-    reader = READERS[class_of(kind)]()
+    reader = MessageReader(class_of(kind))
     for part in (body[:middle], body[middle:], body[:middle]):
         said = [_read_anew(part, kind), _read_by(reader, part, kind)]
         require(said[0] == said[1], f'{part!r}: read as {said[1]!r}, not as {said[0]!r}')

@@ -110,12 +110,7 @@ class StepResponse:
 def step_response(rows: FloatArray, start: float, target: float) -> StepResponse:
     """Return the figures of the response to a step from ``start`` to ``target``.
 
-    Parameters
-    ----------
-    rows : FloatArray
-        Times [s] from the step on and values, (n, 2).
-    start, target : float
-        In the unit of the value.
+    ``rows`` are times [s] from the step on and values, (n, 2).
     """
     size = target - start
     if not len(rows):
@@ -129,25 +124,14 @@ def step_response(rows: FloatArray, start: float, target: float) -> StepResponse
 def time_until(rows: FloatArray, is_in: BoolArray) -> float:
     """Return after which time of its rows something holds for good [s], NaN where it does not.
 
-    Parameters
-    ----------
-    rows : FloatArray
-        Times [s] and more, (n, k).
-    is_in : BoolArray
-        Whether it holds, (n,).
+    ``rows`` begin with times [s], (n, k); ``is_in``, (n,), says whether it holds.
     """
     first = int(np.append(-1, np.flatnonzero(~is_in))[-1]) + 1
     return float(rows[first, 0] - rows[0, 0]) if first < len(rows) else np.nan
 
 
 class FlightLog(Pilot):
-    """Records the motion of a simulated body and the states of its actuators; commands nothing.
-
-    Parameters
-    ----------
-    state_topics : sequence of str
-        States of the groups of actuators.
-    """
+    """Records the motion of a simulated body and the states of its actuators; commands nothing."""
 
     def __init__(self, state_topics: Sequence[str]) -> None:
         super().__init__()

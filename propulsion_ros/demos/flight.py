@@ -60,18 +60,8 @@ def fly(
 ) -> Recording:
     """Fly a demo to its end and return the recording.
 
-    Parameters
-    ----------
-    demo : Demo
-        Whose pilot flies.
-    vehicle : str
-        One of `vehicles.VEHICLES`.
-    configs : sequence of Path
-        Parameter files beside the vehicle's own; later ones win.
-    until : float
-        Simulated time at which to stop in any case [s].
-    write : callable, optional
-        Gets every message of the graph, for a bag.
+    Later ``configs`` win, all come after the vehicle's own. The flight stops at ``until`` [s] of
+    simulated time in any case. ``write`` gets every message of the graph, for a bag.
 
     Raises
     ------
@@ -155,16 +145,8 @@ def recorder(
 ) -> Iterator[Callable[[Sequence[str], float, Callable[[], str]], None]]:
     """Record all topics of a robot, and its description, until after the last step.
 
-    Parameters
-    ----------
-    write : callable or None
-        Gets every message; None where nothing is recorded.
-    executor : Executor
-        Spins.
-    description : str
-        URDF, which is published too.
-    prefix : str
-        Of all topics.
+    ``write`` gets every message; with None nothing is recorded. ``description`` is the URDF, which
+    is published too.
 
     Yields
     ------
@@ -281,10 +263,7 @@ def held_domain(name: str) -> Iterator[None]:
 
     Where no file can be locked nothing is held; the vehicle looks for another one by itself.
 
-    Parameters
-    ----------
-    name : str
-        Of the flight, for the error of another one.
+    ``name`` is that of the flight, for the error of another one.
 
     Raises
     ------

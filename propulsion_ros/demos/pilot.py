@@ -79,16 +79,8 @@ class Recording:
     ) -> Trace:
         """Return a column of a series as a line of a picture.
 
-        Parameters
-        ----------
-        label, role : str
-            As of a `Trace`.
-        series, column : str, int
-            What is shown; column 0 has the times.
-        scale : float
-            From the unit of the recording to that of the picture.
-        span : tuple of float
-            Part of the time that is shown [s].
+        Column 0 has the times; ``scale`` goes from the unit of the recording to that of the
+        picture; ``span`` [s] is the part that is shown.
         """
         rows = self.between(series, *span)
         return Trace(label, role, rows[:, 0], scale * rows[:, column])

@@ -36,17 +36,6 @@ class PilotNode(Node):
     Commands for a step are sent once everything recorded of the step before was received, so
     that a recording is the same in every run.
 
-    Parameters
-    ----------
-    pilot : Pilot
-        What steers and records.
-    name : str
-        Of the node.
-    frame : str
-        Frame of the wrenches that are commanded.
-    **kwargs
-        For rclpy's node.
-
     Attributes
     ----------
     now : float
@@ -110,10 +99,8 @@ class PilotNode(Node):
     def lacks(self, commands: Sequence[str]) -> bool:
         """Whether a publisher that commands a group was not found yet.
 
-        Parameters
-        ----------
-        commands : sequence of str
-            Topics of a controller: of a group, or of its allocator, which then commands the group.
+        The topics are those of a controller: of a group, or of its allocator, which then commands
+        it.
         """
         return any(self._lacks(topic.strip('/').rpartition('/')[0]) for topic in commands)
 

@@ -68,15 +68,7 @@ class QuadrotorGuidance:
     """Largest attitude error that is corrected at once, as the sine of an angle [1]."""
 
     def wrench(self, target: QuadrotorTarget, motion: Motion) -> FloatArray:
-        """Return the wrench to command in the body's axes, force first, (6,).
-
-        Parameters
-        ----------
-        target : QuadrotorTarget
-            Where to be.
-        motion : Motion
-            Where the vehicle is.
-        """
+        """Return the wrench to command in the body's axes, force first, (6,)."""
         error = np.asarray(target.position) - motion.position
         acceleration = self.bandwidth**2 * error
         acceleration -= 2.0 * self.damping * self.bandwidth * motion.velocity_world

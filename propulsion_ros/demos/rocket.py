@@ -56,14 +56,7 @@ class RocketGuidance:
     def thrust(self, time: float, propellant: float = np.inf, phase: str = '') -> float:
         """Return the thrust to command of both boosters together [N].
 
-        Parameters
-        ----------
-        time : float
-            [s].
-        propellant : float
-            What the tank still has [kg]; without any, nothing is commanded any more.
-        phase : str
-            Of the flight software; in recovery nothing is commanded any more.
+        Without ``propellant`` [kg], or in recovery, nothing is commanded any more.
         """
         if time < self.ignition_time or propellant <= 0.0 or phase == 'recovery':
             return 0.0
@@ -83,15 +76,6 @@ class RocketGuidance:
         """Return the angles of both axes of both gimbals [rad], a row for each, (2, 2).
 
         They are 0 where no thrust is commanded, since nothing would turn.
-
-        Parameters
-        ----------
-        time : float
-            [s].
-        motion : Motion
-            Of base_link.
-        propellant, phase : float, str
-            As for `thrust`.
         """
         thrust = self.thrust(time, propellant, phase)
         if not thrust:
@@ -122,13 +106,7 @@ AT_REST = 0.05
 
 
 class RocketPilot(Pilot):
-    """Arms flight_state, and flies the launch sequence.
-
-    Parameters
-    ----------
-    guidance : RocketGuidance
-        The sequence and its gains.
-    """
+    """Arms flight_state, and flies the launch sequence."""
 
     commands: ClassVar = {_COMMAND: Kind.JOINTS}
     services = (_LAUNCH,)

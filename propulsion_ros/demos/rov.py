@@ -85,13 +85,7 @@ class RovCommand:
 
 
 class RovGuidance:
-    """Holds depth, heading and speed, upright; learns by integrals what else acts on the vehicle.
-
-    Parameters
-    ----------
-    gains : RovGains
-        Configuration.
-    """
+    """Holds depth, heading and speed, upright; learns by integrals what else acts on the body."""
 
     def __init__(self, gains: RovGains | None = None) -> None:
         self._gains = gains or RovGains()

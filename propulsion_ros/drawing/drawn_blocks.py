@@ -42,12 +42,7 @@ def drawn_blocks(
 ) -> list[DrawnBlock]:
     """Return every plugin block of a robot description, in its order.
 
-    Parameters
-    ----------
-    specs : sequence of ActuatorSpec
-        The plugin blocks.
-    parameters_of_node : callable
-        Parameters of a block's node, which win over its tags.
+    Parameters of a block's node win over its tags.
 
     Raises
     ------
@@ -78,15 +73,7 @@ def _drawn(spec: ActuatorSpec, given: Mapping[str, Any]) -> DrawnBlock:
 
 
 def layout_of(params: Any, family: Family) -> ThrustLayout | None:
-    """Return how the actuators of a family are drawn, None for one that has no place for them.
-
-    Parameters
-    ----------
-    params : object
-        Configuration of the family.
-    family : Family
-        Built from it.
-    """
+    """Return how the actuators of a family are drawn, None for one that has no place for them."""
     if isinstance(family, Drawable):
         return steered_layout(family.thrust_layout(), family)
     if not all(hasattr(params, key) for key in _PLACED):

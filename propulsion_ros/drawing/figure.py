@@ -46,16 +46,7 @@ def spans_where(
 ) -> list[Span]:
     """Return the parts of the time in which something holds, each up to the time after it.
 
-    Parameters
-    ----------
-    is_in : BoolArray
-        Whether it holds, (n,).
-    time : FloatArray
-        [s], (n,).
-    name : str
-        Of each part.
-    end : float
-        No part is longer than up to here [s].
+    ``time`` [s] and ``is_in`` are (n,); no part is longer than up to ``end`` [s].
     """
     edges = np.flatnonzero(np.diff(np.concatenate(([False], is_in, [False])).astype(int)))
     ends = np.append(time, time[-1:])

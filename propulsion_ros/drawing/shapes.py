@@ -71,14 +71,8 @@ def read_state(
 ) -> ThrustState:
     """Return the thrusts and angles that a layout needs of a state.
 
-    Parameters
-    ----------
-    layout : ThrustLayout
-        Of the actuators; other names in a state are left alone.
-    names : sequence of str
-        Columns of the state.
-    position, effort : sequence of float
-        [rad] and [N], one for each name; positions only where the layout has joints.
+    Names that the layout does not have are left alone. Positions [rad] are needed only where it has
+    joints, efforts are in [N].
 
     Raises
     ------
@@ -130,20 +124,7 @@ def thrust_shapes(
 ) -> Iterator[Shape]:
     """Yield an arrow along the thrust of each actuator, and its plume, if any, against it.
 
-    Parameters
-    ----------
-    group : str
-        Of the arrows; the plumes are in ``<group>/plume``.
-    base_link : str
-        Frame of the layout.
-    layout : ThrustLayout
-        Where they are.
-    state : ThrustState
-        What they do.
-    style : Style
-        How they are drawn.
-    is_stale : bool
-        Whether the state is old, so that their present effort is unknown.
+    Plumes are in ``<group>/plume``. Of a state that ``is_stale``, the present efforts are unknown.
     """
     if style.in_links:
         frames, points = layout.links, np.zeros((len(layout.names), 3))
@@ -198,18 +179,8 @@ def status_shape(
 ) -> Shape:
     """Return a text with the phase of the flight and the propellant left, a line each.
 
-    Parameters
-    ----------
-    frame : str
-        Frame of ``origin``.
-    origin : tuple of float
-        Middle of the text [m].
-    height : float
-        Of the letters [m].
-    phase : str
-        '' where there is none.
-    tanks : sequence of Propellant
-        May be empty.
+    ``origin`` is the middle of the text [m], ``height`` that of its letters [m]; ``phase`` is ''
+    where there is none.
     """
     lines = [*([phase] if phase else []), *map(str, tanks)]
     return Shape(

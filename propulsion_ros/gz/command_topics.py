@@ -54,14 +54,8 @@ def command_topics(
 ) -> Iterator[CommandTopic]:
     """Yield the topics in the tags <command_topic of="..."> of a plugin.
 
-    Parameters
-    ----------
-    plugin : Element
-        The plugin.
-    model : str
-        Name of the model, which the topic of a group has where none is given.
-    families : mapping of str to Family
-        Each group by the name of its node.
+    ``families`` has each group by the name of its node; ``model`` has the topic of a group where
+    none is given.
 
     Raises
     ------

@@ -15,17 +15,16 @@ import rclpy
 from rclpy.signals import SignalHandlerOptions
 
 from propulsion_ros.graph.family_params import group_of, loop_params_of
-from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.simulation import NodeSpec
-from propulsion_ros.graph.wiring import actuator_nodes, pushing_blocks
+from propulsion_ros.graph.wiring import actuator_nodes
 from propulsion_ros.gz.command_topics import CommandTopic, Listener, command_topics
-from propulsion_ros.gz.joint_drives import Group, held_joints
+from propulsion_ros.gz.joint_drives import held_joints, read_groups
 from propulsion_ros.gz.link_forces import LinkForces, Mount, group_seats, shifts
 from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of, placed_description
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.ports import Outlet, Port
 from propulsion_ros.messages.rclpy_private import reason_of, take_message
-from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.models.common.family import Output
 from propulsion_ros.models.common.motion import MatrixMotion
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.nodes.actuator_node import ActuatorNode
@@ -34,7 +33,7 @@ from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.settings.errors import CommandError, SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
+from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.link_tree import Pose, tree_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
@@ -107,12 +106,7 @@ class ActuatorHost:
         specs = actuators_from_urdf(text, loop_params_of)
         nodes = {spec.name: spec for spec in actuator_nodes(text, specs, use_sim_time=False)}
         self.warnings = _strays(self._files, nodes)
-        given: list[tuple[Group, LoopParams]] = []
-        for spec in pushing_blocks(specs):
-            values = settings_of(self._files, spec.name, namespace)
-            family, params = build_family(spec.family, values, spec)
-            output = family.step(Command(), BodyState(), 1.0 / params.update_rate, 0)
-            given.append((Group(spec, family, output), params))
+        given = list(read_groups(specs, self._files, namespace))
         if not given:
             raise SourceError(
                 'robot' if description else 'plugin/actuators',

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from propulsion_ros.graph.node_config import build_family
+from propulsion_ros.graph.wiring import pushing_blocks
 from propulsion_ros.gz.bridge import BridgeTopic, joint_topic
 from propulsion_ros.gz.sdf_elements import insert, plugin
 from propulsion_ros.gz.simulated_model import is_shaft
+from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.common.facts import LIFT, THRUST_AND_TORQUE
-from propulsion_ros.models.common.family import Allocatable, Family, Output
+from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family, Output
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.link_tree import Joint, LinkTree
 from propulsion_ros.urdf.reader import ActuatorSpec
 from propulsion_ros.urdf.xml import numbers, path_step
@@ -65,21 +70,21 @@ class Group:
         ]
 
 
+def read_groups(
+    specs: Sequence[ActuatorSpec], params_files: Sequence[str | Path], namespace: str
+) -> Iterator[tuple[Group, LoopParams]]:
+    """Yield the blocks that push, with the timing of their nodes; raise `ConfigError`."""
+    for spec in pushing_blocks(specs):
+        given = settings_of(params_files, spec.name, namespace)
+        family, params = build_family(spec.family, given, spec)
+        output = family.step(Command(), BodyState(), 1.0 / params.update_rate, 0)
+        yield Group(spec, family, output), params
+
+
 def drive(
     root: Element, tree: LinkTree, model: str, group: Group
 ) -> Iterator[BridgeTopic]:
     """Add a system of gz-sim for each joint of a group, and yield the topics that command them.
-
-    Parameters
-    ----------
-    root : Element
-        The description, which is changed.
-    tree : LinkTree
-        Its links.
-    model : str
-        Name of the model in Gazebo.
-    group : Group
-        The actuators.
 
     Raises
     ------
@@ -167,14 +172,7 @@ def held_joints(root: Element | None, tree: LinkTree, groups: Sequence[Group]) -
 
     Actuators turn them themselves, they are shafts, or they move what Gazebo drops.
 
-    Parameters
-    ----------
-    root : Element or None
-        The description with its masses, None where every link has one.
-    tree : LinkTree
-        Its links.
-    groups : sequence of Group
-        The actuators.
+    ``root`` is the description with its masses, None where every link has one.
 
     Raises
     ------

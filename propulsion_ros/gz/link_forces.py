@@ -12,7 +12,7 @@ from propulsion_ros.gz.joint_drives import Group
 from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of, distances
 from propulsion_ros.models.common.family import Family, Output
 from propulsion_ros.models.common.motion import MatrixMotion
-from propulsion_ros.models.common.wrench import cross, product
+from propulsion_ros.models.common.wrench import cross, product, skew
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.link_tree import IDENTITY, LinkTree, Pose
 
@@ -37,12 +37,8 @@ class Mount:
     ) -> MatrixMotion:
         """Return how the mounted link moves.
 
-        Parameters
-        ----------
-        pose : Pose
-            Of the carrying link in the world.
-        velocity, angular_velocity : FloatArray
-            Of the carrying link's origin, in world axes [m/s, rad/s], (3,).
+        ``pose`` is that of the carrying link in the world, the velocities are of its origin, in
+        world axes [m/s, rad/s], (3,).
         """
         position, rotation = pose.position, pose.rotation
         if self.pose is not IDENTITY:
@@ -56,12 +52,8 @@ class Mount:
     def carried(self, wrench: FloatArray, pose: Pose) -> FloatArray:
         """Return a wrench at the mounted link as that on the carrying one, in world axes.
 
-        Parameters
-        ----------
-        wrench : FloatArray
-            In the axes of and about the origin of the mounted link, (6,).
-        pose : Pose
-            Of the carrying link in the world.
+        ``wrench`` is in the axes of and about the origin of the mounted link, (6,); ``pose`` is
+        that of the carrying link in the world.
         """
         if self.pose is IDENTITY:
             return product(wrench.reshape(2, 3), pose.rotation.T).ravel()
@@ -130,14 +122,7 @@ class LinkForces:
     ) -> tuple[dict[str, FloatArray], FloatArray]:
         """Return the wrench on each of `links`, and that of all together.
 
-        Parameters
-        ----------
-        family : Family
-            The actuators.
-        output : Output
-            What they did in their last step, without batch axes.
-        poses : mapping of str to Pose
-            Of each of `links` in the world.
+        ``poses`` has each of `links` in the world; the output has no batch axes.
 
         Returns
         -------
@@ -162,10 +147,9 @@ class LinkForces:
 
 def _moved(pose: Pose) -> FloatArray:
     """Return the matrix (6, 6) of a wrench at a frame to that at the one in which it has a pose."""
-    turn, (x, y, z) = pose.rotation, pose.position.tolist()
     moved = np.zeros((6, 6))
-    moved[:3, :3] = moved[3:, 3:] = turn
-    moved[3:, :3] = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ turn
+    moved[:3, :3] = moved[3:, 3:] = pose.rotation
+    moved[3:, :3] = skew(pose.position) @ pose.rotation
     return moved
 
 
@@ -187,12 +171,7 @@ def group_seats(
 def shifts(described: LinkTree, tree: LinkTree, groups: Sequence[Group]) -> Iterator[str]:
     """Yield a line, where any, of the actuator that is farthest from where it was described.
 
-    Parameters
-    ----------
-    described, tree : LinkTree
-        The description as it was given, and placed as in the model.
-    groups : sequence of Group
-        The actuators.
+    ``described`` is the description as it was given, ``tree`` placed as in the model.
     """
     found = []
     for group in groups:

@@ -12,11 +12,9 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import numpy as np
 
 from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import load_robot_description, located
-from propulsion_ros.graph.wiring import pushing_blocks
 from propulsion_ros.gz.bridge import FORTRESS, GZ, BridgeTopic, Release, body_topic
-from propulsion_ros.gz.joint_drives import Group, drive, held_joints, rigid_root
+from propulsion_ros.gz.joint_drives import Group, drive, held_joints, read_groups, rigid_root
 from propulsion_ros.gz.sdf_elements import (
     add_body,
     clearance,
@@ -27,10 +25,8 @@ from propulsion_ros.gz.sdf_elements import (
 )
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.body.mass import MassProperties
-from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, SourceError
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.reader import FILENAME, actuators_from_urdf, family_of
 from propulsion_ros.urdf.xml import parse_urdf, path_step
@@ -107,7 +103,8 @@ def gazebo_robot(
     text = load_robot_description(located(model))
     root = copy.deepcopy(parse_urdf(text))
     tree = LinkTree(root)
-    groups = list(_groups(text, params_files, namespace))
+    specs = actuators_from_urdf(text, loop_params_of)
+    groups = [group for group, _ in read_groups(specs, params_files, namespace)]
     if not groups:
         raise SourceError(str(model), 'no plugin block whose actuators push')
     base_link = groups[0].spec.base_link
@@ -148,16 +145,6 @@ def gazebo_robot(
         name, tostring(root, encoding='unicode'), tuple(topics), tuple(notes),
         clearance(root, tree, base_link),
     )
-
-
-def _groups(
-    text: str, params_files: Sequence[str | Path], namespace: str
-) -> Iterator[Group]:
-    for spec in pushing_blocks(actuators_from_urdf(text, loop_params_of)):
-        given = settings_of(params_files, spec.name, namespace)
-        family, params = build_family(spec.family, given, spec)
-        output = family.step(Command(), BodyState(), 1.0 / params.update_rate, 0)
-        yield Group(spec, family, output)
 
 
 def _remove_blocks(root: Element) -> None:
@@ -228,13 +215,7 @@ def _fix_joints(root: Element, tree: LinkTree, groups: Sequence[Group]) -> None:
 
 
 def refusals(root: Element) -> Iterator[SourceError]:
-    """Yield what libsdformat refuses of a robot description, by XML path and with a remedy.
-
-    Parameters
-    ----------
-    root : Element
-        The description as Gazebo gets it.
-    """
+    """Yield what libsdformat refuses of a robot description, by XML path and with a remedy."""
     tree = LinkTree(root)
     yield from _of_names(root, tree)
     yield from _of_joints(root)

@@ -26,14 +26,7 @@ _GROUP = 'body.'
 def plugin(library: str, name: str, **tags: Any) -> Element:
     """Return the element of a system with one child for each tag.
 
-    Parameters
-    ----------
-    library : str
-        Its library without 'gz-sim-' and '-system', such as 'thruster'.
-    name : str
-        Its class.
-    **tags
-        Text of each child.
+    ``library`` is without 'gz-sim-' and '-system', such as 'thruster'.
     """
     element = Element(
         'plugin', filename=f'gz-sim-{library}-system', name=f'gz::sim::systems::{name}'
@@ -48,14 +41,7 @@ def system_plugin(
 ) -> Element:
     """Return the element of `propulsion_ros.gz.system`.
 
-    Parameters
-    ----------
-    model : str or Path
-        Robot description that it reads, .urdf or .xacro, or its ``package://`` address.
-    params_files : sequence of str or Path
-        Settings of its nodes.
-    namespace : str
-        Of its nodes.
+    It reads ``model``, .urdf or .xacro, or its ``package://`` address.
     """
     element = plugin(
         'python-system-loader', 'PythonSystemLoader',
@@ -88,16 +74,7 @@ def read_body(params_files: Sequence[str | Path], namespace: str = '') -> BodyPa
 def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) -> list[str]:
     """Add drag and collision shapes to a description; return what is left out, a line each.
 
-    Parameters
-    ----------
-    root : Element
-        The description, which is changed.
-    tree : LinkTree
-        Its links.
-    base_link : str
-        Frame of the settings.
-    params : BodyParams
-        The settings.
+    The description is changed; ``base_link`` is the frame of the settings.
     """
     _add_shapes(root, base_link, params)
     notes = ['no launch rail: body.rail_length'] if params.rail_length else []

@@ -128,15 +128,8 @@ def placed_description(
 ) -> str:
     """Return a robot description whose places are those of a simulated model.
 
-    Parameters
-    ----------
-    model : SimulatedModel
-        The model.
-    robot : Element or None
-        A description of it; None for none but the model itself. Links that the model lacks keep
-        their places in those that carry them.
-    blocks : sequence of Element
-        Further plugin blocks, each with a name.
+    Without ``robot`` the model itself is described. Links that the model lacks keep their places in
+    those that carry them. ``blocks`` are further plugin blocks, each with a name.
 
     Raises
     ------
@@ -216,18 +209,8 @@ def carrier_of(
 
     That is the link itself, but what is fixed to another one, or turns on a shaft, acts on that.
 
-    Parameters
-    ----------
-    model : SimulatedModel
-        The model.
-    tree : LinkTree
-        The robot description, placed as in the model.
-    link : str
-        Link of the actuator in the description.
-    held : collection of str
-        Joints of the description that count as fixed.
-    axis : FloatArray, optional
-        Thrust of the actuator in its link, (3,).
+    ``link`` is that of the actuator in the description, ``tree`` the description placed as in the
+    model; joints that are ``held`` count as fixed. ``axis`` is the thrust in the link, (3,).
 
     Raises
     ------
@@ -270,15 +253,6 @@ def read_model(
     """Return a model with those nested in it, and the entities of links and joints by their names.
 
     What is nested is named as in SDF: ``arm::tip``.
-
-    Parameters
-    ----------
-    gz : module
-        gz.sim.
-    model : gz.sim.Model
-        The model.
-    ecm : gz.sim.EntityComponentManager
-        What it is in.
     """
     entities: dict[str, int] = {}
     joints: list[tuple[str, Any]] = []

@@ -54,17 +54,7 @@ class Response:
 
 
 class Candidates:
-    """Runs candidates of one family.
-
-    Parameters
-    ----------
-    family : type
-        Of the actuators.
-    values : mapping
-        Flat parameters of its configuration.
-    states : collection of str
-        '<name>.<field>' of the states that are wanted.
-    """
+    """Runs candidates of one family; ``states``, '<name>.<field>', are those that are wanted."""
 
     def __init__(
         self, family: type[Family], values: Mapping[str, Any], states: Sequence[str] = ()

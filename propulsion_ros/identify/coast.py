@@ -67,15 +67,7 @@ def coasting(recording: Recording, speed: Series) -> tuple[float, float]:
 
 
 class CoastProblem(Problem):
-    """The climb of the simulated body without thrust, beside that of a flight.
-
-    Parameters
-    ----------
-    setup : Setup
-        What is compared; drag area, and what the coast begins with, are free.
-    vehicle : mapping
-        Flat parameters of the simulated body.
-    """
+    """The climb of the simulated body without thrust, beside that of a flight."""
 
     def __init__(self, setup: Setup, vehicle: Mapping[str, Any]) -> None:
         self._speed = vertical_speed(setup.recording)

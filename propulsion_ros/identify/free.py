@@ -78,18 +78,8 @@ def free_parameters(
 ) -> list[Free]:
     """Return what is fitted.
 
-    Parameters
-    ----------
-    fit : sequence of str
-        '<group>.<parameter>', 'body.<key>' or 'delay'.
-    group : str
-        Name of the actuators.
-    schema : sequence of Parameter
-        Of their family.
-    values : mapping
-        Flat parameters where the search begins, in full.
-    body : mapping
-        Values of `BODY_KEYS`.
+    ``fit`` has '<group>.<parameter>', 'body.<key>' or 'delay'; ``values`` are the flat parameters
+    where the search begins, in full, ``body`` those of `BODY_KEYS`.
 
     Raises
     ------

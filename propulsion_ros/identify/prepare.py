@@ -36,16 +36,8 @@ def prepared(
 ) -> tuple[Recording, list[str]]:
     """Return a recording whose unusable spans are marked, and what was found.
 
-    Parameters
-    ----------
-    recording : Recording
-        As read.
-    kind : str
-        What was measured.
-    span : tuple
-        First and last stamp that count [s], None for no limit.
-    largest : float
-        Largest command, NaN where there is none.
+    ``span`` has the first and last stamp that count [s], None for no limit; ``largest`` is the
+    largest command, NaN where there is none.
 
     Raises
     ------

@@ -84,11 +84,6 @@ class Setup:
 class Problem:
     """Residuals of candidate parameters.
 
-    Parameters
-    ----------
-    setup : Setup
-        What is compared.
-
     Attributes
     ----------
     channels : list of Channel
@@ -158,22 +153,24 @@ class Problem:
 
     def residuals(self, places: FloatArray) -> FloatArray:
         """Return weighted residuals of places of the search (c, p), (c, r)."""
+        return self.left_by(self.predicted(places))
+
+    def left_by(self, predicted: Sequence[FloatArray]) -> FloatArray:
+        """Return weighted residuals of the prediction of each channel, (..., n), (..., r)."""
         return np.concatenate([
-            weight * self.compared(channel, channel.value - predicted)
-            for channel, weight, predicted in zip(
-                self.channels, self.weights, self.predicted(places), strict=True
-            )
-        ], axis=1)
+            weight * self.compared(channel, channel.value - each)
+            for channel, weight, each in zip(self.channels, self.weights, predicted, strict=True)
+        ], axis=-1)
 
     def compared(self, channel: Channel, difference: FloatArray) -> FloatArray:
         """Return what of a difference counts: of rates what a window does not take as drift."""
         if channel.windows is None:
             return difference
         index = channel.windows[:, None].astype(int) + np.arange(channel.size)
-        rows = difference[:, index]
+        rows = difference[..., index]
         basis = _drift(channel.size)
         rows = rows - (rows @ basis) @ basis.T
-        return np.asarray(rows.reshape(len(difference), -1))
+        return np.asarray(rows.reshape(*difference.shape[:-1], -1))
 
     def rms_of(self, residuals: FloatArray) -> dict[str, float]:
         """Return the root mean square of each channel's weighted residuals, (r,), in its unit."""

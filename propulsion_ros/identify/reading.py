@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.rotation import rows_of
 from propulsion_ros.pictures.signals import Pairs
-from propulsion_ros.replay.bags import BagReader, is_bag
+from propulsion_ros.replay.bags import BagReader, Recorded, is_bag
 from propulsion_ros.replay.command_table import (
     KEPT_LIMIT,
     LATEST,
@@ -48,6 +48,8 @@ _CURRENT = tuple(f'current.{axis}' for axis in 'xyz')
 _TIMES = (STAMP, 'time_s')
 _MOST_ROWS = 2_000_000
 _OF_TANK = '/pressure'
+_SAME_CLOCK = 1.0
+"""A stamp that is so near to the arrival of its message is of the recorder's clock [s]."""
 
 
 @dataclass(frozen=True)
@@ -321,11 +323,9 @@ def _of_bag(path: Path, names: Names, motors: UlogMap) -> Recording:
             topic for topic, kind in bag.topics.items()
             if kind.rpartition('/')[2] in _READERS
         }
-        for message in bag.messages(wanted):
-            content = bag.decode(message)
-            stamp = content.header.stamp
-            time = stamp.sec + stamp.nanosec * 1e-9
-            time = time or message.stamp_ns * 1e-9
+        for time, message, content in _timed(
+            (message, bag.decode(message)) for message in bag.messages(wanted)
+        ):
             for key, value in _READERS[message.type.rpartition('/')[2]](
                 message.topic, content, names
             ):
@@ -346,6 +346,35 @@ def _of_bag(path: Path, names: Names, motors: UlogMap) -> Recording:
         series[key] = Series(table[keep, 0] - begin, table[keep, 1])
     notes += [f'{key}: {count} messages out of order: left out' for key, count in (+late).items()]
     return _through_fluid(_sorted(printable(path), begin, series, names, notes))
+
+
+def _timed(
+    messages: Iterable[tuple[Recorded, Any]]
+) -> Iterator[tuple[float, Recorded, Any]]:
+    """Yield each message behind its time [s]: its stamp or, where that is 0, that of its arrival.
+
+    A recorder may have another clock than the stamps, as where a simulation is recorded. Then a
+    message is as late as what was stamped last; before that it is of the begin of the simulation.
+    """
+    latest, early = 0.0, []
+
+    def arrival_of(message: Recorded, otherwise: float) -> float:
+        arrival = message.stamp_ns * 1e-9
+        return arrival if not latest or abs(latest - arrival) < _SAME_CLOCK else otherwise
+
+    for message, content in messages:
+        stamp = content.header.stamp
+        time = stamp.sec + stamp.nanosec * 1e-9
+        if not time and not latest:
+            early.append((message, content))
+            continue
+        latest = time or latest
+        for one, its in early:
+            yield arrival_of(one, latest if latest >= 1.0 else 0.0), one, its
+        early.clear()
+        yield time or arrival_of(message, latest), message, content
+    for one, its in early:
+        yield arrival_of(one, 0.0), one, its
 
 
 def _of_one_topic(

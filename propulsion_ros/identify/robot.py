@@ -132,14 +132,7 @@ def read_robot(
 ) -> Robot:
     """Return a robot by its description and parameter file.
 
-    Parameters
-    ----------
-    model : Path
-        URDF or xacro.
-    params_file : Path or None
-        YAML.
-    fit : sequence of str
-        What is fitted; it names the group.
+    ``model`` is a URDF or xacro, ``params_file`` YAML; what is fitted names the group.
 
     Raises
     ------

@@ -108,17 +108,7 @@ class Result:
 
 
 class Session:
-    """A robot and the recordings that are compared with its model.
-
-    Parameters
-    ----------
-    robot : Robot
-        As read.
-    request : Request
-        What is asked for.
-    note : callable
-        Receives what begins.
-    """
+    """A robot and the recordings that are compared with its model."""
 
     def __init__(self, robot: Robot, request: Request, note: Progress = silent) -> None:
         self._robot, self._request, self._note = robot, request, note
@@ -290,8 +280,8 @@ class Session:
                     strict=True,
                 ))
             },
-            'rms': _main(problem, rms_of), 'unit': problem.channels[0].unit, 'check_rms': None,
-            'rms_before': _main_before(problem, before),
+            'rms': problem.main_rms(fit.residuals), 'unit': problem.channels[0].unit,
+            'check_rms': None, 'rms_before': problem.main_rms(problem.left_by(before)),
             'cross_validation_rms': _finite(float(np.sqrt(np.mean(squares)))),
             'rms_of': rms_of,
             'explained': {name: round(share, 4) for name, share in explained(fit).items()},
@@ -339,8 +329,8 @@ class Session:
             self._note(f'check {path.name}')
             recording, doubts = self._read(path, span)
             other = Problem(dataclasses.replace(fit.problem.setup, recording=recording))
-            rms_of = other.rms_of(other.residuals(fit.place[None])[0])
-            checks.append((_main(other, rms_of), len(other.channels[0].time)))
+            residuals = other.residuals(fit.place[None])[0]
+            checks.append((other.main_rms(residuals), len(other.channels[0].time)))
             found += [f'{path.name}: {line}' for line in doubts]
         if checks:
             squares = sum(error**2 * count for error, count in checks)
@@ -435,23 +425,6 @@ def _at_delays(
     return rows
 
 
-def _main(problem: Problem, rms_by_name: dict[str, float]) -> float:
-    """Return the error of the first kind of quantity, of all its channels together."""
-    unit = problem.channels[0].unit
-    own = [
-        (rms_by_name[each.name], len(each.time)) for each in problem.channels if each.unit == unit
-    ]
-    total = sum(count for _, count in own)
-    return float(np.sqrt(sum(value**2 * count for value, count in own) / total))
-
-
-def _main_before(problem: Problem, before: list[Any]) -> float:
-    return _main(problem, {
-        each.name: rms(problem.compared(each, (each.value - rows)[None])[0])
-        for each, rows in zip(problem.channels, before, strict=True)
-    })
-
-
 def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
@@ -470,18 +443,8 @@ def write_fitted(
 ) -> None:
     """Write a parameter file: an old one with other values.
 
-    Parameters
-    ----------
-    path : Path
-        The new file.
-    file : ParameterFile or None
-        The old one, whose other values stay.
-    group : str
-        Node of the actuators.
-    changed, vehicle : mapping
-        Flat parameters of that node, and of the simulated body.
-    lines : sequence of str
-        Comments.
+    ``changed`` and ``vehicle`` are flat parameters of the node ``group`` and of the simulated body,
+    ``lines`` comments; other values of the old ``file``, if any, stay.
 
     Raises
     ------

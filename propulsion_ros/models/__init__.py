@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Physics of actuators and bodies: numpy and scipy, no ROS, no clock, no files.
 
-A family has a room, `common` holds what families share, `registry` lists the families.
+A family has a room, `common` holds what families share, `registry` lists the families. What
+takes ``params`` takes a validated configuration; ``batch`` is the leading shape of a state.
 """
 from __future__ import annotations
 

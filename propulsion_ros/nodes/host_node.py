@@ -23,7 +23,7 @@ from propulsion_ros.loops.ports import OK, WARN, Health, Loop, Outlet, Port, Req
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.encoders import make_encoder
 from propulsion_ros.messages.rclpy_private import overrides_of
-from propulsion_ros.messages.readers import READERS
+from propulsion_ros.messages.readers import KINDS, MessageReader
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.parameters import LiveParameters
 from propulsion_ros.nodes.spin import run
@@ -149,7 +149,7 @@ class HostNode(PropulsionNode):
         if port.overridable:
             options['qos_overriding_options'] = qos.overridable()
         self.entities.append(self.create_subscription(
-            kind, port.topic, receive, profile, raw=kind in READERS, **options
+            kind, port.topic, receive, profile, raw=kind in KINDS, **options
         ))
 
     def _is_replaying(self) -> bool:
@@ -197,9 +197,9 @@ class HostNode(PropulsionNode):
             if self.is_active or is_always:
                 take(message)
 
-        if kind not in READERS:
+        if kind not in KINDS:
             return on_message
-        read = READERS[kind]().read
+        read = MessageReader(kind).read
 
         def on_bytes(data: bytes) -> None:
             try:

@@ -28,14 +28,8 @@ def signals_of_bag(path: Path, namespace: str = '', motors: UlogMap = UNMAPPED) 
     the latest stamped message that was recorded before it; latched ones, which may be of long
     before, do not count.
 
-    Parameters
-    ----------
-    path : Path
-        Folder, .mcap, .db3 or .ulg file.
-    namespace : str
-        Only topics below it are taken, and named without it.
-    motors : UlogMap
-        What the motors of a log of PX4 are.
+    ``path`` is a folder, .mcap, .db3 or .ulg file. Only topics below ``namespace`` are taken, and
+    named without it. ``motors`` tells what the motors of a log of PX4 are.
 
     Raises
     ------

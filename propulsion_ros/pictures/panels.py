@@ -75,16 +75,9 @@ def page_of(
 ) -> Page:
     """Return the page of what an input has.
 
-    Parameters
-    ----------
-    signals : Signals
-        What it has.
-    title : str, optional
-        Above the page instead of the name of the input and the apogee.
-    begin, end : float
-        Part of the time axis that is drawn, in its time [s].
-    compares : bool
-        Whether sources with the same actuators share a panel, of what moves most.
+    ``title`` stands above the page instead of the name of the input and the apogee; ``begin`` and
+    ``end`` [s] are the part of the time axis that is drawn. With ``compares``, sources with the
+    same actuators share a panel, of what moves most.
 
     Raises
     ------

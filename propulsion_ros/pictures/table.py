@@ -31,10 +31,7 @@ from propulsion_ros.settings.files import printable
 def signals_of_log(path: Path) -> Signals:
     """Return the columns of a log, and the flight that the default detector sees in it.
 
-    Parameters
-    ----------
-    path : Path
-        CSV as `propulsion_ros apogee` reads it.
+    The CSV is as `propulsion_ros apogee` reads it.
 
     Raises
     ------
@@ -116,8 +113,8 @@ def signals_of_table(path: Path) -> Signals:
     ----------
     path : Path
         CSV: ``stamp``, ``<name>.<field>``, ``wrench.force.x`` ..., ``<tank>.mass``,
-        ``<battery>.voltage``, the fit of a
-        flight; with several nodes after ``<node>/``. An empty cell is no value.
+        ``<battery>.voltage``, the fit of a flight; with several nodes after ``<node>/``. An empty
+        cell is no value.
 
     Raises
     ------

@@ -208,13 +208,7 @@ class _Host(BenchHost):
 
 
 class _Flight:
-    """The loop of a computer in one flight, as on a robot: time also passes where no sample comes.
-
-    Parameters
-    ----------
-    computer : FlightComputer
-        Whose it is.
-    """
+    """The loop of a computer in one flight, as on a robot: time passes where no sample comes."""
 
     def __init__(self, computer: FlightComputer) -> None:
         self._computer, self._zero_ns = computer, computer.begin_ns
@@ -334,14 +328,7 @@ class _Flight:
 def write_bag(path: str | Path, computer: FlightComputer, flight: Any = None) -> None:
     """Write a new bag with all that a computer got in its last flight, for `replay`.
 
-    Parameters
-    ----------
-    path : str or Path
-        Of the bag.
-    computer : FlightComputer
-        After the flight.
-    flight : rocketpy.Flight, optional
-        Whose true motion is written too, for `view`.
+    The true motion of ``flight`` is written too, for `view`.
 
     Raises
     ------
@@ -367,14 +354,8 @@ def write_logs(
 ) -> None:
     """Write ``NAME.csv`` of each flight as `apogee` and `view` read it, and the list of `study`.
 
-    Parameters
-    ----------
-    folder : str or Path
-        That is there.
-    flights : mapping of rocketpy.Flight
-        By name. Their true motion is written, up to the highest point and 10 s beyond it.
-    rate : float
-        Rows a second.
+    Flights are by name; their true motion is written at ``rate`` [Hz], up to the highest point and
+    10 s beyond it.
     """
     known: dict[str, Any] = {}
     for name, flight in flights.items():

@@ -85,13 +85,7 @@ class Reading(NamedTuple):
 
 
 class Spoiler:
-    """Has a fault in readings, of which it knows none that has not been made yet.
-
-    Parameters
-    ----------
-    fault : SensorFault
-        The fault.
-    """
+    """Has a fault in readings, of which it knows none that has not been made yet."""
 
     def __init__(self, fault: SensorFault) -> None:
         self._fault, self._spoil = fault, FAULTS[fault.kind].spoil
@@ -161,14 +155,7 @@ def found(
 ) -> tuple[Any, ...]:
     """Return the sensors of a rocket that make a source, () where it has none and needs none.
 
-    Parameters
-    ----------
-    source : str
-        A key of `SOURCES`.
-    sensors : sequence of rocketpy.Sensor
-        All that the rocket has.
-    wired : collection of rocketpy.Sensor
-        Which the computer has; () for all.
+    Only those that are ``wired`` are looked at, or all where none is named.
 
     Raises
     ------
@@ -204,17 +191,7 @@ def _problem(name: str, sensors: Sequence[Any], count: int) -> str:
 
 
 class Source:
-    """The readings of one source in one flight, each given once.
-
-    Parameters
-    ----------
-    name : str
-        A key of `SOURCES`.
-    sensors : sequence of rocketpy.Sensor
-        That make it.
-    fault : SensorFault, optional
-        That it has.
-    """
+    """The readings of one source in one flight, each given once."""
 
     def __init__(self, name: str, sensors: Sequence[Any], fault: SensorFault | None) -> None:
         self.name, self.sensors, self._taken = name, sensors, 0

@@ -179,6 +179,15 @@ def check_order(config: Any, low: str, high: str, unit: str) -> None:
         ), i)
 
 
+def check_known(key: str, given: Sequence[str], kind: str, known: Sequence[str]) -> None:
+    """Raise `ConfigError` where a given name is none of a kind; '' is no name."""
+    for i, name in enumerate(given):
+        if name and name not in known:
+            raise ConfigError(
+                key, f'unknown {kind} {name!r}, known: {", ".join(known) or "none"}', i
+            )
+
+
 def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
     """Return ``value`` as the field's type and shape, checked element by element.
 

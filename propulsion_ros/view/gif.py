@@ -74,12 +74,7 @@ def write_gif(path: Path, data: Mapping[str, Any], page: Page) -> None:
 def chosen_frames(data: Mapping[str, Any], first: float) -> list[int]:
     """Return the frames from a time on that are drawn: each phase of a flight has an equal share.
 
-    Parameters
-    ----------
-    data : mapping
-        Of a page for the browser.
-    first : float
-        When something begins to happen [s].
+    ``first`` is when something begins to happen [s], ``data`` that of a page for the browser.
     """
     begin, end, step = data['begin'], data['end'], data['step']
     edges = [first, end]

@@ -63,16 +63,7 @@ def scene_data(robot: Robot, title: str) -> dict[str, Any]:
 class LiveView(Node):
     """Subscribes while a page is open, and sends pictures.
 
-    Parameters
-    ----------
-    robot : Robot
-        Which is drawn.
-    is_watched : callable
-        Whether a page is open.
-    send : callable
-        Takes each picture, as JSON.
-    namespace : str
-        Of the topics.
+    ``is_watched`` tells whether a page is open; ``send`` takes each picture, as JSON.
     """
 
     def __init__(

@@ -132,11 +132,6 @@ class Scale:
     """Lengths of arrows: the largest thrust that was seen is half as long as the robot.
 
     Not the limits count: thrusts may be a hundredth of them in all of a flight.
-
-    Parameters
-    ----------
-    size : float
-        Of the robot [m].
     """
 
     def __init__(self, size: float) -> None:
@@ -151,17 +146,7 @@ class Scale:
 def arrows_of(
     robot: Robot, size: float, signals: Signals, frames: Frames
 ) -> Iterator[dict[str, Any]]:
-    """Yield the arrow of each actuator, and its plume, at each frame.
-
-    Parameters
-    ----------
-    robot : Robot
-        Whose actuators they are.
-    size : float
-        Of the robot [m].
-    signals, frames
-        What was recorded, and when it is drawn.
-    """
+    """Yield the arrow of each actuator, and its plume, at each frame."""
     known = [(block, block.layout) for block in robot.blocks if block.layout is not None]
     states = {block.name: states_of(block.name, layout, signals, frames) for block, layout in known}
     style = Scale(size).of(states.values())

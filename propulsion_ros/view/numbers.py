@@ -43,15 +43,7 @@ def _short(value: float) -> float:
 
 
 def thinned(time: FloatArray, value: FloatArray, limit: int) -> tuple[FloatArray, FloatArray]:
-    """Return a series with at most a number of points: of each part the lowest and the highest.
-
-    Parameters
-    ----------
-    time, value : numpy.ndarray
-        The series; NaN where it is broken.
-    limit : int
-        Of the points.
-    """
+    """Return a series with at most a number of points: of each part the lowest and the highest."""
     if len(time) <= limit:
         return time, value
     edges = np.linspace(0, len(time), limit // 2 + 1).astype(int)

@@ -142,14 +142,8 @@ LIBRARIES = (
 def data_of(signals: Signals, robot: Robot, title: str | None = None) -> dict[str, Any]:
     """Return what a page shows, as JSON has it.
 
-    Parameters
-    ----------
-    signals : Signals
-        What was recorded.
-    robot : Robot
-        Of whom; its notes become those of the page.
-    title : str, optional
-        Above the page instead of the name of the input.
+    Notes of the robot become those of the page. ``title`` stands above it instead of the name of
+    the input.
 
     Raises
     ------

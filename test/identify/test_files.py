@@ -181,22 +181,27 @@ def test_a_wrong_check_is_refused(bench, capsys):
     assert 'expected OTHER or OTHER:FROM:TO' in printed.err
 
 
-def test_a_bag_gives_commands_and_states(tmp_path):
+@pytest.mark.parametrize('is_stamped', [True, False])
+@pytest.mark.parametrize('late_ns', [0, 1_700_000_000 * 10**9], ids=['simulated', 'wall'])
+def test_a_bag_gives_commands_and_states(tmp_path, late_ns, is_stamped):
+    """Of a simulation, whose first stamp is 0, by a recorder with a clock of its own too."""
     wire, path = Wire(), tmp_path / 'bag'
     with BagWriter(path) as bag:
         for k in range(20):
-            stamp_ns = k * 10_000_000
-            for topic, field in (('/thrusters/command', 'velocity'),
-                                 ('/thrusters/state', 'velocity')):
+            for topic, stamp_ns in (('/thrusters/state', k * 10_000_000),
+                                    ('/thrusters/command', k * 10_000_000 * is_stamped)):
                 outlet = Outlet(topic, Kind.JOINTS, 'command')
                 message = maker_of(outlet)(
-                    outlet, stamp_ns, JointRow(names=['left'], **{field: [10.0 + k]})
+                    outlet, stamp_ns, JointRow(names=['left'], velocity=[10.0 + k])
                 )
                 kind = 'sensor_msgs/msg/JointState'
-                bag.write(Recorded(topic, kind, stamp_ns, wire.serialise(message, kind)))
+                data = wire.serialise(message, kind)
+                bag.write(Recorded(topic, kind, late_ns + k * 10_000_000, data))
     recording = read_recording(path, Names({'left': 'velocity'}, ('left',)))
-    assert recording.commands['left'].value.tolist() == [10.0 + k for k in range(20)]
-    assert recording.measured['state.left.velocity'].time[-1] == pytest.approx(0.19)
+    command, state = recording.commands['left'], recording.measured['state.left.velocity']
+    assert command.value.tolist() == [10.0 + k for k in range(20)]
+    for each in (command, state):
+        np.testing.assert_allclose(each.time, 0.01 * np.arange(20), atol=1e-9)
 
 
 @pytest.mark.parametrize(('text', 'problem'), [

@@ -114,17 +114,6 @@ def test_impulse_of_rotors(limits, lag_on):
     assert_same_impulse(make, efforts([8.0, 6.0], [0.0, 7.0], [3.0, 0.0]), 0.25)
 
 
-def test_end_value_is_off_by_what_the_originals_are():
-    # A rise of 0.3 s at 20 Hz: the end of each step is too much, its mean exact.
-    rise = efforts([10.0])
-    one = {**ROTOR, 'names': ['a'], 'max_thrust': 10.0, 'time_constant_up': 0.06,
-           'time_constant_down': 0.06}
-    exact = impulse(Rotors(RotorsParams(**one)), rise, 1, 0.3)[2]
-    for steps, low, high in ((6, 0.1, 0.2), (30, 0.01, 0.05)):
-        ends = impulse(Rotors(RotorsParams(**one, step_value='end')), rise, steps, 0.3)[2]
-        assert low < ends / exact - 1.0 < high
-
-
 @pytest.mark.parametrize('curve', CURVES)
 def test_impulse_of_thrusters_with_a_lag(curve):
     body = BodyState(velocity=np.array([1.0, 0.0, 0.0]))

@@ -98,13 +98,6 @@ class Bodies:
     A step is not divided: dt must be short enough for the fastest motion. A body whose numbers
     overflow stays as it was, and is ``lost`` until it is reset.
 
-    Parameters
-    ----------
-    params : BodyParams
-        Fluid, gravity and start, the same for all.
-    count : int
-        n.
-
     Attributes
     ----------
     on_ground, lost : BoolArray

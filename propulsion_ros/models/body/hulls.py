@@ -66,11 +66,6 @@ class Hulls:
     so the cut is that of the shape of size 1 by the plane n . x = d with n = size (up in its axes)
     and d the depth of its middle.
 
-    Parameters
-    ----------
-    params : HullsParams
-        Validated configuration.
-
     Attributes
     ----------
     volume : float

@@ -248,11 +248,6 @@ class RigidBody:
 
     The velocity of the material is continuous while propellant leaves: thrust carries all of its
     momentum. What the change of inertia does to the spin (jet damping) is left out.
-
-    Parameters
-    ----------
-    params : BodyParams
-        Validated configuration.
     """
 
     start_states: ClassVar[tuple[str, ...]] = ('position', 'rpy', 'velocity', 'angular_velocity')

@@ -39,13 +39,7 @@ class ParachutesParams:
 
 
 class Parachutes:
-    """Drag areas that grow linearly from the stretched line to the open canopy.
-
-    Parameters
-    ----------
-    params : ParachutesParams
-        Validated configuration.
-    """
+    """Drag areas that grow linearly from the stretched line to the open canopy."""
 
     def __init__(self, params: ParachutesParams) -> None:
         self.names = params.names
@@ -89,17 +83,6 @@ class SimulatedBody:
     """A rigid body that several sources push, and several tanks weigh down.
 
     What a source gave last holds until it gives anew.
-
-    Parameters
-    ----------
-    body : BodyParams
-        Fluid, gravity and start.
-    parachutes : ParachutesParams
-        What is tied to it.
-    dry : MassProperties
-        The body without its tanks.
-    sources : sequence of str
-        What pushes it.
     """
 
     start_states: ClassVar[tuple[str, ...]] = RigidBody.start_states

@@ -27,12 +27,6 @@ class Vehicles:
     ----------
     groups : mapping of str to family
         Actuators by the names of their groups, made with the batch (n,).
-    body : BodyParams
-        Fluid, gravity and start.
-    dry : MassProperties
-        Of a body without its tanks.
-    count : int
-        n.
 
     Attributes
     ----------

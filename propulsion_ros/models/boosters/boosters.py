@@ -35,7 +35,7 @@ from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.steering.steering import Steering, turned_layout
-from propulsion_ros.models.supply.tanks import Tanks
+from propulsion_ros.models.supply.tanks import Tanks, draws_of
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
@@ -53,13 +53,6 @@ class Boosters(Degrading):
     out.
 
     They are allocated with their gimbals at 0. A solid motor is not: no command chooses its thrust.
-
-    Parameters
-    ----------
-    params : BoostersParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
 
     Attributes
     ----------
@@ -114,10 +107,7 @@ class Boosters(Degrading):
 
         m = len(params.tanks.names)
         self._tanks = Tanks(params.tanks, batch) if m else None
-        # A booster without a tank draws from an endless one behind the last.
-        tank_of = [params.tanks.names.index(tank) if tank else m for tank in params.tank]
-        draws = np.eye(m + 1)[tank_of]
-        self._draws, self._endless = draws[:, :m], draws[:, m]
+        self._draws, self._endless = draws_of(params.tank, params.tanks.names)
         self._burns = params.max_fuel_rate[:, None] * self._draws
 
         joints = params.gimbals.joints
@@ -200,7 +190,16 @@ class Boosters(Degrading):
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the boosters push; see `Drawable`."""
-        return layout_of_boosters(self._params)
+        params, gimbals = self._params, self._params.gimbals
+        own = ThrustLayout(
+            **placed_rows(params), lowest=np.zeros(self._n), highest=params.max_thrust,
+            plume='flame',
+        )
+        if not gimbals.booster:
+            return own
+        rows = np.array([params.names.index(booster) for booster in gimbals.booster])
+        chains = np.arange(len(rows))
+        return turned_layout(own, gimbals.joints, gimbals_of(gimbals), rows, chains)
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative thrust."""
@@ -403,13 +402,6 @@ def _turned(axes: FloatArray, rotations: FloatArray, turns: FloatArray) -> Float
 class IgnitionDelay:
     """n igniters, each of which must be on for a time before its booster burns.
 
-    Parameters
-    ----------
-    delay : FloatArray
-        [s], (n,).
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     left : FloatArray
@@ -443,11 +435,6 @@ class Nozzles:
 
     The outside presses on the area of the exit, so that thrust rises with altitude by (p_ref - p) A
     (Sutton and Biblarz, Rocket Propulsion Elements), while the flow of propellant stays.
-
-    Parameters
-    ----------
-    params : BoostersParams
-        Validated configuration.
     """
 
     def __init__(self, params: BoostersParams) -> None:
@@ -468,17 +455,3 @@ class Nozzles:
         pressure = np.exp(np.interp(height, self._heights, self._logarithms))
         added = (self._pressure - pressure) * self._area
         return np.asarray(thrust + np.minimum(np.maximum(added, -thrust), thrust))
-
-
-def layout_of_boosters(params: BoostersParams) -> ThrustLayout:
-    """Return how boosters are drawn, some of which gimbals turn."""
-    gimbals = params.gimbals
-    own = ThrustLayout(
-        **placed_rows(params), lowest=np.zeros(len(params.names)), highest=params.max_thrust,
-        plume='flame',
-    )
-    if not gimbals.booster:
-        return own
-    rows = np.array([params.names.index(booster) for booster in gimbals.booster])
-    chains = np.arange(len(rows))
-    return turned_layout(own, gimbals.joints, gimbals_of(gimbals), rows, chains)

@@ -20,6 +20,7 @@ from propulsion_ros.settings.quantity import (
     BoolArray,
     FloatArray,
     IntArray,
+    check_known,
     check_order,
     group,
     names,
@@ -130,16 +131,8 @@ class BoostersParams(EscParams):
                 )
         check_order(self, 'min_thrust', 'max_thrust', 'N')
         self._take_impulse()
-        for i, tank in enumerate(self.tank):
-            if tank and tank not in self.tanks.names:
-                known = ', '.join(self.tanks.names) or 'none'
-                raise ConfigError('tank', f'unknown tank {tank!r}, known: {known}', i)
-        for i, booster in enumerate(self.gimbals.booster):
-            if booster not in self.names:
-                raise ConfigError(
-                    'gimbals.booster',
-                    f'unknown booster {booster!r}, known: {", ".join(self.names)}', i,
-                )
+        check_known('tank', self.tank, 'tank', self.tanks.names)
+        check_known('gimbals.booster', self.gimbals.booster, 'booster', self.names)
         for i, text in enumerate(self.thrust_curve):
             if text:
                 peak = float(np.max(parse_curve(text, i)[1]))

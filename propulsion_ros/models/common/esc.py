@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.common.points import numbers_of, points_of
+from propulsion_ros.models.common.points import Curves, numbers_of, points_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, per_row, quantity
 
 FIELDS = {'effort': 'effort', 'velocity': 'velocity', 'throttle': 'position'}
 """The command field of each command interface."""
 
-_SAMPLES = 1001
+_GRID = np.linspace(0.0, 1.0, 1001)
 _HALVINGS = 60
 _NO_LIMIT = 1e12
 """The largest thrust of a thruster that has none [N]."""
@@ -57,8 +57,6 @@ class Esc:
 
     Parameters
     ----------
-    params : EscParams
-        Validated configuration.
     largest : FloatArray
         Thrust at throttle 1 where there is no curve [N], (n,); `_NO_LIMIT` is none.
     lowest : float
@@ -71,44 +69,25 @@ class Esc:
     """
 
     def __init__(self, params: EscParams, largest: FloatArray, lowest: float = -np.inf) -> None:
-        texts = params.esc_curve
         table = params.esc_kind == 'table'
-        curves = [numbers_of('esc_curve', text, i) for i, text in enumerate(texts)]
-        for i, curve in enumerate(curves):
-            if not curve:
-                curves[i] = _proportional(params, float(largest[i]), table, i)
-        if table:
-            points = [
-                points_of('esc_curve', curve, 'throttle', i) for i, curve in enumerate(curves)
-            ]
-        else:
-            grid = np.linspace(0.0, 1.0, _SAMPLES)
-            points = [
-                (grid, np.asarray(np.polynomial.polynomial.polyval(grid, curve), dtype=float))
-                for curve in curves
-            ]
-            size = max((len(curve) for curve in curves), default=1)
-            self._factors = np.array([curve + [0.0] * (size - len(curve)) for curve in curves]).T
-        for i, (_, values) in enumerate(points):
-            _check_values(values, lowest, i)
-        self._points = points
-        self._table = table
-        self._ends = np.array([values[0] for _, values in points]), np.array(
-            [values[-1] for _, values in points]
-        )
+        rows = [numbers_of('esc_curve', text, i) for i, text in enumerate(params.esc_curve)]
+        for i, row in enumerate(rows):
+            if not row:
+                rows[i] = _proportional(params, float(largest[i]), table, i)
+        self._curves = Curves([
+            np.stack(points_of('esc_curve', row, 'throttle', i)) if table else np.array(row)
+            for i, row in enumerate(rows)
+        ], table)
+        # Of tables all points count, of polynomials many.
+        places = np.unique(np.concatenate([row[::2] for row in rows] if table else [_GRID]))
+        values = self._curves.at(np.tile(places[:, None], len(rows)))
+        for i, column in enumerate(values.T):
+            _check_values(places, column, lowest, i)
+        self._ends = values[0], values[-1]
 
     def demand(self, throttle: FloatArray) -> FloatArray:
         """Return what is asked for at throttles, (..., n), clamped to 0..1; NaN stays NaN."""
-        inside = np.minimum(np.maximum(throttle, 0.0), 1.0)
-        if self._table:
-            columns = [
-                np.interp(inside[..., i], *row) for i, row in enumerate(self._points)
-            ]
-            return np.where(np.isnan(throttle), np.nan, np.stack(columns, axis=-1))
-        value = np.zeros_like(inside)
-        for factor in self._factors[::-1]:
-            value = value * inside + factor
-        return value
+        return self._curves.at(np.minimum(np.maximum(throttle, 0.0), 1.0))
 
     def throttle(self, value: FloatArray) -> FloatArray:
         """Return the least throttle that asks for a value, (..., n), or for the nearest."""
@@ -135,11 +114,13 @@ def _proportional(params: EscParams, largest: float, table: bool, index: int) ->
     return [0.0, 0.0, 1.0, largest] if table else [0.0, largest]
 
 
-def _check_values(values: FloatArray, lowest: float, index: int) -> None:
+def _check_values(
+    places: FloatArray, values: FloatArray, lowest: float, index: int
+) -> None:
     falls = np.diff(values) < -1e-9 * max(1e-300, float(np.max(np.abs(values))))
     if np.any(falls):
         raise ConfigError(
-            'esc_curve', f'falls from throttle {np.argmax(falls) / (len(values) - 1):.2g} on, '
+            'esc_curve', f'falls from throttle {places[np.argmax(falls)]:.2g} on, '
             'expected one that rises from 0 to 1', index,
         )
     if values[0] < lowest:

@@ -92,9 +92,7 @@ class Lag:
 
     def step(self, y: FloatArray, u: FloatArray, dt: float) -> FloatArray:
         """Return y after dt [s] under the constant input u; y and u are (..., n, ...)."""
-        self._use(dt)
-        error = u - y
-        return self._end(y, u, error, dt, self._slews(error))
+        return self.advance(y, u, dt)[0]
 
     def advance(
         self, y: FloatArray, u: FloatArray, dt: float

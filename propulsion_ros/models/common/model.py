@@ -25,14 +25,7 @@ class Model:
 
     What else the `Family` has, such as ``command_names`` and ``safe_command``, the model has too.
 
-    Parameters
-    ----------
-    family : Family
-        The family.
-    batch : tuple of int
-        The batch that it was made with.
-    name : str
-        How errors begin; the name of the group, or of the family.
+    ``name`` begins the errors: the name of the group, or of the family.
 
     Attributes
     ----------

@@ -15,13 +15,6 @@ class TickNoise:
     Each channel has a counter-based generator (Philox) keyed by its seed; the counter is the
     number of a block of ticks. What a tick gets depends on the seed and the tick, not on which
     ticks were drawn before.
-
-    Parameters
-    ----------
-    seeds : IntArray
-        One seed per channel, shape (n,).
-    batch : tuple of int
-        Leading batch shape of the noise.
     """
 
     def __init__(self, seeds: IntArray, batch: tuple[int, ...] = ()) -> None:

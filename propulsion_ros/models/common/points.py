@@ -2,13 +2,61 @@
 """Curves that a parameter has as a text of numbers."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from propulsion_ros.models.common.thrust_curve import check_cells
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
 
 _LARGEST = 1e12
+_MOST_CELLS = 1_000_000
+
+
+def check_cells(key: str, lengths: Sequence[int]) -> None:
+    """Refuse rows of several lengths that take too much memory as one array."""
+    cells = len(lengths) * max(lengths, default=0)
+    if cells > _MOST_CELLS:
+        raise ConfigError(
+            key, f'{len(lengths)} rows as long as the longest, of {max(lengths)} points, are '
+            f'{cells} in all, expected at most {_MOST_CELLS}'
+        )
+
+
+class Curves:
+    """n functions, each a polynomial or lines between points, constant beyond the last ones.
+
+    Parameters
+    ----------
+    rows : sequence of FloatArray
+        Coefficients of each from the constant one on, (k,), or its points, (2, k).
+    is_table : bool
+        Whether they are points.
+    """
+
+    def __init__(self, rows: Sequence[FloatArray], is_table: bool) -> None:
+        self._tables = rows if is_table else None
+        size = max((len(row) for row in rows), default=1)
+        # The highest power first; of rows of several lengths the others have 0 of it.
+        self._factors = () if is_table else np.array(
+            [np.pad(row, (0, size - len(row))) for row in rows]
+        ).T[::-1]
+
+    def at(self, x: FloatArray) -> FloatArray:
+        """Return the values at x, (..., n)."""
+        if self._tables is not None:
+            return by_rows(x, self._tables)
+        value = np.zeros(x.shape)
+        for factor in self._factors:
+            value = value * x + factor
+        return value
+
+
+def by_rows(
+    x: FloatArray, rows: Sequence[FloatArray | tuple[FloatArray, FloatArray]]
+) -> FloatArray:
+    """Return the values at x, (..., n), of lines between the points of n rows, (2, k) each."""
+    return np.stack([np.interp(x[..., i], *row) for i, row in enumerate(rows)], axis=-1)
 
 
 def numbers_of(key: str, text: str, index: int | None = None) -> list[float]:
@@ -16,13 +64,15 @@ def numbers_of(key: str, text: str, index: int | None = None) -> list[float]:
 
     Raises `ConfigError` for what is no number, not finite, or larger than 1e12.
     """
-    try:
-        values = [float(word) for word in text.replace(',', ' ').split()]
-    except ValueError as error:
-        raise ConfigError(key, f'expected numbers: {error}', index) from None
+    values = []
+    for word in text.replace(',', ' ').split():
+        try:
+            values.append(float(word))
+        except ValueError:
+            raise ConfigError(key, f'expected a number, got {word!r}', index) from None
+        if not abs(values[-1]) <= _LARGEST:
+            raise ConfigError(key, f'expected a number of at most {_LARGEST:g}, got {word}', index)
     check_cells(key, [len(values)])
-    if not all(abs(value) <= _LARGEST for value in values):
-        raise ConfigError(key, f'expected finite numbers of at most {_LARGEST:g}', index)
     return values
 
 

@@ -80,10 +80,6 @@ class Servo:
         What servos of first order do.
     lower, upper : FloatArray
         Stops [rad], (n, ...); all values of a row have its parameters.
-    batch : tuple of int
-        Leading batch shape of the state.
-    step_value : {'end', 'mean'}
-        What `advance` returns beside the angles at the end.
 
     Attributes
     ----------

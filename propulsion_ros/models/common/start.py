@@ -48,17 +48,7 @@ class Restartable(Protocol):
 
 
 class Start:
-    """The states that a reset begins with.
-
-    Parameters
-    ----------
-    indices, state
-        As of `Restartable.reset`, for what it raises too.
-    batch : tuple of int
-        The batch axes.
-    known : sequence of str
-        Names that the state may have.
-    """
+    """The states that a reset begins with."""
 
     def __init__(
         self, indices: Any, batch: tuple[int, ...], state: State | None, known: Sequence[str]

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.models.common.family import restart
+from propulsion_ros.models.common.points import check_cells, numbers_of, pairs_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
-
-_MOST_CELLS = 1_000_000
 
 
 def parse_curve(text: str, index: int | None = None) -> tuple[FloatArray, FloatArray]:
@@ -29,16 +28,8 @@ def parse_curve(text: str, index: int | None = None) -> tuple[FloatArray, FloatA
     def wrong(problem: str) -> ConfigError:
         return ConfigError('thrust_curve', problem, index)
 
-    words = text.replace(',', ' ').split()
-    try:
-        values = np.array([float(word) for word in words])
-    except ValueError as error:
-        raise wrong(f'expected numbers: {error}') from None
-    if len(values) < 4 or len(values) % 2:
-        raise wrong(f'expected pairs of time and thrust, at least two, got {len(values)} numbers')
-    times, thrusts = values[::2], values[1::2]
-    if not np.all(np.isfinite(values)):
-        raise wrong('expected finite numbers')
+    values = numbers_of('thrust_curve', text, index)
+    times, thrusts = pairs_of('thrust_curve', values, 'time and thrust', index)
     if times[0] < 0.0:
         raise wrong(f'time {times[0]:g} s is before ignition')
     for i in np.flatnonzero(np.diff(times) <= 0.0).tolist():
@@ -52,16 +43,6 @@ def parse_curve(text: str, index: int | None = None) -> tuple[FloatArray, FloatA
     return times, thrusts
 
 
-def check_cells(key: str, lengths: Sequence[int]) -> None:
-    """Refuse rows of several lengths that take too much memory as one array."""
-    cells = len(lengths) * max(lengths, default=0)
-    if cells > _MOST_CELLS:
-        raise ConfigError(
-            key, f'{len(lengths)} rows as long as the longest, of {max(lengths)} points, are '
-            f'{cells} in all, expected at most {_MOST_CELLS}'
-        )
-
-
 class BurnCurves:
     """k solid motors, each with a clock that starts when it is lit.
 
@@ -69,8 +50,6 @@ class BurnCurves:
     ----------
     curves : sequence of str
         One text for each motor, see `parse_curve`.
-    batch : tuple of int
-        Leading batch shape of the state.
 
     Attributes
     ----------

@@ -23,6 +23,11 @@ def cross(a: FloatArray, b: FloatArray) -> FloatArray:
     return product
 
 
+def skew(vectors: FloatArray) -> FloatArray:
+    """Return the matrices that turn p into v x p for vectors v (..., 3), (..., 3, 3)."""
+    return np.swapaxes(cross(vectors[..., None, :], np.eye(3)), -1, -2)
+
+
 def product(rows: FloatArray, matrix: FloatArray) -> FloatArray:
     """Return rows (..., k) times a matrix (k, m); faster than @ for the few rows of a step."""
     # Beyond two axes dot leaves out BLAS.

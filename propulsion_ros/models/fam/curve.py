@@ -166,10 +166,7 @@ class PolynomialCurve:
     Both directions are cubic Hermite splines through exact values and slopes, fine enough to be
     exact to rounding. The load has a peak, so its spline runs over u = sqrt(1 - y / y_max).
 
-    Parameters
-    ----------
-    zero_thrust_area : FloatArray
-        Leakage A0 of each plenum [m^2], shape (m,).
+    ``zero_thrust_area`` is the leakage A0 of each plenum [m^2], shape (m,).
     """
 
     def __init__(self, zero_thrust_area: FloatArray) -> None:

@@ -112,12 +112,7 @@ class Fam(NozzleFamily):
     wrench of `Output` is what they will give by the same equations, saturation included, about
     the origin of base_link.
 
-    Parameters
-    ----------
-    params : FamParams
-        Validated configuration.
-    batch : tuple of int
-        Accepted like in other families; there is no state.
+    There is no state; a batch is accepted as in other families.
     """
 
     Params: ClassVar[type] = FamParams
@@ -182,12 +177,7 @@ class Fam(NozzleFamily):
         self.set_com(params.com)
 
     def set_flight_mode(self, mode: str) -> None:
-        """Choose the speed of the impellers.
-
-        Parameters
-        ----------
-        mode : {'off', 'quiet', 'nominal', 'difficult', 'precision'}
-            Flight mode.
+        """Choose the speed of the impellers: off, quiet, nominal, difficult or precision.
 
         Raises
         ------

@@ -15,16 +15,10 @@ from propulsion_ros.models.common.facts import ESTIMATES, FamilyFacts
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.fam import constants as astrobee
-from propulsion_ros.models.fam.constants import COUNTS
 from propulsion_ros.models.fam.curve import OpeningCurve, PolynomialCurve, TableCurve, paper_curve
 from propulsion_ros.models.fam.nozzle_family import CommandedNozzles, Plenums
-from propulsion_ros.models.fam.params import (
-    ModulesParams,
-    WrenchParams,
-    angle_from_count,
-    torque_shift,
-)
-from propulsion_ros.settings.quantity import FloatArray, IntArray, quantity
+from propulsion_ros.models.fam.params import WrenchParams, torque_shift
+from propulsion_ros.settings.quantity import FloatArray, quantity
 
 _MAX_SPEED = astrobee.COUNTS * astrobee.MEASURED_SPEED_PER_COUNT
 
@@ -81,12 +75,7 @@ class InverseFam(CommandedNozzles):
     (velocity); NaN counts as shut and as standing still, so that a module that never published or
     fell silent has no thrust. The wrench of `Output` is about the origin of base_link.
 
-    Parameters
-    ----------
-    params : InverseFamParams
-        Validated configuration.
-    batch : tuple of int
-        Accepted like in other families; there is no state.
+    There is no state; a batch is accepted as in other families.
 
     Attributes
     ----------
@@ -106,7 +95,6 @@ class InverseFam(CommandedNozzles):
         self._params = self._tuned = params
         self._batch = batch
         self._plenums = Plenums(params, _curve(params))
-        self._truncation = Truncation(self._plenums, params)
         self._matrix = params.allocation_matrix
         self._presets = np.array([0.0, *np.sort(params.impeller_speeds)])
         self._between = 0.5 * (self._presets[1:] + self._presets[:-1])
@@ -174,12 +162,8 @@ class InverseFam(CommandedNozzles):
     def estimate(self, angle: FloatArray, speed: FloatArray) -> Estimate:
         """Return what is applied.
 
-        Parameters
-        ----------
-        angle : FloatArray
-            Flap angles [rad], (..., n).
-        speed : FloatArray
-            Of the impellers [rad/s], (..., m), used as given.
+        ``angle`` is in [rad], (..., n); ``speed`` of the impellers in [rad/s], (..., m), is used
+        as given.
         """
         area = self._plenums.area(angle)
         pressure = self._plenums.pressure(area, speed)
@@ -215,25 +199,6 @@ class InverseFam(CommandedNozzles):
         scaled = np.concatenate([jacobian * std for jacobian, std in deviations], axis=-1)
         return np.asarray(scaled @ np.swapaxes(scaled, -1, -2))
 
-    def truncation(self, count: IntArray, speed: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and covariance of commanded minus applied wrench under truncation.
-
-        Parameters
-        ----------
-        count : IntArray
-            Servo counts that were sent, (..., n).
-        speed : FloatArray
-            Of the impellers [rad/s], (..., m).
-
-        Returns
-        -------
-        mean : FloatArray
-            (..., 6); a count is never above the command, so it is not 0.
-        covariance : FloatArray
-            (..., 6, 6).
-        """
-        return self._truncation.moments(self._wrench_from, count, speed)
-
 
 def _curve(params: InverseFamParams) -> OpeningCurve:
     if params.method == 'paper':
@@ -268,16 +233,8 @@ def jacobians(
     With T_i = k_i A_i dP and dP = rho d^2 N^2 C(r), a nozzle j changes its own thrust, and that of
     all nozzles of its plenum by dT_i = T_i C'/C dr, where dr = 2 Cd_j dA_j + 2 A_j dCd_j.
 
-    Parameters
-    ----------
-    plenums : Plenums
-        The nozzles.
-    wrench_from : FloatArray
-        Wrench per thrust, (n, 6).
-    angle, speed : FloatArray
-        [rad], (..., n), and [rad/s], (..., m).
-    thrust_scale : float
-        Of the configuration.
+    ``wrench_from`` is the wrench per thrust, (n, 6); ``angle`` is in [rad], (..., n), ``speed`` in
+    [rad/s], (..., m).
     """
     area = plenums.area(angle)
     opening = area @ plenums.opening_per_area
@@ -309,62 +266,3 @@ def jacobians(
         by_coefficient,
         (thrust @ wrench_from)[..., None] / thrust_scale,
     )
-
-
-class Truncation:
-    """Commanded minus applied wrench where angles were truncated to servo counts.
-
-    What truncation took from a count is spread evenly over 0 to 1. A count of 0 is mostly a
-    nozzle that was meant to be shut: of those on one line, one always is. With z of them on its
-    line a nozzle is the shut one with probability 1/z, and any other truncated to 0.
-
-    Parameters
-    ----------
-    plenums : Plenums
-        The nozzles.
-    params : ModulesParams
-        For the angle of a count and the lines.
-    """
-
-    def __init__(self, plenums: Plenums, params: ModulesParams) -> None:
-        self._plenums, self._params = plenums, params
-        self._on_line = np.zeros((len(params.nozzles.names), len(params.lines)))
-        for column, line in enumerate(params.lines):
-            self._on_line[line, column] = 1.0
-        self._step = (params.max_angle - params.min_angle) / COUNTS
-        self._shut = plenums.angle(np.zeros(len(params.nozzles.names)))
-
-    def moments(
-        self, wrench_from: FloatArray, count: IntArray, speed: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return mean (..., 6) and covariance (..., 6, 6).
-
-        Parameters
-        ----------
-        wrench_from : FloatArray
-            Wrench per thrust, (n, 6).
-        count : IntArray
-            Servo counts as sent, (..., n).
-        speed : FloatArray
-            [rad/s], (..., m).
-        """
-        is_zero = np.asarray(count) == 0
-        zeros = (is_zero @ self._on_line) @ self._on_line.T
-        chance = np.where(is_zero, 1.0 - 1.0 / np.maximum(zeros, 1.0), 1.0)
-        variance = chance / 3.0 - np.square(0.5 * chance)
-
-        applied = angle_from_count(count, self._params)
-        middle = applied + 0.5 * self._step
-        # A nozzle that was meant to be shut leaks at the closed stop.
-        wanted = chance * middle + (1.0 - chance) * self._shut
-        by_angle = jacobians(self._plenums, wrench_from, wanted, speed, 1.0).angle
-        scaled = by_angle * (self._step * np.sqrt(variance))[..., None, :]
-        mean = self._wrench(wrench_from, wanted, speed) - self._wrench(wrench_from, applied, speed)
-        return mean, scaled @ np.swapaxes(scaled, -1, -2)
-
-    def _wrench(
-        self, wrench_from: FloatArray, angle: FloatArray, speed: FloatArray
-    ) -> FloatArray:
-        area = self._plenums.area(angle)
-        pressure = self._plenums.pressure(area, speed)
-        return np.asarray(self._plenums.thrust(area, pressure) @ wrench_from)

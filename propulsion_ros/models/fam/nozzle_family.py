@@ -22,13 +22,6 @@ class Plenums:
     A nozzle's thrust is T = thrust_scale * 2 Cd^2 A dP, along its axis. Equations 2 to 5, 8 and 9
     of Ekal (2023).
 
-    Parameters
-    ----------
-    params : ModulesParams
-        Validated configuration.
-    curve : OpeningCurve
-        Pressure coefficient of the plenums.
-
     Attributes
     ----------
     curve : OpeningCurve
@@ -79,10 +72,6 @@ class Plenums:
         # fmax takes the other where one is NaN.
         np.fmax(area, self._smallest_area, out=area)
         return np.minimum(area, self.largest_area, out=area)
-
-    def angle(self, area: FloatArray) -> FloatArray:
-        """Return the flap angle [rad] of an open area [m^2], both (..., n)."""
-        return np.asarray(np.arccos((self.area_closed - area) / self.area_per_cosine))
 
     def pressure(self, area: FloatArray, speed: FloatArray) -> FloatArray:
         """Return the rise of pressure [Pa], (..., m), from areas (..., n) and speeds (..., m)."""
@@ -140,7 +129,15 @@ class CommandedNozzles(NozzleFamily):
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the nozzles push; see `Drawable`."""
-        return layout_of_nozzles(self._modules)
+        params, nozzles = self._modules, self._modules.nozzles
+        plenums = Plenums(params, PolynomialCurve(params.impellers.zero_thrust_area))
+        # A nozzle pushes hardest when it alone is open.
+        area, speed = np.diag(plenums.largest_area), np.full(self._m, _TOP_SPEED)
+        highest = np.diag(plenums.thrust(area, plenums.pressure(area, speed)))
+        return NozzleLayout(
+            **placed_rows(nozzles), lowest=np.zeros(self._n), highest=highest,
+            angle_names=nozzles.names, unknown_angle=0.0, plume='air', plenums=plenums,
+        )
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative speed."""
@@ -195,17 +192,3 @@ class NozzleLayout(ThrustLayout):
     def load(self, thrust: FloatArray, angles: FloatArray) -> FloatArray:
         """Return how far each nozzle is open; see `ThrustLayout.load`."""
         return np.asarray(self.plenums.area(angles) / self.plenums.largest_area)
-
-
-def layout_of_nozzles(params: ModulesParams) -> NozzleLayout:
-    """Return how nozzles are drawn."""
-    nozzles, impellers = params.nozzles, params.impellers
-    plenums = Plenums(params, PolynomialCurve(impellers.zero_thrust_area))
-    # A nozzle pushes hardest when it alone is open.
-    area = np.diag(plenums.largest_area)
-    speed = np.full(len(impellers.names), _TOP_SPEED)
-    highest = np.diag(plenums.thrust(area, plenums.pressure(area, speed)))
-    return NozzleLayout(
-        **placed_rows(nozzles), lowest=np.zeros(len(nozzles.names)), highest=highest,
-        angle_names=nozzles.names, unknown_angle=0.0, plume='air', plenums=plenums,
-    )

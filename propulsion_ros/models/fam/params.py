@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.models.common import placement
-from propulsion_ros.models.common.wrench import net_wrench, unit_rows
+from propulsion_ros.models.common.wrench import net_wrench, skew, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     FloatArray,
     IntArray,
+    check_known,
     group,
     names,
     per_row,
@@ -113,12 +114,7 @@ class ModulesParams:
         known = self.impellers.names
         if not self.nozzles.names:
             raise ConfigError('nozzles.names', 'expected at least one nozzle')
-        for i, impeller in enumerate(self.nozzles.impeller):
-            if impeller not in known:
-                raise ConfigError(
-                    'nozzles.impeller',
-                    f'unknown impeller {impeller!r}, known: {", ".join(known) or "none"}', i,
-                )
+        check_known('nozzles.impeller', self.nozzles.impeller, 'impeller', known)
         for i, name in enumerate(known):
             if name in self.nozzles.names:
                 raise ConfigError('impellers.names', f'{name!r} is a nozzle too', i)
@@ -168,19 +164,13 @@ class WrenchParams(ModulesParams):
 def torque_shift(com: FloatArray) -> FloatArray:
     """Return the matrix that moves a wrench about base_link's origin to one about ``com``.
 
-    Parameters
-    ----------
-    com : FloatArray
-        [m], shape (3,).
-
     Returns
     -------
     FloatArray
         Shape (6, 6): the force stays, the torque loses com x force.
     """
-    x, y, z = com
     shift = np.eye(6)
-    shift[3:, :3] = ((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0))
+    shift[3:, :3] = skew(-np.asarray(com))
     return shift
 
 

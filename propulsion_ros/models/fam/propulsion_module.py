@@ -71,13 +71,6 @@ IMPELLER = Motor(
 class Motors:
     """Speeds of k motors under control.
 
-    Parameters
-    ----------
-    motors : list of Motor
-        Constants of each.
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     speed : FloatArray
@@ -125,16 +118,7 @@ class Motors:
 class Drives:
     """n flaps behind a gearbox with backlash and m impellers, each with its motor.
 
-    Parameters
-    ----------
-    travel : float
-        Of a flap from stop to stop [rad].
-    battery_voltage : float
-        Limit of the impellers' voltage.
-    n, m : int
-        Number of flaps and of impellers.
-    batch : tuple of int
-        Leading batch shape of the state.
+    ``travel`` is that of a flap from stop to stop [rad].
 
     Attributes
     ----------
@@ -238,13 +222,6 @@ class PropulsionModules(CommandedNozzles, Degrading):
 
     The modules run in steps of their own control, whatever ``dt`` the host has; between two of
     these the wrench stays, and that of `Output` is the mean over ``dt``.
-
-    Parameters
-    ----------
-    params : PropulsionModulesParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
 
     Attributes
     ----------

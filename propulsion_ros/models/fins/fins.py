@@ -43,6 +43,7 @@ from propulsion_ros.settings.quantity import (
     ComplexArray,
     FloatArray,
     IntArray,
+    check_known,
     check_order,
     group,
     names,
@@ -126,10 +127,9 @@ class FinsParams(DynamicsParams, ServoParams):
         """Raise unless every fin has exactly one lift model."""
         model_of: dict[str, str] = {}
         for key in ('quadratic', 'two_lines', 'lifting_surface'):
-            for i, fin in enumerate(getattr(self, key).fin):
-                if fin not in self.names:
-                    known = ', '.join(self.names)
-                    raise ConfigError(f'{key}.fin', f'unknown fin {fin!r}, known: {known}', i)
+            fins = getattr(self, key).fin
+            check_known(f'{key}.fin', fins, 'fin', self.names)
+            for i, fin in enumerate(fins):
                 if fin in model_of:
                     raise ConfigError(f'{key}.fin', f'{fin!r} is also in {model_of[fin]}', i)
                 model_of[fin] = key
@@ -165,13 +165,6 @@ class Fins(PlacedActuators, Degrading):
     deflection turns the chord right-handed about the span, so that a fin in forward motion
     pushes towards its normal, span x chord. Flow along the span makes no force. Without a
     velocity of the body there is no force at all.
-
-    Parameters
-    ----------
-    params : FinsParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
 
     Attributes
     ----------
@@ -252,7 +245,17 @@ class Fins(PlacedActuators, Degrading):
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the fins push; see `Drawable`."""
-        return layout_of_fins(self._params)
+        params = self._params
+        unknown = np.full(self._n, np.nan)
+        return FinLayout(
+            names=params.names, links=params.link, position=params.position,
+            axis=unit_rows('chord', cross(self._span, params.chord)), rotation=params.rotation,
+            lowest=unknown, highest=unknown, angle_names=params.names, span=self._span,
+            all_moving=np.array(
+                [float(name not in params.lifting_surface.fin) for name in params.names]
+            ),
+            min_deflection=params.min_deflection, max_deflection=params.max_deflection,
+        )
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
@@ -410,18 +413,3 @@ class FinLayout(ThrustLayout):
         """Return the axes turned right-handed about the spans, which are perpendicular to them."""
         cos, sin = np.cos(angles)[:, None], np.sin(angles)[:, None]
         return np.asarray(cos * self.axis + sin * cross(self.span, self.axis))
-
-
-def layout_of_fins(params: FinsParams) -> FinLayout:
-    """Return how fins are drawn."""
-    unknown = np.full(len(params.names), np.nan)
-    span = unit_rows('span', params.span)
-    return FinLayout(
-        names=params.names, links=params.link, position=params.position,
-        axis=unit_rows('chord', cross(span, params.chord)), rotation=params.rotation,
-        lowest=unknown, highest=unknown, angle_names=params.names, span=span,
-        all_moving=np.array(
-            [float(name not in params.lifting_surface.fin) for name in params.names]
-        ),
-        min_deflection=params.min_deflection, max_deflection=params.max_deflection,
-    )

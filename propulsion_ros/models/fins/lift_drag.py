@@ -58,13 +58,7 @@ class QuadraticParams:
 
 
 class Quadratic:
-    """Lift linear and drag quadratic in the angle of attack, without stall.
-
-    Parameters
-    ----------
-    params : QuadraticParams
-        Validated configuration of k fins.
-    """
+    """Lift linear and drag quadratic in the angle of attack, without stall."""
 
     def __init__(self, params: QuadraticParams) -> None:
         self._lift = params.lift_constant
@@ -124,8 +118,6 @@ class TwoLines:
 
     Parameters
     ----------
-    params : TwoLinesParams
-        Validated configuration of k fins.
     compat : str
         'uuv' restores the original for negative angles: drag that pushes, the drag slope in
         place of the stalled lift slope, and lift of any sign beyond stall.

@@ -71,8 +71,6 @@ class LiftingSurface:
 
     Parameters
     ----------
-    params : LiftingSurfaceParams
-        Validated configuration.
     compat : str
         'pyflyt' restores the original: stall that a flap moves less than the angle without lift,
         so that the flow stays attached at any angle and beyond a right one gives power; the

@@ -33,6 +33,7 @@ from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import product, unit_rows
 from propulsion_ros.models.jets.params import JetsParams
 from propulsion_ros.models.jets.supply import Supply
+from propulsion_ros.models.supply.tanks import draws_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
@@ -59,12 +60,6 @@ class Modulator(Protocol):
 
     def reset(self, indices: Any = None) -> None:
         """Close all valves and forget; see `restart`."""
-
-
-def modulator_of(params: JetsParams, batch: tuple[int, ...]) -> Modulator:
-    """Return the modulator that a configuration asks for."""
-    kind = PulseWidth if params.modulation == 'pulse_width' else Trigger
-    return kind(params, batch)
 
 
 class _Orders:
@@ -193,13 +188,6 @@ class Jets(PlacedActuators, Degrading):
     """n jets that share or own m tanks.
 
     Commands are the mean thrust [N] of each jet (effort), or its duty cycle (position).
-
-    Parameters
-    ----------
-    params : JetsParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
     """
 
     Params: ClassVar[type] = JetsParams
@@ -217,9 +205,7 @@ class Jets(PlacedActuators, Degrading):
         )
         self._valves = Valves(params, batch)
         self._supply = Supply(params.tanks, batch) if m else None
-        # A jet without a tank draws from an endless one behind the last.
-        draws = np.eye(m + 1)[[params.tanks.names.index(t) if t else m for t in params.tank]]
-        self._draws, self._endless = draws[:, :m], draws[:, m]
+        self._draws, self._endless = draws_of(params.tank, params.tanks.names)
         flow = params.max_thrust / (params.specific_impulse * STANDARD_GRAVITY)
         self._burns = flow[:, None] * self._draws
         self.tank_names = params.tanks.names
@@ -327,13 +313,6 @@ class Valves:
 
     A valve opens when it has been powered for its delay, and closes likewise.
 
-    Parameters
-    ----------
-    params : JetsParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     opens : BoolArray
@@ -346,7 +325,8 @@ class Valves:
     def __init__(self, params: JetsParams, batch: tuple[int, ...] = ()) -> None:
         self._params, self._batch = params, batch
         self._shape = (*batch, len(params.names))
-        self._drivers = modulator_of(params, batch)
+        kind = PulseWidth if params.modulation == 'pulse_width' else Trigger
+        self._drivers: Modulator = kind(params, batch)
         cycle = params.shortest_cycle
         self._longest_step = _MOST_PULSES * float(np.min(cycle[cycle > 0.0], initial=np.inf))
         self.retune(params)
@@ -391,7 +371,8 @@ class Valves:
         opened, left = np.zeros(self._shape), np.full(self._shape, dt)
         near = min(_SAME_TIME, 0.5 * dt)
         while True:
-            order, valve = self._drivers.wait(duty), self._wait()
+            order = self._drivers.wait(duty)
+            valve = np.where(self.opens != self._drivers.order, self._left, np.inf)
             due = np.minimum(order, valve)
             within = due < left - near
             span = np.where(within, due, left)
@@ -401,16 +382,8 @@ class Valves:
             self._left = np.maximum(self._left - span, 0.0)
             if not np.count_nonzero(within):
                 return opened
-            self._move(within & (valve <= due))
+            self.opens = np.where(within & (valve <= due), self._drivers.order, self.opens)
             self._order(duty, within & (order <= due))
-
-    def _wait(self) -> FloatArray:
-        """Return the time until each valve moves [s]."""
-        return np.where(self.opens != self._drivers.order, self._left, np.inf)
-
-    def _move(self, due: BoolArray) -> None:
-        """Open or close the valves that are due."""
-        self.opens = np.where(due, self._drivers.order, self.opens)
 
     def _order(self, duty: FloatArray, due: BoolArray) -> None:
         """Let the drivers that are due change their orders."""

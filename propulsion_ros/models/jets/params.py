@@ -14,6 +14,7 @@ from propulsion_ros.settings.hints import accepted
 from propulsion_ros.settings.quantity import (
     BoolArray,
     FloatArray,
+    check_known,
     group,
     names,
     per_row,
@@ -98,10 +99,7 @@ class JetsParams:
 
     def __post_init__(self) -> None:
         validate(self)
-        for i, tank in enumerate(self.tank):
-            if tank and tank not in self.tanks.names:
-                known = ', '.join(self.tanks.names) or 'none'
-                raise ConfigError('tank', f'unknown tank {tank!r}, known: {known}', i)
+        check_known('tank', self.tank, 'tank', self.tanks.names)
         if self.modulation == 'pulse_width':
             _check_periods(self)
         else:

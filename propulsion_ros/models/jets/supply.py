@@ -84,15 +84,7 @@ class SupplyParams(VesselsParams):
 
 
 class Supply:
-    """m tanks under pressure.
-
-    Parameters
-    ----------
-    params : SupplyParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-    """
+    """m tanks under pressure."""
 
     def __init__(self, params: SupplyParams, batch: tuple[int, ...] = ()) -> None:
         self._tanks = Tanks(params, batch)
@@ -169,12 +161,7 @@ class Supply:
         return self._tanks.state()
 
     def draw(self, wanted: FloatArray) -> FloatArray:
-        """Take what open valves draw.
-
-        Parameters
-        ----------
-        wanted : FloatArray
-            What they would draw at the reference pressure [kg], (..., m).
+        """Take what open valves would draw at the reference pressure [kg], (..., m).
 
         Returns
         -------

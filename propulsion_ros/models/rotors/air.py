@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from dataclasses import dataclass
 
 import numpy as np
 
 from propulsion_ros.models.common.family import BodyState, Output
-from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
+from propulsion_ros.models.common.wrench import cross, in_link_axes, product, skew, unit_rows
 from propulsion_ros.models.rotors.params import RotorsParams
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -24,53 +24,41 @@ _NEAREST = 2.0
 _SMALLEST = 1e-300
 
 
+@dataclass(eq=False)
 class Turning:
-    """Rotors and their body in a step; what only some effects need is computed where one does.
+    """Rotors and their body in a step; what only some effects need is computed where one does."""
 
-    Parameters
-    ----------
-    thrust : FloatArray
-        At rest in the air, with limits and faults [N], (..., n).
-    before : callable
-        Returns the rotor speeds at the start of the step [rad/s], (..., n).
-    after : FloatArray
-        Those at its end.
-    efficiency : FloatArray or None
-        Factor on what the air does, (n,); None where all are healthy.
-    body : BodyState
-        Motion of the body.
-    dt : float
-        [s].
-    takes_mean : bool
-        Whether the mean of the speeds stands for the step, or the one at its end.
-    """
-
-    def __init__(
-        self, thrust: FloatArray, before: Callable[[], FloatArray], after: FloatArray,
-        efficiency: FloatArray | None, body: BodyState, dt: float, takes_mean: bool,
-    ) -> None:
-        self.thrust, self.body, self.met = thrust, body, body.met
-        self._at_start, self._after, self.dt = before, after, dt
-        self._efficiency, self._takes_mean = efficiency, takes_mean
+    thrust: FloatArray
+    """At rest in the air, with limits and faults [N], (..., n)."""
+    at_start: Callable[[], FloatArray]
+    """Returns the rotor speeds at the start of the step [rad/s], (..., n)."""
+    after: FloatArray
+    """Those at its end."""
+    efficiency: FloatArray | None
+    """Factor on what the air does, (n,); None where all are healthy."""
+    body: BodyState
+    dt: float
+    takes_mean: bool
+    """Whether the mean of the speeds stands for the step, or the one at its end."""
 
     @functools.cached_property
     def _before(self) -> FloatArray:
-        return self._at_start()
+        return self.at_start()
 
     @property
     def speed(self) -> FloatArray:
         """What stands for the step [rad/s], (..., n)."""
-        return 0.5 * (self._before + self._after) if self._takes_mean else self._after
+        return 0.5 * (self._before + self.after) if self.takes_mean else self.after
 
     @property
     def pushing(self) -> FloatArray:
         """The same times the efficiency [rad/s], (..., n)."""
-        return self.speed if self._efficiency is None else self.speed * self._efficiency
+        return self.speed if self.efficiency is None else self.speed * self.efficiency
 
     @property
     def gained(self) -> FloatArray:
         """Change of the speed in the step [rad/s], (..., n)."""
-        return self._after - self._before
+        return self.after - self._before
 
     @functools.cached_property
     def twist(self) -> FloatArray | None:
@@ -78,32 +66,12 @@ class Turning:
         return self.body.twist
 
 
-class _Along(Protocol):
-    """An effect along the axes."""
-
-    def thrust(self, turning: Turning) -> FloatArray | None:
-        """Return what it adds to the thrusts [N], (..., n)."""
-
-
-class _Beside(Protocol):
-    """An effect across the axes, or a torque."""
-
-    def wrench(self, turning: Turning) -> FloatArray | None:
-        """Return its wrench about the origin of base_link, (..., 6)."""
-
-    def hub_wrenches(self, turning: Turning) -> FloatArray | None:
-        """Return it for each rotor about its hub, (..., n, 6), in base_link axes."""
-
-
 class RotorAir:
     """The effects that are configured; false where there are none.
 
-    Parameters
-    ----------
-    params : RotorsParams
-        Validated configuration.
-    axis : FloatArray
-        Directions of the thrusts in base_link, of length 1, (n, 3).
+    Those along the axes add to the thrusts [N], (..., n). The others are wrenches in base_link
+    axes: of each rotor about its hub, (..., n, 6), or of all about the origin, (..., 6). Either is
+    None where the motion of the body is not known.
     """
 
     def __init__(self, params: RotorsParams, axis: FloatArray) -> None:
@@ -118,7 +86,7 @@ class RotorAir:
     def act(self, turning: Turning) -> tuple[FloatArray, FloatArray | None]:
         """Return the thrusts [N], (..., n), and the wrench that is added, (..., 6), of a step."""
         self._last = turning
-        wrench = _sum([effect.wrench(turning) for effect in self._beside])
+        wrench = _sum([effect.wrench(turning, at_hubs=False) for effect in self._beside])
         added = _sum([effect.thrust(turning) for effect in self._along])
         if added is None:
             return turning.thrust, wrench
@@ -137,10 +105,10 @@ class RotorAir:
         added = _sum([effect.thrust(turning) for effect in self._along])
         if added is not None:
             wrenches = wrenches + in_link_axes(self._rotation, added[..., None] * self._axis)
-        beside = _sum([effect.hub_wrenches(turning) for effect in self._beside])
-        if beside is None:
-            return wrenches
-        return wrenches + in_link_axes(self._rotation, beside[..., :3], beside[..., 3:])
+        beside = _sum([effect.wrench(turning, at_hubs=True) for effect in self._beside])
+        if beside is not None:
+            wrenches = wrenches + in_link_axes(self._rotation, beside[..., :3], beside[..., 3:])
+        return wrenches
 
 
 def _sum(parts: Sequence[FloatArray | None]) -> FloatArray | None:
@@ -152,7 +120,18 @@ def _sum(parts: Sequence[FloatArray | None]) -> FloatArray | None:
     return whole
 
 
-def _along(params: RotorsParams, axis: FloatArray) -> Iterator[_Along]:
+def _times(speed: FloatArray, rows: FloatArray, at_hubs: bool) -> FloatArray:
+    """Return speeds (..., n) times wrenches for a speed of 1, (..., n, 6), or their sum."""
+    if at_hubs:
+        return np.asarray(speed[..., None] * rows)
+    if rows.ndim == 2:
+        return product(speed, rows)
+    return np.asarray((speed[..., None, :] @ rows)[..., 0, :])
+
+
+def _along(
+    params: RotorsParams, axis: FloatArray
+) -> Iterator[_Inflow | _TranslationalLift | _Ground]:
     if params.inflow_coefficient.any():
         yield _Inflow(params, axis)
     if params.translational_lift_coefficient.any():
@@ -161,7 +140,7 @@ def _along(params: RotorsParams, axis: FloatArray) -> Iterator[_Along]:
         yield _Ground(params, axis)
 
 
-def _beside(params: RotorsParams, axis: FloatArray) -> Iterator[_Beside]:
+def _beside(params: RotorsParams, axis: FloatArray) -> Iterator[_SideStream | _Inertia]:
     side = (
         params.rotor_drag_coefficient, params.rolling_moment_coefficient,
         params.flapping_moment_coefficient,
@@ -181,7 +160,7 @@ class _Inflow:
 
     def thrust(self, turning: Turning) -> FloatArray | None:
         twist = turning.twist
-        return None if twist is None else turning.met(twist, self._loss) * turning.pushing
+        return None if twist is None else turning.body.met(twist, self._loss) * turning.pushing
 
 
 class _TranslationalLift:
@@ -196,7 +175,7 @@ class _TranslationalLift:
     def thrust(self, turning: Turning) -> FloatArray | None:
         if turning.twist is None:
             return None
-        square = np.square(turning.met(turning.twist, self._across))
+        square = np.square(turning.body.met(turning.twist, self._across))
         lift = square[..., : self._n] + square[..., self._n:]
         return np.asarray(np.minimum(lift, turning.thrust))
 
@@ -216,7 +195,7 @@ class _Ground:
         height, up = turning.body.heights, turning.body.up
         if height is None or up is None:
             return None
-        place, n = turning.met(up, self._place), self._n
+        place, n = turning.body.met(up, self._place), self._n
         height = place[..., :n] + (height - self._origin)
         np.maximum(height, place[..., 2 * n:], out=height)
         # Nothing that blows upwards feels the ground.
@@ -236,21 +215,19 @@ class _SideStream:
         identity = np.eye(3)
         drag = -params.rotor_drag_coefficient[:, None, None] * identity
         turn = -params.rolling_moment_coefficient[:, None, None] * identity
-        turn = turn + params.flapping_moment_coefficient[:, None, None] * _cross_matrix(axis)
+        turn = turn + params.flapping_moment_coefficient[:, None, None] * skew(axis)
         plane = _plane(axis)
         stream = np.swapaxes(plane, -1, -2) @ plane @ _local_velocity(params.position)
-        moved = turn + _cross_matrix(params.position) @ drag
-        self._hub, self._base = (
-            _Table(np.concatenate((drag, torque), axis=1) @ stream) for torque in (turn, moved)
+        moved = turn + skew(params.position) @ drag
+        self._base, self._hubs = (
+            _Table(np.concatenate((drag, torque), axis=1) @ stream) for torque in (moved, turn)
         )
 
-    def wrench(self, turning: Turning) -> FloatArray | None:
-        twist = turning.twist
-        return None if twist is None else self._base.sum(turning.pushing, twist, turning)
-
-    def hub_wrenches(self, turning: Turning) -> FloatArray | None:
-        twist = turning.twist
-        return None if twist is None else turning.pushing[..., None] * self._hub.of(twist, turning)
+    def wrench(self, turning: Turning, at_hubs: bool) -> FloatArray | None:
+        if turning.twist is None:
+            return None
+        table = self._hubs if at_hubs else self._base
+        return _times(turning.pushing, table.of(turning.twist, turning.body), at_hubs)
 
 
 class _Inertia:
@@ -258,63 +235,31 @@ class _Inertia:
 
     def __init__(self, params: RotorsParams, axis: FloatArray) -> None:
         momentum = (params.rotor_inertia * params.direction)[:, None] * axis
-        none = np.zeros_like(momentum)
-        self._momentum = np.concatenate((none, momentum), axis=-1)
-        self._dt, self._slowing = 0.0, np.zeros_like(self._momentum)
-        turn = _cross_matrix(momentum)
+        self._braking = np.concatenate((np.zeros_like(momentum), -momentum), axis=-1)
+        turn = skew(momentum)
         self._turning = _Table(np.concatenate((np.zeros_like(turn), turn), axis=1))
 
-    def wrench(self, turning: Turning) -> FloatArray | None:
-        slowing = product(turning.gained, self._per_gain(turning.dt))
-        rate = turning.body.angular_velocity
+    def wrench(self, turning: Turning, at_hubs: bool) -> FloatArray:
+        # A torque is the same anywhere.
+        gained, rate = turning.gained, turning.body.angular_velocity
+        per_second = gained / turning.dt if turning.dt > 0.0 else np.zeros_like(gained)
+        slowing = _times(per_second, self._braking, at_hubs)
         return slowing if rate is None else (
-            slowing + self._turning.sum(turning.speed, rate, turning)
+            slowing + _times(turning.speed, self._turning.of(rate, turning.body), at_hubs)
         )
-
-    def hub_wrenches(self, turning: Turning) -> FloatArray | None:
-        slowing: FloatArray = turning.gained[..., None] * self._per_gain(turning.dt)
-        rate = turning.body.angular_velocity
-        return slowing if rate is None else (
-            slowing + turning.speed[..., None] * self._turning.of(rate, turning)
-        )
-
-    def _per_gain(self, dt: float) -> FloatArray:
-        """Return the wrenches of a change of speed in a step, (n, 6)."""
-        if dt != self._dt:
-            self._dt = dt
-            self._slowing = -self._momentum / dt if dt > 0.0 else np.zeros_like(self._momentum)
-        return self._slowing
 
 
 class _Table:
-    """Wrenches of n rotors that are linear in a motion, for a speed of 1 rad/s each.
-
-    Parameters
-    ----------
-    matrices : FloatArray
-        From the motion to the wrench, (n, 6, k).
-    """
+    """Wrenches of n rotors that are linear in a motion, for a speed of 1 rad/s each."""
 
     def __init__(self, matrices: FloatArray) -> None:
         self._shape = matrices.shape[:2]
         self._flat = matrices.reshape(-1, matrices.shape[-1]).T.copy()
 
-    def of(self, motion: FloatArray, turning: Turning) -> FloatArray:
+    def of(self, motion: FloatArray, body: BodyState) -> FloatArray:
         """Return the wrenches for a motion of the body, (..., n, 6)."""
-        each = turning.met(motion, self._flat, True)
+        each = body.met(motion, self._flat, True)
         return each.reshape(*each.shape[:-1], *self._shape)
-
-    def sum(self, speed: FloatArray, motion: FloatArray, turning: Turning) -> FloatArray:
-        """Return the wrench of all together at speeds (..., n), (..., 6)."""
-        each = self.of(motion, turning)
-        if each.ndim == 2:
-            return product(speed, each)
-        return np.asarray((speed[..., None, :] @ each)[..., 0, :])
-
-
-def _cross_matrix(vectors: FloatArray) -> FloatArray:
-    """Return matrices that turn p into v x p for vectors v (n, 3), (n, 3, 3)."""
-    return np.swapaxes(cross(vectors[:, None, :], np.eye(3)), -1, -2)
 
 
 def _plane(axis: FloatArray) -> FloatArray:
@@ -328,4 +273,4 @@ def _plane(axis: FloatArray) -> FloatArray:
 def _local_velocity(points: FloatArray) -> FloatArray:
     """Return matrices that turn a twist into the velocity at points (n, 3), (n, 3, 6)."""
     still = np.broadcast_to(np.eye(3), (len(points), 3, 3))
-    return np.concatenate((still, -_cross_matrix(points)), axis=-1)
+    return np.concatenate((still, -skew(points)), axis=-1)

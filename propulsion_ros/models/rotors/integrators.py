@@ -226,15 +226,7 @@ def scheme_ratio(integrator: str, mixing: str, time_constant: FloatArray, dt: fl
 
 
 def scheme_gain(integrator: str, ratio: FloatArray) -> FloatArray:
-    """Return the part of the error that one step of a scheme removes.
-
-    Parameters
-    ----------
-    integrator : str
-        One of `INTEGRATORS`.
-    ratio : FloatArray
-        See `scheme_ratio`.
-    """
+    """Return the part of the error that one step of a scheme removes."""
     if integrator == 'exact':
         return np.asarray(-np.expm1(-ratio))
     if integrator.endswith('euler'):

@@ -52,8 +52,6 @@ class RotorBank:
 
     Parameters
     ----------
-    params : RotorsParams
-        Validated configuration of n rotors.
     constants : mapping of str to FloatArray
         Those that can be drawn, each (n,) or of the bank's shape; held by reference.
     work : sequence of FloatArray
@@ -183,13 +181,6 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
     Commands are a thrust [N] per rotor (effort), or a rotor speed [rad/s] (velocity), clamped to
     what min_thrust and max_thrust allow; NaN is the smallest thrust. A rotor pushes by its speed
     alone: one that stands does not push. Rotor speeds have no sign, `direction` gives the sense.
-
-    Parameters
-    ----------
-    params : RotorsParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
 
     Attributes
     ----------

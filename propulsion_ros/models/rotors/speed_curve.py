@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.common.points import numbers_of, pairs_of
+from propulsion_ros.models.common.points import Curves, by_rows, numbers_of, pairs_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, per_row, quantity
 
@@ -39,10 +39,8 @@ class SpeedCurveParams:
 class SpeedCurve:
     """Thrusts of n rotors at rotor speeds, and back.
 
-    Parameters
-    ----------
-    params : RotorsParams
-        Validated but for its curves; rotors without one keep motor_constant w^2.
+    The parameters need be validated but for their curves; rotors without one keep
+    motor_constant w^2.
 
     Attributes
     ----------
@@ -58,42 +56,25 @@ class SpeedCurve:
     def __init__(self, params: Any) -> None:
         self.square: FloatArray = params.motor_constant
         table = params.thrust_curve_kind == 'table'
-        self._rows = [
-            _points(text, constant, i) if table else _factors(text, constant, i)
-            for i, (text, constant) in enumerate(
+        rows = [
+            _points(text, i) if table else np.array(
+                numbers_of('thrust_curve', text, i) or [0.0, 0.0, constant]
+            ) for i, (text, constant) in enumerate(
                 zip(params.thrust_curve, self.square.tolist(), strict=True)
             )
         ]
-        self._table = table
-        size = max(row.shape[-1] for row in self._rows)
-        # Rows of one length: a polynomial goes on with 0, a table stays at its last point.
-        self._values = np.array([
-            np.pad(row, ((0, 0), (0, size - row.shape[-1])), 'edge') if table
-            else np.pad(row, (0, size - len(row))) for row in self._rows
-        ])
-        if table:
-            self._prepare_table()
-        self._prepare_inverse(params)
+        self._curves = Curves(rows, table)
+        # Beyond its last point a table has no more thrust.
+        tops = np.array([row[0, -1] for row in rows]) if table else self._tops(params.max_thrust)
+        self._prepare_inverse(tops)
 
     def thrust(self, speed: FloatArray) -> FloatArray:
         """Return thrusts [N] at rotor speeds [rad/s], (..., n)."""
-        if not self._table:
-            value = np.zeros(speed.shape)
-            for factor in self._values.T[::-1]:
-                value = value * speed + factor
-            return value
-        segment = np.count_nonzero(speed[..., None] >= self._places[:, 1:], axis=-1)
-        at = np.arange(len(self._places)), segment
-        return np.asarray(
-            self._heights[at] + self._slopes[at] * (speed - self._places[at])
-        )
+        return self._curves.at(speed)
 
     def speed(self, thrust: FloatArray) -> FloatArray:
         """Return the least rotor speeds that give thrusts [N], (..., n), or the nearest."""
-        columns = [
-            np.interp(thrust[..., i], *row) for i, row in enumerate(self._inverse)
-        ]
-        return np.stack(columns, axis=-1)
+        return by_rows(thrust, self._inverse)
 
     def bend(self, thrust: FloatArray) -> FloatArray:
         """Return what the curve gives where motor_constant w^2 would give a thrust, (..., n)."""
@@ -104,29 +85,21 @@ class SpeedCurve:
         speed = self.speed(thrust)
         return np.where(np.isnan(thrust), np.nan, self.square * np.square(speed))
 
-    def _prepare_table(self) -> None:
-        self._places, self._heights = self._values[:, 0], self._values[:, 1]
-        with np.errstate(divide='ignore', invalid='ignore'):
-            slopes = np.diff(self._heights) / np.diff(self._places)
-        # Beyond the last point the thrust stays.
-        self._slopes = np.pad(np.where(np.isfinite(slopes), slopes, 0.0), ((0, 0), (0, 1)))
-
-    def _prepare_inverse(self, params: Any) -> None:
-        """Prepare the way back, and refuse what has none."""
-        tops = np.sqrt(params.max_thrust / self.square)
-        if self._table:
-            # Beyond its last point there is no more thrust.
-            tops = self._places.max(axis=1)
+    def _tops(self, most: FloatArray) -> FloatArray:
+        """Return rotor speeds at which polynomials reach their largest thrusts [N], (n,)."""
+        tops = np.sqrt(most / self.square)
         for _ in range(_DOUBLINGS):
-            short = (self.thrust(tops) < params.max_thrust) & (not self._table)
+            short = self.thrust(tops) < most
             if not short.any():
-                break
+                return tops
             tops = np.where(short, 1.5 * tops, tops)
-        else:
-            raise ConfigError(
-                'thrust_curve', f'never reaches max_thrust, {params.max_thrust[short][0]:g} N',
-                int(np.flatnonzero(short)[0]),
-            )
+        raise ConfigError(
+            'thrust_curve', f'never reaches max_thrust, {most[short][0]:g} N',
+            int(np.flatnonzero(short)[0]),
+        )
+
+    def _prepare_inverse(self, tops: FloatArray) -> None:
+        """Prepare the way back from speeds up to the top ones, and refuse what has none."""
         speeds = np.linspace(0.0, 1.0, _SAMPLES)[:, None] * tops
         values = self.thrust(speeds)
         for i, column in enumerate(values.T):
@@ -176,11 +149,7 @@ def check_curve(params: Any, is_original: bool) -> None:
     curve_of(params)
 
 
-def _factors(text: str, constant: float, index: int) -> FloatArray:
-    return np.array(numbers_of('thrust_curve', text, index) or [0.0, 0.0, constant])
-
-
-def _points(text: str, constant: float, index: int) -> FloatArray:
+def _points(text: str, index: int) -> FloatArray:
     """Return speeds and thrusts of a table, (2, k)."""
     values = numbers_of('thrust_curve', text, index)
     if not values:

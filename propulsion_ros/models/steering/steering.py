@@ -16,12 +16,13 @@ from propulsion_ros.models.common.family import restart
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.servo import Follower, Servo, ServoParams, check_servos
-from propulsion_ros.models.common.wrench import cross, move_wrench
+from propulsion_ros.models.common.wrench import cross, move_wrench, skew
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     BoolArray,
     FloatArray,
     IntArray,
+    check_known,
     check_order,
     names,
     per_row,
@@ -91,10 +92,7 @@ class SteeringParams(ServoParams):
         check_servos(self)
         check_order(self, 'lower', 'upper', 'rad')
         for key in ('carried_by', 'actuators'):
-            for i, joint in enumerate(getattr(self, key)):
-                if joint and joint not in self.joints:
-                    known = ', '.join(self.joints) or 'none'
-                    raise ConfigError(key, f'unknown joint {joint!r}, known: {known}', i)
+            check_known(key, getattr(self, key), 'joint', self.joints)
         for joint in (*self.joints, *self.actuators):
             chain = self._chain(joint)
             if len(chain) > _MOST:
@@ -153,10 +151,6 @@ class Steering:
     limits : tuple of FloatArray
         Lowest and highest angles [rad], each of the shape of the joints: a row of them has its
         row of the parameters.
-    batch : tuple of int
-        Leading batch shape of the state.
-    step_value : {'end', 'mean'}
-        Of the angles, what turns the force of a step.
     columns : IntArray, optional
         Joints of each chain in a row of them, -1 for none, (c, 2); None where the joints are
         (c, 2) themselves.
@@ -191,7 +185,7 @@ class Steering:
         ) if needs else None
         self._follower: Follower = self._servo or lag
         self._axes, self._pivots = axes, pivots
-        turn = _cross_matrices(self._axes)
+        turn = skew(self._axes)
         self._by_sine = _about(turn, pivots)
         self._by_versine = _about(turn @ turn, pivots)
         self._batch, self._shape = batch, (*batch, *shape)
@@ -220,12 +214,7 @@ class Steering:
     def step(self, command: FloatArray, dt: float) -> BoolArray:
         """Follow the commanded angles for dt [s].
 
-        Parameters
-        ----------
-        command : FloatArray
-            [rad], of the shape of `angles`; clipped to the range.
-        dt : float
-            [s].
+        ``command`` [rad] has the shape of `angles`; it is clipped to the range.
 
         Returns
         -------
@@ -253,11 +242,6 @@ class Steering:
     def displacements(self, angles: FloatArray) -> FloatArray:
         """Return how each chain moves what it carries from where position 0 has it.
 
-        Parameters
-        ----------
-        angles : FloatArray
-            [rad], of the shape of `angles`.
-
         Returns
         -------
         FloatArray
@@ -267,11 +251,6 @@ class Steering:
 
     def twists(self, angles: FloatArray, rates: FloatArray) -> FloatArray:
         """Return how the joints move what each chain carries.
-
-        Parameters
-        ----------
-        angles, rates : FloatArray
-            Of the joints [rad], [rad/s], of the shape of `angles`.
 
         Returns
         -------
@@ -400,10 +379,3 @@ def _about(turn: FloatArray, pivots: FloatArray) -> FloatArray:
     matrix[..., :3, :3] = turn
     matrix[..., :3, 3] = -(turn @ pivots[..., None])[..., 0]
     return matrix
-
-
-def _cross_matrices(axes: FloatArray) -> FloatArray:
-    x, y, z = axes[..., 0], axes[..., 1], axes[..., 2]
-    zero = np.zeros_like(x)
-    rows = ((zero, -z, y), (z, zero, -x), (-y, x, zero))
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

@@ -22,8 +22,17 @@ from propulsion_ros.models.common.family import BatteryState, restart
 from propulsion_ros.models.common.points import numbers_of, points_of
 from propulsion_ros.models.common.start import Start
 from propulsion_ros.models.common.wrench import product
+from propulsion_ros.models.supply.tanks import draws_of
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, group, names, per_row, validate
+from propulsion_ros.settings.quantity import (
+    BoolArray,
+    FloatArray,
+    check_known,
+    group,
+    names,
+    per_row,
+    validate,
+)
 
 _LEAST, _MOST = 1e-6, 1e6
 """Range of voltages [V], and the least distance of two points of a curve of charge."""
@@ -122,12 +131,8 @@ class PoweredParams:
 
 def check_supply(params: Any) -> None:
     """Raise `ConfigError` for an unknown battery, or where the power of an actuator is unknown."""
-    known = params.batteries.names
+    check_known('battery', params.battery, 'battery', params.batteries.names)
     for i, battery in enumerate(params.battery):
-        if battery and battery not in known:
-            raise ConfigError(
-                'battery', f'unknown battery {battery!r}, known: {", ".join(known) or "none"}', i
-            )
         if battery and params.power_constant[i] == params.moment_constant[i] == 0.0:
             raise ConfigError(
                 'power_constant', 'expected this or moment_constant above 0, the power that is '
@@ -175,13 +180,6 @@ class _Source(NamedTuple):
 class Batteries:
     """m batteries that n actuators draw from, each from one or none.
 
-    Parameters
-    ----------
-    params : PoweredParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
-
     Attributes
     ----------
     names : tuple of str
@@ -205,9 +203,7 @@ class Batteries:
         self._voltage = _Curves([own.curve(i) for i in range(m)])
         full = self._voltage.at(np.ones(m))[0]
         self._nominal = np.where(own.nominal_voltage > 0.0, own.nominal_voltage, full)
-        # An actuator without a battery has a supply without end behind the last.
-        draws = np.eye(m + 1)[[own.names.index(name) if name else m for name in params.battery]]
-        self._draws, self._endless = draws[:, :m], draws[:, m]
+        self._draws, self._endless = draws_of(params.battery, own.names)
         self._moment = params.moment_constant / params.drive_efficiency
         self._per_thrust = params.power_constant
         self._ratio: FloatArray

@@ -2,6 +2,7 @@
 """Propellant tanks whose mass and inertia fall with what is drawn from them."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,17 +139,20 @@ class TanksParams(VesselsParams, GrainsParams):
                 )
 
 
+def draws_of(sources: Sequence[str], known: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """Return 1 for each of n in the column of its source, (n, m), and where it has none, (n,).
+
+    What has none, '', draws from an endless one behind the last.
+    """
+    m = len(known)
+    draws = np.eye(m + 1)[[known.index(name) if name else m for name in sources]]
+    return draws[:, :m], draws[:, m]
+
+
 class Tanks:
     """m tanks: mass and inertia are proportional to what is left.
 
     The centre of mass moves along a line, in proportion to what is gone.
-
-    Parameters
-    ----------
-    params : TanksParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
 
     Attributes
     ----------

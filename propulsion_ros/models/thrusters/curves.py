@@ -124,11 +124,6 @@ class _Curve(Protocol):
 class ThrustCurves:
     """Steady thrust of n thrusters over rotor speed, each by its own curve, and back.
 
-    Parameters
-    ----------
-    params : CurvesParams
-        Validated configuration.
-
     Attributes
     ----------
     min_speed, max_speed : FloatArray
@@ -166,12 +161,7 @@ class ThrustCurves:
     def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the thrust [N] at rotor speeds [rad/s], both (..., n).
 
-        Parameters
-        ----------
-        speed : FloatArray
-            Rotor speeds [rad/s].
-        advance : FloatArray, optional
-            Speed through the fluid along the axis of each thruster [m/s], (..., n).
+        ``advance`` is the speed through the fluid along the axis of each thruster [m/s], (..., n).
         """
         if self._for_all is not None:
             return self._for_all.thrust(speed, advance)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -116,25 +115,11 @@ def within_reach(speed: FloatArray) -> FloatArray:
     return np.minimum(np.maximum(speed, -FASTEST), FASTEST)
 
 
-class _Stepper(Protocol):
-    """One model for the columns of its kind."""
-
-    def set_step(self, dt: float) -> None: ...
-
-    def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray: ...
-
-    def steady_input(self, speed: FloatArray) -> FloatArray: ...
-
-    def steady_speed(self, demand: FloatArray) -> FloatArray: ...
-
-
 class RotorDynamics:
     """Advances the rotor speeds of n thrusters, each by its own model.
 
     Parameters
     ----------
-    params : DynamicsParams
-        Validated configuration.
     input_limit : FloatArray, optional
         Largest size of each input, (n,), by default 1e12; the euler integrator needs it to stay
         stable.
@@ -149,17 +134,20 @@ class RotorDynamics:
 
     def __init__(self, params: DynamicsParams, input_limit: FloatArray | None = None) -> None:
         limit = np.full(len(params.names), LARGEST) if input_limit is None else input_limit
-        self._steppers = [
-            (columns, _stepper(kind, params, columns, limit))
+        self._drags = [
+            (columns, _drag(kind, params, columns, limit))
             for kind, columns in columns_by_kind(params.dynamics).items()
-            if kind != 'zero_order'
+            if kind in ('yoerger', 'bessa')
         ]
-        # If all thrusters have the same dynamics, no columns are selected.
-        is_alone = len(set(params.dynamics)) == len(self._steppers) == 1
-        self._for_all = self._steppers[0][1] if is_alone else None
+        # If all thrusters have the same drag, no columns are selected.
+        is_alone = len(set(params.dynamics)) == len(self._drags) == 1
+        self._for_all = self._drags[0][1] if is_alone else None
         kinds = np.array(params.dynamics)
         self.lags: BoolArray = (kinds == 'first_order') & (params.time_constant > 0.0)
         self.time_constant: FloatArray = np.where(self.lags, params.time_constant, 1.0)
+        is_lag = kinds == 'first_order'
+        self._lag = Lag(np.where(is_lag, params.time_constant, 0.0)) if is_lag.any() else None
+        self._is_lag = None if is_lag.all() else is_lag
         self.drags: BoolArray = (kinds == 'yoerger') | (kinds == 'bessa')
         self._dt = -1.0
 
@@ -169,10 +157,8 @@ class RotorDynamics:
         The result is (k, ..., n); the others get their input.
         """
         result: FloatArray = np.broadcast_to(demand, (len(times), *speed.shape)).copy()
-        for columns, stepper in self._steppers:
-            if isinstance(stepper, QuadraticDrag):
-                own = demand[..., columns]
-                result[..., columns] = stepper.step(speed[..., columns], own, times)
+        for columns, drag in self._drags:
+            result[..., columns] = drag.step(speed[..., columns], demand[..., columns], times)
         return result
 
     def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
@@ -183,16 +169,19 @@ class RotorDynamics:
         if dt != self._dt:
             if not dt >= 0.0:
                 raise ValueError(f'expected a step of at least 0 s, got {dt:g}')
-            for _, stepper in self._steppers:
-                stepper.set_step(dt)
+            for _, drag in self._drags:
+                drag.check_step(dt)
             self._dt = dt
         if speed.shape != demand.shape:
             speed, demand = np.broadcast_arrays(speed, demand)
         if self._for_all is not None:
             return self._for_all.step(speed, demand, dt)
-        result: FloatArray = demand.copy()
-        for columns, stepper in self._steppers:
-            result[..., columns] = stepper.step(speed[..., columns], demand[..., columns], dt)
+        result = self._lag.step(speed, demand, dt) if self._lag else demand.copy()
+        if self._lag and self._is_lag is not None:
+            # What has no dynamics follows at once, in a step without time too.
+            result = np.where(self._is_lag, result, demand)
+        for columns, drag in self._drags:
+            result[..., columns] = drag.step(speed[..., columns], demand[..., columns], dt)
         return result
 
     def run(self, speed: FloatArray, demands: FloatArray, dt: float) -> FloatArray:
@@ -209,23 +198,21 @@ class RotorDynamics:
     def steady_input(self, speed: FloatArray) -> FloatArray:
         """Return the inputs that hold these speeds, (..., n)."""
         result: FloatArray = speed.copy()
-        for columns, stepper in self._steppers:
-            result[..., columns] = stepper.steady_input(speed[..., columns])
+        for columns, drag in self._drags:
+            result[..., columns] = drag.steady_input(speed[..., columns])
         return result
 
     def steady_speed(self, demand: FloatArray) -> FloatArray:
         """Return the speeds that these inputs settle at, (..., n)."""
         result: FloatArray = demand.copy()
-        for columns, stepper in self._steppers:
-            result[..., columns] = stepper.steady_speed(demand[..., columns])
+        for columns, drag in self._drags:
+            result[..., columns] = drag.steady_speed(demand[..., columns])
         return within_reach(result)
 
 
-def _stepper(
+def _drag(
     kind: str, params: DynamicsParams, at: IntArray | slice, input_limit: FloatArray
-) -> _Stepper:
-    if kind == 'first_order':
-        return FirstOrder(params.time_constant[at])
+) -> QuadraticDrag:
     if kind == 'yoerger':
         gain, linear, quadratic = params.beta[at], np.zeros_like(params.beta[at]), params.alpha[at]
     else:
@@ -236,34 +223,6 @@ def _stepper(
     if params.integrator == 'euler':
         return EulerDrag(gain, linear, quadratic, input_limit[at])
     return QuadraticDrag(gain, linear, quadratic)
-
-
-class FirstOrder:
-    """w' = (u - w) / time_constant, solved exactly, as in the original.
-
-    Parameters
-    ----------
-    time_constant : FloatArray
-        [s], (n,).
-    """
-
-    def __init__(self, time_constant: FloatArray) -> None:
-        self._lag = Lag(time_constant)
-
-    def set_step(self, dt: float) -> None:
-        """Do nothing, because the lag stores its own step."""
-
-    def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
-        """Return the speed after one step, (..., n)."""
-        return self._lag.step(speed, demand, dt)
-
-    def steady_input(self, speed: FloatArray) -> FloatArray:
-        """Return the speed itself."""
-        return speed
-
-    def steady_speed(self, demand: FloatArray) -> FloatArray:
-        """Return the demand itself."""
-        return demand
 
 
 class QuadraticDrag:
@@ -289,8 +248,8 @@ class QuadraticDrag:
         self._linear = linear
         self._quadratic = quadratic
 
-    def set_step(self, dt: float) -> None:
-        """Prepare for steps of ``dt`` [s]: nothing is kept, the rate depends on the input."""
+    def check_step(self, dt: float) -> None:
+        """Accept steps of any length."""
 
     def step(
         self, speed: FloatArray, demand: FloatArray, dt: FloatArray | float
@@ -354,15 +313,7 @@ class QuadraticDrag:
 
 
 class EulerDrag(QuadraticDrag):
-    """The same equation by the explicit Euler step of the original, with the true elapsed time.
-
-    Parameters
-    ----------
-    gain, linear, quadratic : FloatArray
-        See `QuadraticDrag`.
-    input_limit : FloatArray
-        Largest size of the input, (n,).
-    """
+    """The same equation by the explicit Euler step of the original, with the true elapsed time."""
 
     def __init__(
         self,
@@ -375,11 +326,8 @@ class EulerDrag(QuadraticDrag):
         fastest = self.steady_speed(input_limit)
         self._rate = linear + 2.0 * quadratic * fastest
 
-    def set_step(self, dt: float) -> None:
-        """Prepare for steps of ``dt`` [s].
-
-        Raises `ConfigError` where a step could overshoot the speed of the largest input.
-        """
+    def check_step(self, dt: float) -> None:
+        """Raise `ConfigError` where a step could overshoot the speed of the largest input."""
         rate = float(np.max(self._rate))
         if not dt * rate <= 1.0:
             raise ConfigError(

@@ -124,13 +124,6 @@ class FourQuadrant:
     """Propellers by their coefficients over the advance angle.
 
     An inverse reckons with water at rest: no command makes up for the stream.
-
-    Parameters
-    ----------
-    params : CurvesParams
-        Validated configuration.
-    columns : IntArray or slice
-        The thrusters that it is of, m of them.
     """
 
     def __init__(self, params: Any, columns: IntArray | slice) -> None:
@@ -198,14 +191,8 @@ class PropellerLoads:
 
     Parameters
     ----------
-    params : ThrustersParams
-        Validated configuration.
     columns : IntArray or slice
         Which thrusters they are.
-    curve : FourQuadrant
-        What they do.
-    dynamics : RotorDynamics
-        How all turn.
     takes_mean : bool
         Whether the mean stands for a step, or its end.
     """

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.models.common.lag import PiecewiseQuadratic
-from propulsion_ros.models.common.thrust_curve import check_cells
-from propulsion_ros.models.thrusters.dynamics import LARGEST
+from propulsion_ros.models.common.points import check_cells, numbers_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
@@ -33,8 +32,8 @@ def parse_table(speeds: str, thrusts: str, index: int) -> Table:
     The order does not matter; of two rows with the same speed the last one holds. Raises
     `ConfigError` for what is not a number or too large, unequal counts, or no number at all.
     """
-    inputs = _numbers('input_values', speeds, index)
-    outputs = _numbers('output_values', thrusts, index)
+    inputs = numbers_of('input_values', speeds, index)
+    outputs = numbers_of('output_values', thrusts, index)
     if not inputs:
         raise ConfigError('input_values', 'linear_interp needs at least one number', index)
     if len(outputs) != len(inputs):
@@ -47,26 +46,8 @@ def parse_table(speeds: str, thrusts: str, index: int) -> Table:
     return Table(*np.array(rows).T)
 
 
-def _numbers(key: str, text: str, index: int) -> list[float]:
-    values = []
-    for word in text.replace(',', ' ').split():
-        try:
-            value = float(word)
-        except ValueError:
-            raise ConfigError(key, f'expected a number, got {word!r}', index) from None
-        if not abs(value) <= LARGEST:
-            raise ConfigError(key, f'expected a number of at most {LARGEST:g}, got {word}', index)
-        values.append(value)
-    return values
-
-
 class ThrustTables:
     """n tables of any length, looked up together.
-
-    Parameters
-    ----------
-    tables : sequence of Table
-        One for each thruster.
 
     Attributes
     ----------

@@ -81,11 +81,6 @@ class SurfaceLoss:
     and Persson have it (On the importance of added resistance, propeller immersion and propeller
     ventilation for large ships in a seaway, 1983), by the formula of Smogeli (Control of Marine
     Propellers, 2006): 1 - 0.675 (1 - 0.769 h / R)^1.258, between none and all.
-
-    Parameters
-    ----------
-    params : ThrustersParams
-        Validated configuration.
     """
 
     def __init__(self, params: Any) -> None:
@@ -260,13 +255,6 @@ class Thrusters(PlacedActuators, PoweredFamily):
     Commands are the input of the dynamics (velocity: rad/s, bessa V) or, by `command_interface`,
     a thrust [N] (effort). A thrust goes through the inverse of all that is configured, so that a
     healthy thruster settles at it; efficiencies set later are not made up for.
-
-    Parameters
-    ----------
-    params : ThrustersParams
-        Validated configuration.
-    batch : tuple of int
-        Leading batch shape of the state.
 
     Attributes
     ----------

@@ -77,6 +77,9 @@ def test_cylinders_are_cut_as_prisms_of_many_sides(up, depth):
     np.testing.assert_allclose(moment, expected[1], atol=2e-4 * scale)
 
 
+# A boat.
+
+
 def test_a_lying_cylinder_is_a_segment_of_a_circle():
     radius, long = 0.35, 2.0
     hull = hulls_of(shape='cylinder', size=[2 * radius, 2 * radius, long], rpy=[0, np.pi / 2, 0])
@@ -90,27 +93,6 @@ def test_a_lying_cylinder_is_a_segment_of_a_circle():
         # Trimmed, the ends are cut aslant: half the volume is wet where the middle line dips in.
         volume, _ = hull.immersed(np.array([0.3, 0.0, 1.0]) / np.hypot(0.3, 1.0), np.array(0.0))
         assert volume == pytest.approx(0.5 * np.pi * radius**2 * long, rel=1e-13)
-
-
-@pytest.mark.parametrize('shape', ['box', 'cylinder'])
-def test_both_ways_agree_where_walls_alone_are_cut(shape):
-    rng = np.random.default_rng(3)
-    size = [0.9, 0.7, 1.0]
-    whole = hulls_of(shape=shape, size=size)
-    second = Hulls(HullsParams(names=['a', 'far'], shape=shape, size=size,
-                               position=[[0, 0, 0], [0, 0, 40.0]]))
-    for _ in range(100):
-        up = np.array([*rng.uniform(-0.3, 0.3, 2), rng.choice([-1.0, 1.0])])
-        up /= np.linalg.norm(up)
-        depth = rng.uniform(-0.05, 0.05)
-        # The second hull is dry, or all under water.
-        other = 0.0 if up[2] > 0.0 else 0.5 * second.volume
-        one, two = (each.immersed(up, np.array(depth)) for each in (whole, second))
-        assert two[0] == pytest.approx(one[0] + other, abs=1e-12)
-        np.testing.assert_allclose(two[1], one[1] + [0, 0, 40.0 * other], atol=1e-12)
-
-
-# A boat.
 
 
 def barge(com=(0.0, 0.0, 0.05), depth_of_start=0.0, **values) -> tuple[RigidBody, MassProperties]:
@@ -135,16 +117,6 @@ def test_a_boat_stays_at_its_waterline(level):
     motion = run(model, 250, mass=mass, dt=0.02)
     np.testing.assert_allclose(motion.position, [0, 0, level + DEPTH / 2 - DRAUGHT], atol=1e-6)
     np.testing.assert_allclose(motion.specific_force, [0, 0, G], atol=1e-6)
-
-
-def test_it_comes_to_rest_at_its_waterline_from_a_drop_and_a_heel():
-    # Of drag as the square of speed the last part takes longest: ten times of it, ten times sooner.
-    damped = {key: (10.0 * np.array(values)).tolist() for key, values in DAMPED.items()}
-    model, mass = barge(depth_of_start=-0.4, start_rpy=[0.3, -0.1, 0.5], **damped)
-    motion = run(model, 900, mass=mass, dt=0.02)
-    assert motion.position[2] == pytest.approx(DEPTH / 2 - DRAUGHT, abs=1e-3)
-    tilt = Rotation.from_quat(motion.quaternion).as_matrix()[2]
-    np.testing.assert_allclose(tilt, [0, 0, 1], atol=2e-3)
 
 
 BM, KB, KG = BREADTH**2 / (12.0 * DRAUGHT), DRAUGHT / 2.0, DEPTH / 2.0 + 0.05
@@ -194,16 +166,6 @@ def test_a_roll_dies_out_by_the_damping_of_what_is_wet():
     peaks = np.flatnonzero((rolls[1:-1] > rolls[:-2]) & (rolls[1:-1] > rolls[2:])) + 1
     lost = np.exp(-2.0 * np.pi * ratio / np.sqrt(1.0 - ratio**2))
     assert rolls[peaks[1]] / rolls[peaks[0]] == pytest.approx(lost, rel=0.02)
-
-
-def test_a_torque_heels_it_by_the_formula():
-    heel = np.radians(8.0)
-    model, mass = barge(
-        drag_area=DAMPED['drag_area'], angular_drag=500.0, start_rpy=[0.8 * heel, 0.0, 0.0]
-    )
-    lever = (GM + 0.5 * BM * np.tan(heel) ** 2) * np.sin(heel)
-    motion = run(model, 600, [0, 0, 0, mass.mass * G * lever, 0, 0], mass=mass, dt=0.02)
-    assert Rotation.from_quat(motion.quaternion).as_rotvec()[0] == pytest.approx(heel, rel=2e-3)
 
 
 @pytest.mark.parametrize('yaw', [0.3, np.pi / 4.0, 2.0])

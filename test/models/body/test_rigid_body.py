@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from bodies import G, body, floating, part, run, seen
-from propulsion_ros.models.body.mass import MassProperties
-from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
-from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 
@@ -39,21 +37,6 @@ def test_fall_through_air_is_the_closed_form():
     motion = run(model, 1000)
     np.testing.assert_allclose(motion.velocity, [0, 0, -terminal], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(motion.specific_force, [0, 0, G], rtol=1e-6, atol=1e-12)
-
-
-def test_each_axis_of_the_body_has_its_own_drag_area():
-    # Nose to +x of the world: the axis along the flow is the body's z.
-    model = floating(start_rpy=[0, 0.5 * np.pi, 0], fluid_density=1.0, drag_area=[9.0, 9.0, 0.1])
-    motion = run(model, 300, [0.0, 0.0, 20.0, 0, 0, 0], dt=0.1)
-    np.testing.assert_allclose(motion.velocity, [20.0, 0.0, 0.0], atol=1e-9)
-
-
-@pytest.mark.parametrize('pull', [0.0, 0.7])
-def test_extra_drag_adds_to_the_drag_of_the_body(pull):
-    model = body(fluid_density=1.2, drag_area=0.5)
-    motion = run(model, 1000, drag=(pull, np.zeros(3)))
-    terminal = np.sqrt(2.0 * 2.0 * G / (1.2 * (0.5 + pull)))
-    assert motion.velocity[2] == pytest.approx(-terminal, rel=1e-9)
 
 
 @pytest.mark.parametrize('dt', [0.1, 0.05])
@@ -126,18 +109,6 @@ def test_a_motion_that_leaves_the_numbers_says_so():
     with np.errstate(all='ignore'), pytest.raises(FloatingPointError, match='left the numbers'):
         run(model, 100, [0, 0, 1e6, 0, 0, 0])
     assert np.all(np.isfinite(np.concatenate([seen(model).position, seen(model).velocity])))
-
-
-def test_stiff_parachute_on_a_light_body_brakes_and_does_not_blow_up():
-    body = RigidBody(BodyParams(ground=False, fluid_density=1.2, start_position=[0, 0, 1e4]))
-    light = MassProperties(2.0, np.zeros(3), np.eye(3))
-    for _ in range(500):
-        body.step(np.zeros(6), light, light, 0.01)
-    assert body.velocity[2] < -45.0
-    for _ in range(500):
-        body.step(np.zeros(6), light, light, 0.01, (200.0, np.zeros(3)))
-    terminal = np.sqrt(2.0 * 2.0 * STANDARD_GRAVITY / (1.2 * 200.0))
-    assert body.velocity[2] == pytest.approx(-terminal, rel=1e-6)
 
 
 @pytest.mark.parametrize('key', ['start_velocity', 'start_angular_velocity'])

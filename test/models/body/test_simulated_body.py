@@ -37,18 +37,6 @@ def test_tank_weighs_and_its_first_step_burns_nothing():
     assert body.motion.velocity[2] == pytest.approx(2.0 * DT)
 
 
-def test_open_parachute_brakes():
-    body = floating(names=('main',), drag_area=[5.0], deployment_delay=[0.1], inflation_time=[0.0])
-    body.push('a', UP)
-    for tick in range(100):
-        body.step(tick * 10_000_000, DT)
-    body.push('a', np.zeros(6))
-    body.parachutes.fire('main', 1_000_000_000)
-    for tick in range(100, 150):
-        body.step(tick * 10_000_000, DT)
-    assert 0.0 < body.motion.velocity[2] < 2.0
-
-
 def test_reset_forgets_wrenches_tanks_and_parachutes():
     body = floating(names=('main',), drag_area=[5.0])
     body.push('a', UP)

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import CommandError
@@ -116,31 +115,6 @@ def test_boosters_that_empty_a_tank_share_what_is_left_by_hand():
     np.testing.assert_allclose(push(model, 100.0, 300.0, 50.0).applied, [0.0, 0.0, 50.0])
 
 
-@given(st.data())
-def test_impulse_is_propellant_times_exhaust_velocity(data):
-    n, m = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 3))
-    tank = data.draw(st.lists(st.integers(0, m - 1), min_size=n, max_size=n))
-    rate = np.array(data.draw(st.lists(st.floats(0.1, 5.0), min_size=n, max_size=n)))
-    capacity = np.array(data.draw(st.lists(st.floats(0.0, 20.0), min_size=m, max_size=m)))
-    velocity = data.draw(st.floats(100.0, 5e3))
-    noise = data.draw(st.sampled_from([0.0, 0.2]))
-    model = fuelled(
-        capacity, names=[f'b{i}' for i in range(n)], tank=[f't{i}' for i in tank],
-        max_thrust=velocity * rate, max_fuel_rate=rate, noise_ratio=noise,
-        time_constant=data.draw(st.sampled_from([0.0, 0.05])),
-    )
-    impulse = np.zeros(m)
-    thrusts = st.lists(st.floats(0.0, 3e4), min_size=n, max_size=n)
-    for tick, dt in enumerate(data.draw(st.lists(st.floats(0.0, 3.0), max_size=12))):
-        before = model.propellant
-        output = push(model, *data.draw(thrusts), dt=dt, tick=tick)
-        impulse += np.bincount(tank, output.applied * dt, m)
-        assert np.all((model.propellant >= 0.0) & (model.propellant <= before))
-        np.testing.assert_array_equal(output.tanks.mass, model.propellant)
-    burnt = capacity - model.propellant
-    np.testing.assert_allclose(impulse, burnt * velocity, rtol=1e-12, atol=1e-11 * velocity)
-
-
 def test_a_booster_without_a_tank_never_runs_dry():
     model = fuelled([0.01], names=['a', 'b'], tank=['t0', ''])
     push(model, 100.0, 100.0, dt=100.0)
@@ -158,28 +132,3 @@ def test_noise_depends_on_seed_and_tick_alone_and_never_pulls():
     assert drawn.min() == 0.0
     np.testing.assert_array_equal(push(model, 100.0, 100.0, 100.0, tick=123).applied, drawn[123])
     np.testing.assert_array_equal(model.throttle, [1.0, 1.0, 1.0])
-
-
-# Geometry.
-
-
-@pytest.mark.parametrize(
-    ('command', 'pivots', 'wrench'),
-    [
-        # Booster 1 m below one pivot: it swings to (0, 1, -1) and pushes along -y.
-        pytest.param([QUARTER, 0.0], [[0, 0, -1]] * 2, [0, -100, 0, -100, 0, 0], id='outer'),
-        # The inner pivot swings to (0, 1, 0), the booster to (-1, 1, 0), pushing along +x.
-        pytest.param([QUARTER] * 2, [[0, 0, 0], [0, 0, -1]], [100, 0, 0, 0, 0, -100], id='both'),
-    ],
-)
-def test_a_gimbal_moves_and_turns_the_thrust_by_hand(command, pivots, wrench):
-    gimbals = GimbalsParams(booster=['a'], range=np.pi, pivots=pivots)
-    model = boosters(position=[0.0, 0.0, -2.0], gimbals=gimbals)
-    asked = Command(effort=np.array([100.0, np.nan, np.nan]), position=np.array([0.0, *command]))
-    output = model.step(asked, STILL, 0.1, 0)
-    np.testing.assert_allclose(output.wrench, wrench, atol=1e-12)
-    joints = [shown(model, output, joint) for joint in ('a_gimbal_1', 'a_gimbal_2')]
-    np.testing.assert_allclose(joints, command, rtol=1e-15)
-
-
-# Configuration.

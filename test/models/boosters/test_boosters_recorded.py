@@ -108,25 +108,3 @@ def test_recorded_inputs_that_are_refused(name):
     with pytest.raises(ConfigError) as error:
         replay([recorded])
     assert str(error.value) == REFUSED[name]
-
-
-def test_noise_is_biased_in_the_original_and_is_not_in_ours():
-    recorded = SCENARIOS[BIASED]
-    params, dt = recorded['params'], recorded['dt']
-    # The original draws normal(mean n = 1) and feeds it back into the throttle: its fixed point
-    # is a (1 + s) / (1 - (1 - a) (1 + s)), not 1.
-    a, s = dt / params['tau'], params['noise_ratio']
-    biased = a * (1.0 + s) / (1.0 - (1.0 - a) * (1.0 + s))
-    settled = np.array(recorded['outputs']['throttle'][20:])
-    assert biased > 1.02
-    assert settled.mean() == pytest.approx(biased, abs=0.005)
-
-    model = Boosters(BoostersParams(
-        names=['a'], max_thrust=params['max_thrust'], max_fuel_rate=params['max_fuel_rate'],
-        noise_ratio=s, noise_seed=7,
-    ))
-    lit = np.array([True]), np.ones(1), None, dt
-    thrust = np.array([model.advance(*lit, tick).applied[0] for tick in range(20_000)])
-    ratio = thrust / params['max_thrust']
-    assert ratio.mean() == pytest.approx(1.0, abs=5.0 * s / np.sqrt(len(ratio)))
-    assert ratio.std() == pytest.approx(s, rel=5.0 / np.sqrt(2 * len(ratio)))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
-from propulsion_ros.models.common.wrench import net_wrench
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
@@ -86,16 +85,6 @@ def test_matrix_by_hand():
     matrix = allocation_matrix([[1, 0, 0], [0, 2, 0]], [[0, 0, 1], [1, 0, 0]], [0.5, -0.1])
     np.testing.assert_array_equal(
         matrix.T, [[0, 0, 1, 0, -1, 0.5], [1, 0, 0, -0.1, 0, -2]]
-    )
-
-
-@given(seed=seeds, n=st.integers(1, 12))
-def test_matrix_gives_the_net_wrench(seed, n):
-    rng = np.random.default_rng(seed)
-    points, axes, efforts = rng.normal(size=(n, 3)), rng.normal(size=(n, 3)), rng.normal(size=n)
-    np.testing.assert_allclose(
-        allocation_matrix(points, axes) @ efforts,
-        net_wrench(axes * efforts[:, None], points), rtol=1e-10, atol=1e-12,
     )
 
 
@@ -174,9 +163,6 @@ def test_a_batch_is_its_members(method):
         single = allocator.allocate(demands[at])
         np.testing.assert_allclose(answer.effort[at], single.effort, rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(answer.saturated[at], single.saturated)
-
-
-# ---- all methods
 
 
 # ---- refusals

@@ -118,16 +118,6 @@ def test_forces_links_and_state_agree(kind, params, command, factors):
         np.testing.assert_array_equal(getattr(output, field), getattr(whole, field), field)
 
 
-def test_solid_motor_gives_less_for_the_same_propellant():
-    curve = {'thrust_curve': '0.01 100 0.5 60 1 0', 'min_thrust': 0.0, 'noise_ratio': 0.0}
-    whole, output = (flown(Boosters(params), BOOSTERS[2], 10) for params in (
-        boosters(**curve), boosters([1.0, 0.5, 0.0], **curve)
-    ))
-    assert whole.thrusts.min() > 10.0
-    np.testing.assert_array_equal(output.thrusts, [1.0, 0.5, 0.0] * whole.thrusts)
-    np.testing.assert_array_equal(output.tanks.mass, whole.tanks.mass)
-
-
 @pytest.mark.parametrize(('kind', 'params', 'command'), ALL)
 def test_fault_outlasts_a_reset_and_leaves_no_trace_when_it_is_mended(kind, params, command):
     family, whole = kind(params()), kind(params())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from propulsion_ros.models.common.lag import Lag, lag_gain
-from propulsion_ros.models.thrusters.dynamics import FirstOrder
+from propulsion_ros.models.thrusters.dynamics import DynamicsParams, RotorDynamics
 from propulsion_ros.settings.errors import ConfigError
 
 values = st.floats(-100.0, 100.0)
@@ -32,9 +32,9 @@ def test_step_response_is_the_closed_form(dt):
 def test_what_follows_at_once_is_there_to_the_last_bit(dynamics, y, u):
     tau = np.array([0.0, 0.2])
     y, u = np.array([y, y]), np.array([u, u])
-    moved = (
-        Lag(tau).step(y, u, 0.01) if dynamics == 'lag' else FirstOrder(tau).step(y, u, 0.01)
-    )
+    moved = (Lag(tau) if dynamics == 'lag' else RotorDynamics(DynamicsParams(
+        names=['a', 'b'], dynamics='first_order', time_constant=tau,
+    ))).step(y, u, 0.01)
     assert moved[0] == u[0]
     assert moved[1] == y[1] + lag_gain(tau, 0.01)[1] * (u[1] - y[1])
 

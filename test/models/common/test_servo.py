@@ -8,8 +8,6 @@ import pytest
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.models.fins.fins import Fins, FinsParams
-from propulsion_ros.models.fins.lift_drag import QuadraticParams
 from propulsion_ros.settings.errors import ConfigError
 
 DT, W = 0.01, 50.0
@@ -86,6 +84,9 @@ def test_limits_are_those_of_the_equation(limits, error, dt):
     np.testing.assert_allclose(means, between, atol=0.02 if dt > DT else 0.002)
 
 
+# Range and play.
+
+
 @pytest.mark.parametrize('dt', [1e-3, 0.1, 3.0])
 def test_no_step_is_faster_than_the_limits(dt):
     demand = np.random.default_rng(4).uniform(-1.0, 1.0, 50)
@@ -95,9 +96,6 @@ def test_no_step_is_faster_than_the_limits(dt):
     if dt < 0.01:
         assert np.abs(np.diff(moves)).max() <= 60.0 * dt * dt * 1.01
     assert np.all(np.abs(means) <= 1.0)
-
-
-# Range and play.
 
 
 def test_a_range_may_be_wider_to_one_side():
@@ -152,17 +150,3 @@ def test_a_gimbal_without_a_command_stops():
     np.testing.assert_allclose(again, moving.position[1:3] + (
         [0.4, 0.2] - moving.position[1:3]
     ) * response(0.02, 0.7)[0], atol=1e-12)
-
-
-def test_fins_have_the_same_servos():
-    fins = Fins(FinsParams(
-        names='f', quadratic=QuadraticParams(fin='f', lift_constant=1.0, drag_constant=1.0),
-        backlash=0.01, **LIMITS,
-    ))
-    model = gimbal(range=np.pi / 2, backlash=0.01, **LIMITS)
-    for k, angle in enumerate((0.3, 0.3, 0.3, -0.4, -0.4)):
-        output = fins.step(Command(position=[angle]), BodyState(velocity=[1.0, 0, 0]), DT, k)
-        model.step(np.full((1, 2), angle), DT)
-        np.testing.assert_allclose(output.position, model.angles[0, 0], rtol=1e-12)
-    fins.reset()
-    assert fins.step(Command(position=[0.0]), BodyState(), DT, 0).position == 0.0

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
@@ -39,18 +38,6 @@ def test_thrust_of_a_moment_by_hand():
         curves.reset()
         curves.step(lit, time)
         np.testing.assert_allclose(curves.step(lit, 0.0), expected, rtol=0, atol=1e-12)
-
-
-@given(steps)
-def test_propellant_goes_with_the_impulse_and_runs_out(dts):
-    model = motors()
-    for tick, dt in enumerate([*dts, 3.0]):
-        before = model.propellant
-        output = model.step(LIT, STILL, dt, tick)
-        burnt = output.applied * dt * [0.022 / 11.0, 0.18 / 90.0]
-        np.testing.assert_allclose(before - model.propellant, burnt, rtol=0, atol=1e-14)
-    assert model.step(LIT, STILL, 0.1, 0).flags['dry'].all()
-    np.testing.assert_allclose(model.propellant, 0.0, atol=1e-14)
 
 
 def test_once_lit_nothing_cuts_or_throttles_it():

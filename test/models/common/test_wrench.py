@@ -3,11 +3,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from propulsion_ros.models.common.wrench import cross, move_wrench, net_wrench, unit_rows
+from propulsion_ros.models.common.wrench import move_wrench, net_wrench, unit_rows
 from propulsion_ros.settings.errors import ConfigError
 
 numbers = st.floats(-1e3, 1e3)
@@ -15,11 +14,6 @@ numbers = st.floats(-1e3, 1e3)
 
 def rows(*shape: int):
     return arrays(float, shape, elements=numbers)
-
-
-@given(rows(4, 3), rows(4, 3))
-def test_cross_product_agrees_with_numpy(a, b):
-    np.testing.assert_allclose(cross(a, b), np.cross(a, b), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
-from propulsion_ros.models.fam.curve import TableCurve, flow_area
+from propulsion_ros.models.fam.curve import flow_area
 from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.models.fam.inverse_fam import InverseFam
 from propulsion_ros.models.fam.params import NozzlesParams
@@ -76,35 +76,6 @@ def test_recorded_thrusts_and_pressures(replayed):
     np.testing.assert_allclose(pressure, recorded('delta_p'), rtol=2e-5, atol=0.0)
 
 
-@pytest.mark.parametrize(('key', 'com'), [
-    pytest.param('forcetorque2thrust_com0', (0.0, 0.0, 0.0), id='origin'),
-    pytest.param('forcetorque2thrust_com_iss', COM, id='com'),
-])
-def test_recorded_pseudoinverse(key, com):
-    fam = Fam(FamParams(com=com))
-    for column, expected in enumerate(recorded(key).T):
-        thrust = fam.allocate(np.eye(6)[column]).thrust
-        lines = [(0, 1, 6, 7), (2, 3, 8, 9), (4, 5, 10, 11)]
-        lifted = expected.copy()
-        for line in map(list, lines):
-            lifted[line] -= min(0.0, lifted[line].min())
-        # Its single precision, entries of 3, condition number 13.
-        np.testing.assert_allclose(thrust, lifted, rtol=0.0, atol=1e-5)
-
-
-def test_table_agrees_with_the_printed_one():
-    # A few rows of the original's table: load over N^2, and pressure coefficient.
-    scale = astrobee.AIR_DENSITY * astrobee.IMPELLER_DIAMETER ** 2
-    table = TableCurve()
-    rows = {0: (-4.597132e-08, None), 1: (3.836612e-08, None), -2: (4.407031e-06, 0.01452534),
-            -1: (4.407059e-06, 0.01405202)}
-    assert len(table.load) == 80
-    for row, (load, pressure) in rows.items():
-        assert table.load[row] * scale == pytest.approx(load, abs=5e-12)
-        if pressure is not None:
-            assert table.pressure[row] == pytest.approx(pressure, abs=4e-8)
-
-
 # The equations ---------------------------------------------------------------------------------
 
 
@@ -121,21 +92,6 @@ def test_polynomial_pressure_is_where_impeller_and_openings_agree():
         flow = roots[(abs(roots.imag) < 1e-9) & (roots.real > 0.2) & (roots.real < 0.334)].real
         leaves = astrobee.ZERO_THRUST_AREAS[p] + 0.5 * load[p] / asked.pressure[p]
         assert np.abs(flow_area(flow) - leaves).min() < 1e-14
-
-
-@pytest.mark.parametrize(('mode', 'maxima'), [
-    pytest.param('quiet', (0.236, 0.232, 0.151, 0.130, 0.184, 0.190, 0.026), id='quiet'),
-    pytest.param('nominal', (0.369, 0.363, 0.236, 0.204, 0.287, 0.298, 0.040), id='nominal'),
-    pytest.param('difficult', (0.463, 0.455, 0.296, 0.255, 0.360, 0.373, 0.050), id='difficult'),
-])
-def test_largest_wrench_along_each_axis(mode, maxima):
-    # +Fx, -Fx, +Fy, -Fy, +Fz, -Fz, +Tx, of what is really applied.
-    fam = Fam(FamParams(flight_mode=mode, com=COM))
-    for i, expected in enumerate(maxima):
-        axis, sense = divmod(i, 2)
-        wrench = np.zeros((1000, 6))
-        wrench[:, axis] = np.linspace(0.0, 1.0 if axis < 3 else 0.2, 1000) * (-1.0) ** sense
-        assert np.abs(sent(fam, wrench).wrench[:, axis]).max() == pytest.approx(expected, abs=1e-3)
 
 
 # Saturation, modes, hard cases -----------------------------------------------------------------

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.family import BodyState, Command
@@ -45,31 +43,12 @@ def params(n=1, model='quadratic', **values) -> FinsParams:
     return FinsParams(names=names, **models(**{model: names}), **values)
 
 
-def mixed(n, **values) -> FinsParams:
-    """Return n different fins of all models and places."""
-    names = [f'fin_{i}' for i in range(n)]
-    rng = np.random.default_rng(n)
-    return FinsParams(
-        names=names, **models(names[0::3], names[1::3], names[2::3]),
-        position=rng.normal(size=(n, 3)), chord=rng.normal(size=(n, 3)),
-        span=rng.normal(size=(n, 3)), **values,
-    )
-
-
 def commands(*angles) -> Command:
     return Command(position=np.array(angles, dtype=float))
 
 
 def run(fins, command, body, dt, steps):
     return [fins.step(command, body, dt, tick) for tick in range(steps)][-1]
-
-
-numbers = st.floats(-10.0, 10.0).map(lambda x: round(x, 6))
-twists = st.lists(numbers, min_size=6, max_size=6).map(np.array)
-
-
-def body_of(twist) -> BodyState:
-    return BodyState(velocity=twist[:3], angular_velocity=twist[3:])
 
 
 # ---- the originals
@@ -148,29 +127,6 @@ def test_positive_deflection_in_forward_motion_pushes_to_the_normal(model, norma
     else:
         assert force[1] == pytest.approx(normal, rel=1e-12)
         assert moment[2] == pytest.approx(0.0, abs=1e-14)
-
-
-@given(twist=twists, angles=st.lists(st.floats(-1.5, 1.5), min_size=6, max_size=6))
-def test_wrench_and_forces_give_the_same_power_and_never_a_gain(twist, angles):
-    fins = Fins(mixed(6))
-    output = fins.step(commands(*angles), body_of(twist), 0.01, 0)
-    points, span = mixed(6).position, fins._span
-    speeds = twist[:3] + np.cross(twist[3:], points)
-    in_plane = speeds - np.sum(speeds * span, axis=1, keepdims=True) * span
-    scale = np.linalg.norm(output.forces)
-    power = np.sum(output.forces * in_plane, axis=1)
-    assert np.all(power <= 1e-12 * scale * np.linalg.norm(speeds))
-    # What the wrench has beyond the forces is the moment of the flapped surfaces.
-    about = output.wrench - np.concatenate(
-        (output.forces.sum(axis=0), np.cross(points, output.forces).sum(axis=0))
-    )
-    np.testing.assert_allclose(about[:3], 0.0, rtol=0.0, atol=1e-12 * scale)
-    flapped = span[2::3]
-    pitch = np.linalg.lstsq(flapped.T, about[3:], rcond=None)[0]
-    np.testing.assert_allclose(flapped.T @ pitch, about[3:], rtol=0.0, atol=1e-10 * scale)
-
-
-# ---- properties
 
 
 # ---- hard cases

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parts import amount
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.jets.jets import Jets, JetsParams
@@ -61,22 +60,6 @@ def test_a_demand_of_nearly_all_has_no_pauses():
 def test_a_step_of_too_many_pulses_is_refused():
     with pytest.raises(ConfigError, match='a step of 3 s has more than 200 pulses; expected at'):
         run(jets(pulse_period=0.01), [1.0, 1.0], 3.0, 3.0)
-
-
-def test_the_impulse_is_that_of_the_propellant():
-    model = jets(
-        specific_impulse=[70.0, 220.0], tank=['gas', 'liquid'],
-        tanks=SupplyParams(
-            names=['gas', 'liquid'], capacity=0.02, propellant=['gas', 'liquid'], pressure=1e6,
-        ),
-    )
-    before = model.propellant
-    given = impulse(run(model, [1.3, 0.7], 3.0, 0.01), 0.01)
-    burnt = before - model.propellant
-    assert np.all(burnt > 5e-4)
-    np.testing.assert_allclose(
-        given, burnt * np.array([70.0, 220.0]) * STANDARD_GRAVITY, rtol=1e-9
-    )
 
 
 def test_jets_share_a_tank_until_it_is_dry():
@@ -215,16 +198,3 @@ def test_gz_spacecraft_input():
     assert moved[-1].wrench[1] > 0.0
     # gz-sim loses a step where the rounding of its time makes a cycle longer than its period.
     assert np.count_nonzero(gz_force(1.0, 0.1, 0.5) == moved[-1].applied[0]) >= 495
-
-
-@pytest.mark.parametrize('duty', [0.0, 0.25, 0.5, 0.8, 1.0])
-def test_gz_spacecraft_duty_cycles(duty):
-    """gz-sim counts both ends of a pulse and of a cycle: a step more in each, no more than that."""
-    model = Jets(JetsParams(**GZ))
-    seconds = amount('rest', 2.0, 10.0)
-    given = np.array([o.applied[0] for o in run(model, None, seconds, 0.001,
-                                                position=duty * np.eye(12)[0])])
-    peer = gz_force(duty, 0.1, seconds)
-    np.testing.assert_allclose(given.mean(), 1.4 * duty, rtol=1e-9)
-    assert abs(given.mean() - peer.mean()) <= 1.4 * 2.0 / 101.0
-    assert set(np.unique(given).round(9)) <= {0.0, 1.4}

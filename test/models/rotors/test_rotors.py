@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from propulsion_ros.models.common.family import BodyState, Command
@@ -54,13 +52,6 @@ LIMITS = [
     pytest.param({'max_rotor_acceleration': 11000.0, 'max_thrust_rate': 60.0}, id='in turns'),
 ]
 LAGS = pytest.mark.parametrize('lag_on', ['rotor_speed', 'thrust'])
-thrusts = st.floats(-2.0, 12.0)
-rows = st.lists(thrusts, min_size=4, max_size=4).map(np.array)
-random_limits = st.sampled_from([
-    {'max_rotor_acceleration': a, 'max_thrust_rate': r}
-    for a in (0.0, 800.0, 20000.0) for r in (0.0, 30.0, 900.0)
-])
-lags = st.sampled_from(['rotor_speed', 'thrust'])
 
 
 def build(config=QUAD, batch=(), **changes):
@@ -229,19 +220,6 @@ def test_newest_isaac_lab_is_right_signed_rk4_with_discrete_mixing():
         assert push(rotors, [8.0], dt).velocity[0] == pytest.approx(speed, rel=1e-12)
 
 
-def test_isaac_lab_squares_a_negative_speed_away():
-    rotors = build(ONE, integrator='isaaclab_rk4', initial_rotor_speed=800.0)
-    fall, rise = (
-        z + z**2 / 2.0 + z**3 / 6.0 + z**4 / 24.0 for z in (0.1 / 0.12, 0.1 / 0.16)
-    )
-    assert fall > 1.0
-    reflected = 800.0 * (fall - 1.0)
-    speed = push(rotors, [0.0], 0.1).velocity[0]
-    assert speed == pytest.approx(reflected, rel=1e-12)
-    expected = reflected + rise * (np.sqrt(8.0 / K) - reflected)
-    assert push(rotors, [8.0], 0.1).velocity[0] == pytest.approx(expected, rel=1e-12)
-
-
 # Wrench
 
 
@@ -262,45 +240,7 @@ def test_wrench_is_the_sum_of_forces_moments_and_reactions():
     np.testing.assert_allclose(output.wrench, expected, rtol=1e-13, atol=1e-15)
 
 
-# Properties
-
-
-@given(
-    st.lists(rows, min_size=1, max_size=5), random_limits, lags, st.floats(-6.0, -0.22),
-    st.sampled_from(['effort', 'velocity']),
-)
-def test_state_stays_between_start_and_demand_for_any_step(
-    commands, limits, lag_on, exponent, interface
-):
-    dt = 10.0**exponent
-    rotors = build(lag_on=lag_on, command_interface=interface, **limits)
-    for row in commands:
-        before = rotors.thrust
-        speed = np.abs(row) * 100.0
-        asked, thrust = (speed, K * speed**2) if interface == 'velocity' else (row, row)
-        output = rotors.step(Command(**{interface: asked}), STILL, dt, 0)
-        demand = np.clip(thrust, 0.1, 10.0)
-        assert np.all(output.computed >= np.minimum(before, demand) - 1e-12)
-        assert np.all(output.computed <= np.maximum(before, demand) + 1e-12)
-        assert np.all((output.applied >= 0.0) & (output.applied <= 10.0))
-        assert np.all(np.isfinite(output.wrench))
-
-
 # Commands
-
-
-def test_original_thrust_is_clamped_whatever_the_speed():
-    rotors = build(initial_rotor_speed=1000.0, integrator='isaaclab_rk4')
-    output = push(rotors, [20.0] * 4)
-    np.testing.assert_allclose(K * output.velocity**2, output.computed, rtol=1e-14)
-    assert np.all(output.computed > 10.0)
-    np.testing.assert_array_equal(output.applied, [10.0] * 4)
-    np.testing.assert_array_equal(output.effort, output.applied)
-    assert rotors.state_names == rotors.command_names == tuple(QUAD['names'])
-    still = build(integrator='isaaclab_rk4', time_constant_up=1e9)
-    output = push(still, [0.1] * 4)
-    assert np.all(output.velocity < 1e-3)
-    np.testing.assert_array_equal(output.applied, [0.1] * 4)
 
 
 @pytest.mark.parametrize('command', [Command(), Command(effort=np.full(4, np.nan))])
@@ -378,27 +318,6 @@ def test_reset_of_some_draws_anew_and_leaves_the_others_alone(indices, limits):
 def test_negative_step_is_refused():
     with pytest.raises(ValueError, match=r'dt: expected at least 0 s, got -0\.01'):
         push(build(), [1.0] * 4, -0.01)
-
-
-def test_wrench_of_a_batch_beyond_one_block_is_row_by_row():
-    commands = np.random.default_rng(4).uniform(0.0, 10.0, (20000, 4))
-    output = push(build(batch=(20000,)), commands)
-    torque = -0.016 * output.applied @ QUAD['direction']
-    np.testing.assert_allclose(output.wrench[:, 2], output.applied.sum(-1), rtol=1e-13)
-    np.testing.assert_allclose(output.wrench[:, 5], torque, atol=1e-12)
-
-
-def test_rise_and_fall_of_mixed_order_are_told_apart():
-    # One rotor rises slower than it falls, the other faster.
-    rotors = build(
-        ONE, names=['a', 'b'], time_constant_up=[0.06, 0.02], time_constant_down=[0.02, 0.06],
-        lag_on='thrust', initial_rotor_speed=np.sqrt(4.0 / K),
-    )
-    slow, fast = np.exp(-0.01 / 0.06), np.exp(-0.01 / 0.02)
-    expected = [8.0 - 4.0 * slow, 8.0 - 4.0 * fast]
-    np.testing.assert_allclose(push(rotors, [8.0, 8.0]).computed, expected, rtol=1e-13)
-    expected = [fast * expected[0], slow * expected[1]]
-    np.testing.assert_allclose(push(rotors, [0.0, 0.0]).computed, expected, rtol=1e-13)
 
 
 # Configuration

@@ -20,20 +20,6 @@ def of_speed(w):
     return 0.02 - 4e-6 * w + 2.4e-8 * w**2
 
 
-def test_a_square_as_a_curve_is_the_motor_constant():
-    rng = np.random.default_rng(1)
-    lags = {'time_constant_up': 0.05, 'time_constant_down': 0.09}
-    plain = Rotors(RotorsParams(**BASE, **lags))
-    bent = Rotors(RotorsParams(**BASE, **lags, thrust_curve='0 0 2.5e-8'))
-    for tick, wanted in enumerate(rng.uniform(-0.05, 0.2, (200, 2))):
-        one, other = (
-            rotors.step(Command(effort=wanted), STILL, 0.01, tick) for rotors in (plain, bent)
-        )
-        # The way back from a thrust to a speed is a table.
-        np.testing.assert_allclose(one.effort, other.effort, atol=2e-6)
-        np.testing.assert_allclose(one.velocity, other.velocity, atol=0.05)
-
-
 @pytest.mark.parametrize(('command', 'esc'), [
     ({'velocity': [1000.0, 2000.0]}, {'command_interface': 'velocity'}),
     ({'position': [0.4, 0.8]},

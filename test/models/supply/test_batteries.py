@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.integrate import quad, solve_ivp
+from scipy.integrate import quad
 
 from propulsion_ros.models.common.family import BodyState, Command, Powered
 from propulsion_ros.models.fins.fins import Fins
@@ -98,19 +98,6 @@ def test_the_energy_is_that_of_the_charge(interface):
         assert 0.1 < charge < 0.849
         assert energy == pytest.approx(3600.0 * taken, rel=1e-9)
         assert np.all(output.applied != 0.0)
-
-
-@pytest.mark.parametrize('dt', [0.5, 0.05])
-def test_a_discharge_follows_the_differential_equation(dt):
-    model, power = rotors(battery(starting_charge=0.85)), power_of(np.full(4, 4.0))
-    run = solve_ivp(
-        lambda t, s: -power / at(13.5 + (s - 0.1) * 3.125, 0.05, power) / 3600.0, (0.0, 100.0),
-        [0.85], rtol=1e-11, atol=1e-13,
-    )
-    for i in range(int(100.0 / dt)):
-        output = model.step(Command(effort=[4.0] * 4), STILL, dt, i)
-    # Of order 2, since a step takes its mean voltage.
-    assert output.batteries.charge[0] == pytest.approx(run.y[0, -1], abs=1e-7 * (dt / 0.5) ** 2)
 
 
 def test_voltage_and_thrust_of_a_step_go_together():
@@ -228,11 +215,3 @@ def test_rest_keeps_the_charge_and_reset_restores_it(make):
     np.testing.assert_array_equal(model._batteries.charge, used)
     model.reset()
     assert model._batteries.charge[0] == pytest.approx(0.7 * 3600.0)
-
-
-def test_advance_without_the_wrench_draws_too():
-    one, other = rotors(command_interface='throttle'), rotors(command_interface='throttle')
-    for i in range(10):
-        output = one.step(Command(position=[0.9] * 4), STILL, 0.05, i)
-        np.testing.assert_array_equal(other.advance(np.full(4, 0.9), 0.05), output.applied)
-    np.testing.assert_array_equal(one._batteries.charge, other._batteries.charge)

@@ -12,7 +12,6 @@ from propulsion_ros.graph.load import read_motor
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.supply.motors import motor_named, parse_rasp
-from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import all_faults, build, parameters_of
 
@@ -94,23 +93,6 @@ def test_a_file_of_two_motors():
     np.testing.assert_array_equal(second.thrusts, [40.0, 40.0, 0.0])
     assert (first.diameter, first.length) == (0.018, 0.07)
     assert (second.propellant_mass, second.total_mass) == (0.18, 0.31)
-
-
-@pytest.mark.parametrize('name', ['T11', 'P90'])
-@pytest.mark.parametrize('dt', [0.01, 0.37, 5.0])
-def test_a_booster_made_of_a_file_gives_its_impulse_and_burns_its_propellant(name, dt):
-    motor = motor_named(MOTORS, name)
-    model = Boosters(BoostersParams(
-        names=[name], max_thrust=motor.max_thrust, max_fuel_rate=motor.max_fuel_rate,
-        thrust_curve=[motor.text], tank=['grain'],
-        tanks=TanksParams(names=['grain'], capacity=motor.propellant_mass),
-    ))
-    lit = Command(effort=np.ones(1))
-    total = sum(
-        model.step(lit, BodyState(), dt, k).applied[0] * dt for k in range(int(5.0 / dt) + 1)
-    )
-    assert total == pytest.approx(motor.total_impulse, rel=1e-12)
-    assert model.propellant[0] == pytest.approx(0.0, abs=1e-14)
 
 
 @pytest.mark.parametrize(('text', 'problem'), [

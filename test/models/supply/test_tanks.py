@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from propulsion_ros.models.supply.tanks import Tanks, TanksParams
 
 TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 """A quarter turn about z."""
+
+
+MOVED = {'com': [0.0, 0.0, 1.5], 'com_empty': [0.2, 0.0, -0.5], 'rotation': [TURN]}
 
 
 def tanks(batch: tuple[int, ...] = (), **kwargs) -> Tanks:
@@ -50,20 +51,6 @@ def test_draw_by_hand(wanted, share, left):
     np.testing.assert_array_equal(model.is_dry, [left == 0.0])
 
 
-@given(
-    st.floats(0.0, 1e4), st.floats(0.0, 1.0),
-    st.lists(st.floats(0.0, 1e3), min_size=1, max_size=20),
-)
-def test_what_is_got_is_what_leaves(capacity, ratio, wishes):
-    model = tanks(capacity=[capacity], starting_fuel_ratio=[ratio])
-    for wanted in wishes:
-        before = model.propellant
-        share = model.draw(np.array([wanted]))
-        got = wanted if share is None else share * wanted
-        assert got == pytest.approx(before - model.propellant, abs=1e-12 * max(capacity, 1.0))
-        assert 0.0 <= model.propellant[0] <= before[0]
-
-
 def test_a_tank_without_capacity_is_dry_and_weighs_nothing():
     model = tanks(capacity=0.0, inertia=[1.0, 1.0, 1.0])
     assert model.is_dry.all()
@@ -77,3 +64,18 @@ def test_no_tanks_at_all():
     model = Tanks(TanksParams())
     assert model.draw(np.empty(0)) is None
     assert model.state().mass.shape == (0,)
+
+
+@pytest.mark.parametrize('drawn', [0.0, 3.0, 10.0])
+def test_com_is_linear_in_what_is_left(drawn):
+    model = tanks(**MOVED)
+    model.draw(np.array([drawn]))
+    gone = drawn / 10.0
+    expected = [[0.0, 0.2 * gone, 1.5 - 0.5 * gone]]
+    np.testing.assert_allclose(model.state().com, expected, rtol=0, atol=1e-15)
+
+
+def test_without_a_way_it_stays():
+    model = tanks(**{**MOVED, 'com_empty': [0.0, 0.0, 0.0]})
+    model.draw(np.array([7.0]))
+    np.testing.assert_array_equal(model.state().com, [[0.0, 0.0, 1.5]])

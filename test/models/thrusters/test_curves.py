@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
@@ -146,19 +146,6 @@ def test_gazebo_takes_the_coefficient_of_the_step_before():
     assert speed_for(first, rows[0][1]) == pytest.approx(rows[0][2], rel=1e-12)
 
 
-@pytest.mark.parametrize('stream', [0.0, 0.5, 2.0])
-def test_gazebo_settles_where_ours_is_at_once(stream):
-    params = GAZEBO['alpha_update']['params']
-    density, diameter = params['fluid_density'], params['propeller_diameter']
-    speed = 50.0
-    for _ in range(200):
-        ratio = (1.0 - params['wake_fraction']) * stream / (speed * diameter)
-        coefficient = params['alpha_1'] + params['alpha_2'] * ratio
-        speed = np.sqrt(20.0 / (density * coefficient * diameter**4))
-    ours = speed_for(curves(**from_gazebo(params)), 20.0, stream)
-    assert ours == pytest.approx(speed, rel=1e-12)
-
-
 # Inverses.
 
 
@@ -211,23 +198,6 @@ def test_falling_table_has_no_inverse():
     assert thrust(model, 1.5) == 3.5
     with pytest.raises(ConfigError, match=r"'output_values\[0\]': falls as input_values rise"):
         speed_for(model, 1.0)
-
-
-@given(st.lists(st.tuples(speeds, st.floats(0.01, 20.0)), min_size=2, max_size=12), speeds)
-def test_table_agrees_with_numpy(rows, speed):
-    knots = np.sort([knot for knot, _ in rows])
-    assume(np.all(np.diff(knots) > 1e-6))
-    values = np.cumsum([rise for _, rise in rows])
-    model = curves(
-        conversion='linear_interp', input_values=' '.join(map(repr, knots.tolist())),
-        output_values=' '.join(map(repr, values.tolist())),
-    )
-    assert thrust(model, speed) == pytest.approx(np.interp(speed, knots, values), rel=1e-9)
-    wanted = thrust(model, speed)
-    assume(values[0] < wanted < values[-1])
-    assert speed_for(model, wanted) == pytest.approx(
-        np.interp(wanted, values, knots), rel=1e-9, abs=1e-9
-    )
 
 
 # Properties and hard cases.

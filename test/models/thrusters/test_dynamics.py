@@ -100,25 +100,15 @@ def test_the_original_is_reproduced(name):
     np.testing.assert_allclose(states, scenario['outputs']['state'], rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize('scenario', FIXED, ids=lambda s: s['name'])
-def test_euler_is_the_original_with_the_elapsed_time_right(scenario):
-    t, commands = scenario['inputs']['t'], scenario['inputs']['cmd']
+@pytest.mark.parametrize('scenario', [*FIXED, *STONEFISH], ids=lambda s: s['name'])
+def test_euler_is_that_of_stonefish_and_of_the_original_with_the_elapsed_time_right(scenario):
+    inputs = scenario['inputs']
+    dts = np.diff(inputs['t'], prepend=inputs['t'][0]) if 't' in inputs else inputs['dt']
     model = dynamics(
         **ours(scenario['name'], scenario['params']), integrator='euler',
-        limit=max(map(abs, commands)),
+        limit=max(map(abs, inputs['cmd'])),
     )
-    states = run(model, np.diff(t, prepend=t[0]), commands)
-    np.testing.assert_allclose(states, scenario['outputs']['state'], rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize('scenario', STONEFISH, ids=lambda s: s['name'])
-def test_euler_is_that_of_stonefish(scenario):
-    commands = scenario['inputs']['cmd']
-    model = dynamics(
-        **ours(scenario['name'], scenario['params']), integrator='euler',
-        limit=max(map(abs, commands)),
-    )
-    states = run(model, scenario['inputs']['dt'], commands)
+    states = run(model, dts, inputs['cmd'])
     np.testing.assert_allclose(states, scenario['outputs']['state'], rtol=1e-12, atol=1e-12)
 
 
@@ -171,37 +161,6 @@ def test_no_time_constant_follows_and_a_repeated_stamp_holds():
     np.testing.assert_array_equal(states[:3], scenario['outputs']['state'][:3])
     assert np.isnan(scenario['outputs']['state'][3:]).all()
     np.testing.assert_array_equal(states[3:], [7.0, 8.0])
-
-
-def stale_euler(rate, dt: float, count: int) -> np.ndarray:
-    """Keep the original's error: step k counts all the time since the start, not since k - 1."""
-    states = [0.0]
-    with np.errstate(over='ignore', invalid='ignore'):
-        for k in range(1, count):
-            state = np.float64(states[-1])
-            states.append(state + k * dt * rate(state))
-    return np.array(states)
-
-
-@pytest.mark.parametrize(
-    ('model', 'command', 'rate', 'steady'),
-    [
-        pytest.param(
-            YOERGER, 3.0, lambda w: 0.8 * 3.0 - 0.5 * w * abs(w), np.sqrt(4.8), id='yoerger'
-        ),
-        pytest.param(
-            BESSA, 12.0,
-            lambda w: (12.0 * 0.3 / 0.6 - 0.05 * w - 0.01 * w * abs(w)) / 0.1,
-            (np.sqrt(0.05**2 + 4 * 0.01 * 6.0) - 0.05) / 0.02, id='bessa',
-        ),
-    ],
-)
-def test_the_stale_time_of_the_original_diverges_and_ours_does_not(model, command, rate, steady):
-    stale = stale_euler(rate, 0.01, 1000)
-    right = run(dynamics(**model), [0.0] + [0.01] * 999, [command] * 1000)
-    assert not np.isfinite(stale).all()
-    assert np.all(np.diff(right) >= 0.0)
-    assert right[-1] == pytest.approx(steady, rel=1e-3)
 
 
 # Closed forms that the step does not use, and an integrator.

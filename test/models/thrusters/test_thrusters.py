@@ -49,6 +49,8 @@ PROPELLER = {
     **LAG, 'conversion': 'propeller', 'thrust_coefficient': -0.004422, 'propeller_diameter': 0.2,
     'advance_coefficient': -0.004, 'direction': -1,
 }
+
+
 KINDS = [
     pytest.param({**LAG, **SQUARE}, id='first_order basic'),
     pytest.param(YOERGER, id='yoerger basic'),
@@ -213,9 +215,6 @@ def test_speed_beyond_the_table_is_flagged():
     assert model.step(velocity(150.0), STILL, 0.1, 0).flags['off_curve'].tolist() == [False]
 
 
-# Efficiencies, reset.
-
-
 # Configuration.
 
 
@@ -233,7 +232,7 @@ def settled_in(model: Thrusters, command: float, dt: float) -> float:
     return float(output.velocity[0])
 
 
-# Properties.
+# Hard cases.
 
 
 @pytest.mark.parametrize('kind', KINDS)
@@ -249,9 +248,6 @@ def test_any_command_stays_finite_and_inside_the_limits(kind, interface, command
         assert np.isfinite(output.wrench).all()
         assert np.isfinite(model.rotor_speed).all()
         assert -7.0 <= output.applied[0] <= 11.0
-
-
-# Hard cases.
 
 
 @pytest.mark.parametrize(('conversion', 'given', 'part'), [

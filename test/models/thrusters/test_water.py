@@ -73,20 +73,6 @@ def test_a_stopped_propeller_drags_by_the_square_of_the_stream():
     assert stepped(0.0, 0.0).wrench[0] == 0.0
 
 
-@pytest.mark.parametrize('velocity', [3.0, -3.0])
-def test_a_stopped_propeller_slows_a_body_to_the_speed_of_the_water(velocity):
-    model, speeds = made(**PROPELLER), [velocity]
-    for _ in range(500):
-        force = stepped(0.0, speeds[-1], model).wrench[0]
-        speeds.append(speeds[-1] + force / 5.0 * 0.01)
-    sizes = np.abs(speeds)
-    assert np.all(np.diff(sizes) < 0.0)
-    assert np.all(np.sign(speeds) == np.sign(velocity))
-    # By a drag of the square of the speed it is 1 / (1 / v + k t).
-    drag = abs(stepped(0.0, velocity).wrench[0]) / velocity**2 / 5.0
-    assert sizes[-1] == pytest.approx(1.0 / (1.0 / 3.0 + drag * 5.0), rel=0.02)
-
-
 def test_a_hull_holds_back_its_part_of_the_stream():
     held = made(**{**PROPELLER, 'wake_fraction': 0.25})
     np.testing.assert_allclose(
@@ -164,19 +150,6 @@ def test_links_add_up_in_a_mixed_group():
         turned = np.einsum('nij,nkj->nki', model._params.rotation, links.reshape(3, 2, 3))
         total = move_wrench(turned.reshape(3, 6), model._params.position).sum(axis=0)
         np.testing.assert_allclose(total, output.wrench, rtol=1e-12, atol=1e-12)
-
-
-def test_a_batch_is_as_each_of_its_robots():
-    position = RNG.uniform(-1.0, 1.0, (3, 3))
-    speeds = RNG.uniform(-90.0, 90.0, (4, 3))
-    model = mixed((4,), position=position)
-    output = model.step(Command(velocity=speeds), moving(), 0.02, 0)
-    links = model.link_wrenches(output)
-    for i in range(4):
-        one = mixed(position=position)
-        alone = one.step(Command(velocity=speeds[i]), moving(i), 0.02, 0)
-        np.testing.assert_allclose(output.wrench[i], alone.wrench, rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(links[i], one.link_wrenches(alone), rtol=1e-12, atol=1e-14)
 
 
 def test_what_a_limit_or_a_fault_takes_from_the_thrust_it_takes_from_the_torque():
