@@ -12,6 +12,7 @@ from enum import Enum
 
 import numpy as np
 
+from propulsion_ros.flight.belief.feed import BENDS, MOVES, Feed
 from propulsion_ros.flight.estimation.barometer import (
     PRESSURE_RANGE,
     altitude_and_temperature,
@@ -28,6 +29,7 @@ from propulsion_ros.flight.estimation.error_state import (
     SIZE,
     VELOCITY,
     ErrorStateFilter,
+    at_least,
 )
 from propulsion_ros.flight.estimation.pad_aid import PadReference, mean_without_spikes
 from propulsion_ros.flight.estimation.params import EstimatorParams
@@ -255,10 +257,12 @@ class BaroAid:
         self._reference = PadReference()
         self._pending: deque[tuple[int, float]] = deque()
         self._held = Held()
+        self._scatter = Feed(0, MOVES[0], BENDS[0])
         self.reset()
 
     def reset(self) -> None:
         """Forget the flight and the pad."""
+        self._scatter.reset()
         self.monitor.reset()
         self._judge.reset()
         self._reference.reset()
@@ -316,7 +320,8 @@ class BaroAid:
         speed2 = self._speed_squared(stage)
         mach2 = mach_squared(speed2, temperature)
         sigma = math.sqrt(variance) if variance > 0.0 else self._params.pressure_noise
-        noise = (sigma * scale) ** 2
+        self._scatter.take(stamp_ns, (altitude,), learns=False)
+        noise = at_least((sigma * scale) ** 2, self._scatter.noise)
         up = state.position[2] + age * state.velocity[2]
         row = self._row
         # Without an inertial sensor an error of the ports looks like motion.

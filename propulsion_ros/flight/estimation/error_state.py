@@ -28,6 +28,7 @@ POSITION, VELOCITY, ATTITUDE, GYRO_BIAS, FORCE_BIAS = 0, 3, 6, 9, 12
 ALTITUDE_BIAS, PORT, SCALE = 15, 16, 17
 _LARGEST_ANGLE = math.pi  # an attitude error has no larger sigma [rad]
 _LARGEST = 1e12  # variance beyond which the state counts as unknown
+_CLEARLY = 4.0  # times the assumed variance: what is measured of a few readings scatters
 _DIAGONAL = SIZE + 1
 # Where the transition differs from the identity, as flat indices of the matrix.
 _BLOCKS = [
@@ -129,7 +130,8 @@ class ErrorStateFilter:
         return float(self._diagonal[index])
 
     def predict(
-        self, dt: float, rate: Vector, force: Vector, *, rests: bool = False, tumbles: bool = False
+        self, dt: float, rate: Vector, force: Vector, *, force_variance: float = math.nan,
+        rests: bool = False, tumbles: bool = False,
     ) -> None:
         """Integrate one interval.
 
@@ -140,6 +142,9 @@ class ErrorStateFilter:
         rate, force : tuple of float
             Means over the interval of angular rate and specific force, in body axes, as
             measured [rad/s], [m/s^2].
+        force_variance : float
+            Of a reading of the force on an axis, by noise that was measured [m^2/s^4]; NaN where
+            it was not.
         rests : bool
             Whether the vehicle is at rest, so that the force is known to be 1 g upward. With the
             measured force, its error would be taken for information on the heading.
@@ -170,6 +175,7 @@ class ErrorStateFilter:
             *self._climb(dt), self._decay(dt),
         )
         force2 = self._force_density + self._force_ratio * (fx * fx + fy * fy + fz * fz)
+        force2 = at_least(force2, force_variance * dt)
         rate2 = self._gyro_density + self._gyro_ratio * (p * p + q * q + r * r)
         if tumbles:
             force2 += self._params.descent_force_noise**2
@@ -314,6 +320,11 @@ class ErrorStateFilter:
         total += sum(self.gyro_bias) + sum(self.force_bias)
         total += self.altitude_bias + self.port + self.scale
         return math.isfinite(total) and bool(np.max(np.abs(covariance)) < _LARGEST)
+
+
+def at_least(assumed: float, measured: float) -> float:
+    """Return a variance as it is assumed, or as measured where that is clearly more."""
+    return measured if measured > _CLEARLY * assumed else assumed
 
 
 def _turned(attitude: Quaternion, p: float, q: float, r: float, dt: float) -> Quaternion:

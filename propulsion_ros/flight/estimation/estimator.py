@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from propulsion_ros.flight.belief.feed import BENDS, MOVES, Feed
 from propulsion_ros.flight.estimation.baro_aid import BaroAid
 from propulsion_ros.flight.estimation.error_state import (
     ATTITUDE,
@@ -163,6 +164,7 @@ class Estimator:
         self._magnetic = MagneticAid(params, self._filter)
         self._gnss = GnssAid(params, self._filter)
         self._imu_gap_ns = round(params.imu_timeout * 1e9)
+        self._scatter = Feed(0, MOVES[1], BENDS[1])
         self.reset_count = 0
         self.reset()
 
@@ -171,6 +173,7 @@ class Estimator:
         for part in (self._clock, self._imu, self._pad, self._baro, self._magnetic, self._gnss):
             part.reset()
         self._filter.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)
+        self._scatter.reset()
         self._now_ns: int | None = None
         self._offset_ns = 0
         self._rate: Vector | None = None
@@ -270,6 +273,8 @@ class Estimator:
             self._now_ns = stamp_ns
         elapsed_ns = stamp_ns - self._now_ns
         last = self._rate
+        # Of the sum of the three axes, which is on a line where the thrust rises or falls.
+        self._scatter.take(stamp_ns, (sum(force),), learns=False)
         if not self._pad.is_aligned or last is None or elapsed_ns > self._imu_gap_ns:
             self._guess_until(stamp_ns)
         elif elapsed_ns > 0:
@@ -281,6 +286,7 @@ class Estimator:
                 elapsed_ns * 1e-9,
                 (0.5 * (a + p), 0.5 * (b + q), 0.5 * (c + r)),
                 (0.5 * (d + x), 0.5 * (e + y), 0.5 * (f + z)),
+                force_variance=self._scatter.noise / 3.0,
                 rests=self._pad.is_at_rest and not self.stage.is_flying,
                 tumbles=self.stage is Stage.DESCENT,
             )

@@ -24,8 +24,8 @@ def force(t):
     return 0.0 if BURNOUT <= t < APOGEE + 2.0 else GRAVITY
 
 
-def feed(computer, begin, end, motion=altitude, push=force, stuck=None):
-    """Deliver pressure and inertial samples at 50 Hz; the stamps of one may stand still."""
+def feed(computer, begin, end, motion=altitude, push=force, stuck=None, noise=(3.0, 0.05)):
+    """Deliver pressure and inertial samples; the stamps of one may stand still."""
     rng = random.Random(1)
     for k in range(round(begin / PERIOD), round(end / PERIOD)):
         t = k * PERIOD
@@ -35,10 +35,10 @@ def feed(computer, begin, end, motion=altitude, push=force, stuck=None):
             stamps[stuck[0]] = round(stuck[1] * 1e9)
         _, pressure = temperature_and_pressure(SITE + motion(t))
         computer.host.deliver('~/pressure', message(
-            stamps['pressure'], fluid_pressure=float(pressure) + rng.gauss(0.0, 3.0), variance=9.0
+            stamps['pressure'], fluid_pressure=float(pressure) + rng.gauss(0.0, noise[0]), variance=9.0
         ))
         vector = {axis: rng.gauss(0.0, 0.003) for axis in 'xyz'}
-        pushed = {axis: rng.gauss(0.0, 0.05) for axis in 'xyz'}
+        pushed = {axis: rng.gauss(0.0, noise[1]) for axis in 'xyz'}
         pushed['z'] += push(t)
         computer.host.deliver(
             '~/imu', message(stamps['imu'], angular_velocity=vector, linear_acceleration=pushed)
@@ -96,3 +96,17 @@ def test_raw_sensor_whose_stamps_stand_still_fires_both_charges_in_time(sensor, 
     assert [name for name, _ in computer.fired] == ['drogue parachute', 'main parachute']
     assert [t for _, t in computer.fired] == pytest.approx([APOGEE, MAIN], abs=1.2)
     assert computer.host.counts['stuck_stamps'] == 1
+
+
+@pytest.mark.parametrize('noise', [(72.0, 0.2), (72.0, 6.0), (12.0, 8.0)])
+def test_noise_that_no_message_states_moves_no_charge(noise):
+    """Of pressure [Pa] and force [m/s^2]: up to 6 m where 0.3 m are stated."""
+    computer = Computer('sensors')
+    feed(computer, 0.0, 3.0, noise=noise)
+    computer.command('launch')
+    feed(computer, 3.0, MAIN + 4.0, noise=noise)
+    assert [name for name, _ in computer.fired] == ['drogue parachute', 'main parachute']
+    assert [t for _, t in computer.fired] == pytest.approx([APOGEE, MAIN], abs=1.0)
+    for t, row in rows(computer):
+        if LIFTOFF < t < MAIN:
+            assert row.position[2] == pytest.approx(altitude(t), abs=30.0), t
