@@ -44,8 +44,6 @@ class FlightStateNode(HostNode):
     ~/imu, ~/pressure, ~/magnetic_field, ~/fix : sensor_msgs/Imu, FluidPressure, MagneticField, \
 NavSatFix
         With ``altitude_source: sensors``; any of them may be missing.
-    ~/temperature : sensor_msgs/Temperature
-        Of the air, optional; the standard atmosphere's where there is none.
     ~/continuity : sensor_msgs/JointState
         Circuits of local pyros by the name of their deployer or igniter, optional: position 1
         is closed, 0 open.

@@ -58,7 +58,7 @@ _NO_BLOCK = (
     'no plugin block of actuators; expected <gazebo><plugin filename="propulsion_ros" '
     'name="FAMILY">'
 )
-_PAD, _TIMER = 'flight.site_altitude', 'flight.max_ascent_time'
+_TIMER = 'flight.max_ascent_time'
 _NOSE, _UP, _ALONG = 'flight.nose', (0.0, 0.0, 1.0), 0.9
 """Where engines push, by its default, and the cosine of what is still that direction."""
 _SAME_PAD, _DEEPEST = 100.0, 100.0
@@ -375,13 +375,12 @@ def _warn_of_robot(
 def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> None:
     """Warn where the flight computer or a nozzle of a file is for another flight than the body."""
     site, flight = robot.params.site_altitude, file.of(FLIGHT)
-    pads = [(group.name, 'site_altitude', group.params.site_altitude) for group in robot.groups
+    pads = [(group.name, group.params.site_altitude) for group in robot.groups
             if np.any(getattr(group.params, 'exit_area', 0.0))]
-    pads += [(FLIGHT, _PAD, flight.get(_PAD, 0.0))] * bool(flight.get('config_file'))
-    for node, key, own in pads:
+    for node, own in pads:
         if abs(own - site) > _SAME_PAD:
-            report.warn(file.place_of(node, key), (
-                f'{node}: {key} is {own:g} m, where body.site_altitude is {site:g} m'
+            report.warn(file.place_of(node, 'site_altitude'), (
+                f'{node}: site_altitude is {own:g} m, where body.site_altitude is {site:g} m'
             ))
     pushes = [np.nan_to_num(group.layout.highest) @ group.layout.axis for group in robot.groups
               if hasattr(group.params, 'max_fuel_rate')]

@@ -49,11 +49,9 @@ class FakeDetector:
         self.latched = False
         self.velocity = NAN
         self.health = 'ok'
-        self.machs = []
 
-    def update(self, stamp_ns, altitude, velocity=NAN, acceleration=NAN, mach=NAN):
+    def update(self, stamp_ns, altitude, velocity=NAN, acceleration=NAN):
         self.latched |= self.is_told
-        self.machs.append(mach)
         return ApogeeEstimate(stamp_ns, self.latched, velocity=self.velocity, health=self.health)
 
     def reset(self):
@@ -259,13 +257,6 @@ def test_least_time_of_ascent_means_nothing_where_the_feed_begins_in_the_fall():
 def test_window_of_the_backup_must_not_be_empty():
     with pytest.raises(ConfigError, match=r'min_ascent_time.*9 s is above max_ascent_time, 8 s'):
         FlightParams(min_ascent_time=9.0, max_ascent_time=8.0)
-
-
-def test_detector_is_given_the_mach_number():
-    flight = Flight(FakeDetector())
-    flight.sample(0.0, 0.0, 170.147)
-    flight.sample(0.02, 0.0)
-    assert flight.detector.machs == pytest.approx([0.5, NAN], rel=1e-5, nan_ok=True)
 
 
 @pytest.mark.parametrize('noise', [0.0, 1.0], ids=['never filled in', 'noise alone'])

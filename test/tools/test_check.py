@@ -285,10 +285,6 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         "two_stage.yaml:18: warning: flight_state: flight.max_ascent_time is 2 s, and tank "
         "'lower_grain' burns for 2.8 s: it opens parachutes in the climb"
     ), id='timer within the burn'),
-    pytest.param('two_stage.yaml', 'body.rail_length: 5.0', 'body.site_altitude: 1200.0', (
-        'two_stage.yaml:13: warning: flight_state: flight.site_altitude is 0 m, where '
-        'body.site_altitude is 1200 m'
-    ), id='pad of the body alone'),
     pytest.param('two_stage.urdf', '<update_rate>100<', (
         '<site_altitude>1200</site_altitude> <update_rate>100<'
     ), '', id='pad of no nozzle'),

@@ -2,17 +2,14 @@
 """What ends an ascent: the apogee detector, a deep fall, or the backup timer."""
 from __future__ import annotations
 
-import functools
 import math
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate, Detector
-from propulsion_ros.flight.apogee.inputs import LiveInput
 from propulsion_ros.flight.belief.belief import Reckoned
 from propulsion_ros.flight.belief.departure import DROP, FALL
 from propulsion_ros.flight.events.variables import NAN, Sample, sane
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.progress import Mark, Vertex
-from propulsion_ros.models.common.atmosphere import GAS_CONSTANT_AIR, HEAT_RATIO_AIR, speed_of_sound
 from propulsion_ros.timing.dwell import Dwell
 
 # The backup timer must agree with itself over several samples: one wild stamp is no apogee.
@@ -20,9 +17,6 @@ _TIMER_DWELL = 0.05
 _TURNS = 0.3  # for so long a speed that is reckoned must fall [s]
 # Health of the detector under which its fit says nothing of the motion now.
 _UNFIT = ('filling', 'no altitude', 'gap', 'frozen', 'standstill', 'outliers', 'shock')
-_TEMPERATURE_RANGE = (150.0, 350.0)  # what no thermometer in free air reads is no temperature [K]
-_ALTITUDE_RANGE = (-5e3, 1e5)  # [m]
-_LEVEL = 100.0  # over which the speed of sound changes by 0.12 % at most [m]
 
 
 class ApogeeWatch:
@@ -31,7 +25,7 @@ class ApogeeWatch:
     Parameters
     ----------
     params : FlightParams
-        Of which ``min_ascent_time``, ``max_ascent_time`` and ``site_altitude`` count.
+        Of which ``min_ascent_time`` and ``max_ascent_time`` count.
     detector : Detector
         Owned by this object from now on.
 
@@ -46,13 +40,11 @@ class ApogeeWatch:
         self._limit_ns = round(params.max_ascent_time * 1e9)
         self._detector = detector
         self._timer, self._turns = Dwell(_TIMER_DWELL), Dwell(_TURNS)
-        self._mach = MachMeter(params.site_altitude)
         self.reset()
 
     def reset(self) -> None:
         """Forget the flight and what the detector saw."""
         self._detector.reset()
-        self._mach.reset()
         self.estimate: ApogeeEstimate | None = None
         self.restart_timer()
 
@@ -82,16 +74,13 @@ class ApogeeWatch:
             Whether a stage may still light.
         """
         self._detector.expect_burn(may_light)
-        mach = self._mach.update(sample)
         altitude, velocity, acceleration = map(
             sane, (sample.altitude, sample.velocity, sample.acceleration)
         )
         if is_silence:
             estimate = self._detector.wait(sample.stamp_ns)
         else:
-            estimate = self._detector.update(
-                sample.stamp_ns, altitude, velocity, acceleration, mach
-            )
+            estimate = self._detector.update(sample.stamp_ns, altitude, velocity, acceleration)
         self.estimate = estimate
         if math.isnan(velocity):
             velocity = self.fitted_velocity
@@ -178,51 +167,3 @@ class ApogeeWatch:
 
 def _is_fall(liftoff: Mark | None) -> bool:
     return liftoff is not None and liftoff.source == FALL
-
-
-class MachMeter:
-    """Mach number of the measured velocity; a velocity that does not change is not believed.
-
-    The speed is the norm of the components that are known, so that what is unknown can only make
-    it smaller. The speed of sound is that of the measured temperature, a = sqrt(kappa R T), or of
-    the International Standard Atmosphere where there is none.
-
-    Parameters
-    ----------
-    site_altitude : float
-        Of the pad above sea level [m].
-    """
-
-    def __init__(self, site_altitude: float) -> None:
-        self._site_altitude = site_altitude
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the flight."""
-        self._speed = LiveInput()
-
-    def update(self, sample: Sample) -> float:
-        """Take a sample and return its Mach number, NaN where no velocity is known or alive."""
-        known = [
-            value for value in (sample.velocity, *sample.horizontal_velocity)
-            if math.isfinite(value)
-        ]
-        speed = math.hypot(*known) if known else math.nan
-        self._speed.add(sample.stamp_ns, speed)
-        if not known or not self._speed.is_live(sample.stamp_ns):
-            return math.nan
-        return speed / self._speed_of_sound(sample)
-
-    def _speed_of_sound(self, sample: Sample) -> float:
-        if _TEMPERATURE_RANGE[0] <= sample.temperature <= _TEMPERATURE_RANGE[1]:
-            return math.sqrt(HEAT_RATIO_AIR * GAS_CONSTANT_AIR * sample.temperature)
-        altitude = self._site_altitude
-        if _ALTITUDE_RANGE[0] < sample.altitude < _ALTITUDE_RANGE[1]:
-            altitude += sample.altitude
-        return _standard_speed(round(altitude / _LEVEL))
-
-
-@functools.lru_cache(maxsize=1024)
-def _standard_speed(level: int) -> float:
-    """Return the speed of sound of the standard atmosphere at a level [m/s]."""
-    return float(speed_of_sound(level * _LEVEL))

@@ -84,7 +84,7 @@ class ApogeeDetector:
         """Forget the flight."""
         self._stamps.reset()
         self._lockout.reset()
-        self._velocity.forget()
+        self._velocity.reset()
         self._restart()
         self._peak.reset()
         self._coast.reset()
@@ -125,7 +125,6 @@ class ApogeeDetector:
         altitude: float,
         velocity: float = math.nan,
         acceleration: float = math.nan,
-        mach: float = math.nan,
     ) -> ApogeeEstimate:
         """Take one sample; a NaN, infinite or absurd value is a missing one.
 
@@ -139,8 +138,6 @@ class ApogeeDetector:
             Vertical velocity from another source, up positive [m/s].
         acceleration : float
             Vertical acceleration net of gravity, up positive [m/s^2].
-        mach : float
-            Mach number of the inertial speed.
         """
         arrival = self._stamps.take(stamp_ns)
         if not arrival.advances:
@@ -151,17 +148,17 @@ class ApogeeDetector:
             self._restart()
             self._offset_ns += self._stamps.shift_ns
         now_ns = stamp_ns - self._offset_ns
-        self._take(now_ns, altitude, velocity, acceleration, mach)
+        self._take(now_ns, altitude, velocity, acceleration)
         return self._estimate(now_ns, self._health)
 
     def _take(
-        self, stamp_ns: int, altitude: float, velocity: float, acceleration: float, mach: float
+        self, stamp_ns: int, altitude: float, velocity: float, acceleration: float
     ) -> None:
         """Take a sample at a time that never jumps."""
         self._velocity.add(stamp_ns, velocity)
         if math.isfinite(acceleration):
             self._acceleration = acceleration
-        self._lockout.take_input(stamp_ns, self._velocity, mach)
+        self._lockout.take_input(stamp_ns, self._velocity)
         is_altitude = _ALTITUDE_RANGE[0] < altitude < _ALTITUDE_RANGE[1]
         speed = self._coast.velocity if self._coast.is_trusted else math.nan
         fit = self._tracker.add(stamp_ns, altitude, speed) if is_altitude else None

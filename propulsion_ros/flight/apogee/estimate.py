@@ -73,7 +73,6 @@ class Detector(Protocol):
         altitude: float,
         velocity: float = math.nan,
         acceleration: float = math.nan,
-        mach: float = math.nan,
     ) -> ApogeeEstimate:
         """Take one sample and return what is known; see `ApogeeDetector.update`."""
         ...

@@ -18,13 +18,34 @@ _LATE = 3.0  # by which the longest coast must be over, for an engine too weak f
 _ALIVE_NS = 1_500_000_000  # a value that has not changed for longer is not believed
 
 
-class LiveInput:
-    """The latest value of an input; one that does not change is not alive."""
+class SpeedInput:
+    """A velocity input that is compared with the speed of the altitude.
+
+    A difference that lasts longer than any error of static ports is an error of the input, which
+    then locks and contradicts nothing until the two have agreed for as long again. So is an upward
+    speed that lasts longer than the coast from its largest one could.
+
+    Attributes
+    ----------
+    latest : float
+        The latest value [m/s].
+    is_believed : bool
+        Whether it has not been found wrong.
+    """
 
     def __init__(self) -> None:
-        self.latest = math.nan
         self._held = Held(_ALIVE_NS)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the flight."""
+        self.latest = math.nan
         self.restart()
+        self.is_believed = True
+        self._bias, self._square = 0.0, 0.0
+        self._compared_ns: int | None = None
+        self._far = 0.0
+        self._fastest, self._fastest_ns, self._slowest = 0.0, 0, -math.inf
 
     def restart(self) -> None:
         """Forget since when the value has not changed."""
@@ -36,46 +57,14 @@ class LiveInput:
             return
         self._held.repeats(stamp_ns, value)
         self.latest = value
-
-    def is_live(self, stamp_ns: int) -> bool:
-        """Return whether the value has changed lately."""
-        return self._held.is_alive(stamp_ns)
-
-
-class SpeedInput(LiveInput):
-    """A velocity input that is compared with the speed of the altitude.
-
-    A difference that lasts longer than any error of static ports is an error of the input, which
-    then locks and contradicts nothing until the two have agreed for as long again. So is an upward
-    speed that lasts longer than the coast from its largest one could.
-
-    Attributes
-    ----------
-    is_believed : bool
-        Whether it has not been found wrong.
-    """
-
-    def __init__(self) -> None:
-        self.forget()
-        super().__init__()
-
-    def forget(self) -> None:
-        """Forget what was found."""
-        self.is_believed = True
-        self._bias, self._square = 0.0, 0.0
-        self._compared_ns: int | None = None
-        self._far = 0.0
-        self._fastest, self._fastest_ns, self._slowest = 0.0, 0, -math.inf
-
-    def add(self, stamp_ns: int, value: float) -> None:
-        """Take a value; NaN and infinity are no value."""
-        super().add(stamp_ns, value)
-        if not math.isfinite(value):
-            return
         if value > self._slowest + _RISE:
             # An engine burns, and the coast begins anew.
             self._fastest, self._fastest_ns, self._slowest = value, stamp_ns, value
         self._slowest = min(self._slowest, value)
+
+    def is_live(self, stamp_ns: int) -> bool:
+        """Return whether the value has changed lately."""
+        return self._held.is_alive(stamp_ns)
 
     def at(self, stamp_ns: int) -> float:
         """Return the latest value without its bias [m/s]; NaN where it is not to be used."""

@@ -30,9 +30,6 @@ class ApogeeParams:
     lockout_speed: float = quantity(
         30.0, 'm/s', above=0.0, doc='upward speed at which detection is locked'
     )
-    lockout_mach: float = quantity(
-        0.75, above=0.0, doc='Mach number of the inertial speed at which detection is locked'
-    )
     lockout_hold: float = quantity(
         1.0, 's', lo=0.0, doc='how long the lock lasts after the last such speed'
     )

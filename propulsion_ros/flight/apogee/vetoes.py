@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds against what a fit of the altitude says, or for it.
 
-A fall that has lasted; the lockout by speed and Mach number; an altitude that stands still
+A fall that has lasted; the lockout by speed; an altitude that stands still
 although the vehicle was too fast to have stopped.
 """
 from __future__ import annotations
@@ -125,14 +125,11 @@ class Lockout:
         self._fit_until: int | None = None
         self._input_until: int | None = None
 
-    def take_input(self, stamp_ns: int, velocity: SpeedInput, mach: float) -> None:
-        """Take the velocity input and the Mach number that it makes; NaN is no value."""
-        params = self._params
+    def take_input(self, stamp_ns: int, velocity: SpeedInput) -> None:
+        """Take the velocity input."""
         if not velocity.is_believed:
             self._input_until = None
-            return
-        is_fast = velocity.is_live(stamp_ns) and velocity.latest >= params.lockout_speed
-        if is_fast or mach >= params.lockout_mach:
+        elif velocity.is_live(stamp_ns) and velocity.latest >= self._params.lockout_speed:
             self._input_until = stamp_ns + self._hold_ns
 
     def take_fit(self, stamp_ns: int, velocity: float, sigma: float) -> None:

@@ -34,8 +34,6 @@ class Sample(NamedTuple):
         Net of gravity, up positive [m/s^2]: 0 at rest, -g in free fall.
     horizontal_position, horizontal_velocity, horizontal_acceleration : tuple of float
         (east, north) [m], [m/s], [m/s^2].
-    temperature : float
-        Of the air [K].
     rotation : tuple of float
         Quaternion x, y, z, w that takes base_link axes to east, north, up.
     circuits : tuple of (int, bool)
@@ -53,7 +51,6 @@ class Sample(NamedTuple):
     horizontal_position: tuple[float, float] = _UNKNOWN
     horizontal_velocity: tuple[float, float] = _UNKNOWN
     horizontal_acceleration: tuple[float, float] = _UNKNOWN
-    temperature: float = NAN
     rotation: tuple[float, float, float, float] = UNKNOWN_ROTATION
     circuits: tuple[tuple[int, bool], ...] = ()
     faults: tuple[str, ...] = ()

@@ -26,9 +26,9 @@ class LegacyApogeeDetector:
 
     Its limits are the original's: the sums lose digits with the fourth power of the time since
     entry, one unknown altitude spoils them for good, an unknown velocity opens the lockout, a
-    window need not be full, and `mach` and `acceleration` are not looked at. Samples are taken at
-    intervals *longer* than window / capacity, so a feed at exactly that rate is halved. Unlike
-    the original its clock does not wrap after 49.7 days, and it can be reset.
+    window need not be full, and `acceleration` is not looked at. Samples are taken at intervals
+    *longer* than window / capacity, so a feed at exactly that rate is halved. Unlike the original
+    its clock does not wrap after 49.7 days, and it can be reset.
 
     Parameters
     ----------
@@ -73,7 +73,6 @@ class LegacyApogeeDetector:
         altitude: float,
         velocity: float = math.nan,
         acceleration: float = math.nan,
-        mach: float = math.nan,
     ) -> ApogeeEstimate:
         """Take one sample; see `ApogeeDetector.update` for the arguments."""
         now_ms = stamp_ns // 1_000_000

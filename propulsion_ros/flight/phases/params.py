@@ -21,10 +21,6 @@ class FlightParams:
         5.0, 's', above=0.0,
         doc='for how long something must certainly hold the vehicle, as after a landing',
     )
-    site_altitude: float = quantity(
-        0.0, 'm', lo=-500.0, hi=10e3,
-        doc='pad above sea level, for the Mach number where no temperature is measured',
-    )
     min_ascent_time: float = quantity(
         0.0, 's', lo=0.0, usual=_ASCENT,
         doc='time after liftoff before which no apogee is believed; 0 means off',

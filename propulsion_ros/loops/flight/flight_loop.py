@@ -20,8 +20,6 @@ from propulsion_ros.loops.flight.firings import Firings
 from propulsion_ros.loops.flight.inputs import (
     CONTINUITY,
     REQUEST,
-    TEMPERATURE,
-    AirTemperature,
     SideInputs,
     read_odometry,
     read_pressure,
@@ -138,7 +136,7 @@ class FlightLoop:
         # An estimate is above the pad already.
         is_above_pad = params.pad_reference == 'zero' or self._estimation is not None
         self._home = Home(0.0 if is_above_pad else NAN)
-        self._air, self._circuits = AirTemperature(), Circuits(config.deployers, config.engines)
+        self._circuits = Circuits(config.deployers, config.engines)
         self._time = SampleTime()
         self._side_inputs = SideInputs(host, self._time, self._apply_side_input, self._is_robot)
         self._requests = FlightRequests(
@@ -176,7 +174,6 @@ class FlightLoop:
         self._awaited = self._estimation.awaited if self._estimation else samples
         self.ports: tuple[Port, ...] = (
             self._requests.port,
-            sensor('~/temperature', 'sensor_msgs/msg/Temperature', self._take_temperature),
             sensor('~/continuity', 'sensor_msgs/msg/JointState', self._take_continuity),
             *samples,
         )
@@ -201,7 +198,7 @@ class FlightLoop:
     def start(self) -> None:
         """Begin in preflight, with the record of a flight before where there is one."""
         for part in (
-            self._state, self._outputs, self._actuation, self._home, self._air, self._circuits,
+            self._state, self._outputs, self._actuation, self._home, self._circuits,
             self._side_inputs, self._clocks, self._requests, self._firings, self._receivers,
         ):
             part.reset()
@@ -258,9 +255,6 @@ class FlightLoop:
         readings = None if self._estimation is None else self._estimation.readings()
         self._take(sample._replace(readings=readings))
 
-    def _take_temperature(self, message: Any) -> None:
-        self._side_inputs.push(TEMPERATURE, message, message.temperature)
-
     def _take_continuity(self, message: Any) -> None:
         try:
             measured = self._circuits.read(message.name, message.position)
@@ -274,7 +268,7 @@ class FlightLoop:
         if source == REQUEST:
             self._requests.follow(payload)
         else:
-            (self._air if source == TEMPERATURE else self._circuits).take(measured_ns, payload)
+            self._circuits.take(measured_ns, payload)
 
     def _take(self, sample: Sample) -> None:
         """Take a sample whose altitude and position are above and from the sensor's datum."""
@@ -292,7 +286,7 @@ class FlightLoop:
         )
         self._update(sample._replace(
             altitude=altitude, horizontal_position=position,
-            temperature=self._air.known(stamp_ns), circuits=self._circuits.known(stamp_ns),
+            circuits=self._circuits.known(stamp_ns),
         ))
 
     def _begins_again(self, stamp_ns: int) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a flight computer receives: samples, what comes beside them, the temperature of the air."""
+"""What a flight computer receives: samples, and what comes beside them."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,17 +14,16 @@ from propulsion_ros.timing.flight_clock import SampleTime
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 from propulsion_ros.timing.stamps import REANCHOR_NS, Arrival, StampJudge, StampLimits
 
-TEMPERATURE, CONTINUITY, REQUEST = 'temperature', 'continuity', 'request'
+CONTINUITY, REQUEST = 'continuity', 'request'
 _SAMPLE = 'sample'
-_DELAYS_NS = {TEMPERATURE: 100_000_000, CONTINUITY: 100_000_000, REQUEST: 1}
+_DELAYS_NS = {CONTINUITY: 100_000_000, REQUEST: 1}
 """How long after its stamp an input takes effect: longer than it travels, so not late."""
-_ZERO_CELSIUS = 273.15  # [K]
-LONGEST_AGE_NS = 10_000_000_000
-"""Over this time the air hardly changes, but for the climb."""
+_LONGEST_AGE_NS = 10_000_000_000
+"""What is stamped farther back is of another time."""
 _STAMPS = StampLimits(
-    behind_ns=LONGEST_AGE_NS, ahead_ns=1_000_000_000, agreeing=None, reanchor_ns=REANCHOR_NS
+    behind_ns=_LONGEST_AGE_NS, ahead_ns=1_000_000_000, agreeing=None, reanchor_ns=REANCHOR_NS
 )
-"""Of temperature and circuits, against the samples: one that is steadily off is moved."""
+"""Of circuits, against the samples: if they are steadily off they are moved."""
 
 
 def read_odometry(message: Any) -> tuple[float, ...]:
@@ -60,25 +59,6 @@ def sample_of_pressure(stamp_ns: int, message: Any) -> Sample:
     return Sample(stamp_ns, float(altitude_of_pressure(message.fluid_pressure)))
 
 
-class AirTemperature:
-    """Remembers a measured temperature for as long as it is recent."""
-
-    def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget it."""
-        self._measured_ns, self._kelvin = 0, NAN
-
-    def take(self, stamp_ns: int, celsius: float) -> None:
-        """Remember a temperature [degree Celsius] that was measured at a stamp."""
-        self._measured_ns, self._kelvin = stamp_ns, celsius + _ZERO_CELSIUS
-
-    def known(self, stamp_ns: int) -> float:
-        """Return the temperature [K], NaN where none was measured recently."""
-        return self._kelvin if abs(stamp_ns - self._measured_ns) < LONGEST_AGE_NS else NAN
-
-
 class SideInputs:
     """Applies inputs by their stamps, and not by when they arrive, as samples pass them.
 
@@ -102,19 +82,17 @@ class SideInputs:
         reanchors: bool = False,
     ) -> None:
         self._host, self._time, self._apply = host, time, apply
-        self._judges = {
-            source: StampJudge(_STAMPS) for source in (TEMPERATURE, CONTINUITY) if reanchors
-        }
+        self._judge = StampJudge(_STAMPS)
+        self._reanchors = reanchors
         self.reset()
 
     def reset(self) -> None:
         """Forget every input and the time."""
-        for judge in self._judges.values():
-            judge.reset()
+        self._judge.reset()
         self._sample_ns: int | None = None
         self._inputs = StampedInputs(
-            Ordering(wait_for=(_SAMPLE,), jump_back_ns=LONGEST_AGE_NS),
-            (TEMPERATURE, CONTINUITY, REQUEST, _SAMPLE), self._apply_due,
+            Ordering(wait_for=(_SAMPLE,), jump_back_ns=_LONGEST_AGE_NS),
+            (CONTINUITY, REQUEST, _SAMPLE), self._apply_due,
             trusted=(_SAMPLE,), delays_ns=_DELAYS_NS,
         )
 
@@ -151,8 +129,8 @@ class SideInputs:
 
     def _offset_ns(self, source: str, stamp_ns: int) -> int:
         """Return how far a source is steadily ahead of the samples [ns]."""
-        judge = self._judges.get(source)
-        if judge is None or self._sample_ns is None:
+        judge = self._judge
+        if source != CONTINUITY or not self._reanchors or self._sample_ns is None:
             return 0
         if judge.follow(stamp_ns, self._sample_ns) is Arrival.REANCHORED:
             self._host.complain('reanchored', (

@@ -294,18 +294,6 @@ def test_circuits_are_known_by_their_stamp(numbers):
         assert line in computer.warnings[-1]
 
 
-@pytest.mark.parametrize(('celsius', 'health'), [
-    (50.0, 'below minimum height'), (-40.0, 'lockout'),
-])
-def test_temperature_moves_the_lockout(celsius, health):
-    computer = Computer(pad_reference='zero')
-    computer.host.deliver('~/temperature', message(0, temperature=celsius))
-    for k in range(40):
-        sample = odometry(200 * MS + k * 20 * MS, 0.1 * k, 5.0, north_speed=255.0)
-        computer.host.deliver('~/odometry', sample)
-    assert computer.flags['health'] == health
-
-
 @pytest.mark.parametrize('value', [1.7e308, math.inf, math.nan])
 def test_odometry_of_no_world_is_unknown_and_ends_nothing(value):
     computer = Computer()
@@ -328,7 +316,7 @@ def test_stamp_that_is_no_time_is_refused():
 
 def test_estimates_are_published_and_flown():
     computer = Computer(source='sensors')
-    assert [port.topic for port in computer.loop.ports[3:]] == [
+    assert [port.topic for port in computer.loop.ports[2:]] == [
         '~/imu', '~/pressure', '~/magnetic_field', '~/fix',
     ]
     _, pressure = temperature_and_pressure(0.0)
@@ -432,7 +420,7 @@ def test_reliable_inputs_lose_nothing(reliable):
     loop = Computer(source='pressure', reliable_inputs=reliable).loop
     ends = {end.topic: end for end in itertools.chain(loop.ports, loop.outlets)}
     assert {topic for topic, end in ends.items() if end.lossless} == ({
-        '~/temperature', '~/continuity', '~/pressure', '~/phase', '~/subphase', '~/tune',
+        '~/continuity', '~/pressure', '~/phase', '~/subphase', '~/tune',
         '~/beacon', '~/flags', '~/apogee', '~/predicted_apogee', '~/fit',
     } if reliable else set())
 
