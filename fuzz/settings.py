@@ -109,7 +109,7 @@ def fly(config: FlightConfig) -> None:
         if i in commands:
             if commands[i] == 'liftoff_override':
                 require(state.command(commands[i], stamp_ns) != '', 'overridden at once')
-            refusal = state.command(commands[i], stamp_ns)
+            refusal = state.command(commands[i], stamp_ns, is_second=True)
             require(refusal == '', f'{commands[i]}: {refusal}')
 
 

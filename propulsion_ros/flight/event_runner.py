@@ -8,7 +8,6 @@ from propulsion_ros.flight.events.conditions import leaves
 from propulsion_ros.flight.events.controllers import ControllerBank, ControlOutput, PidSpec
 from propulsion_ros.flight.events.event_inputs import OF_ATTITUDE, EventInputs
 from propulsion_ros.flight.events.events import (
-    Engine,
     EventEngine,
     EventFired,
     EventRecord,
@@ -65,7 +64,7 @@ class EventRunner:
             action.target for event in events for action in event.actions
             if action.kind == 'engine' and not action.ignites
         }
-        self._events: Engine = (
+        self._events = (
             LegacyEventEngine(events) if semantics == 'legacy' else EventEngine(events)
         )
         self._controllers = ControllerBank(controllers)

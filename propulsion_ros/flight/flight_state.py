@@ -30,7 +30,7 @@ from propulsion_ros.flight.phases.phases import (
 )
 from propulsion_ros.flight.phases.progress import BurnMonitor, Mark, Progress, Vertex
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
-from propulsion_ros.flight.readiness import AskedTwice, Readiness, all_disarmed, why_aloft
+from propulsion_ros.flight.readiness import Readiness, all_disarmed, why_aloft
 from propulsion_ros.flight.resumption import RecordedFlight, Resumption, Snapshot
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell, Held
@@ -110,7 +110,6 @@ class FlightState:
         self._stands = Dwell(params.stand_down_time)
         self._motion = MotionWatch(params.stand_down_time, begins_anywhere=not may_settle)
         self._climb = Climb(params.resume_velocity, params.frozen_time)
-        self._asked = AskedTwice(params.ask_again_time)
         self._record = RecordedFlight(params, self._notify, trusts_stamps=not keeps_flight)
         self._host_checks: dict[str, str] = {}
         self.reset()
@@ -190,7 +189,6 @@ class FlightState:
         self._is_frozen = False
         self._notices: list[str] = []
         self._record.reset()
-        self._asked.forget()
         self._forget_flight()
         self._trigger('configured', Mark(0, 0, 'configured'))
         self._progress.take_changes()
@@ -202,7 +200,7 @@ class FlightState:
         *,
         force: bool = False,
         steady_ns: int | None = None,
-        is_second: bool | None = None,
+        is_second: bool = False,
     ) -> str:
         """Carry out a command, or return why it is refused; a refusal changes nothing.
 
@@ -216,23 +214,19 @@ class FlightState:
             Whether to overrule the guard of the command; never its phase.
         steady_ns : int, optional
             When it was given, on a steady clock [ns].
-        is_second : bool, optional
-            Whether the same was requested before; by default where it was refused shortly before.
+        is_second : bool
+            Whether the same was requested shortly before.
 
         Returns
         -------
         str
             '' where it is accepted.
         """
-        if is_second is None:
-            is_second = self._asked.was(name, self._clock.now_ns, steady_ns)
         facts = self._facts(stamp_ns, has_asked=is_second)
         reason = refusal(self.phase, name, facts, force=force)
         row = find_transition(self.phase, name, facts)
         if reason or row is None:
-            self._asked.note(name, self._clock.now_ns, steady_ns)
             return reason
-        self._asked.forget()
         self._clock.note(steady_ns)
         self._record.drop('a command came first')
         mark = Mark(stamp_ns, self._clock.now_ns, 'command')

@@ -10,10 +10,11 @@ import hashlib
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from propulsion_ros.flight.estimation.mounting import MountingParams
 from propulsion_ros.flight.events.conditions import All, LessThan, MoreThan, comparisons
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import EventSpec
@@ -23,8 +24,6 @@ from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.rml.devices import (
     BYTE,
     MOST_DEPLOYERS,
-    OrientationConfig,
-    SensorsConfig,
     read_controllers,
     read_deployers,
     read_engines,
@@ -44,6 +43,7 @@ from propulsion_ros.settings.json_node import (
     parse_jsonc,
     read_keys,
 )
+from propulsion_ros.settings.quantity import FloatArray
 
 _DESCENT, _HEIGHTS = 20.0, range(20_000, 0, -50)
 """A descent in which the order of parachutes shows: its speed [m/s], and its heights [m]."""
@@ -63,7 +63,7 @@ SIZE_LIMIT = 1024 * 1024
 """Bytes of a configuration: a hundred times the largest in use."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FlightConfig:
     """What a configuration file contains."""
 
@@ -77,10 +77,10 @@ class FlightConfig:
     """By id."""
     controllers: tuple[PidSpec, ...] = ()
     """By id."""
-    sensors: SensorsConfig = field(default_factory=SensorsConfig)
-    """How the sensors sit on the board."""
-    orientation: OrientationConfig = field(default_factory=OrientationConfig)
-    """How the board sits in the rocket."""
+    sensors: MountingParams | None = None
+    """How the sensors sit on the board; None where its axes are theirs."""
+    orientation: FloatArray | None = None
+    """Rotation from the board to the rocket (3, 3); None where their axes are the same."""
     semantics: str = 'safe'
     """'safe' or 'legacy': how events are evaluated."""
     fingerprint: str = ''
@@ -141,10 +141,8 @@ def read_flight_config(
         document = parse(text, max_nesting)
     document.check_keys((*BLOCKS, *UNREAD))
     unread = check_unread(document)
-    sensors = read_sensors(document['Sensors']) if document.has('Sensors') else SensorsConfig()
-    orientation = OrientationConfig()
-    if document.has('Estimator'):
-        orientation = read_estimator(document['Estimator'])
+    sensors = read_sensors(document['Sensors']) if document.has('Sensors') else None
+    orientation = read_estimator(document['Estimator']) if document.has('Estimator') else None
     deployers = None
     if document.has('Deployers'):
         deployers = read_deployers(document['Deployers'].items())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from propulsion_ros.flight.estimation.mounting import MountingParams
 from propulsion_ros.flight.events.conditions import Condition, LessThan, MoreThan
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.variables import VARIABLES
@@ -159,19 +159,17 @@ def read_engines(nodes: list[JsonNode]) -> tuple[EngineSpec, ...]:
 def _engine(node: JsonNode, place: int) -> EngineSpec:
     kind = read_key(node, _ENGINE_TYPE)
     values = read_keys(node, ENGINE_KEYS, ENGINE_TYPES[kind])
-    own = read_keys(values['engine'], ADDRESS) if kind == 'Thanos' else {}
     valves = VALVES if kind == 'Thanos' else {}
+    if valves:
+        read_keys(values['engine'], ADDRESS)
     booster, thrust = values['booster'], values['thrust']
     if (booster is None) != (thrust is None):
         raise node.error("'booster' and 'thrust' belong together")
     return EngineSpec(
         read_place(node, place),
         values['name'] if values['name'] is not None else f'engine_{place}',
-        kind,
         _igniter(values['igniter'], kind),
         tuple(_valve(values[word], name) for word, name in valves.items()),
-        own.get('address'),
-        own.get('destination_service'),
         booster or '',
         thrust or 0.0,
         values['landing'],
@@ -204,10 +202,7 @@ def _igniter(node: JsonNode, engine: str) -> IgniterSpec:
     place = CHANNEL if kind == 'local_pyro' else ADDRESS
     values: dict[str, Any] = read_keys(node, IGNITER[engine], place)
     on_time_ms = values.get('param') or values.get('fire_duration') or 0.0
-    return IgniterSpec(
-        kind, round(on_time_ms * 1e6), values.get('address'), values.get('destination_service'),
-        values.get('channel'),
-    )
+    return IgniterSpec(round(on_time_ms * 1e6), values.get('channel'))
 
 
 def _valve(node: JsonNode, name: str) -> ValveSpec:
@@ -216,8 +211,7 @@ def _valve(node: JsonNode, name: str) -> ValveSpec:
     if closed == opened:
         raise node.error(f'closed_position and open_position are the same, {closed:g} deg')
     return ValveSpec(
-        name, values['address'], values['destination_service'],
-        math.radians(closed), math.radians(opened), values['safe'] == 'open',
+        name, math.radians(closed), math.radians(opened), values['safe'] == 'open',
     )
 
 
@@ -259,8 +253,6 @@ def _deployer(node: JsonNode, place: int) -> DeployerSpec:
         read_place(node, place),
         values['name'] if values['name'] is not None else f'deployer_{place}',
         kind,
-        values.get('address'),
-        values.get('destination_service'),
         values.get('channel'),
         'servo' if kind == 'local_servo' else values.get('actuator', 'pyro'),
         math.inf if values['max_climb'] is None else values['max_climb'],
@@ -306,71 +298,43 @@ def _controller(node: JsonNode, place: int, engines: int) -> PidSpec:
     )
 
 
-@dataclass(frozen=True)
-class SensorsConfig:
-    """The block ``Sensors``."""
-
-    axes: tuple[int, int, int] = (0, 1, 2)
-    """For x, y, z of the board: the axis of the sensor, 0 to 2."""
-    flips: tuple[int, int, int] = (0, 0, 0)
-    """1 where that axis points the other way."""
-
-
-@dataclass(frozen=True)
-class OrientationConfig:
-    """How the board sits in the rocket."""
-
-    type: str = ''
-    """'euler' (roll, pitch, yaw [rad]), 'quaternion' (w, x, y, z), 'axisAlign' (three axes,
-    three inversions), or '' where the file names none."""
-    values: tuple[float, ...] = ()
-    """In the order above."""
-
-    @property
-    def rotation(self) -> FloatArray | None:
-        """Rotation matrix from the board to the rocket, (3, 3), None where none is given.
-
-        'euler' turns about the fixed x, y and z axes of the rocket, in this order.
-        """
-        if self.type == 'euler':
-            return matrix_of_rpy(self.values)
-        if self.type == 'quaternion':
-            w, x, y, z = self.values
-            return matrix_of((x, y, z, w))
-        if self.type == 'axisAlign':
-            matrix = np.zeros((3, 3))
-            axes = [int(axis) for axis in self.values[:3]]
-            matrix[range(3), axes] = 1.0 - 2.0 * np.array(self.values[3:])
-            return matrix
-        return None
-
-
-def read_sensors(node: JsonNode) -> SensorsConfig:
-    """Return the block ``Sensors``."""
+def read_sensors(node: JsonNode) -> MountingParams:
+    """Return how the sensors sit on the board, by the block ``Sensors``."""
     values = read_keys(node, SENSORS)
-    x, y, z = (values[f'{axis}_AXIS'] for axis in _AXES)
-    if sorted((x, y, z)) != [0, 1, 2]:
-        raise node.error(f'expected each of 0, 1, 2 once as X_AXIS, Y_AXIS, Z_AXIS, got {x, y, z}')
-    flip_x, flip_y, flip_z = (values[f'{axis}_FLIP'] for axis in _AXES)
+    axes = tuple(values[f'{axis}_AXIS'] for axis in _AXES)
+    if sorted(axes) != [0, 1, 2]:
+        raise node.error(f'expected each of 0, 1, 2 once as X_AXIS, Y_AXIS, Z_AXIS, got {axes}')
     for rail in ('LOGIC', 'DEPLOYMENT'):
         limits = [values[f'{rail}_{level}_VOLTAGE'] for level in ('MIN', 'LOW', 'MAX')]
         if limits != sorted(limits):
             raise node.error(f'expected {rail}_MIN <= LOW <= MAX_VOLTAGE, got {limits} mV')
-    return SensorsConfig((x, y, z), (flip_x, flip_y, flip_z))
+    flips = [values[f'{axis}_FLIP'] for axis in _AXES]
+    return MountingParams(axes=np.array(axes), flips=np.array(flips, int))
 
 
-def read_estimator(node: JsonNode) -> OrientationConfig:
-    """Return the orientation in the block ``Estimator``."""
+def read_estimator(node: JsonNode) -> FloatArray | None:
+    """Return the rotation from the board to the rocket (3, 3), by the block ``Estimator``.
+
+    'euler' turns about the fixed x, y and z axes of the rocket, in this order. None where the
+    block has no orientation.
+    """
     inner = read_keys(node, ESTIMATOR)['Orientation']
     if inner is None:
-        return OrientationConfig()
+        return None
     kind = read_key(inner, _ORIENTATION_TYPE)
     keys = ORIENTATION[kind]
     values = read_keys(inner, (_ORIENTATION_TYPE,), keys)
     numbers = tuple(float(values[one.key]) for one in keys)
-    if kind == 'quaternion' and abs(math.hypot(*numbers) - 1.0) > 1e-2:
-        raise inner.error(f'expected a quaternion of length 1, got {math.hypot(*numbers):.6g}')
-    if kind == 'axisAlign' and sorted(numbers[:3]) != [0.0, 1.0, 2.0]:
-        given = tuple(int(number) for number in numbers[:3])
-        raise inner.error(f'expected each of 0, 1, 2 once as x_axis, y_axis, z_axis, got {given}')
-    return OrientationConfig(kind, numbers)
+    if kind == 'euler':
+        return matrix_of_rpy(numbers)
+    if kind == 'quaternion':
+        if abs(math.hypot(*numbers) - 1.0) > 1e-2:
+            raise inner.error(f'expected a quaternion of length 1, got {math.hypot(*numbers):.6g}')
+        w, x, y, z = numbers
+        return matrix_of((x, y, z, w))
+    axes = tuple(int(number) for number in numbers[:3])
+    if sorted(axes) != [0, 1, 2]:
+        raise inner.error(f'expected each of 0, 1, 2 once as x_axis, y_axis, z_axis, got {axes}')
+    matrix = np.zeros((3, 3))
+    matrix[range(3), axes] = 1.0 - 2.0 * np.array(numbers[3:])
+    return matrix

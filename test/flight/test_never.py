@@ -102,10 +102,12 @@ class Walk:
         self.log.append(f'restart in {snapshot.phase.value}')
         self.check()
 
-    def command(self, name: str, stamp_ns: int) -> str:
+    def command(self, name: str, stamp_ns: int, *, is_second: bool = False) -> str:
         """Give a command; a refusal must change nothing."""
         before, outputs = self._observed(), self._outputs()
-        reason = self.state.command(name, stamp_ns, steady_ns=self.steady_ns)
+        reason = self.state.command(
+            name, stamp_ns, steady_ns=self.steady_ns, is_second=is_second
+        )
         if reason:
             assert self._observed() == before, f'{name} refused, and yet something changed'
         else:
@@ -235,7 +237,10 @@ def random_walk(seed: int, steps: int = 300) -> Walk:
         if i == 2:
             walk.command('launch', round(stamp * S))
         while rng.random() < eagerness:
-            walk.command(str(rng.choice(ALL_COMMANDS)), max(round(stamp * S), 0))
+            walk.command(
+                str(rng.choice(ALL_COMMANDS)), max(round(stamp * S), 0),
+                is_second=bool(rng.integers(2)),
+            )
         if rng.random() < 0.01:
             walk.restart(rng.choice([0.5, 30.0, math.inf]))
             clock += rng.choice([0.0, 0.0, -100.0, -1e4])

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
 
+from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import Action
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec, IgniterSpec, ValveSpec
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.rml.config import load_flight_config, read_flight_config
-from propulsion_ros.rml.devices import OrientationConfig, SensorsConfig
 from propulsion_ros.settings.errors import SourceError
 
 # As the flown software's page has them; the braces and names of blocks are ours.
@@ -86,17 +87,16 @@ def test_fragments_of_the_flown_software_load_as_they_stand(semantics):
         f'"Events": [{json.dumps(EVENT)}]}}'
     )
     config = read_flight_config(text, semantics)
-    assert config.sensors == SensorsConfig((0, 1, 2), (0, 0, 0))
-    assert config.deployers == (DeployerSpec(0, 'deployer_0', 'net_actuator', 17, 10),)
+    assert Mounting(config.sensors).matrix.tolist() == np.eye(3).tolist()
+    assert config.deployers == (DeployerSpec(0, 'deployer_0', 'net_actuator'),)
     assert config.engines == (
         EngineSpec(
-            0, 'engine_0', 'Thanos', IgniterSpec('net_actuator', 1_000_000_000, 11, 11),
+            0, 'engine_0', IgniterSpec(1_000_000_000),
             (
-                ValveSpec('ox_vent_valve', 9, 10, 0.0, math.pi),
-                ValveSpec('fuel_vent_valve', 7, 10, 0.0, math.pi),
-                ValveSpec('fuel_press_valve', 7, 11, 0.0, math.pi),
+                ValveSpec('ox_vent_valve', 0.0, math.pi),
+                ValveSpec('fuel_vent_valve', 0.0, math.pi),
+                ValveSpec('fuel_press_valve', 0.0, math.pi),
             ),
-            12, 10,
         ),
     )
 
@@ -104,7 +104,10 @@ def test_fragments_of_the_flown_software_load_as_they_stand(semantics):
 def test_shipped_example_of_every_block():
     config = load_flight_config(share_directory() / 'config' / 'thanos_flight.jsonc')
     assert config.unread == ()
-    assert config.orientation == OrientationConfig('euler', (0.0, 1.5708, 0.0))
+    # A quarter turn about y.
+    np.testing.assert_allclose(
+        config.orientation, [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]], atol=1e-5
+    )
     assert config.controllers == (
         PidSpec(0, 'drift', 0.5, 0.01, 0.1, 0.0, 100_000_000, 0, 'Position', 1),
     )
@@ -158,5 +161,5 @@ def test_flips_and_inversions_are_0_and_1_or_false_and_true():
         Sensors={'X_FLIP': True, 'Y_FLIP': 0, 'Z_FLIP': 1},
         Estimator={'Orientation': {'type': 'axisAlign', 'x_inv': False, 'y_inv': True}},
     )
-    assert config.sensors.flips == (1, 0, 1)
-    assert config.orientation.values == (0.0, 1.0, 2.0, 0.0, 1.0, 0.0)
+    assert config.sensors.flips.tolist() == [1, 0, 1]
+    assert config.orientation.tolist() == np.diag([1.0, -1.0, 1.0]).tolist()

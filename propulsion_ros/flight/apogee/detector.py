@@ -479,8 +479,6 @@ class ApogeeDetector:
         if fit is None or self._age(stamp_ns) > self._params.window:
             return estimate
         now = self._tracker.seconds(stamp_ns)
-        altitude, velocity = fit.altitude(now), fit.velocity(now)
         return estimate._replace(
-            altitude=altitude, velocity=velocity, acceleration=fit.acceleration,
-            coefficients=(altitude, velocity, fit.curve),
+            altitude=fit.altitude(now), velocity=fit.velocity(now), acceleration=fit.acceleration,
         )

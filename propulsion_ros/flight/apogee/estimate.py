@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Protocol
 
-_NAN3 = (math.nan, math.nan, math.nan)
-
 
 class ApogeeEstimate(NamedTuple):
     """What is known after one sample; altitudes above the pad, up positive.
@@ -27,8 +25,6 @@ class ApogeeEstimate(NamedTuple):
         One sigma of the time of the vertex [s]; NaN where unknown.
     altitude, velocity, acceleration : float
         Fitted at the stamp [m], [m/s], [m/s^2]; NaN where there is no fit.
-    coefficients : tuple of float
-        h = c0 + c1 t + c2 t^2 with t in seconds since the stamp; NaN where there is no fit.
     reason : str
         Why apogee was decided: 'fit', 'descent', 'track', 'fall', 'velocity', 'foreseen',
         or 'reckoned' by the belief; '' before.
@@ -46,7 +42,6 @@ class ApogeeEstimate(NamedTuple):
     altitude: float = math.nan
     velocity: float = math.nan
     acceleration: float = math.nan
-    coefficients: tuple[float, float, float] = _NAN3
     reason: str = ''
     health: str = 'filling'
 

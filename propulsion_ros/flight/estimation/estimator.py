@@ -137,20 +137,12 @@ class Estimator:
     params : EstimatorParams
         Noise, gates and times.
     mounting : Mounting
-        Of the inertial sensor.
-    magnetometer_mounting : Mounting, optional
-        Of the magnetometer; the same where it is not given.
+        Of the inertial sensor and of the magnetometer.
     """
 
-    def __init__(
-        self,
-        params: EstimatorParams,
-        mounting: Mounting,
-        magnetometer_mounting: Mounting | None = None,
-    ) -> None:
+    def __init__(self, params: EstimatorParams, mounting: Mounting) -> None:
         self._params = params
         self._mounting = mounting
-        self._magnetic_mounting = magnetometer_mounting or mounting
         self._filter = ErrorStateFilter(params)
         self._clock = StampJudge(_STAMPS)
         self._imu = SensorMonitor(
@@ -327,7 +319,7 @@ class Estimator:
             return
         if self._reach(clock_ns, self._magnetic.monitor) is None:
             return
-        field = self._magnetic_mounting.to_body(values)
+        field = self._mounting.to_body(values)
         if self.stage is Stage.PAD:
             if self._pad.is_at_rest or not self._pad.is_aligned:
                 self._magnetic.learn(clock_ns, field, is_aligned=self._pad.is_aligned)

@@ -35,17 +35,15 @@ class MountingParams:
 class Mounting:
     """Turns vectors in a sensor's axes into vectors in the body's.
 
-    Component i of the body is component ``axes[i]`` of the sensor, times -1 where ``flips[i]``.
+    Component i of the board is component ``axes[i]`` of the sensor, times -1 where ``flips[i]``.
 
     Parameters
     ----------
-    params : MountingParams
+    params : MountingParams, optional
         Axes and flips. Together they must be a rotation: a mirror image turns the sense of
         angular rates, and no sensor that is right-handed can be mounted so.
     rotation : FloatArray, optional
         From the axes of the board, which the above lead to, to the body's, (3, 3).
-    may_mirror : bool
-        Whether the sensor may be left-handed, as some magnetometers are.
 
     Attributes
     ----------
@@ -55,40 +53,23 @@ class Mounting:
     Raises
     ------
     ConfigError
-        Where they mirror and must not.
+        Where they mirror.
     """
 
     def __init__(
-        self,
-        params: MountingParams | None = None,
-        *,
-        rotation: FloatArray | None = None,
-        may_mirror: bool = False,
+        self, params: MountingParams | None = None, *, rotation: FloatArray | None = None
     ) -> None:
         params = MountingParams() if params is None else params
-        self._axes: list[int] = params.axes.tolist()
-        self._signs: list[float] = (1.0 - 2.0 * np.asarray(params.flips)).tolist()
-        turned = self._on_board() if rotation is None else rotation @ self._on_board()
-        self._rows = None if rotation is None else [tuple(row) for row in turned.tolist()]
-        self.matrix: FloatArray = turned
-        if not may_mirror and np.linalg.det(turned) < 0.0:
-            flips = np.asarray(params.flips).tolist()
-            raise ConfigError(
-                'flips', f'axes {self._axes} with flips {flips} mirror: turn one flip over'
-            )
-
-    def _on_board(self) -> FloatArray:
-        """Return what leads from the sensor's axes to the board's, shape (3, 3)."""
-        matrix = np.zeros((3, 3))
-        matrix[range(3), self._axes] = self._signs
-        return matrix
+        board = np.zeros((3, 3))
+        board[range(3), params.axes] = 1.0 - 2.0 * params.flips
+        self.matrix: FloatArray = board if rotation is None else rotation @ board
+        self._rows = self.matrix.tolist()
+        if np.linalg.det(self.matrix) < 0.0:
+            axes, flips = params.axes.tolist(), params.flips.tolist()
+            raise ConfigError('flips', f'axes {axes} with flips {flips} mirror: turn one flip over')
 
     def to_body(self, vector: Sequence[float]) -> Vector:
         """Return a vector of the sensor in the axes of the body."""
-        if self._rows is not None:
-            a, b, c = vector
-            first, second, third = (p * a + q * b + r * c for p, q, r in self._rows)
-            return first, second, third
-        x, y, z = self._axes
-        sx, sy, sz = self._signs
-        return sx * vector[x], sy * vector[y], sz * vector[z]
+        a, b, c = vector
+        x, y, z = (p * a + q * b + r * c for p, q, r in self._rows)
+        return x, y, z

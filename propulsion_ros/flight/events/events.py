@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
 from propulsion_ros.flight.events.conditions import All, Any, Condition, leaves
 from propulsion_ros.flight.events.permits import Permits
@@ -184,36 +183,6 @@ class EventRecord:
     id: int
     since_ns: int
     count: int
-
-
-class Engine(Protocol):
-    """What the flight state requires of an event engine."""
-
-    def reset(self) -> None:
-        """Arm every event again and forget what fired."""
-
-    def time_since(self, event_id: int) -> int | None:
-        """Return how long ago an event's condition last held [ns], None where unknown."""
-        ...
-
-    def update(
-        self,
-        variables: Variables,
-        stamp_ns: int,
-        aged: Callable[[int], Variables] | None = None,
-    ) -> list[EventFired]:
-        """Evaluate every event and return what fired, in the order of the list."""
-        ...
-
-    def records(self) -> tuple[EventRecord, ...]:
-        """Return the single events that are spent."""
-        ...
-
-    def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
-        """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
-
-    def spend_ignitions(self) -> None:
-        """Spend each event that lights an engine by the time since ignition."""
 
 
 @dataclass

@@ -123,11 +123,10 @@ class LegacyApogeeDetector:
             self._apogee_altitude = top if is_near else math.nan
             if health == 'ok' and _has_passed(vertex, time) and altitude < top:
                 self._detected_ns = stamp_ns
-        here = (c0 + c1 * time + c2 * time * time, c1 + 2.0 * c2 * time, c2)
         return ApogeeEstimate(
             stamp_ns, self._detected_ns is not None, self._detected_ns,
             self._apogee_ns, self._apogee_altitude, math.nan,
-            here[0], here[1], 2.0 * c2, here,
+            c0 + c1 * time + c2 * time * time, c1 + 2.0 * c2 * time, 2.0 * c2,
             '' if self._detected_ns is None else 'fit', health,
         )
 

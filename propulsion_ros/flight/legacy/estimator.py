@@ -43,20 +43,12 @@ class LegacyFeed:
     params : EstimatorParams
         Only the two betas are used.
     mounting : Mounting
-        Of the inertial sensor.
-    magnetometer_mounting : Mounting, optional
-        Of the magnetometer; the same where it is not given.
+        Of the inertial sensor and of the magnetometer.
     """
 
-    def __init__(
-        self,
-        params: EstimatorParams,
-        mounting: Mounting,
-        magnetometer_mounting: Mounting | None = None,
-    ) -> None:
+    def __init__(self, params: EstimatorParams, mounting: Mounting) -> None:
         self._params = params
         self._mounting = mounting
-        self._magnetic_mounting = magnetometer_mounting or mounting
         self.reset()
 
     def reset(self) -> None:
@@ -123,7 +115,7 @@ class LegacyFeed:
     def magnetic_field(self, stamp_ns: int, tesla: Sequence[float]) -> None:
         """Take a magnetic field [T]."""
         if all(abs(value) < 1.0 for value in tesla):
-            self._field = self._magnetic_mounting.to_body(tesla)
+            self._field = self._mounting.to_body(tesla)
             self._estimator.failed.discard('MAG')
 
     def fix(

@@ -2,12 +2,13 @@
 """Everything that events may move, armed and disarmed by the phase, and its circuits."""
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from propulsion_ros.flight.events.controllers import ControlOutput
 from propulsion_ros.flight.events.events import Action
 from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase
-from propulsion_ros.flight.pyros.deployers import DeployerBank, DeployerSpec, deployer_command
+from propulsion_ros.flight.pyros.deployers import DeployerBank, DeployerSpec, on_time_of
 from propulsion_ros.flight.pyros.engines import EngineBank, EngineSpec
 from propulsion_ros.settings.errors import CommandError
 
@@ -79,11 +80,10 @@ class Actuators:
             if not 0 <= action.target < len(self._specs):
                 raise CommandError(f'deployer {action.target} is unknown')
             spec = self._specs[action.target]
-            command = deployer_command(spec, now_ns, action.param)
             if spec.actuator == 'servo':
-                self.deployers.turn(spec.id, command.angle)
+                self.deployers.turn(spec.id, math.radians(action.param))
             else:
-                self.deployers.fire(spec.id, now_ns, command.on_time_ns)
+                self.deployers.fire(spec.id, now_ns, on_time_of(action.param))
 
     def control(self, outputs: Iterable[ControlOutput]) -> None:
         """Hand the outputs of controllers to their engines."""

@@ -29,8 +29,8 @@ class DeployerSpec:
     type : str
         'net_actuator', 'local_pyro' or 'local_servo'; '' where events name it but nothing
         describes it.
-    address, destination_service, channel : int or None
-        Where the flown hardware has it.
+    channel : int or None
+        Where the flown hardware has it, if it is local.
     actuator : str
         'pyro', on for a while, or 'servo', at an angle.
     max_climb : float
@@ -40,35 +40,15 @@ class DeployerSpec:
     id: int
     name: str
     type: str = ''
-    address: int | None = None
-    destination_service: int | None = None
     channel: int | None = None
     actuator: str = 'pyro'
     max_climb: float = math.inf
 
 
-@dataclass(frozen=True)
-class DeployerCommand:
-    """A pyro is to be on from a stamp for a while [ns], or a servo to turn to an angle [rad]."""
-
-    id: int
-    name: str
-    stamp_ns: int
-    on_time_ns: int = 0
-    angle: float = math.nan
-
-    @property
-    def until_ns(self) -> int:
-        """Stamp at which it goes off."""
-        return self.stamp_ns + self.on_time_ns
-
-
-def deployer_command(spec: DeployerSpec, stamp_ns: int, param: float) -> DeployerCommand:
-    """Return what an action's parameter means to a deployer: on-time [ms] or angle [deg]."""
-    if spec.actuator == 'servo':
-        return DeployerCommand(spec.id, spec.name, stamp_ns, angle=math.radians(param))
+def on_time_of(param: float) -> int:
+    """Return the on-time [ns] of a pyro by the parameter of an action [ms]."""
     # As flown, an on-time of 0 is one short pulse and not none.
-    return DeployerCommand(spec.id, spec.name, stamp_ns, max(round(param * 1e6), 1))
+    return max(round(param * 1e6), 1)
 
 
 class DeployerBank:

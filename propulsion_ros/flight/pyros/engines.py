@@ -17,25 +17,20 @@ VENT_DELAY_NS = 1_000_000_000
 
 @dataclass(frozen=True)
 class IgniterSpec:
-    """What lights an engine: 'net_actuator' or 'local_pyro', where it is, and its on-time [ns]."""
+    """What lights an engine: its on-time [ns], and the channel of a local pyro."""
 
-    type: str
     on_time_ns: int
-    address: int | None = None
-    destination_service: int | None = None
     channel: int | None = None
 
 
 @dataclass(frozen=True)
 class ValveSpec:
-    """One servo valve: its name, where it is, and its two positions [rad].
+    """One servo valve: its name, and its two positions [rad].
 
     ``is_safe_open`` is how it is left where nothing watches over it any more.
     """
 
     name: str
-    address: int
-    destination_service: int
     closed: float
     open: float
     is_safe_open: bool = True
@@ -51,14 +46,10 @@ class EngineSpec:
         Its place in the list.
     name : str
         Its name in the JointState; the igniter is ``<name>/igniter``, a valve ``<name>/<valve>``.
-    type : str
-        'SimpleEngine' or 'Thanos'.
     igniter : IgniterSpec
         Fired at ignition.
     valves : tuple of ValveSpec
         Closed from arming to one second after shutdown, then open.
-    address, destination_service : int or None
-        Of a Thanos: where the flown hardware has the engine controller itself.
     booster : str
         Name of the booster that it is in a simulation, '' for none.
     thrust : float
@@ -71,11 +62,8 @@ class EngineSpec:
 
     id: int
     name: str
-    type: str
     igniter: IgniterSpec
     valves: tuple[ValveSpec, ...] = ()
-    address: int | None = None
-    destination_service: int | None = None
     booster: str = ''
     thrust: float = 0.0
     landing: bool = False

@@ -10,7 +10,7 @@ from propulsion_ros.flight.events.events import Action, EventFired, EventRecord
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.actuators import Actuators
-from propulsion_ros.flight.pyros.deployers import PERIOD_NS, deployer_command
+from propulsion_ros.flight.pyros.deployers import PERIOD_NS, on_time_of
 from propulsion_ros.flight.pyros.engines import EngineRow
 from propulsion_ros.loops.flight.outputs import is_due
 from propulsion_ros.loops.flight.record_file import OwedPulse
@@ -234,9 +234,8 @@ class FlightActuation:
         return resumed
 
     def _plan_pulse(self, event: int, target: int, param: float) -> None:
-        command = deployer_command(self._config.deployers[target], 0, param)
-        if command.on_time_ns > 0:
-            self._owed.plan(OwedPulse(event, target, command.on_time_ns))
+        if self._config.deployers[target].actuator != 'servo':
+            self._owed.plan(OwedPulse(event, target, on_time_of(param)))
 
     def _plan_resumed(self, now_ns: int, phase: Phase, subphase: Subphase) -> list[OwedPulse]:
         if not self._owed.is_waiting:

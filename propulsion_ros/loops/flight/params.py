@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.estimation.estimator import Estimator
-from propulsion_ros.flight.estimation.mounting import Mounting, MountingParams
+from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.events.events import SEMANTICS
 from propulsion_ros.flight.flight_state import FlightState
@@ -84,25 +82,9 @@ def make_flight_estimator(
     """
     if params.altitude_source != 'sensors':
         return None
-    sensors = config.sensors
-    board = MountingParams(axes=np.array(sensors.axes), flips=np.array(sensors.flips))
-    mounting = Mounting(board, rotation=config.orientation.rotation)
-    estimator = make_estimator(params.estimator, mounting)
-    if estimator is None:
-        raise ConfigError('estimator.method', 'expected one that makes an estimate')
-    return estimator
-
-
-def make_estimator(
-    params: EstimatorParams,
-    mounting: Mounting,
-    magnetometer_mounting: Mounting | None = None,
-) -> Estimator | LegacyFeed | None:
-    """Return the estimator that ``params.method`` names, None where it comes from outside."""
-    if params.method == 'external':
-        return None
-    kind = LegacyFeed if params.method == 'legacy' else Estimator
-    return kind(params, mounting, magnetometer_mounting)
+    mounting = Mounting(config.sensors, rotation=config.orientation)
+    kind = LegacyFeed if params.estimator.method == 'legacy' else Estimator
+    return kind(params.estimator, mounting)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -140,7 +140,6 @@ class Repetitions:
 
 AT_ONCE = ('abort',)
 """Requests that are followed as they come, whatever their stamp."""
-_LAP_NS = 1_000_000_000  # a recorded request that is so late is one of the next lap [ns]
 _REMEMBERED = 100
 _LONGEST_NAME = 64
 """Characters of a name that are kept of one that comes in a message."""
@@ -218,7 +217,6 @@ class FlightRequests:
         self._changed, self._followed = changed, followed
         self._within, self._repetitions = within, Repetitions(within)
         self._recorded: list[tuple[Any, _Message]] = []
-        self._is_again = False
         self.reset()
         self.port = Port(
             '~/request', 'diagnostic_msgs/msg/DiagnosticArray', self._take, 'command',
@@ -252,7 +250,7 @@ class FlightRequests:
         request = _Message(name, sender)
         is_live = self._now is not None
         if not is_live and stamp_ns:
-            if self._is_of_a_lap(request, stamp_ns):
+            if self._is_recorded(request, stamp_ns):
                 return
             self._recorded.append((message, request))
         if is_live and name in (*AT_ONCE, *TWICE) and self._is_known(request, stamp_ns):
@@ -268,14 +266,12 @@ class FlightRequests:
 
     def again(self) -> None:
         """Wait for all requests of a recording again, which is played from its begin on."""
-        self._is_again = True
         for message, request in self._recorded:
             self._side_inputs.push(REQUEST, message, request)
 
-    def _is_of_a_lap(self, request: _Message, stamp_ns: int) -> bool:
-        """Return whether a recorded request came in an earlier lap; one may be there twice."""
-        is_past = self._is_again or stamp_ns < self._time.stamp_ns - _LAP_NS
-        return is_past and any(
+    def _is_recorded(self, request: _Message, stamp_ns: int) -> bool:
+        """Return whether a recorded request came before, as in an earlier lap of the recording."""
+        return any(
             each == request and stamp_to_ns(message.header.stamp) == stamp_ns
             for message, each in self._recorded
         )
@@ -387,18 +383,15 @@ class FlightRequests:
         source : str or None
             Sender of a message; None for a service.
         """
-        if name not in TWICE:
-            return self._follow(name)
+        if self._now is None:
+            # It was followed when it was recorded.
+            return self._follow(name, is_second=True)
         try:
-            return self._follow(name, is_second=None if self._now is None else False)
+            return self._follow(name)
         except CommandError:
             # Refused as the first of two; as the second it may be accepted.
             stamp_ns = self._time.stamp_ns
-            if self._state.refusal(name, stamp_ns, is_second=True):
-                raise
-            if self._now is None:
-                # Recorded as it came: a replay needs both.
-                self._followed(name, stamp_ns)
+            if name not in TWICE or self._state.refusal(name, stamp_ns, is_second=True):
                 raise
             now_ns = self._host.steady_ns()
             # Where no charge may act none is lost by it: people in a hurry may press it often. A
@@ -422,7 +415,7 @@ class FlightRequests:
             's without one'
         )
 
-    def _follow(self, name: str, *, is_second: bool | None = None) -> str:
+    def _follow(self, name: str, *, is_second: bool = False) -> str:
         """Follow a request and return how, or raise `CommandError` with the reason why not."""
         self._prepare(name)
         objections = self._state.objections
@@ -441,7 +434,5 @@ class FlightRequests:
         if objections and self._state.phase.is_armed:
             text = f"{text}, but {'; '.join(objections.values())}"
             self._host.log('warn', text)
-        for _ in range(2 if is_second else 1):
-            # Replayed, both are needed.
-            self._followed(name, self._time.stamp_ns)
+        self._followed(name, self._time.stamp_ns)
         return text

@@ -99,14 +99,11 @@ def test_estimate_holds_the_motion_at_the_stamp():
             assert estimate.altitude == pytest.approx(h, abs=1e-6)
             assert estimate.velocity == pytest.approx(v, abs=1e-6)
             assert estimate.acceleration == pytest.approx(-STANDARD_GRAVITY, abs=1e-6)
-            assert estimate.coefficients == pytest.approx(
-                (h, v, -0.5 * STANDARD_GRAVITY), abs=1e-6
-            )
 
 
 def test_before_any_fit_nothing_is_known():
     estimate = ApogeeDetector(ApogeeParams()).update(5, 10.0)
-    for value in (estimate.altitude, estimate.velocity, estimate.sigma, *estimate.coefficients):
+    for value in (estimate.altitude, estimate.velocity, estimate.sigma):
         assert math.isnan(value)
     assert (estimate.apogee_ns, estimate.detected_ns, estimate.reason) == (None, None, '')
     assert estimate.health == 'filling'

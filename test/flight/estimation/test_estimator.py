@@ -23,7 +23,6 @@ from propulsion_ros.flight.estimation.state import (
 )
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
 from propulsion_ros.flight.phases.phases import Phase, Subphase
-from propulsion_ros.loops.flight.params import make_estimator
 from propulsion_ros.settings.errors import ConfigError
 
 MS = 1_000_000
@@ -274,13 +273,6 @@ def test_stage_of_a_phase(phase, subphase, stage):
     assert stage_of(phase, subphase) is stage
 
 
-@pytest.mark.parametrize(('method', 'kind'), [
-    ('default', Estimator), ('legacy', LegacyFeed), ('external', type(None)),
-])
-def test_method(method, kind):
-    assert type(make_estimator(EstimatorParams(method=method), Mounting())) is kind
-
-
 @pytest.mark.parametrize(('settings_', 'message'), [
     ({'gate': 0.0}, "'gate': 0 must be above 0"),
     ({'gnss_noise': (1.0, 2.0)}, "'gnss_noise': expected 3 values, got 2"),
@@ -306,9 +298,9 @@ MESSAGE = st.one_of(
 )
 
 
-@given(st.sampled_from(['default', 'legacy']), st.lists(MESSAGE, max_size=40))
-def test_no_data_raises_and_the_estimate_stays_finite(method, messages):
-    estimator = make_estimator(EstimatorParams(method=method), Mounting())
+@given(st.sampled_from([Estimator, LegacyFeed]), st.lists(MESSAGE, max_size=40))
+def test_no_data_raises_and_the_estimate_stays_finite(kind_of, messages):
+    estimator = kind_of(EstimatorParams(), Mounting())
     last = _stand(estimator, 0.6)
     for kind, stamp, values in messages:
         if kind == 'imu':
@@ -323,7 +315,7 @@ def test_no_data_raises_and_the_estimate_stays_finite(method, messages):
             estimator.set_stage(values)
         state = estimator.state(stamp)
         assert isinstance(state, EstimatorState)
-        if method == 'default' and state.mode is not Mode.NO_SENSOR:
+        if kind_of is Estimator and state.mode is not Mode.NO_SENSOR:
             assert np.all(np.isfinite(state.position))
             assert np.all(np.isfinite(state.pose_covariance))
     estimator.reset()

@@ -11,10 +11,10 @@ import pytest
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.estimation.error_state import _turned
+from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.mounting import Mounting, MountingParams
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import Mode, Stage, sample_of, tilt
-from propulsion_ros.loops.flight.params import make_estimator
 from propulsion_ros.models.common.rotation import rotate
 
 # The sensor's y axis points down the rocket: body z, the nose, is -y.
@@ -69,7 +69,7 @@ def _run(log, end=36.0, **settings):
     """Return rows of time, height, climb, tilt; the detection; the states."""
     inertial, pressure, _ = log
     params = EstimatorParams(**settings)
-    estimator = make_estimator(params, Mounting(MOUNTING))
+    estimator = Estimator(params, Mounting(MOUNTING))
     stages, rows, states = _Stages(), [], []
     for row, pascal in zip(inertial, pressure[:, 2], strict=True):
         if row[0] > end:

@@ -44,13 +44,13 @@ class Fed:
         self.report = reports[-1]
         return reports
 
-    def command(self, name):
-        return self.state.command(name, self.k * 20 * MS)
+    def command(self, name, **options):
+        return self.state.command(name, self.k * 20 * MS, **options)
 
     def override_liftoff(self):
         """Request it twice, as it must be."""
         assert 'request it again' in self.command('liftoff_override')
-        assert self.command('liftoff_override') == ''
+        assert self.command('liftoff_override', is_second=True) == ''
 
 
 def test_debug_says_so_until_the_vehicle_is_back_on_the_pad():

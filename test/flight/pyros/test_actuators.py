@@ -16,7 +16,7 @@ from propulsion_ros.settings.errors import CommandError
 MS = 1_000_000
 DEPLOYERS = (DeployerSpec(0, 'drogue'), DeployerSpec(1, 'door', 'local_servo', actuator='servo'))
 ENGINE = EngineSpec(
-    0, 'engine', 'SimpleEngine', IgniterSpec('local_pyro', 500 * MS, channel=0), booster='b',
+    0, 'engine', IgniterSpec(500 * MS, channel=0), booster='b',
     thrust=100.0,
 )
 FIRE, OPEN = Action('deployment', 0, 1000.0), Action('deployment', 1, 90.0)
@@ -109,8 +109,8 @@ def test_engines_are_not_lit_in_recovery(actuators):
 
 
 def test_setup_is_a_stop():
-    valve = ValveSpec('vent', 9, 10, 0.0, math.pi)
-    engine = EngineSpec(0, 'engine', 'Thanos', ENGINE.igniter, (valve,))
+    valve = ValveSpec('vent', 0.0, math.pi)
+    engine = EngineSpec(0, 'engine', ENGINE.igniter, (valve,))
     actuators = Actuators(DEPLOYERS, [engine])
     actuators.enter(Phase.LAUNCH, 0, may_deploy=False)
     assert actuators.engines.rows(0)[-1].position == 0.0

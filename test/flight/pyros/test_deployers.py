@@ -1,16 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import math
-
 import pytest
 
-from propulsion_ros.flight.pyros.deployers import (
-    DeployerBank,
-    DeployerCommand,
-    DeployerSpec,
-    deployer_command,
-)
+from propulsion_ros.flight.pyros.deployers import DeployerBank, on_time_of
 from propulsion_ros.settings.errors import CommandError
 
 MS = 1_000_000
@@ -74,10 +67,6 @@ def test_a_bank_begins_disarmed():
         DeployerBank(['drogue']).fire(0, 0, MS)
 
 
-def test_command_knows_its_end():
-    assert DeployerCommand(0, 'drogue', 5, 7).until_ns == 12
-
-
 def test_servo_stands_where_it_was_turned_whatever_the_phase():
     bank = DeployerBank(['drogue', 'door'], ['door'])
     assert repr(bank.positions().tolist()) == '[nan, nan]'
@@ -104,13 +93,6 @@ def test_what_is_on_can_be_told_for_a_restart(bank):
     assert bank.pending(1000 * MS) == ()
 
 
-@pytest.mark.parametrize(('actuator', 'param', 'on_time_ns', 'angle'), [
-    pytest.param('pyro', 90.0, 90 * MS, math.nan, id='on-time'),
-    pytest.param('pyro', 0.0, 1, math.nan, id='one short pulse'),
-    pytest.param('pyro', 1e-9, 1, math.nan, id='less than a nanosecond'),
-    pytest.param('servo', 90.0, 0, math.pi / 2, id='angle'),
-])
-def test_parameter_means_what_the_deployer_is(actuator, param, on_time_ns, angle):
-    command = deployer_command(DeployerSpec(3, 'x', actuator=actuator), 5, param)
-    assert (command.id, command.stamp_ns, command.on_time_ns) == (3, 5, on_time_ns)
-    assert command.angle == pytest.approx(angle, nan_ok=True)
+@pytest.mark.parametrize(('param', 'on_time_ns'), [(90.0, 90 * MS), (0.0, 1), (1e-9, 1)])
+def test_on_time_is_in_ms_and_never_none(param, on_time_ns):
+    assert on_time_of(param) == on_time_ns

@@ -9,14 +9,14 @@ from propulsion_ros.flight.pyros.engines import EngineBank, EngineSpec, IgniterS
 from propulsion_ros.settings.errors import CommandError
 
 MS = 1_000_000
-IGNITER = IgniterSpec('local_pyro', 500 * MS, channel=2)
+IGNITER = IgniterSpec(500 * MS, channel=2)
 VALVES = (
-    ValveSpec('ox_vent_valve', 9, 10, 0.0, math.pi),
-    ValveSpec('fuel_vent_valve', 7, 10, 0.1, 3.0),
-    ValveSpec('fuel_press_valve', 7, 11, 0.2, 2.0),
+    ValveSpec('ox_vent_valve', 0.0, math.pi),
+    ValveSpec('fuel_vent_valve', 0.1, 3.0),
+    ValveSpec('fuel_press_valve', 0.2, 2.0),
 )
-THANOS = EngineSpec(0, 'thanos', 'Thanos', IGNITER, VALVES, 12, 10, 'booster', 2600.0)
-SIMPLE = EngineSpec(1, 'simple', 'SimpleEngine', IGNITER)
+THANOS = EngineSpec(0, 'thanos', IGNITER, VALVES, 'booster', 2600.0)
+SIMPLE = EngineSpec(1, 'simple', IGNITER)
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_resumed_engines_are_left_alone_until_they_are_commanded_or_shut_down():
 # What keeps an engine dark, in the bank itself.
 
 
-LANDER = EngineSpec(0, 'lander', 'SimpleEngine', IGNITER, landing=True)
+LANDER = EngineSpec(0, 'lander', IGNITER, landing=True)
 
 
 def test_ignition_is_refused_once_the_ascent_is_over(bank):
@@ -196,8 +196,8 @@ def test_resumed_engine_whose_state_is_unknown_is_not_lit_on_the_way_down(bank):
 
 
 MIXED = (
-    ValveSpec('vent', 9, 10, 0.0, math.pi, is_safe_open=True),
-    ValveSpec('feed', 7, 10, 0.0, math.pi, is_safe_open=False),
+    ValveSpec('vent', 0.0, math.pi, is_safe_open=True),
+    ValveSpec('feed', 0.0, math.pi, is_safe_open=False),
 )
 
 
@@ -207,7 +207,7 @@ MIXED = (
     pytest.param(('arm', 'run', 'disarm'), id='disarmed a moment ago'),
 ])
 def test_stop_leaves_valves_where_the_configuration_calls_it_safe_at_once(before):
-    bank = EngineBank([EngineSpec(0, 'e', 'Thanos', IGNITER, MIXED, booster='b', thrust=9.0)])
+    bank = EngineBank([EngineSpec(0, 'e', IGNITER, MIXED, booster='b', thrust=9.0)])
     for step in before:
         if step in ('arm', 'disarm'):
             bank.arm(step == 'arm', 0)

@@ -35,7 +35,8 @@ def feed(computer, begin, end, motion=altitude, push=force, stuck=None, noise=(3
             stamps[stuck[0]] = round(stuck[1] * 1e9)
         _, pressure = temperature_and_pressure(SITE + motion(t))
         computer.host.deliver('~/pressure', message(
-            stamps['pressure'], fluid_pressure=float(pressure) + rng.gauss(0.0, noise[0]), variance=9.0
+            stamps['pressure'], variance=9.0,
+            fluid_pressure=float(pressure) + rng.gauss(0.0, noise[0]),
         ))
         vector = {axis: rng.gauss(0.0, 0.003) for axis in 'xyz'}
         pushed = {axis: rng.gauss(0.0, noise[1]) for axis in 'xyz'}
