@@ -220,7 +220,7 @@ def test_circuits_commands_and_dwell(graph, write):
     message = JointState(name=['main'], position=[1.0])
     message.header.stamp = ns_to_stamp(800 * MS)
     continuity.publish(message)
-    graph.until(lambda: flight.node.loop._side_inputs.newest_ns == 900 * MS, 'the circuit')
+    graph.until(lambda: flight.node.loop._side_inputs._inputs.newest_ns == 900 * MS, 'the circuit')
     flight.feed(1100)
     graph.until(lambda: commands, 'the command')
     assert list(commands[-1].data) == [17, 2, 69, -3]

@@ -14,6 +14,7 @@ from propulsion_ros.flight.apogee.parabola import (
     noise_of,
     reweight,
 )
+from propulsion_ros.flight.events.signs import INTERVALS
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.dwell import Held
 
@@ -135,7 +136,6 @@ _PRIOR_COUNT = 4.0
 _REPEATS = 3  # of a value, before a leap, that show a sensor which is published faster than it is
 _LEAP = 5.0  # [m]
 _MOVED, _STEPS = 3.0, 1.5  # way [m], and in its last steps, of a vehicle whose sensor stands still
-_INTERVALS = 2.5  # of a slow sensor, for which it may hold a value
 _FLOOR_RATIO = 0.2  # smallest outlier scale over the prior noise
 
 
@@ -257,7 +257,7 @@ class AltitudeTracker:
             self._repeats += 1
             self._changes = 0
             if self.interval_ns:
-                self.is_held = stamp_ns - (since_ns or 0) > _INTERVALS * self.interval_ns
+                self.is_held = stamp_ns - (since_ns or 0) > INTERVALS * self.interval_ns
                 return False
             moved = abs(speed) * (stamp_ns - (since_ns or 0)) * 1e-9
             if not self.is_held and (

@@ -11,11 +11,12 @@ from propulsion_ros.flight.apogee.altitude_tracker import AltitudeTracker
 from propulsion_ros.flight.apogee.coast import CoastFilter
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.inputs import SpeedInput
-from propulsion_ros.flight.apogee.parabola import Parabola, fit_parabola
+from propulsion_ros.flight.apogee.parabola import CLEAR, Parabola, fit_parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.apogee.peak import Peak
-from propulsion_ros.flight.apogee.vetoes import LastingFall, Lockout, Standstill
+from propulsion_ros.flight.apogee.vetoes import LONGEST_DIP, SURE, LastingFall, Lockout, Standstill
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
+from propulsion_ros.flight.events.signs import INTERVALS
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
@@ -24,7 +25,6 @@ __all__ = ['ApogeeDetector', 'ApogeeEstimate', 'ApogeeParams']
 _ALTITUDE_RANGE = (-5e3, 1e6)  # what no pressure sensor reads is no altitude [m]
 _MINIMUM_LENGTH = 0.25  # [s]
 _SHORT = 1.0  # a window shorter than this is helped by the acceleration input [s]
-_CLEAR = 3.0  # sigma that count as clear
 _CERTAIN = 5.0  # sigma that need no curvature
 _OLDER_BEFORE_JUMP = 3  # samples in a row that are older than the newest: the clock was set back
 _FOLLOW_NS = 95_000_000  # between two altitudes that the coast is followed by
@@ -33,15 +33,11 @@ _FEWEST_MEDIANS = 4  # that show a coast
 _MEDIAN_NOISE = 1.0  # one sigma [m]
 _BRIEF = 0.8  # end of the window that shows a coast first [s]
 _COASTING = -0.5 * STANDARD_GRAVITY  # acceleration, at most, of a coast
-_OTHER_MOTION_NS = 3_000_000_000  # what disagrees for longer than any dip is another motion
 _NEAR_APOGEE = 0.7  # time to go below which the fit knows the vertex better [s]
 _EARLY = 0.2  # beyond 3 sigma, by which an apogee must lie ahead to keep a vote back [s]
 _KEPT_SPANS = 2.0  # windows that a gap may be long and still be fitted over
 _LEAPING = 60.0  # climb of a fit that is slow, but for errors of static ports [m/s]
 _LEAST_WAIT = 1.0  # after a foreseen apogee [s]
-_INTERVALS = 2.5  # a slow sensor is lost after so many of its intervals
-_SURE = 5.0  # largest sigma of the altitude's speed that judges the velocity input [m/s]
-_LASTING_FALL = 3.0  # that overrules every veto [s]
 _NOWHERE = None, math.nan, math.nan
 _DEEP = 150.0  # least fall below the peak that shows a height, wherever the pad is [m]
 
@@ -74,7 +70,7 @@ class ApogeeDetector:
         self._lockout = Lockout(params)
         self._peak = Peak()
         self._coast = CoastFilter()
-        self._fall = LastingFall(_LASTING_FALL)
+        self._fall = LastingFall()
         self._standstill = Standstill()
         self._ballot = Ballot(votes)
         self._velocity = SpeedInput()
@@ -212,7 +208,7 @@ class ApogeeDetector:
     def _disagrees(self, stamp_ns: int) -> bool:
         """Return whether the altitude has contradicted the coast for longer than any dip."""
         since_ns = self._coast.disagreed_ns
-        return since_ns is not None and stamp_ns - since_ns > _OTHER_MOTION_NS
+        return since_ns is not None and stamp_ns - since_ns > LONGEST_DIP * 1e9
 
     def _is_without(self, is_altitude: bool) -> bool:
         return self._tracker.is_held or not is_altitude
@@ -225,7 +221,7 @@ class ApogeeDetector:
     def _patience(self) -> float:
         """Time without an altitude after which a sensor is lost [s]."""
         interval_ns = max(self._stamps.interval_ns, self._tracker.interval_ns)
-        slow = min(_INTERVALS * interval_ns * 1e-9, 2.0 * _INTERVALS)
+        slow = min(INTERVALS * interval_ns * 1e-9, 2.0 * INTERVALS)
         return max(self._params.frozen_after, slow if interval_ns > 2e8 else 0.0)
 
     def _judge(self, stamp_ns: int, fit: Parabola, altitude: float) -> None:
@@ -260,7 +256,7 @@ class ApogeeDetector:
         """Add what a full window shows to the evidence."""
         peak, tracker = self._peak, self._tracker
         coast, limit = self._coast, self._params.lockout_speed
-        if not (coast.agrees and coast.velocity + _CLEAR * coast.velocity_sigma < limit):
+        if not (coast.agrees and coast.velocity + CLEAR * coast.velocity_sigma < limit):
             self._lockout.take_fit(stamp_ns, velocity, sigma)
         if tracker.agrees and tracker.length >= _SHORT:
             self._compare_input(stamp_ns, velocity, sigma)
@@ -311,7 +307,7 @@ class ApogeeDetector:
             return
         fastest = math.inf
         if coast.is_trusted:
-            fastest = coast.velocity + _CLEAR * coast.velocity_sigma
+            fastest = coast.velocity + CLEAR * coast.velocity_sigma
         standstill.follow(stamp_ns, velocity, sigma, fastest)
 
     def _distrust_altitude(self) -> None:
@@ -327,7 +323,7 @@ class ApogeeDetector:
         coast = self._coast
         if coast.agrees:
             velocity, sigma = coast.velocity_at(stamp_ns), coast.velocity_sigma
-        if sigma < _SURE:
+        if sigma < SURE:
             self._velocity.compare(stamp_ns, velocity, sigma, learns=coast.agrees)
 
     def _known(self, stamp_ns: int) -> Evidence:
@@ -387,7 +383,7 @@ class ApogeeDetector:
         noise = max(_MEDIAN_NOISE, math.sqrt(float(fitted[1].dot(fitted[1]))))
         seen = fitted[0].with_noise(noise)
         velocity, sigma = seen.velocity(0.0), seen.velocity_sigma(0.0)
-        if seen.acceleration + _CLEAR * seen.acceleration_sigma < _COASTING:
+        if seen.acceleration + CLEAR * seen.acceleration_sigma < _COASTING:
             self._peak.has_moved = True
             self._coast.begin(last_ns, seen.altitude(0.0), velocity, max(3.0 * sigma, 8.0))
 
@@ -401,7 +397,7 @@ class ApogeeDetector:
             # What pulls now may not pull on the way: nothing is foreseen of a burn.
             self._apogee = _NOWHERE
             return
-        if fit.acceleration + _CLEAR * fit.acceleration_sigma >= 0.0 or not self._tracker.agrees:
+        if fit.acceleration + CLEAR * fit.acceleration_sigma >= 0.0 or not self._tracker.agrees:
             return
         vertex = fit.vertex
         sigma = fit.velocity_sigma(vertex) / -fit.acceleration

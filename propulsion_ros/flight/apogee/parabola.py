@@ -9,6 +9,8 @@ import numpy as np
 
 from propulsion_ros.settings.quantity import FloatArray
 
+CLEAR = 3.0
+"""Sigma that count as clear."""
 _MAD_TO_SIGMA = 1.4826  # median absolute deviation of a normal distribution
 _BISQUARE = 4.685  # Tukey's tuning constant: 95 % efficient on normal noise
 _GEARY_MEAN = math.sqrt(2.0 / math.pi)  # mean(|r|) / rms(r) of a normal distribution

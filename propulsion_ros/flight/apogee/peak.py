@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from propulsion_ros.flight.apogee.parabola import Parabola
+from propulsion_ros.flight.apogee.parabola import CLEAR, Parabola
 
-_MOVING = 10.0  # a clearly larger speed is no longer the pad [m/s]
-_CLEAR = 3.0  # sigma
+MOVING = 10.0
+"""A clearly larger speed is that of what moves [m/s]."""
 _REST = 1.0  # speed [m/s] and acceleration [m/s^2] within which a sensor rests, plus its scatter
 _LARGEST_SPREAD = 2.0  # sigma of speed and acceleration that tell rest from free fall
 _NEAR = 25.0  # of the pad, within which another level of rest is the pad [m]
@@ -79,7 +79,7 @@ class Peak:
         """
         velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         self._reckoned_ns = None
-        if abs(velocity) - _CLEAR * sigma > _MOVING:
+        if abs(velocity) - CLEAR * sigma > MOVING:
             self.has_moved = True
         self._follow_climb(stamp_ns, velocity, sigma)
         if settled and not self.has_moved and _is_at_rest(fit, velocity, sigma):
@@ -92,7 +92,7 @@ class Peak:
 
     def _follow_climb(self, stamp_ns: int, velocity: float, sigma: float) -> None:
         """Add up the clear climb since the pad."""
-        if self._fitted_ns is not None and abs(velocity) > _CLEAR * sigma:
+        if self._fitted_ns is not None and abs(velocity) > CLEAR * sigma:
             step = min((stamp_ns - self._fitted_ns) * 1e-9, _LONGEST_STEP)
             self._climbed = max(self._climbed + velocity * step, 0.0)
         self._fitted_ns = stamp_ns

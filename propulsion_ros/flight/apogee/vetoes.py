@@ -11,10 +11,16 @@ from collections import deque
 from itertools import pairwise
 
 from propulsion_ros.flight.apogee.inputs import SpeedInput
+from propulsion_ros.flight.apogee.parabola import CLEAR
 from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.flight.apogee.peak import MOVING
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
 
+LONGEST_DIP = 3.0
+"""Static ports near Mach 1 err for less than this [s]; what lasts longer is true."""
+SURE = 5.0
+"""One sigma of a speed that is known well [m/s]."""
 _MEDIAN_NS = 500_000_000  # of samples that make one median
 _MEDIANS = 5  # number that is kept
 _MARGIN = 10.0  # below the peak [m]
@@ -23,13 +29,8 @@ _MARGIN = 10.0  # below the peak [m]
 class LastingFall:
     """Finds a fall by medians of the altitude over half a second.
 
-    Of a slower sensor each sample is one. A lasting fall ends every veto, because no error of
-    static ports falls for so long.
-
-    Parameters
-    ----------
-    duration : float
-        For how long each median must be lower than the one before [s].
+    Of a slower sensor each sample is one. Where each has been lower than the one before for
+    `LONGEST_DIP`, the fall ends every veto, because no error of static ports falls for so long.
 
     Attributes
     ----------
@@ -39,8 +40,7 @@ class LastingFall:
         The latest ones: time [ns] and median [m].
     """
 
-    def __init__(self, duration: float) -> None:
-        self._duration_ns = round(duration * 1e9)
+    def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
@@ -72,7 +72,8 @@ class LastingFall:
         if not self.medians or self._since_ns is None:
             return False
         latest_ns, altitude = self.medians[-1]
-        return latest_ns - self._since_ns >= self._duration_ns and altitude < self.peak - _MARGIN
+        has_lasted = latest_ns - self._since_ns >= LONGEST_DIP * 1e9
+        return has_lasted and altitude < self.peak - _MARGIN
 
     @property
     def depth(self) -> float:
@@ -147,10 +148,7 @@ class Lockout:
 
 _DRAG = 2e-3  # more than any vehicle without a parachute has [1/m]
 _PART, _OFF = 0.7, 10.0  # of the least physical speed, that a fit may be wrong by [m/s]
-_SIGMAS = 3.0  # sigma
 _BEFORE_NS = 600_000_000  # that a motion must have lasted before the altitude stopped
-_SURE = 5.0  # one sigma of a speed that is known well [m/s]
-_MOVING = 10.0  # clear speed of an altitude that moves again [m/s]
 _MOVING_TIME = 1.0  # for which it must [s]
 _OTHER_TIME = 2.5  # an impossible speed that lasts for longer is the true one [s]
 
@@ -195,17 +193,17 @@ class Standstill:
     def trust(self, stamp_ns: int, velocity: float, sigma: float) -> None:
         """Take a speed that is certain, and its sigma [m/s]."""
         self.is_found = self.is_odd = False
-        self._stamp_ns, self._speed = stamp_ns, max(velocity - _SIGMAS * sigma, 0.0)
+        self._stamp_ns, self._speed = stamp_ns, max(velocity - CLEAR * sigma, 0.0)
         self._moving.reset()
         self._other.reset()
 
     def is_too_slow(self, stamp_ns: int, velocity: float, sigma: float) -> bool:
         """Return whether a speed is less than drag and gravity can leave [m/s]."""
-        return velocity + _SIGMAS * sigma < _PART * self._least(stamp_ns) - _OFF
+        return velocity + CLEAR * sigma < _PART * self._least(stamp_ns) - _OFF
 
     def is_news(self, stamp_ns: int, velocity: float, sigma: float) -> bool:
         """Return whether a speed is known better than by what drag and gravity can leave [m/s]."""
-        return sigma < _SURE or velocity - _SIGMAS * sigma > self._least(stamp_ns)
+        return sigma < SURE or velocity - CLEAR * sigma > self._least(stamp_ns)
 
     def follow(self, stamp_ns: int, velocity: float, sigma: float, fastest: float) -> None:
         """Take the speed of the altitude.
@@ -220,10 +218,10 @@ class Standstill:
             Speed of a coast that is known, which ports that refill exceed [m/s]; infinity for none.
         """
         if self.is_found:
-            if self._moving.update(stamp_ns, abs(velocity) - _SIGMAS * sigma > _MOVING):
+            if self._moving.update(stamp_ns, abs(velocity) - CLEAR * sigma > MOVING):
                 self.trust(stamp_ns, velocity, sigma)
             return
-        too_fast = velocity - _SIGMAS * sigma > fastest + _OFF
+        too_fast = velocity - CLEAR * sigma > fastest + _OFF
         self.is_odd = too_slow = self.is_too_slow(stamp_ns, velocity, sigma)
         if self._other.update(stamp_ns, too_slow or too_fast):
             self.trust(stamp_ns, velocity, sigma)

@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from propulsion_ros.flight.apogee.parabola import Parabola
+from propulsion_ros.flight.apogee.parabola import CLEAR, Parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.timing.dwell import Dwell
 
-_CLEAR = 3.0  # sigma that count as clear
 _CURVED = 4.0  # sigma of curvature that show a vehicle not yet seen to move in free fall
 _SPEED = 3.0  # upward, of an input that contradicts a fall [m/s]
-_FAST = 30.0  # upward, of a live inertial speed that contradicts even a lasting fall [m/s]
 
 
 @dataclass(slots=True)
@@ -117,7 +115,7 @@ def _agreed(e: Evidence) -> bool:
 
 
 def _clear(e: Evidence) -> bool:
-    return not e.speed > _SPEED and e.has_passed(_CLEAR)
+    return not e.speed > _SPEED and e.has_passed(CLEAR)
 
 
 def _likely(e: Evidence) -> bool:
@@ -130,11 +128,11 @@ def _descends(e: Evidence) -> bool:
 
 def _is_tracked(e: Evidence) -> bool:
     is_free = e.is_high and not e.is_locked and not e.is_early and not e.climbs
-    return is_free and e.tracked + _CLEAR * e.tracked_sigma < 0.0
+    return is_free and e.tracked + CLEAR * e.tracked_sigma < 0.0
 
 
 def _has_fallen(e: Evidence) -> bool:
-    return e.is_high and e.has_fallen and not e.speed > _FAST
+    return e.is_high and e.has_fallen and not e.speed > e.params.lockout_speed
 
 
 def _velocity_falls(e: Evidence) -> bool:

@@ -12,6 +12,7 @@ from enum import Enum
 
 import numpy as np
 
+from propulsion_ros.flight.apogee.vetoes import LONGEST_DIP
 from propulsion_ros.flight.belief.feed import BENDS, MOVES, Feed
 from propulsion_ros.flight.estimation.barometer import (
     PRESSURE_RANGE,
@@ -31,14 +32,12 @@ from propulsion_ros.flight.estimation.error_state import (
     ErrorStateFilter,
     at_least,
 )
-from propulsion_ros.flight.estimation.pad_aid import PadReference, mean_without_spikes
+from propulsion_ros.flight.estimation.pad_aid import NEAR_PAD, PadReference, mean_without_spikes
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell, Held
-
-_LONGEST_DIP = 3.0  # static ports near Mach 1 err for less than this [s]
 
 
 class MachLock:
@@ -57,7 +56,7 @@ class MachLock:
     def __init__(self, params: EstimatorParams) -> None:
         self._limit2 = params.lockout_mach**2
         self._hold_ns = round(params.lockout_hold * 1e9)
-        self._contradicted = Dwell(_LONGEST_DIP)
+        self._contradicted = Dwell(LONGEST_DIP)
         self.reset()
 
     def reset(self) -> None:
@@ -209,7 +208,6 @@ def width_of(innovation: float, surprise: float, gate: float) -> float:
 _UP = POSITION + 2
 _PAD_DELAY_NS = 1_000_000_000  # a reading joins the pad reference only where no liftoff followed
 _STEP_DELAY_NS = 10_000_000_000  # and one far from it, that may be of a climb, after this time
-_NEAR_PAD = 15.0  # [m]
 _WEATHER = 0.1  # how fast the weather moves the altitude of a pad at most [m/s]
 _CERTAIN_SPEED = 30.0  # a speed less certain than this makes no Mach number [m/s]
 _IMPLAUSIBLE = 4.0  # sigma of its prior that no error of the barometer has
@@ -432,7 +430,7 @@ class BaroAid:
 
     def _pad_delay_ns(self, altitude: float, is_inertial: bool) -> int:
         """Return after which time without liftoff a reading joins the pad reference."""
-        is_far = abs(altitude - self._reference.altitude) > _NEAR_PAD
+        is_far = abs(altitude - self._reference.altitude) > NEAR_PAD
         return _STEP_DELAY_NS if is_far and not is_inertial else _PAD_DELAY_NS
 
     def _refer(self, stamp_ns: int, altitude: float) -> None:
@@ -441,7 +439,7 @@ class BaroAid:
         if self._is_armed:
             # Weather is slow; what changes faster, or is farther off, is no longer on its pad.
             way = followed - self.pad_altitude
-            farthest = _WEATHER * max(elapsed, 0.0) if abs(way) < _NEAR_PAD else 0.0
+            farthest = _WEATHER * max(elapsed, 0.0) if abs(way) < NEAR_PAD else 0.0
             followed = self.pad_altitude + max(-farthest, min(way, farthest))
         self.pad_altitude = followed
 

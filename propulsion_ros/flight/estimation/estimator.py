@@ -33,57 +33,12 @@ from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 _UNKNOWN_ATTITUDE = (math.nan,) * 4
 
 
-def estimate_of(
-    state: ErrorStateFilter, stamp_ns: int, age: float, rate: Vector | None, *,
-    is_aligned: bool, mode: Mode, flags: frozenset[str],
-) -> EstimatorState:
-    """Return the estimate of a filter, carried on by its velocity.
-
-    Parameters
-    ----------
-    state : ErrorStateFilter
-        Whose estimate it is.
-    stamp_ns : int
-        For which it is to hold [ns].
-    age : float
-        That stamp less the time of the filter [s].
-    rate : tuple of float or None
-        Angular rate as measured, in body axes [rad/s]; None where no inertial sensor works, so
-        that neither it nor the acceleration is known.
-    is_aligned : bool
-        Whether there is an attitude.
-    mode, flags : Mode, frozenset of str
-        As they are handed on.
-    """
-    east, north, up = state.velocity
-    x, y, z = state.position
-    a, b, c = state.gyro_bias
-    d, e, f = state.force_bias
-    p, q, r = UNKNOWN if rate is None else rate
-    pose, twist = _covariances(state.covariance)
-    return EstimatorState(
-        stamp_ns=stamp_ns,
-        position=(x + age * east, y + age * north, z + age * up),
-        velocity=(east, north, up),
-        acceleration=UNKNOWN if rate is None else state.acceleration,
-        attitude=state.attitude if is_aligned else _UNKNOWN_ATTITUDE,
-        angular_velocity=(p - a, q - b, r - c),
-        gyro_bias=(a, b, c),
-        accelerometer_bias=(d, e, f),
-        altitude_bias=state.altitude_bias,
-        pose_covariance=pose,
-        twist_covariance=twist,
-        mode=mode,
-        flags=flags,
-    )
-
-
 def no_estimate(stamp_ns: int) -> EstimatorState:
     """Return what is known before the first message: nothing."""
     unknown = np.full((6, 6), math.nan)
     return EstimatorState(
-        stamp_ns, UNKNOWN, UNKNOWN, UNKNOWN, _UNKNOWN_ATTITUDE, UNKNOWN, UNKNOWN, UNKNOWN,
-        math.nan, unknown, unknown, Mode.NO_SENSOR, frozenset({'attitude_unknown'}),
+        stamp_ns, UNKNOWN, UNKNOWN, UNKNOWN, _UNKNOWN_ATTITUDE, UNKNOWN,
+        unknown, unknown, Mode.NO_SENSOR, frozenset({'attitude_unknown'}),
     )
 
 
@@ -427,11 +382,25 @@ class Estimator:
         return self._state(self._filter, clock_ns, age)
 
     def _state(self, state: ErrorStateFilter, clock_ns: int, age: float) -> EstimatorState:
-        turns = self._is_driven(clock_ns)
-        return estimate_of(
-            state, clock_ns + self._offset_ns, age, self._rate if turns else None,
-            is_aligned=self._pad.is_aligned,
-            mode=self._mode(clock_ns), flags=self._flags(clock_ns),
+        """Return the estimate of a filter, carried on for an age by its velocity."""
+        east, north, up = state.velocity
+        x, y, z = state.position
+        # Where no inertial sensor works, neither rate nor acceleration is known.
+        rate = self._rate if self._is_driven(clock_ns) else None
+        p, q, r = UNKNOWN if rate is None else rate
+        a, b, c = state.gyro_bias
+        pose, twist = _covariances(state.covariance)
+        return EstimatorState(
+            clock_ns + self._offset_ns,
+            position=(x + age * east, y + age * north, z + age * up),
+            velocity=(east, north, up),
+            acceleration=UNKNOWN if rate is None else state.acceleration,
+            attitude=state.attitude if self._pad.is_aligned else _UNKNOWN_ATTITUDE,
+            angular_velocity=(p - a, q - b, r - c),
+            pose_covariance=pose,
+            twist_covariance=twist,
+            mode=self._mode(clock_ns),
+            flags=self._flags(clock_ns),
         )
 
     def _mode(self, now_ns: int) -> Mode:

@@ -24,7 +24,7 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.rotation import Quaternion, Vector, product, rotate, upright
 from propulsion_ros.settings.quantity import FloatArray
 
-_PERIOD = 0.1  # [s]
+_PERIOD_NS = 100_000_000  # errors of attitude are slow: more often nothing new is told
 _REST_SPEED = 0.02  # of a vehicle at rest, one sigma [m/s]
 _REST_POSITION = 0.2  # of a vehicle on its pad [m]
 _REST_RATE = 0.002  # [rad/s]
@@ -35,9 +35,8 @@ _ALIGNED_SIGMA = 0.1  # of the attitude taken from a few samples [rad]
 _READINGS = 100
 _RECENT = 9  # a spike among them moves the median hardly at all
 _FAR = 12.0  # median deviations beyond which a reading is no noise: 8 sigma of normal noise
-_NEAR = 15.0  # what is no farther off is never a spike: a coarse barometer has such steps [m]
+NEAR_PAD = 15.0  # what is no farther off is never a spike: a coarse barometer has such steps [m]
 # Of the magnetic field.
-_PERIOD_NS = 100_000_000  # its errors are slow: more often it would tell nothing new
 _DISTURBED = 0.3  # change of the strength of the field that is no longer the Earth's
 _LARGEST_FIELD = 1e-3  # [T]
 _SMOOTHING = 0.1
@@ -70,7 +69,6 @@ class PadAid:
     def __init__(self, params: EstimatorParams, filter_: ErrorStateFilter) -> None:
         self._params = params
         self._filter = filter_
-        self._period_ns = round(_PERIOD * 1e9)
         self._alignment_ns = round(params.alignment_time * 1e9)
         self._rows = np.eye(SIZE)
         self.reset()
@@ -108,7 +106,7 @@ class PadAid:
         sums = self._sums = [a + b for a, b in zip(self._sums, (*rate, *force), strict=True)]
         squares = self._squares = [a + b * b for a, b in zip(self._squares, rate, strict=True)]
         self._count += 1
-        needed = self._period_ns if self.is_aligned else self._alignment_ns
+        needed = _PERIOD_NS if self.is_aligned else self._alignment_ns
         if stamp_ns - (self._since_ns or 0) < needed or self._count < 3:
             return
         n, params = self._count, self._params
@@ -207,10 +205,10 @@ def mean_without_spikes(readings: Collection[float]) -> float:
     """Return the mean of readings, less those far from their median; NaN of none."""
     if not readings:
         return math.nan
-    if max(readings) - min(readings) > _NEAR:
+    if max(readings) - min(readings) > NEAR_PAD:
         median = _median(readings)
         spread = _median([abs(reading - median) for reading in readings])
-        limit = max(_FAR * spread, _NEAR)
+        limit = max(_FAR * spread, NEAR_PAD)
         readings = [reading for reading in readings if abs(reading - median) <= limit]
     return math.fsum(readings) / len(readings)
 

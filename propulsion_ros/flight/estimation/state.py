@@ -2,7 +2,6 @@
 """What an estimator knows at one moment, and what the flight logic takes of it."""
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import Enum
 
@@ -11,7 +10,7 @@ import numpy as np
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.events.variables import NAN, Sample
 from propulsion_ros.flight.phases.phases import Phase, Subphase
-from propulsion_ros.models.common.rotation import Quaternion, Vector, rotate
+from propulsion_ros.models.common.rotation import Quaternion, Vector
 from propulsion_ros.settings.quantity import FloatArray
 
 UNKNOWN: Vector = (NAN, NAN, NAN)
@@ -69,10 +68,6 @@ class EstimatorState:
         Unit quaternion x, y, z, w that turns body axes into east, north, up.
     angular_velocity : tuple of float
         In body axes, less its bias [rad/s].
-    gyro_bias, accelerometer_bias : tuple of float
-        In body axes [rad/s], [m/s^2].
-    altitude_bias : float
-        Of the barometer [m].
     pose_covariance : FloatArray
         Of east, north, up, and of a small rotation about each, shape (6, 6) [m], [rad].
     twist_covariance : FloatArray
@@ -90,19 +85,10 @@ class EstimatorState:
     acceleration: Vector
     attitude: Quaternion
     angular_velocity: Vector
-    gyro_bias: Vector
-    accelerometer_bias: Vector
-    altitude_bias: float
     pose_covariance: FloatArray
     twist_covariance: FloatArray
     mode: Mode
     flags: frozenset[str]
-
-
-def tilt(state: EstimatorState, nose: Vector = (0.0, 0.0, 1.0)) -> float:
-    """Return the angle between an axis of the body and up [rad], NaN where unknown."""
-    up = rotate(state.attitude, nose)[2] / math.sqrt(sum(value * value for value in nose))
-    return math.acos(max(-1.0, min(1.0, up))) if math.isfinite(up) else NAN
 
 
 def sample_of(state: EstimatorState, params: EstimatorParams) -> Sample:

@@ -7,7 +7,8 @@ import operator
 from collections import deque
 from collections.abc import Sequence
 
-_INTERVALS = 2.5  # a slow sensor is alive for so many of its own intervals
+INTERVALS = 2.5
+"""A slow sensor is alive for so many of its own intervals."""
 _LONGEST_INTERVAL_NS = 2_000_000_000
 _FEWEST = 8  # four wild readings are no line
 _CERTAIN = 6.0  # sigma: it is judged at every sample
@@ -55,7 +56,7 @@ class LiveValue:
         """Return whether the value has changed lately."""
         if self._changed_ns is None:
             return False
-        limit_ns = max(self._limit_ns, round(_INTERVALS * self._interval_ns))
+        limit_ns = max(self._limit_ns, round(INTERVALS * self._interval_ns))
         return clock_ns - self._changed_ns <= limit_ns
 
 

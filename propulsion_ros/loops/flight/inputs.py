@@ -97,11 +97,6 @@ class SideInputs:
         )
 
     @property
-    def newest_ns(self) -> int | None:
-        """When the last of them takes effect, None before the first."""
-        return self._inputs.newest_ns
-
-    @property
     def waiting(self) -> int:
         """How many wait for a sample."""
         return self._inputs.waiting

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from propulsion_ros.flight.estimation.state import EstimatorState
 from propulsion_ros.flight.events.events import EventFired
 from propulsion_ros.flight.events.variables import NAN
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
-from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase, Subphase
+from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase
 from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS
 from propulsion_ros.loops.payloads import JointRow, StatusRow
@@ -79,7 +78,6 @@ class FlightOutputs:
     def reset(self) -> None:
         """Publish everything anew."""
         self.flags: dict[str, str] = {}
-        self._facts: _Facts | None = None
 
     def publish_request(self, name: str, stamp_ns: int) -> None:
         """Publish a request that was followed after the sample of a stamp."""
@@ -93,10 +91,7 @@ class FlightOutputs:
         estimate: EstimatorState | None = None,
     ) -> None:
         """Publish phase, sub-phase, tune, beacon, flags and apogee where they changed."""
-        facts = _facts_of(state, report, estimate)
-        if facts == self._facts:
-            return
-        self._facts, values = facts, _flags(facts)
+        values = _flags(state, report, estimate)
         if values == self.flags:
             return
         before, self.flags = self.flags, values
@@ -171,43 +166,22 @@ def _status_of(event: EventFired) -> StatusRow:
     ))
 
 
-class _Facts(NamedTuple):
-    """What `_flags` writes; compared at each sample, since most change nothing."""
-
-    phase: Phase
-    subphase: Subphase
-    marks: tuple[Mark | None, ...]
-    health: str
-    decision: tuple[str, float] | None
-    flags: frozenset[str]
-    estimator: str
-    not_ready: tuple[str, ...]
-
-
-def _facts_of(
+def _flags(
     state: FlightState, report: FlightReport | None, estimator: EstimatorState | None
-) -> _Facts:
-    estimate, flags = (report.estimate, report.flags) if report else (None, frozenset[str]())
-    return _Facts(
-        state.phase, state.subphase, (state.ignition, state.liftoff, state.apogee),
-        estimate.health if estimate else '',
-        (estimate.reason, estimate.sigma) if estimate and estimate.detected else None,
-        flags | estimator.flags if estimator else flags,
-        estimator.mode.value if estimator else '', tuple(state.objections),
-    )
-
-
-def _flags(facts: _Facts) -> dict[str, str]:
+) -> dict[str, str]:
     """Return everything that ~/flags has."""
-    values = {'phase': facts.phase.value, 'subphase': facts.subphase.value}
-    for name, mark in zip(('ignition', 'liftoff', 'apogee'), facts.marks, strict=True):
+    values = {'phase': state.phase.value, 'subphase': state.subphase.value}
+    marks = {'ignition': state.ignition, 'liftoff': state.liftoff, 'apogee': state.apogee}
+    for name, mark in marks.items():
         values[name] = f'{mark.stamp_ns * 1e-9:.9f}' if mark else ''
         values[f'{name}_source'] = mark.source if mark else ''
-    reason, sigma = facts.decision or ('', math.nan)
-    values['health'] = facts.health
-    values['reason'] = reason
+    estimate, flags = (report.estimate, report.flags) if report else (None, frozenset[str]())
+    is_decided = estimate is not None and estimate.detected
+    sigma = estimate.sigma if estimate and is_decided else math.nan
+    values['health'] = estimate.health if estimate else ''
+    values['reason'] = estimate.reason if estimate and is_decided else ''
     values['sigma'] = f'{sigma:.6g}' if math.isfinite(sigma) else ''
-    values['flags'] = ' '.join(sorted(facts.flags))
-    values['estimator'] = facts.estimator
-    values['not_ready'] = ' '.join(facts.not_ready)
+    values['flags'] = ' '.join(sorted(flags | estimator.flags if estimator else flags))
+    values['estimator'] = estimator.mode.value if estimator else ''
+    values['not_ready'] = ' '.join(state.objections)
     return values

@@ -19,10 +19,10 @@ from propulsion_ros.flight.estimation.state import (
     Stage,
     sample_of,
     stage_of,
-    tilt,
 )
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
 from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.models.common.rotation import rotate
 from propulsion_ros.settings.errors import ConfigError
 
 MS = 1_000_000
@@ -105,7 +105,7 @@ def test_gravity_tells_the_level_whatever_the_mounting(axes, flips, force, up):
     mounting = Mounting(MountingParams(axes=axes, flips=flips))
     estimator = Estimator(EstimatorParams(), mounting)
     state = estimator.state(_stand(estimator, force=force))
-    assert tilt(state, up) < 1e-6
+    assert rotate(state.attitude, up)[2] == pytest.approx(1.0, abs=1e-12)
     assert state.velocity == pytest.approx((0.0, 0.0, 0.0), abs=1e-6)
 
 
@@ -126,7 +126,6 @@ def test_field_tells_the_heading(heading, declination):
 def test_bias_of_the_gyroscope_is_learnt_on_the_pad():
     estimator = Estimator(EstimatorParams(), Mounting())
     state = estimator.state(_stand(estimator, rate=(0.02, -0.03, 0.01)))
-    assert state.gyro_bias == pytest.approx((0.02, -0.03, 0.01), abs=1e-6)
     assert state.angular_velocity == pytest.approx((0.0, 0.0, 0.0), abs=1e-6)
 
 
