@@ -391,12 +391,6 @@ def test_flight_time_of_a_robot_runs_no_faster_than_the_steady_clock(pace, leap)
     assert 20.0 - 1.5 - 0.1 <= since < 21.5
 
 
-def test_flight_time_of_a_simulation_runs_on_stamps_alone():
-    vehicle = armed(ALL, params=TIMED).fly(1.5, Motion())
-    vehicle.dead = dict.fromkeys(ALL, (0.0, NAN))
-    assert vehicle.fly(23.0, at_rest).names == ['drogue', 'main']
-
-
 @pytest.mark.parametrize(('semantics', 'is_live', 'required'), [
     ('safe', True, True), ('safe', False, False), ('legacy', True, False),
 ])

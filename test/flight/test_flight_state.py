@@ -13,7 +13,7 @@ from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.params import FlightParams
-from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.timing.flight_clock import Stamp
@@ -204,17 +204,6 @@ def test_forced_end_of_ascent_stamps_apogee_and_the_drogue_comes(command, source
     assert flight.times('drogue') == [1.0]
 
 
-def test_backup_timer_ends_an_ascent_that_the_detector_misses():
-    flight = in_flight(FakeDetector(), max_ascent_time=10.0).feed(1.0, 15.0)
-    assert flight.report.apogee.source == 'timer'
-    assert flight.times('drogue') == [pytest.approx(10.06, abs=1e-6)]
-
-
-def test_backup_timer_is_off_unless_asked_for():
-    flight = in_flight(FakeDetector()).feed(1.0, 100.0, at=lambda t: (NAN, NAN, NAN))
-    assert flight.state.phase is Phase.FLIGHT
-
-
 def test_no_apogee_is_believed_before_the_least_time_of_ascent():
     detector = FakeDetector()
     flight = in_flight(detector, min_ascent_time=10.0)
@@ -391,24 +380,6 @@ def test_repeated_and_late_samples_are_counted_and_change_nothing():
     assert (counts[Stamp.DUPLICATE], counts[Stamp.LATE]) == (1, 1)
 
 
-def test_clock_set_back_in_flight_keeps_the_flight():
-    flight = in_flight().feed(1.0, 8.0)
-    flight.offset -= 3.0
-    flight.feed(8.0, 16.0)
-    assert flight.words == ['launch', 'flight', 'recovery']
-    assert flight.report.apogee.stamp_ns / S - flight.offset == pytest.approx(APOGEE_TIME, abs=0.3)
-    assert len(flight.times('drogue')) == 1
-
-
-def test_timed_events_keep_their_time_when_the_clock_is_set_back():
-    events = (EventSpec(0, 'later', MoreThan('TimeSinceLiftoff', 0, 5e3), EVENTS[0].actions),)
-    flight = in_flight(FakeDetector(), events=events).feed(1.0, 4.0)
-    flight.offset -= 3.0
-    flight.feed(4.0, 8.0)
-    # The stamp of the jump itself is held back, so one sample of the feed is not counted.
-    assert flight.times('later') == [pytest.approx(5.0 + 1.0 / RATE, abs=1e-6)]
-
-
 def test_simulation_that_starts_again_is_a_new_flight():
     flight = in_flight(FakeDetector())
     flight.offset = 2.0
@@ -517,12 +488,3 @@ def test_infinite_values_are_unknown_ones():
     report = flight.sample(-3.0, math.inf, -math.inf, math.inf)
     assert report.flags == {'altitude_unknown', 'velocity_unknown'}
     assert report.phase is Phase.LAUNCH
-
-
-def test_reset_of_the_object_forgets_everything():
-    flight = in_flight(FakeDetector())
-    flight.state.reset()
-    assert flight.state.phase is Phase.PREFLIGHT
-    assert flight.state.subphase is Subphase.NONE
-    assert flight.state.liftoff is None
-    assert flight.sample(-50.0, 0.0).stamp is Stamp.ACCEPTED

@@ -151,8 +151,3 @@ def test_every_duty_is_done_somewhere():
         for part in (duties.entry, duties.update, duties.exit) for duty in part
     }
     assert done == set(Duty)
-
-
-def test_debug_and_launch_begin_with_a_clean_slate():
-    forgetting = {phase for phase in Phase if Duty.FORGET_FLIGHT in DUTIES[phase].entry}
-    assert forgetting == {Phase.LAUNCH, Phase.DEBUG}
