@@ -11,7 +11,7 @@ from propulsion_ros.flight.events.variables import VARIABLES
 from propulsion_ros.flight.phases.phases import DUTIES, TRANSITIONS
 from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.loops.flight.params import FlightLoopParams
-from propulsion_ros.rml import config, devices, events
+from propulsion_ros.rml import devices, events
 from propulsion_ros.rml.conditions import COMBINATIONS, COMPARISONS
 from propulsion_ros.settings.files import read_text, write_text
 from propulsion_ros.settings.flat import Parameter, parameters_of
@@ -21,8 +21,6 @@ from propulsion_ros.settings.quantity import flatten
 _LARGEST = 1024 * 1024  # bytes of a document
 _Part = tuple[str, str, Iterable[Parameter]]
 """Block, which of its kind, and keys."""
-UNUSED = 'without effect'
-"""Marks blocks that are read as the flown software had them."""
 _KINDS = {bool: 'true or false', str: 'text', Switch: '`0` or `1`'}
 
 
@@ -110,8 +108,7 @@ def keys() -> str:
     rows: dict[tuple[str, ...], list[str]] = {}
     for block, key in keys_of():
         given = f'({default_of(key)})' if default_of(key) else ''
-        means = ('checked', '') if UNUSED in block else (
-            key.spec.doc, f'{allowed(key)} {given}'.strip())
+        means = key.spec.doc, f'{allowed(key)} {given}'.strip()
         rows.setdefault((block, *means), []).append(f'`{key.key}`')
     blocks = [block for block, *_ in rows]
     return table(
@@ -139,9 +136,6 @@ def keys_of() -> Iterator[tuple[str, Parameter]]:
         ('Events', 'each', events.EVENT),
         ('Events', 'not in legacy', events.SAFE),
         *_each('action', events.ACTIONS),
-        ('General', UNUSED, config.GENERAL),
-        ('Networking', UNUSED, config.NETWORKING),
-        ('Radio', UNUSED, config.RADIO),
     ]
     for block, which, group in parts:
         for key in group:

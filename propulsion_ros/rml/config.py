@@ -22,7 +22,6 @@ from propulsion_ros.flight.events.variables import Variables
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.rml.devices import (
-    BYTE,
     MOST_DEPLOYERS,
     read_controllers,
     read_deployers,
@@ -37,11 +36,9 @@ from propulsion_ros.settings.files import expand_user, printable, read_named
 from propulsion_ros.settings.hints import by_opening
 from propulsion_ros.settings.json_node import (
     JsonNode,
-    key,
     line_in,
     line_of,
     parse_jsonc,
-    read_keys,
 )
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -56,6 +53,8 @@ _LEAST_TIME_MS = 50.0
 """A shorter time after something is likely in s, in ms."""
 
 BLOCKS = ('Sensors', 'Estimator', 'Deployers', 'Engines', 'Controllers', 'Events')
+UNREAD = ('General', 'Networking', 'Radio')
+"""Blocks of the flown software that set nothing here."""
 UNITS = 'times in ms, lengths in m, axes north-east-down, angles in rad'
 """Of every configuration of this language."""
 
@@ -72,7 +71,7 @@ class FlightConfig:
     deployers: tuple[DeployerSpec, ...]
     """By id. A file without the block gets one for each id up to the highest that is used."""
     unread: tuple[str, ...] = ()
-    """Blocks of the language that the file has, whose keys are right, and that set nothing here."""
+    """Blocks of the language that the file has and that set nothing here."""
     engines: tuple[EngineSpec, ...] = ()
     """By id."""
     controllers: tuple[PidSpec, ...] = ()
@@ -140,7 +139,6 @@ def read_flight_config(
     else:
         document = parse(text, max_nesting)
     document.check_keys((*BLOCKS, *UNREAD))
-    unread = check_unread(document)
     sensors = read_sensors(document['Sensors']) if document.has('Sensors') else None
     orientation = read_estimator(document['Estimator']) if document.has('Estimator') else None
     deployers = None
@@ -154,7 +152,7 @@ def read_flight_config(
     return FlightConfig(
         events,
         _named(events) if deployers is None else deployers,
-        unread, engines, controllers, sensors, orientation, semantics,
+        tuple(filter(document.has, UNREAD)), engines, controllers, sensors, orientation, semantics,
         hashlib.sha256(f'{semantics}\n{text}'.encode()).hexdigest(),
     )
 
@@ -356,40 +354,3 @@ def _children(item: Any) -> list[Any]:
     if isinstance(item, dict):
         return list(item.values())
     return list(item) if isinstance(item, list) else []
-
-
-GENERAL = (
-    key('LaunchAccelerationThreshold', 'never read by the flown software either', default=None),
-    key('NetworkLogDestination', 'as above', int, None, choices=BYTE),
-    key('AutoSethome', 'as above', bool, None),
-    key('AutoLaunch', 'as above', bool, None),
-    key('PrimaryStorage', 'as above', str, None),
-)
-NETWORKING = (key('RoutingTable', 'never read by the flown software either', JsonNode, None),)
-ROUTE = (
-    key('Destination', 'node', int, choices=BYTE),
-    key('Interface', 'number', int, choices=BYTE),
-    key('Metric', 'cost', int, choices=BYTE),
-    key('Address', 'next node', str, None),
-)
-RADIO = (
-    key('Override', 'whether the values below count', bool, None),
-    key('Frequency', 'carrier', unit='Hz', above=0.0, default=None),
-    key('SyncByte', 'identifies the network', int, None, choices=BYTE),
-    key('Bandwidth', 'bandwidth of the modulation', unit='Hz', above=0.0, default=None),
-    key('SpreadingFactor', 'spreading factor of the modulation', int, None,
-        choices=range(6, 13)),
-    key('TxPower', 'transmitted power', unit='dBm', default=None),
-)
-UNREAD = {'General': GENERAL, 'Networking': NETWORKING, 'Radio': RADIO}
-
-
-def check_unread(document: JsonNode) -> tuple[str, ...]:
-    """Return the names of the blocks that a file has and nothing here uses, keys checked."""
-    found = tuple(name for name in UNREAD if document.has(name))
-    for name in found:
-        values = read_keys(document[name], UNREAD[name])
-        table = values.get('RoutingTable')
-        for route in table.items() if table is not None else ():
-            read_keys(route, ROUTE)
-    return found
