@@ -22,7 +22,6 @@ from propulsion_ros.flight.events.variables import Variables
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.rml.devices import (
-    MOST_DEPLOYERS,
     read_controllers,
     read_deployers,
     read_engines,
@@ -294,7 +293,7 @@ def _events(
         raise document['Events'].error('expected at least one event')
     # The flown files leave Engines out where an engine is named on the network alone.
     any_engine = is_legacy and not document.has('Engines')
-    devices = Devices(deployers, None if any_engine else engines, len(controllers), MOST_DEPLOYERS)
+    devices = Devices(deployers, None if any_engine else engines, len(controllers))
     return EventReader(devices, is_legacy).read(nodes)
 
 

@@ -216,7 +216,7 @@ def _valve(node: JsonNode, name: str) -> ValveSpec:
 
 
 MOST_DEPLOYERS = 32
-"""Deployers in one file."""
+"""Deployers in one file, and the ids of devices that a file names without describing them."""
 
 _DEPLOYER_TYPE = key(
     'type', 'what it is', str, choices=('net_actuator', 'local_pyro', 'local_servo')

@@ -13,7 +13,7 @@ from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.rml.conditions import ConditionReader, reads_altitude
-from propulsion_ros.rml.devices import BYTE, read_place
+from propulsion_ros.rml.devices import BYTE, MOST_DEPLOYERS, read_place
 from propulsion_ros.settings.json_node import JsonNode, key, read_key, read_keys
 
 DEFAULT_COOLDOWN_MS = 1000.0
@@ -86,8 +86,6 @@ class Devices:
     """The same."""
     controllers: int
     """How many there are."""
-    limit: int
-    """How many devices of a kind a file may name that does not describe them."""
 
 
 class EventReader:
@@ -235,7 +233,7 @@ class EventReader:
         if kind == 'controller':
             return devices.controllers
         known = devices.engines if kind == 'engine' else devices.deployers
-        return devices.limit if known is None else len(known)
+        return MOST_DEPLOYERS if known is None else len(known)
 
     def _deployment(self, node: JsonNode, target: int) -> float:
         deployers = self._devices.deployers

@@ -112,7 +112,6 @@ class Estimator:
         self._gnss = GnssAid(params, self._filter)
         self._imu_gap_ns = round(params.imu_timeout * 1e9)
         self._scatter = Feed(0, MOVES[1], BENDS[1])
-        self.reset_count = 0
         self.reset()
 
     def reset(self) -> None:
@@ -358,7 +357,6 @@ class Estimator:
         self._since_tidy = 0
         if not self._filter.tidy():
             # Out of range is out of knowledge: begin again in this place, without an attitude.
-            self.reset_count += 1
             self._filter.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)
             self._filter.inflate(POSITION + 2, 1e8)
             self._filter.inflate(VELOCITY + 2, 1e6)
