@@ -10,7 +10,6 @@ from propulsion_ros.flight.events.event_inputs import OF_ATTITUDE, EventInputs
 from propulsion_ros.flight.events.events import (
     EventEngine,
     EventFired,
-    EventRecord,
     EventSpec,
 )
 from propulsion_ros.flight.events.permits import Permits
@@ -41,6 +40,13 @@ class EventRunner:
     max_ascent_time : float
         Time after liftoff at which apogee is assumed [s]; 0 for never.
 
+    Attributes
+    ----------
+    engine : EventEngine or LegacyEventEngine
+        Of the events: which are spent, over a restart too.
+    controllers : ControllerBank
+        Of the controllers.
+
     Raises
     ------
     ConfigError
@@ -64,10 +70,8 @@ class EventRunner:
             action.target for event in events for action in event.actions
             if action.kind == 'engine' and not action.ignites
         }
-        self._events = (
-            LegacyEventEngine(events) if semantics == 'legacy' else EventEngine(events)
-        )
-        self._controllers = ControllerBank(controllers)
+        self.engine = LegacyEventEngine(events) if semantics == 'legacy' else EventEngine(events)
+        self.controllers = ControllerBank(controllers)
         read = {variable for event in events for variable, _ in leaves(event.condition)}
         read.update(controller.variable for controller in controllers)
         self._inputs = EventInputs(
@@ -77,14 +81,10 @@ class EventRunner:
 
     def reset(self) -> None:
         """Forget the flight."""
-        self._events.reset()
+        self.engine.reset()
         self._inputs.reset()
-        self._controllers.reset()
+        self.controllers.reset()
         self._burning: set[int] = set()
-
-    def begin_ascent(self) -> None:
-        """Let all controllers begin."""
-        self._controllers.reset()
 
     def update(
         self,
@@ -100,29 +100,25 @@ class EventRunner:
             return (), []
         words = frozenset((progress.phase.value, subphase.value))
         variables = self._inputs.update(
-            clock_ns, sample, progress.marks, words, self._events.time_since, is_frozen, permits,
+            clock_ns, sample, progress.marks, words, self.engine.time_since, is_frozen, permits,
         )
         controls: tuple[ControlOutput, ...] = ()
         if progress.does(Duty.RUN_CONTROLLERS):
-            controls = self._controllers.update(variables)
-        fired = self._events.update(variables, sample.stamp_ns, self._inputs.aged)
+            controls = self.controllers.update(variables)
+        fired = self.engine.update(variables, sample.stamp_ns, self._inputs.aged)
         for event in fired:
             for action in event.actions:
                 if action.kind == 'controller':
-                    self._controllers.execute(action.target, action.param)
+                    self.controllers.execute(action.target, action.param)
                 elif action.ignites:
                     self._burning.add(action.target)
                 elif action.kind == 'engine':
                     self._burning.discard(action.target)
         return controls, fired
 
-    def records(self) -> tuple[EventRecord, ...]:
-        """Return the single events that are spent."""
-        return self._events.records()
-
     def pending(self) -> tuple[EventSpec, ...]:
         """Return the events that may still act."""
-        spent = {record.id for record in self._events.records()}
+        spent = {record.id for record in self.engine.records()}
         return tuple(
             event for event in self._specs if event.id not in spent or not event.single_fire
         )
@@ -136,14 +132,6 @@ class EventRunner:
     def burns(self) -> bool:
         """Whether an engine was lit that another event shuts down, which has not fired."""
         return not self._burning.isdisjoint(self._stoppable)
-
-    def restore(self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int) -> None:
-        """Spend the events that were spent ``gap_ns`` before ``clock_ns``."""
-        self._events.restore(records, clock_ns, gap_ns)
-
-    def spend_ignitions(self) -> None:
-        """Spend each event that lights an engine by the time since ignition."""
-        self._events.spend_ignitions()
 
 
 def _check_targets(events: Sequence[EventSpec], counts: dict[str, int]) -> None:

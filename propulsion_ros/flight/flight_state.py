@@ -474,7 +474,7 @@ class FlightState:
             self._begin_ascent()
 
     def _begin_ascent(self) -> None:
-        self._events.begin_ascent()
+        self._events.controllers.reset()
         self._stands.reset()
         is_falling = self.liftoff is not None and self.liftoff.source == FALL
         self._burn.reset(burning=not is_falling)
@@ -524,7 +524,7 @@ class FlightState:
         """Return the data that is kept over a restart."""
         return Snapshot(
             self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
-            self.ignition, self.liftoff, self.apogee, self._events.records(), self.vertex,
+            self.ignition, self.liftoff, self.apogee, self._events.engine.records(), self.vertex,
             self._motion.is_supported, self._motion.held,
         )
 
@@ -596,7 +596,7 @@ class FlightState:
         self._progress.resume(
             row, Mark(sample.stamp_ns, now_ns, 'resumed'), snapshot.marks, snapshot.vertex
         )
-        self._events.restore(snapshot.events, now_ns, gap_ns)
+        self._events.engine.restore(snapshot.events, now_ns, gap_ns)
         self._burn.reset(burning=snapshot.is_burning)
         self._notify(
             f'resumed in {snapshot.phase.value}, {gap_ns * 1e-9:.2f} s after the record'
@@ -604,7 +604,7 @@ class FlightState:
         if self.phase is Phase.LAUNCH:
             self._is_rearmed = True
             # Ignition was commanded before the restart, and what it lit then is not lit again.
-            self._events.spend_ignitions()
+            self._events.engine.spend_ignitions()
             if found is not None:
                 self._lift_off(sample, Departure(now_ns - age_ns, found.source))
             elif record.is_aloft:
