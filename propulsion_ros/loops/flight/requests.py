@@ -383,7 +383,7 @@ class FlightRequests:
         source : str or None
             Sender of a message; None for a service.
         """
-        if self._now is None:
+        if self._now is None and source is not None:
             # It was followed when it was recorded.
             return self._follow(name, is_second=True)
         try:
