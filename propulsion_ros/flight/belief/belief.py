@@ -28,6 +28,8 @@ ALIKE = (0.1, 0.5, 0.1)
 
 DOUBT = 0.02
 """Least doubt of what was believed before a restart, where it may be long ago."""
+STILL = 0.3 * STANDARD_GRAVITY
+"""Within which of 1 g it rests, rides in a lift, or hangs under a parachute [m/s^2]."""
 WEAK = 3.5
 """What rests shows no less, unless its accelerometer is dead or of a wrong range [m/s^2]."""
 
@@ -45,9 +47,10 @@ _DEAD_VARIANCE = 0.006  # A dead accelerometer shows zeros [m^2/s^4].
 _OFFSET = 0.8  # One of a wrong range shows the same weak force, larger than an offset, that no drag
 # is, until it changes by more than that [m/s^2].
 _DEAD_SHARES = (0.09, 0.02)  # Of both, beside a height that rests; else: a free fall shows zeros.
-_STRONG = 2.0 * STANDARD_GRAVITY - WEAK  # Nothing at rest shows that [m/s^2]: it is stuck if it
+_STRONG = STANDARD_GRAVITY + STILL  # Nothing at rest shows that [m/s^2]: it is stuck if it
 _STEADY = 0.1  # changes by a smaller share within `_LEVEL_TIME`, as that of no motor does.
 _STUCK_SHARE, _STUCK_SIGMA = 0.5, 0.3  # Of that, beside a height at rest; its noise [m/s^2].
+_THRUST = 0.2  # by what share of it a thrust changes within 1 s
 _PORT = 3e-4  # error of a static port by the square of the speed [s^2/m], as it moves for 1 s
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half,
 _DRAG_TIME = 8.0  # for so long [s]
@@ -159,6 +162,8 @@ class Belief:
         self._is_held = np.isin(self._mode, [int(mode) for mode in SUPPORTED])
         self._is_coast = self._mode == int(Mode.COAST)
         self._is_rest = self._mode == int(Mode.REST)
+        self._is_pushed = self._mode == int(Mode.PUSHED)
+        self._pushed = self._is_pushed.astype(float)
         self._is_carried = self._mode == int(Mode.CARRIED)
         self._failures = (~self._is_sound).sum(axis=0)
         # As numbers, since what is asked for at each sample is then a product.
@@ -213,6 +218,9 @@ class Belief:
          self._push_time, self._widest, self._entry_speed, self._entry_jump, self._entry_push,
          self._entry_spread) = rows.T
         self._is_entered_at_speed = self._entry_speed > 0.0
+        self._least_thrust = np.where(
+            self._is_sound[Channel.HEIGHT], WEAK, self._entry_push + STANDARD_GRAVITY
+        )
         self._dt = math.nan
 
     def _read_steps(self, dt: float) -> None:
@@ -349,6 +357,16 @@ class Belief:
         mean[:, 2] = self._entry_push - drag
         covariance[:, 2, :] = covariance[:, :, 2] = 0.0
         covariance[:, 2, 2] = self._entry_spread**2 + (_DRAG_SPREAD * drag) ** 2
+        force = self._recent[Channel.FORCE]
+        if STILL < force - STANDARD_GRAVITY < MOTIONS[Mode.PUSHED].entry_acceleration:
+            # A push that is felt begins so strong: as one of any strength it would not be steady.
+            felt = self._is_pushed & self._is_sound[Channel.FORCE] & self._is_sound[Channel.HEIGHT]
+            off, sigma = force - STANDARD_GRAVITY - self._entry_push, 1.0 + _STEADY * force
+            spread = self._entry_spread
+            weight = np.where(
+                felt, weight * sigma / spread * np.exp(-0.5 * (off / spread)**2), weight
+            )
+            mean[felt, 2], covariance[felt, 2, 2] = force - STANDARD_GRAVITY, sigma**2
         return _moments(weight, mean, covariance)
 
     def _healed(self, moments: FloatArray, top: float) -> FloatArray:
@@ -399,6 +417,8 @@ class Belief:
         creeps = 2.0 * _PORT * self._state[:, 1] * self._state[:, 2]
         self._covariance[:, 0, 0] += (creeps**2 + self.wander * self._blown) * dt
         self._covariance[:, 2, 2] += (spread + shaken * self._rest) * (1.0 - lasts**2)
+        thrust = np.maximum(self._state[:, 2] + STANDARD_GRAVITY, self._least_thrust)
+        self._covariance[:, 2, 2] += self._pushed * (_THRUST * thrust) ** 2 * dt
 
     def _bound(self) -> None:
         """Keep every deviation within what is possible; scaled, or it would be no covariance."""
