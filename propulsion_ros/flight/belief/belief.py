@@ -162,8 +162,11 @@ class Belief:
         self._is_held = np.isin(self._mode, [int(mode) for mode in SUPPORTED])
         self._is_coast = self._mode == int(Mode.COAST)
         self._is_rest = self._mode == int(Mode.REST)
-        self._is_pushed = self._mode == int(Mode.PUSHED)
-        self._pushed = self._is_pushed.astype(float)
+        is_pushed, is_felt = self._mode == int(Mode.PUSHED), self._is_sound[Channel.FORCE]
+        self._pushed = is_pushed.astype(float)
+        # Beside a height that does not show it a weak push is rather a force that is stuck.
+        self._is_pushed = is_pushed & is_felt & self._is_sound[Channel.HEIGHT]
+        self._is_parachute = (self._mode == int(Mode.PARACHUTE)) & is_felt
         self._is_carried = self._mode == int(Mode.CARRIED)
         self._failures = (~self._is_sound).sum(axis=0)
         # As numbers, since what is asked for at each sample is then a product.
@@ -219,7 +222,7 @@ class Belief:
          self._entry_spread) = rows.T
         self._is_entered_at_speed = self._entry_speed > 0.0
         self._least_thrust = np.where(
-            self._is_sound[Channel.HEIGHT], WEAK, self._entry_push + STANDARD_GRAVITY
+            self._is_sound[Channel.HEIGHT], 1.5 * STANDARD_GRAVITY, self._entry_push + STANDARD_GRAVITY
         )
         self._dt = math.nan
 
@@ -357,17 +360,25 @@ class Belief:
         mean[:, 2] = self._entry_push - drag
         covariance[:, 2, :] = covariance[:, :, 2] = 0.0
         covariance[:, 2, 2] = self._entry_spread**2 + (_DRAG_SPREAD * drag) ** 2
-        force = self._recent[Channel.FORCE]
-        if STILL < force - STANDARD_GRAVITY < MOTIONS[Mode.PUSHED].entry_acceleration:
-            # A push that is felt begins so strong: as one of any strength it would not be steady.
-            felt = self._is_pushed & self._is_sound[Channel.FORCE] & self._is_sound[Channel.HEIGHT]
-            off, sigma = force - STANDARD_GRAVITY - self._entry_push, 1.0 + _STEADY * force
-            spread = self._entry_spread
-            weight = np.where(
-                felt, weight * sigma / spread * np.exp(-0.5 * (off / spread)**2), weight
-            )
-            mean[felt, 2], covariance[felt, 2, 2] = force - STANDARD_GRAVITY, sigma**2
+        push = self._recent[Channel.FORCE] - STANDARD_GRAVITY
+        begins = self._is_begun(push)
+        if begins is not None:
+            # As wide as all of its kind, and renewed at every reading, it would never be steady.
+            spread, sigma = self._entry_spread, 1.0 + _STEADY * abs(push)
+            share = sigma / spread * np.exp(-0.5 * ((push - self._entry_push) / spread) ** 2)
+            weight = np.where(begins, share * weight, weight)
+            mean[begins, 2], covariance[begins, 2, 2] = push, sigma**2
         return _moments(weight, mean, covariance)
+
+    def _is_begun(self, push: float) -> NDArray[np.bool_] | None:
+        """Return which hypotheses begin with the push that is felt [m/s^2], None where none does.
+
+        A strong push is shown at once.
+        """
+        if abs(push) <= STILL:
+            return self._is_parachute
+        is_weak = STILL < push < MOTIONS[Mode.PUSHED].entry_acceleration
+        return self._is_pushed if is_weak else None
 
     def _healed(self, moments: FloatArray, top: float) -> FloatArray:
         """Return the moments of what healed: height, and speed in the air, are the track's.
