@@ -63,7 +63,7 @@ _BELOW, _DEEP = 50.0, 15.0  # no flight is further below the pad [m]: there it l
 _PAD_SPREAD, _AIR_SPREAD = 30.0, 4000.0  # of the height at a start on the pad, in the air [m]
 _SPINS = {True: (0.9, 0.2, 3.0), False: (0.3, 0.3, 3.0)}
 # Rates of turn of what is held or not: share of the slow ones, and both means [rad/s].
-_SPIN_ALIKE = 3.0  # [s]
+_SPIN_ALIKE, _SPIN_NEWS = 3.0, 2.0  # [s]; what turns slowly goes on so, and is no more news than that
 _LIMITS = np.array([2e5, 2e3, 500.0])  # beyond which no model rocket is [m, m/s, m/s^2]
 _SQUARES = _LIMITS**2
 _FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state
@@ -262,7 +262,7 @@ class Belief:
         self._level_height = self._same_force = math.nan
         self._lit_time = self._scatter = self._same_time = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
-        self.wander = 0.0
+        self.wander = self._spin_news = 0.0
         self._track.reset()
 
     def light(self) -> None:
@@ -574,10 +574,10 @@ class Belief:
                 share / slow * math.exp(-min(rate / slow, 300.0))
                 + (1.0 - share) / fast * math.exp(-min(rate / fast, 300.0))
             )
-        free = likelihood(False)
-        is_news = self._is_held & self._is_sound[Channel.FORCE]
-        weight = min(seconds / _SPIN_ALIKE, 1.0)
-        self._weigh(np.where(is_news, weight * (likelihood(True) - free), 0.0))
+        news = min(seconds / _SPIN_ALIKE, 1.0) * (likelihood(True) - likelihood(False))
+        news = min(news, _SPIN_NEWS - self._spin_news)
+        self._spin_news = max(self._spin_news + news, 0.0)
+        self._weigh(np.where(self._is_held & self._is_sound[Channel.FORCE], news, 0.0))
 
     def _weigh(self, evidence: FloatArray) -> None:
         shares = self._shares * np.exp(evidence - evidence.max())
