@@ -353,6 +353,11 @@ class FlightState:
         return self._motion.is_supported and not (self._is_legacy or self._is_overridden)
 
     @property
+    def repeats_height(self) -> bool:
+        """Whether a height that repeats itself is right; see `MotionWatch`."""
+        return self._motion.repeats_height
+
+    @property
     def is_likely_supported(self) -> bool:
         """Whether something likely holds the vehicle, so that nothing is fired yet."""
         return self._motion.is_likely and not (self._is_legacy or self._is_overridden)

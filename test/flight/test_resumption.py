@@ -692,18 +692,20 @@ def test_few_readings_of_a_slow_sensor_are_enough(interval, seconds):
     assert found[0] == pytest.approx(seconds, abs=interval + 1e-6)
 
 
-@pytest.mark.parametrize(('pushes', 'end'), [
-    pytest.param(6.0, 1.0, id='handled for a second'),
-    pytest.param(6.0, 9.0, id='handled for long'),
+@pytest.mark.parametrize(('push', 'end'), [
+    # Hands that push for long in one way throw.
+    pytest.param(lambda t: 6.0, 1.0, id='pushed for a second'),
+    pytest.param(lambda t: 12.0 * math.sin(9.0 * t), 9.0, id='shaken for long'),
+    pytest.param(lambda t: 6.0 if t % 1.5 < 0.8 else -6.0, 9.0, id='moved to and fro'),
 ])
 @pytest.mark.parametrize('seed', range(3))
-def test_force_of_hands_shows_no_flight_while_a_height_settles(seed, pushes, end):
+def test_force_of_hands_shows_no_flight_while_a_height_settles(seed, push, end):
     """Any force off 1 g ended the wait, and a vehicle on a bench was resumed in flight."""
     rng = np.random.default_rng(seed)
     offset, tau = rng.uniform(100.0, 900.0), rng.uniform(1.0, 2.5)
     rows = [
         (offset * math.exp(-t / tau) + rng.normal(0.0, 0.3), NAN,
-         (pushes if 0.2 < t < end else 0.0) + rng.normal(0.0, 0.05))
+         (push(t) if 0.2 < t < end else 0.0) + rng.normal(0.0, 0.05))
         for t in np.arange(0.0, 9.0, DT)
     ]
     assert not resumed(rows, booted=20.0, start=21.0)

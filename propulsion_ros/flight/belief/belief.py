@@ -28,6 +28,8 @@ ALIKE = (0.1, 0.5, 0.1)
 
 DOUBT = 0.02
 """Least doubt of what was believed before a restart, where it may be long ago."""
+STILL = 0.3 * STANDARD_GRAVITY
+"""Within which of 1 g it rests, rides in a lift, or hangs under a parachute [m/s^2]."""
 WEAK = 3.5
 """What rests shows no less, unless its accelerometer is dead or of a wrong range [m/s^2]."""
 
@@ -45,9 +47,10 @@ _DEAD_VARIANCE = 0.006  # A dead accelerometer shows zeros [m^2/s^4].
 _OFFSET = 0.8  # One of a wrong range shows the same weak force, larger than an offset, that no drag
 # is, until it changes by more than that [m/s^2].
 _DEAD_SHARES = (0.09, 0.02)  # Of both, beside a height that rests; else: a free fall shows zeros.
-_STRONG = 2.0 * STANDARD_GRAVITY - WEAK  # Nothing at rest shows that [m/s^2]: it is stuck if it
+_STRONG = STANDARD_GRAVITY + STILL  # Nothing at rest shows that [m/s^2]: it is stuck if it
 _STEADY = 0.1  # changes by a smaller share within `_LEVEL_TIME`, as that of no motor does.
 _STUCK_SHARE, _STUCK_SIGMA = 0.5, 0.3  # Of that, beside a height at rest; its noise [m/s^2].
+_THRUST = 0.2  # by what share of it a thrust changes within 1 s
 _PORT = 3e-4  # error of a static port by the square of the speed [s^2/m], as it moves for 1 s
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half,
 _DRAG_TIME = 8.0  # for so long [s]
@@ -60,7 +63,7 @@ _BELOW, _DEEP = 50.0, 15.0  # no flight is further below the pad [m]: there it l
 _PAD_SPREAD, _AIR_SPREAD = 30.0, 4000.0  # of the height at a start on the pad, in the air [m]
 _SPINS = {True: (0.9, 0.2, 3.0), False: (0.3, 0.3, 3.0)}
 # Rates of turn of what is held or not: share of the slow ones, and both means [rad/s].
-_SPIN_ALIKE = 3.0  # [s]
+_SPIN_ALIKE, _SPIN_NEWS = 3.0, 2.0  # [s]; what turns slowly goes on so, and is no more news than that
 _LIMITS = np.array([2e5, 2e3, 500.0])  # beyond which no model rocket is [m, m/s, m/s^2]
 _SQUARES = _LIMITS**2
 _FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state
@@ -159,6 +162,11 @@ class Belief:
         self._is_held = np.isin(self._mode, [int(mode) for mode in SUPPORTED])
         self._is_coast = self._mode == int(Mode.COAST)
         self._is_rest = self._mode == int(Mode.REST)
+        is_pushed, is_felt = self._mode == int(Mode.PUSHED), self._is_sound[Channel.FORCE]
+        self._pushed = is_pushed.astype(float)
+        # Beside a height that does not show it a weak push is rather a force that is stuck.
+        self._is_pushed = is_pushed & is_felt & self._is_sound[Channel.HEIGHT]
+        self._is_parachute = (self._mode == int(Mode.PARACHUTE)) & is_felt
         self._is_carried = self._mode == int(Mode.CARRIED)
         self._failures = (~self._is_sound).sum(axis=0)
         # As numbers, since what is asked for at each sample is then a product.
@@ -213,6 +221,9 @@ class Belief:
          self._push_time, self._widest, self._entry_speed, self._entry_jump, self._entry_push,
          self._entry_spread) = rows.T
         self._is_entered_at_speed = self._entry_speed > 0.0
+        self._least_thrust = np.where(
+            self._is_sound[Channel.HEIGHT], 1.5 * STANDARD_GRAVITY, self._entry_push + STANDARD_GRAVITY
+        )
         self._dt = math.nan
 
     def _read_steps(self, dt: float) -> None:
@@ -251,7 +262,7 @@ class Belief:
         self._level_height = self._same_force = math.nan
         self._lit_time = self._scatter = self._same_time = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
-        self.wander = 0.0
+        self.wander = self._spin_news = 0.0
         self._track.reset()
 
     def light(self) -> None:
@@ -349,7 +360,25 @@ class Belief:
         mean[:, 2] = self._entry_push - drag
         covariance[:, 2, :] = covariance[:, :, 2] = 0.0
         covariance[:, 2, 2] = self._entry_spread**2 + (_DRAG_SPREAD * drag) ** 2
+        push = self._recent[Channel.FORCE] - STANDARD_GRAVITY
+        begins = self._is_begun(push)
+        if begins is not None:
+            # As wide as all of its kind, and renewed at every reading, it would never be steady.
+            spread, sigma = self._entry_spread, 1.0 + _STEADY * abs(push)
+            share = sigma / spread * np.exp(-0.5 * ((push - self._entry_push) / spread) ** 2)
+            weight = np.where(begins, share * weight, weight)
+            mean[begins, 2], covariance[begins, 2, 2] = push, sigma**2
         return _moments(weight, mean, covariance)
+
+    def _is_begun(self, push: float) -> NDArray[np.bool_] | None:
+        """Return which hypotheses begin with the push that is felt [m/s^2], None where none does.
+
+        A strong push is shown at once.
+        """
+        if abs(push) <= STILL:
+            return self._is_parachute
+        is_weak = STILL < push < MOTIONS[Mode.PUSHED].entry_acceleration
+        return self._is_pushed if is_weak else None
 
     def _healed(self, moments: FloatArray, top: float) -> FloatArray:
         """Return the moments of what healed: height, and speed in the air, are the track's.
@@ -399,6 +428,8 @@ class Belief:
         creeps = 2.0 * _PORT * self._state[:, 1] * self._state[:, 2]
         self._covariance[:, 0, 0] += (creeps**2 + self.wander * self._blown) * dt
         self._covariance[:, 2, 2] += (spread + shaken * self._rest) * (1.0 - lasts**2)
+        thrust = np.maximum(self._state[:, 2] + STANDARD_GRAVITY, self._least_thrust)
+        self._covariance[:, 2, 2] += self._pushed * (_THRUST * thrust) ** 2 * dt
 
     def _bound(self) -> None:
         """Keep every deviation within what is possible; scaled, or it would be no covariance."""
@@ -543,10 +574,10 @@ class Belief:
                 share / slow * math.exp(-min(rate / slow, 300.0))
                 + (1.0 - share) / fast * math.exp(-min(rate / fast, 300.0))
             )
-        free = likelihood(False)
-        is_news = self._is_held & self._is_sound[Channel.FORCE]
-        weight = min(seconds / _SPIN_ALIKE, 1.0)
-        self._weigh(np.where(is_news, weight * (likelihood(True) - free), 0.0))
+        news = min(seconds / _SPIN_ALIKE, 1.0) * (likelihood(True) - likelihood(False))
+        news = min(news, _SPIN_NEWS - self._spin_news)
+        self._spin_news = max(self._spin_news + news, 0.0)
+        self._weigh(np.where(self._is_held & self._is_sound[Channel.FORCE], news, 0.0))
 
     def _weigh(self, evidence: FloatArray) -> None:
         shares = self._shares * np.exp(evidence - evidence.max())

@@ -200,6 +200,11 @@ class Feed:
         """Variance that its means have by noise; NaN until that is measured."""
         return self._variance if self._is_measured else math.nan
 
+    @property
+    def is_coarse(self) -> bool:
+        """Whether it repeated itself for long where it learned what is usual."""
+        return self._usual_ns >= _REPEATS_NS[0]
+
     def is_live(self, now_ns: int) -> bool:
         """Return whether it was read lately."""
         least_ns, most_ns = _LIVE_NS

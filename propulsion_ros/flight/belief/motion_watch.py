@@ -121,6 +121,11 @@ class MotionWatch:
         return 0.0 if falls else self._settling.share(self._clock_ns)
 
     @property
+    def repeats_height(self) -> bool:
+        """Whether a height that repeats itself is right: it is coarse, and likely something holds."""
+        return self.held >= LIKELY and self._channels[Channel.HEIGHT].is_coarse
+
+    @property
     def departure(self) -> Departure | None:
         """When it left what held it, where it certainly flies now."""
         return self._departure.found

@@ -256,6 +256,7 @@ class BaroAid:
         self._pending: deque[tuple[int, float]] = deque()
         self._held = Held()
         self._scatter = Feed(0, MOVES[0], BENDS[0])
+        self.may_repeat = False
         self.reset()
 
     def reset(self) -> None:
@@ -463,6 +464,6 @@ class BaroAid:
         self, stamp_ns: int, pascal: float, up: float, sigma: float, stage: Stage
     ) -> bool:
         """Return whether a value only repeats itself: in flight no pressure stays."""
-        if not self._held.repeats(stamp_ns, pascal, up):
+        if not self._held.repeats(stamp_ns, pascal, up) or self.may_repeat:
             return False
         return stage.is_flying or abs(up - self._held.then) > self._params.gate * sigma

@@ -128,12 +128,15 @@ class Estimator:
         self._is_armed = False
         self.stage = Stage.PAD
 
-    def set_stage(self, stage: Stage, *, is_armed: bool = False) -> None:
+    def set_stage(
+        self, stage: Stage, *, is_armed: bool = False, may_repeat: bool = False
+    ) -> None:
         """Set what the vehicle does from now on; back on the pad a new flight begins.
 
-        Once it is armed its pad stays where it was: it may be carried off it.
+        Once it is armed its pad stays where it was: it may be carried off it. A pressure may repeat
+        itself in flight where the barometer is coarse and something likely holds the vehicle.
         """
-        self._is_armed = is_armed
+        self._is_armed, self._baro.may_repeat = is_armed, may_repeat
         if stage is Stage.PAD and self.stage is not Stage.PAD:
             self.reset()
         if stage is Stage.DESCENT and self.stage is not Stage.DESCENT:

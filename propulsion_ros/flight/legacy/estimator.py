@@ -66,7 +66,9 @@ class LegacyFeed:
         self.late_count = 0
         self.stage = Stage.PAD
 
-    def set_stage(self, stage: Stage, *, is_armed: bool = False) -> None:
+    def set_stage(
+        self, stage: Stage, *, is_armed: bool = False, may_repeat: bool = False
+    ) -> None:
         """Say what the vehicle does; back on the pad a new flight begins."""
         if stage is Stage.PAD and self.stage is not Stage.PAD:
             self.reset()

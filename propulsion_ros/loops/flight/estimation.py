@@ -178,9 +178,9 @@ class FlightEstimation:
         if isinstance(self._estimator, Estimator) and math.isfinite(pad_altitude):
             self._estimator.begin_in_air(stage, pad_altitude)
 
-    def set_stage(self, stage: Stage, *, is_armed: bool) -> None:
-        """Set what the vehicle does from now on, and whether it is armed."""
-        self._estimator.set_stage(stage, is_armed=is_armed)
+    def set_stage(self, stage: Stage, *, is_armed: bool, may_repeat: bool) -> None:
+        """Set what the vehicle does, whether it is armed, and whether its height may repeat."""
+        self._estimator.set_stage(stage, is_armed=is_armed, may_repeat=may_repeat)
 
     @property
     def counts(self) -> dict[str, int]:

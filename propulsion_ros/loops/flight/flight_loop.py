@@ -440,7 +440,7 @@ class FlightLoop:
         if self._estimation is not None and not self._state.is_resuming:
             self._estimation.set_stage(
                 stage_of(self._state.phase, self._state.subphase),
-                is_armed=self._state.phase.is_armed,
+                is_armed=self._state.phase.is_armed, may_repeat=self._state.repeats_height,
             )
         self._outputs.announce(self._state, self._report, self._time.stamp_ns, self._estimate)
 

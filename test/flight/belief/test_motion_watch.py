@@ -475,6 +475,25 @@ def test_what_was_lit_is_not_carried(speed, is_lit, is_held):
     assert (watched.watch.held > 0.5) == is_held
 
 
+@pytest.mark.parametrize(('push', 'speed', 'per_second'), few_of([
+    (6.0, 17.0, 100), (4.0, 20.0, 25), (5.0, 15.0, 50), (6.0, 12.0, 10), (6.0, 30.0, 25),
+    (8.0, 25.0, 50), (6.0, 14.0, 25),
+], 3))
+def test_a_weak_push_into_a_steady_climb_is_no_lift(push, speed, per_second):
+    """A push of less than 1 g was that of a lift, which then climbs as steadily as a hopper."""
+    watched, ramp = Watched(per_second).stand(), speed / push
+    begun = watched.now
+    watched.read(ramp, lambda t: 0.5 * push * t * t, lambda t: push + G, lambda t: 0.0)
+    for k in range(6):
+        watched.read(
+            1.0, lambda t: 0.5 * speed * ramp + speed * (t + k), lambda t: G, lambda t: 0.0  # noqa: B023
+        )
+        assert watched.watch.held < 0.5
+    departure = watched.watch.departure
+    assert departure.source == 'acceleration'
+    assert departure.clock_ns / SECOND == pytest.approx(begun, abs=0.2)
+
+
 @pytest.mark.parametrize(
     ('rate', 'push'), few_of(itertools.product([0.0, 0.5], [4.0, 5.0, 6.0, 7.0]), 3)
 )
@@ -502,19 +521,22 @@ def test_one_reading_far_off_makes_no_force_uncertain():
     assert not found[-1]
 
 
-@pytest.mark.parametrize('bias', few_of([-0.8, 0.0, 0.8], 2))
-def test_what_is_carried_downhill_long_after_a_flight_is_held(bias):
+@pytest.mark.parametrize(('speed', 'bias', 'per_second'), few_of([
+    (1.4, -0.4, 50), (2.6, -0.8, 20), (2.6, 0.0, 20), (1.4, -0.4, 10), (2.6, 0.8, 20),
+    (1.7, 0.0, 10), (4.0, -0.3, 50),
+], 3))
+def test_what_is_carried_downhill_long_after_a_flight_is_held(speed, bias, per_second):
     """Rest explained a part of the way, so that a parachute came to be more likely."""
     watch, now = MotionWatch(5.0), 0.0
     rng = np.random.default_rng(3)
 
-    def read(seconds, height, speed, flown=True):
+    def read(seconds, height, rate, flown=True):
         nonlocal now
-        for i in range(round(20 * seconds)):
-            t, now = i / 20, now + 0.05
+        for i in range(round(per_second * seconds)):
+            t, now = i / per_second, now + 1.0 / per_second
             watch.update(round(now * SECOND), Readings(
                 height(t) + 0.1 * rng.standard_normal(),
-                speed(t) + bias + 0.1 * rng.standard_normal(),
+                rate(t) + bias + 0.1 * rng.standard_normal(),
             ), learns=False, has_flown=flown)
 
     read(10.0, lambda t: 0.0, lambda t: 0.0, flown=False)
@@ -526,7 +548,7 @@ def test_what_is_carried_downhill_long_after_a_flight_is_held(bias):
     read(40.0, lambda t: hill, lambda t: 0.0)
     held = []
     for k in range(40):
-        read(1.0, lambda t: hill - 2.6 * (t + k), lambda t: -2.6)  # noqa: B023
+        read(1.0, lambda t: hill - speed * (t + k), lambda t: -speed)  # noqa: B023
         held.append(watch.held)
     assert min(held) > 0.5
 
