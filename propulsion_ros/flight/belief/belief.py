@@ -50,7 +50,8 @@ _DEAD_SHARES = (0.09, 0.02)  # Of both, beside a height that rests; else: a free
 _STRONG = STANDARD_GRAVITY + STILL  # Nothing at rest shows that [m/s^2]: it is stuck if it
 _STEADY = 0.1  # changes by a smaller share within `_LEVEL_TIME`, as that of no motor does.
 _STUCK_SHARE, _STUCK_SIGMA = 0.5, 0.3  # Of that, beside a height at rest; its noise [m/s^2].
-_THRUST = 0.2  # by what share of it a thrust changes within 1 s
+_THRUST, _LEAST_PUSH = 0.2, 0.5 * STANDARD_GRAVITY  # A thrust changes by such a share within 1 s,
+# of one that pushes at least so much [m/s^2], or as a motor does where no height shows it.
 _PORT = 3e-4  # error of a static port by the square of the speed [s^2/m], as it moves for 1 s
 _DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half,
 _DRAG_TIME = 8.0  # for so long [s]
@@ -63,7 +64,8 @@ _BELOW, _DEEP = 50.0, 15.0  # no flight is further below the pad [m]: there it l
 _PAD_SPREAD, _AIR_SPREAD = 30.0, 4000.0  # of the height at a start on the pad, in the air [m]
 _SPINS = {True: (0.9, 0.2, 3.0), False: (0.3, 0.3, 3.0)}
 # Rates of turn of what is held or not: share of the slow ones, and both means [rad/s].
-_SPIN_ALIKE, _SPIN_NEWS = 3.0, 2.0  # [s]; what turns slowly goes on so, and is no more news than that
+_SPIN_ALIKE = 3.0  # [s]
+_SPIN_NEWS = 2.0  # What turns slowly goes on so: it counts no more than this in all.
 _LIMITS = np.array([2e5, 2e3, 500.0])  # beyond which no model rocket is [m, m/s, m/s^2]
 _SQUARES = _LIMITS**2
 _FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state
@@ -162,21 +164,20 @@ class Belief:
         self._is_held = np.isin(self._mode, [int(mode) for mode in SUPPORTED])
         self._is_coast = self._mode == int(Mode.COAST)
         self._is_rest = self._mode == int(Mode.REST)
-        is_pushed, is_felt = self._mode == int(Mode.PUSHED), self._is_sound[Channel.FORCE]
-        self._pushed = is_pushed.astype(float)
-        # Beside a height that does not show it a weak push is rather a force that is stuck.
-        self._is_pushed = is_pushed & is_felt & self._is_sound[Channel.HEIGHT]
-        self._is_parachute = (self._mode == int(Mode.PARACHUTE)) & is_felt
         self._is_carried = self._mode == int(Mode.CARRIED)
         self._failures = (~self._is_sound).sum(axis=0)
         # As numbers, since what is asked for at each sample is then a product.
         self._held, self._sound = self._is_held.astype(float), self._is_sound.astype(float)
         self._coast, self._rest = self._is_coast.astype(float), self._is_rest.astype(float)
         height, speed = self._is_sound[Channel.HEIGHT], self._is_sound[Channel.SPEED]
-        is_felt = self._is_sound[Channel.FORCE] & ~height
+        is_felt, is_pushed = self._is_sound[Channel.FORCE], self._mode == int(Mode.PUSHED)
+        self._pushed = is_pushed.astype(float)
+        # Beside a height that does not show it a weak push is rather a force that is stuck.
+        self._shows_push = is_pushed & is_felt & height
+        self._hangs = (self._mode == int(Mode.PARACHUTE)) & is_felt
         # Beside a force that falls freely no wind explains that a height stays.
         self._blown = self._held * self._sound[Channel.FORCE]
-        self._reckoned = (is_felt & ~self._is_held).astype(float)
+        self._reckoned = (is_felt & ~height & ~self._is_held).astype(float)
         self._shown = {
             (by_height, by_speed):
                 (self._is_held & ((height & by_height) | (speed & by_speed))).astype(float)
@@ -221,9 +222,8 @@ class Belief:
          self._push_time, self._widest, self._entry_speed, self._entry_jump, self._entry_push,
          self._entry_spread) = rows.T
         self._is_entered_at_speed = self._entry_speed > 0.0
-        self._least_thrust = np.where(
-            self._is_sound[Channel.HEIGHT], 1.5 * STANDARD_GRAVITY, self._entry_push + STANDARD_GRAVITY
-        )
+        least = np.where(self._is_sound[Channel.HEIGHT], _LEAST_PUSH, self._entry_push)
+        self._least_thrust = least + STANDARD_GRAVITY
         self._dt = math.nan
 
     def _read_steps(self, dt: float) -> None:
@@ -361,8 +361,8 @@ class Belief:
         covariance[:, 2, :] = covariance[:, :, 2] = 0.0
         covariance[:, 2, 2] = self._entry_spread**2 + (_DRAG_SPREAD * drag) ** 2
         push = self._recent[Channel.FORCE] - STANDARD_GRAVITY
-        begins = self._is_begun(push)
-        if begins is not None:
+        begins = self._begin_as_felt(push)
+        if begins.any():
             # As wide as all of its kind, and renewed at every reading, it would never be steady.
             spread, sigma = self._entry_spread, 1.0 + _STEADY * abs(push)
             share = sigma / spread * np.exp(-0.5 * ((push - self._entry_push) / spread) ** 2)
@@ -370,15 +370,15 @@ class Belief:
             mean[begins, 2], covariance[begins, 2, 2] = push, sigma**2
         return _moments(weight, mean, covariance)
 
-    def _is_begun(self, push: float) -> NDArray[np.bool_] | None:
-        """Return which hypotheses begin with the push that is felt [m/s^2], None where none does.
+    def _begin_as_felt(self, push: float) -> NDArray[np.bool_]:
+        """Return which hypotheses begin with the push that is felt [m/s^2].
 
-        A strong push is shown at once.
+        A strong push shows itself at once.
         """
-        if abs(push) <= STILL:
-            return self._is_parachute
         is_weak = STILL < push < MOTIONS[Mode.PUSHED].entry_acceleration
-        return self._is_pushed if is_weak else None
+        return np.asarray(
+            (self._hangs & (abs(push) <= STILL)) | (self._shows_push & is_weak), dtype=bool
+        )
 
     def _healed(self, moments: FloatArray, top: float) -> FloatArray:
         """Return the moments of what healed: height, and speed in the air, are the track's.

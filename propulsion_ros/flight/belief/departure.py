@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from propulsion_ros.flight.belief.belief import Belief, Channel
+from propulsion_ros.flight.belief.belief import STILL, Belief, Channel
 from propulsion_ros.flight.belief.feed import Vector
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
@@ -15,8 +15,6 @@ PUSH, CLIMB, FALL = 'acceleration', 'climb', 'fall'
 """Sources of a departure: a push that the accelerometer has felt, or else where it goes."""
 DROP = 50.0
 """A drop that has fallen so far is past its apogee [m]: no wind on a port does that."""
-STILL = 0.3 * STANDARD_GRAVITY
-"""Within which of 1 g it rests, rides in a lift, or hangs under a parachute [m/s^2]."""
 
 _LEFT = 1.0 - CERTAIN  # probability down to which it has left what held it
 _READINGS, _LASTS_NS = 2, 600_000_000  # readings in a row show that, without a push for so long

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import math
 
-from propulsion_ros.flight.belief.belief import ALIKE, DOUBT, WEAK, Belief, Channel, Reckoned
-from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, STILL, Departure, DepartureWatch
+from propulsion_ros.flight.belief.belief import (
+    ALIKE,
+    DOUBT,
+    STILL,
+    WEAK,
+    Belief,
+    Channel,
+    Reckoned,
+)
+from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, Departure, DepartureWatch
 from propulsion_ros.flight.belief.feed import BENDS, MOVES, WINDOW_NS, Feed, Mean, Readings, Wander
 from propulsion_ros.flight.belief.settling import Settling
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
@@ -122,7 +130,7 @@ class MotionWatch:
 
     @property
     def repeats_height(self) -> bool:
-        """Whether a height that repeats itself is right: it is coarse, and likely something holds."""
+        """Whether a height that repeats itself is right: it is coarse, and something holds it."""
         return self.held >= LIKELY and self._channels[Channel.HEIGHT].is_coarse
 
     @property
