@@ -254,10 +254,6 @@ def graph_actions(
 
     Parameters
     ----------
-    given : dict of str
-        Values of `ARGUMENTS`.
-    graph : Graph
-        The nodes.
     stack_options : sequence of str
         Command line of `stack` for the same graph, where it is composed.
     """

@@ -70,7 +70,8 @@ def robot_graph(
 ) -> Graph:
     """Return the actuator nodes of any robot, and its body where that is simulated.
 
-    A simulated body has a flight computer too where its parameter files configure one.
+    A simulated body has a flight computer too where its parameter files configure one. Raises
+    `ConfigError` where the description is wrong or has no plugin block.
 
     Parameters
     ----------
@@ -86,11 +87,6 @@ def robot_graph(
         Adds a visualizer, which reads limits from these parameter files of the actuators too.
     simulation : Simulation, optional
         Adds a simulated body, which keeps the time.
-
-    Raises
-    ------
-    ConfigError
-        Where the description is wrong or has no plugin block.
     """
     description, blocks = _read(model)
     config = simulation.of(FLIGHT).get('config_file', '') if simulation else ''
@@ -114,6 +110,8 @@ def vehicle_graph(
 ) -> Graph:
     """Return the graph of a vehicle that comes with the package, with its simulated body.
 
+    Raises `ConfigError` where the description or the name is wrong.
+
     Parameters
     ----------
     vehicle : str
@@ -130,11 +128,6 @@ def vehicle_graph(
         How its body is simulated; its parameter files win over the vehicle's own.
     allocated : sequence of str
         Plugin blocks that are to be commanded by a wrench, beside those of the vehicle.
-
-    Raises
-    ------
-    ConfigError
-        Where the description or the name is wrong.
     """
     kit = VEHICLES[vehicle]
     kit = replace(kit, allocated=tuple(dict.fromkeys((*kit.allocated, *allocated))))
@@ -192,6 +185,8 @@ def gazebo_graph(
 ) -> Graph:
     """Return the nodes of a vehicle that Gazebo is the body of.
 
+    Raises `ConfigError` where the description or the name is wrong.
+
     Parameters
     ----------
     vehicle : str
@@ -201,11 +196,6 @@ def gazebo_graph(
         numbers for the bridge.
     model, drawn_with
         As in `vehicle_graph`.
-
-    Raises
-    ------
-    ConfigError
-        Where the description or the name is wrong.
     """
     graph = vehicle_graph(vehicle, True, model, drawn_with=drawn_with)
     blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
@@ -259,10 +249,6 @@ def actuator_nodes(
 
     Parameters
     ----------
-    description : str
-        URDF.
-    blocks : list of ActuatorSpec
-        Its plugin blocks.
     use_sim_time : bool
         Whether a simulation keeps the time.
     in_simulation : bool
@@ -291,8 +277,6 @@ def inputs_of(
 
     Parameters
     ----------
-    family : str
-        Its name.
     families : mapping of str to str
         Family of each node of the robot.
     in_simulation : bool

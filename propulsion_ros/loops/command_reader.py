@@ -66,11 +66,6 @@ class _Layout:
 class CommandReader:
     """Turns named commands into updates for one family.
 
-    Parameters
-    ----------
-    family : Family
-        Whose names and fields are commanded.
-
     Attributes
     ----------
     names : tuple of str

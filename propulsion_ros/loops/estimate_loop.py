@@ -230,25 +230,10 @@ class EstimatePorts(StampedPorts):
 
     Parameters
     ----------
-    inverse : Estimator
-        The estimator.
-    params : EstimateParams
-        When it estimates.
     frame : str
         Of geometry and wrenches.
-    host : Host
-        What connects the ports.
     lossless : bool
         Whether no message may be lost; then no clock is waited for, as a replay may have none.
-
-    Attributes
-    ----------
-    family : Estimator
-        The estimator.
-    core : EstimateLoop
-        What runs it.
-    outlets : list of Outlet
-        What is published.
     """
 
     def __init__(

@@ -241,12 +241,8 @@ class GivenParameters:
 
     Parameters
     ----------
-    node_name : str
-        Name of the node whose loop it is.
     given : mapping
         Flat parameters.
-    node_namespace : str
-        Namespace of the node.
     faults : Faults
         Takes unknown keys.
     """
@@ -316,8 +312,6 @@ class Complaints:
 
     Parameters
     ----------
-    warn : callable
-        Logs a line.
     steady_ns : callable
         Returns a time that is never set back [ns].
 

@@ -61,12 +61,8 @@ class StampedPorts:
 
     Parameters
     ----------
-    core : Core
-        What takes the inputs.
     frame : str
         Of geometry and wrenches.
-    host : Host
-        What connects the ports.
     lossless : bool
         Whether no message may be lost.
     replay : bool

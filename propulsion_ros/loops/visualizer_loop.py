@@ -169,21 +169,13 @@ class VisualizerLoop:
 
     Pictures are due by the stamps of the states; wall time only keeps them apart, and draws grey
     what has fallen silent. States are read only for a picture. Everything drawn comes from topics,
-    so the loop may be started anew at any time.
+    so the loop may be started anew at any time. Raises `ConfigError` where the topics are not those
+    of the blocks.
 
     Parameters
     ----------
-    params : VisualizerParams
-        Validated configuration.
     blocks : sequence of DrawnBlock
         The plugin blocks of its robot description.
-    host : Host
-        What connects the ports.
-
-    Raises
-    ------
-    ConfigError
-        Where the topics are not those of the blocks.
     """
 
     def __init__(

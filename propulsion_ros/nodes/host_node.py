@@ -388,12 +388,8 @@ class FirstMessage:
 
     Parameters
     ----------
-    node : Node
-        Who waits.
     topics : mapping of str to type
         Where it can come from, and as which message class.
-    what : str
-        What is waited for.
     """
 
     def __init__(self, node: Node, topics: Mapping[str, Any], what: str = 'command') -> None:

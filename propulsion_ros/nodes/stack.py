@@ -46,8 +46,6 @@ def make_node(
     ----------
     spec : NodeSpec
         The node; its parameters win over those of files.
-    namespace : str
-        Of the node.
     cls : callable, optional
         What makes it in place of its executable's own class.
     params_files : sequence of str or Path

@@ -36,8 +36,6 @@ class Bus:
 
     Attributes
     ----------
-    given : frozenset of str
-        As the parameter.
     now_ns : int
         What a clock would show: the newest /clock where that is given, else when the newest
         message was recorded.
@@ -140,8 +138,6 @@ class LoopHost:
 
     Attributes
     ----------
-    name : str
-        As the parameter.
     counts : collections.Counter
         How often each kind of complaint was made.
     is_active : bool

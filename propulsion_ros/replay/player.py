@@ -33,8 +33,6 @@ class Player(Node):
         How many seconds of the bag pass in one.
     clock_rate : float
         How often /clock is published [Hz of wall time]; 0 for never.
-    context : rclpy.Context, optional
-        Of the node.
 
     Attributes
     ----------
@@ -136,8 +134,6 @@ class Player(Node):
         ----------
         messages : iterable of Recorded
             In the order of their stamps.
-        executor : Executor
-            Spins between them.
         progress : callable
             Gets each message that was published.
 

@@ -119,13 +119,7 @@ _NONE: Mapping[str, BlockLoop] = MappingProxyType({})
 
 
 class BagSource(BagReader):
-    """The messages of a bag, for a robot.
-
-    Attributes
-    ----------
-    unit : str
-        What is counted.
-    """
+    """The messages of a bag, for a robot."""
 
     unit = 'messages'
 
@@ -253,8 +247,6 @@ class TableSource:
 
     Parameters
     ----------
-    path : Path
-        The table.
     is_bare : bool
         Whether actuators run alone, without what a robot has beside them.
     """
@@ -446,10 +438,6 @@ class BlockLoop:
 
     Parameters
     ----------
-    robot : Robot
-        Whose loop it is.
-    host, loop : LoopHost, ActuatorPorts
-        The loop and its host.
     is_timed : bool
         Whether a clock passes the stamp of each input.
     """

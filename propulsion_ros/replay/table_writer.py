@@ -81,8 +81,6 @@ class TableWriter:
 
     Parameters
     ----------
-    path : Path
-        The file.
     is_prefixed : bool
         Whether columns begin with the name of their node.
     columns : mapping of str to sequence of str

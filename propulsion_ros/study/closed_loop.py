@@ -33,6 +33,8 @@ class FlightError(RuntimeError):
 class ClosedLoop:
     """The loops of a graph on one bus; time is that of the body.
 
+    Raises `ConfigError` where a loop cannot be made.
+
     Parameters
     ----------
     graph : Graph
@@ -48,11 +50,6 @@ class ClosedLoop:
     ----------
     lines : list of str
         What the loops warned of.
-
-    Raises
-    ------
-    ConfigError
-        Where a loop cannot be made.
     """
 
     def __init__(

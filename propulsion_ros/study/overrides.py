@@ -56,6 +56,8 @@ def parameters_of_case(
 ) -> dict[str, dict[str, Any]]:
     """Return the parameters of a case by node and key.
 
+    Raises `SourceError` naming the variable.
+
     Parameters
     ----------
     drawn : iterable of (Variable, value)
@@ -64,11 +66,6 @@ def parameters_of_case(
         That there are.
     base_of : callable
         ``base_of(node, key)`` returns the value without a change.
-
-    Raises
-    ------
-    SourceError
-        Naming the variable.
     """
     found: dict[str, dict[str, Any]] = {}
     for variable, number in drawn:
@@ -187,8 +184,6 @@ class RobotCases:
 
     Parameters
     ----------
-    study : Study
-        What varies.
     folder : Path
         Has the files of the study, and gets those of the case.
     description : str

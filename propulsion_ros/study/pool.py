@@ -69,15 +69,7 @@ class DiedError(RuntimeError):
 
 
 class Pool:
-    """Worker processes, as a backend of `run`; each receives its work once.
-
-    Parameters
-    ----------
-    work : Work
-        What they do.
-    jobs : int
-        How many there are.
-    """
+    """Worker processes, as a backend of `run`; each receives its work once."""
 
     def __init__(self, work: Work, jobs: int) -> None:
         self._work, self.workers = work, jobs
@@ -174,17 +166,14 @@ _GONE = 'what is done is kept; it no longer replies'
 class Cluster:
     """A Dask cluster as a backend of `run`: the scheduler gives cases to its workers.
 
+    Raises `SourceError` where there is no scheduler, or it has no worker.
+
     Parameters
     ----------
     work : Work
         What they do; it is sent to each worker once.
     address : str
         Of the scheduler, such as ``tcp://10.0.0.1:8786`` or ``tls://...``.
-
-    Raises
-    ------
-    SourceError
-        Where there is no scheduler, or it has no worker.
     """
 
     def __init__(self, work: Work, address: str) -> None:
@@ -306,10 +295,6 @@ def run(
 
     Parameters
     ----------
-    backend : Backend
-        Where the cases are flown.
-    numbers : iterable of int
-        Of the cases.
     batch : int
         How many a worker gets at a time.
     """

@@ -36,12 +36,13 @@ RATES = 'rates.csv'
 class Journal:
     """A file of rows that only grows; it ends before the first line that is torn.
 
+    Raises `SourceError` where it is of another study or another version of the package, or another
+    process has it.
+
     Parameters
     ----------
     path : Path
         The file; it is made where it is absent.
-    key : str
-        Of the study.
     again : bool
         Begin anew, whatever is there.
 
@@ -49,11 +50,6 @@ class Journal:
     ----------
     rows : dict
         Rows by number.
-
-    Raises
-    ------
-    SourceError
-        Where it is of another study or another version of the package, or another process has it.
     """
 
     def __init__(self, path: Path, key: str, again: bool = False) -> None:
@@ -164,15 +160,7 @@ class Where:
 class Session(OpenStudy):
     """A study that can be flown, here or by others.
 
-    Parameters
-    ----------
-    study : Study
-        As read.
-
-    Raises
-    ------
-    ConfigError
-        Where a file of it is wrong.
+    Raises `ConfigError` where a file of it is wrong.
     """
 
     def __init__(self, study: Study) -> None:
@@ -186,21 +174,17 @@ class Session(OpenStudy):
     ) -> list[Row]:
         """Fly the cases that are not done, and write all of them; return their rows in order.
 
+        Raises `ConfigError` where a file cannot be written, is of another study, or there is no
+        scheduler.
+
         Parameters
         ----------
         folder : Path
             For the results; what is done already is in its journal.
-        where : Where
-            What flies them.
         at : callable
             Receives how many are done, again and again.
         again : bool
             Whether to fly all of them anew.
-
-        Raises
-        ------
-        ConfigError
-            Where a file cannot be written, is of another study, or there is no scheduler.
         """
         make_folder(folder)
         size = self.study.size

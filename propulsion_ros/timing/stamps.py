@@ -101,11 +101,6 @@ class StampJudge:
     in a jump; and after any disturbance a steady source is accepted again, within ``agreeing``
     stamps where it is astray, or within ``behind_ns`` of stamps where it is late.
 
-    Parameters
-    ----------
-    limits : StampLimits
-        Of this user.
-
     Attributes
     ----------
     newest_ns : int or None
@@ -191,8 +186,6 @@ class StampJudge:
 
         Parameters
         ----------
-        stamp_ns : int
-            [ns].
         present_ns : int, optional
             What stands for the newest stamp as long as this source has none [ns].
         """
@@ -219,8 +212,6 @@ class StampJudge:
 
         Parameters
         ----------
-        stamp_ns : int
-            [ns].
         leader_ns : int
             Newest stamp of the leading source [ns].
         """

@@ -68,23 +68,18 @@ def run(args: argparse.Namespace) -> int:
 def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:
     """Return what the flight logic finds in a log, armed from its first row on.
 
+    Raises `SourceError` for a malformed file.
+
     Parameters
     ----------
     path : Path
         CSV log; its rows are fed in file order, as a node would receive them.
-    params : ApogeeParams
-        Parameters of the detector.
 
     Returns
     -------
     dict
         ``detected_time``, ``apogee_time``, ``sigma`` [s, in the time of the log],
         ``apogee_altitude`` [m], ``reason``; None where nothing was detected or known.
-
-    Raises
-    ------
-    SourceError
-        For a malformed file.
     """
     return _search(path, params)[0]
 

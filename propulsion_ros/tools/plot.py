@@ -100,6 +100,8 @@ def read_signals(
 ) -> Signals:
     """Return what an input has.
 
+    Raises `ConfigError` where it cannot be read, or is none of them.
+
     Parameters
     ----------
     path : Path
@@ -110,11 +112,6 @@ def read_signals(
         Command table from which replay made the input.
     motors : UlogMap
         What the motors of a log of PX4 are.
-
-    Raises
-    ------
-    ConfigError
-        Where it cannot be read, or is none of them.
     """
     signals = _read(path, namespace, motors)
     if commands is not None:

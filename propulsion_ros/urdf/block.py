@@ -185,12 +185,10 @@ def read_block(
 ) -> ActuatorSpec:
     """Return the configuration that a plugin block gives.
 
+    Raises `SourceError` naming the XML path, what was expected and what came.
+
     Parameters
     ----------
-    block : Tag
-        The plugin element.
-    tree : LinkTree
-        The robot.
     common : type, callable or None
         Configuration class of settings that a block may have beside its family's, for every
         family or by its name.
@@ -198,11 +196,6 @@ def read_block(
         Frame of the geometry; empty: as in the block, else the root link.
     faults : Faults
         Takes what is wrong inside of the block.
-
-    Raises
-    ------
-    SourceError
-        Naming the XML path, what was expected and what came.
     """
     if not block.name:
         raise SourceError(block.path, 'expected a name attribute, got none: it names the node')

@@ -98,17 +98,12 @@ class Placer:
     def place(self, row: Tag, roles: Mapping[str, Quantity]) -> Place:
         """Return where a row is, from its <joint> and <link>.
 
+        Raises `SourceError` for an unknown, unsuitable or missing joint or link.
+
         Parameters
         ----------
-        row : Tag
-            The row.
         roles : mapping
             Fields of its class that have a part in geometry.
-
-        Raises
-        ------
-        SourceError
-            For an unknown, unsuitable or missing joint or link.
         """
         tags = row.all('joint')
         joints = [self.tree.joint(tag.text, tag.path) for tag in tags]
@@ -138,10 +133,7 @@ class Placer:
     def steer(self, row: Tag) -> dict[str, tuple[Any, str]]:
         """Return what a joint that turns actuators gives of a row of `SteeringParams`.
 
-        Raises
-        ------
-        SourceError
-            For an unknown or unsuitable joint.
+        Raises `SourceError` for an unknown or unsuitable joint.
         """
         tag = row.one('joint')
         name, path = (tag.text, tag.path) if tag else (row.name, row.path)

@@ -126,6 +126,8 @@ def numbers(
 ) -> list[float]:
     """Return the finite numbers of a whitespace-separated text.
 
+    Raises `SourceError` naming ``path``, for what is not a number, too large, or the wrong count.
+
     Parameters
     ----------
     text : str or None
@@ -138,13 +140,6 @@ def numbers(
         Bound of their sizes.
     meaning : str
         What they are, for the error of a text that gives no other hint.
-    unit : str, optional
-        What they are in.
-
-    Raises
-    ------
-    SourceError
-        Naming ``path``, for what is not a number, too large, or the wrong count.
     """
     values = []
     for word in (text or '').split():

@@ -169,8 +169,6 @@ def fly(rocket: Rocket, rng: Rng, height: float = 0.0, speed: float = 0.0) -> Fl
 
     Parameters
     ----------
-    rocket : Rocket
-        What flies.
     rng : numpy.random.Generator
         For what swings.
     height, speed : float
@@ -244,8 +242,6 @@ def gusts(rng: Rng, time: FloatArray, mean: float, intensity: float, cp: float) 
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-        Of the gusts.
     time : array (n,)
         Evenly spaced [s].
     mean, intensity : float

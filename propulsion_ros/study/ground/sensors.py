@@ -91,10 +91,6 @@ def measure(motion: Motion, rng: Rng, kit: Mapping[str, Any]) -> dict[str, Strea
 
     Parameters
     ----------
-    motion : Motion
-        The truth.
-    rng : numpy.random.Generator
-        Of the noise.
     kit : mapping
         Values of `SENSORS`.
     """
