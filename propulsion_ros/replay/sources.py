@@ -356,7 +356,7 @@ class Moment(NamedTuple):
 
     stamp_ns: int
     """When the input came."""
-    published: list[Published]
+    published: Iterable[Published]
     """What followed of it."""
     place: int
     """How much of the file was read: messages, or lines."""
@@ -376,6 +376,13 @@ class Block(NamedTuple):
     place: int
     inputs: int
     """As of a `Moment`."""
+
+    @property
+    def published(self) -> Iterator[Published]:
+        """What followed of them, one by one."""
+        for i in range(len(self.stamps)):
+            for each in self.rows:
+                yield Published(each.topic, each.outlet.kind, each.message(i))
 
 
 Played: TypeAlias = Moment | Block

@@ -6,9 +6,8 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -145,18 +144,6 @@ class Journal:
             os.close(self._descriptor)
 
 
-@dataclass(frozen=True)
-class Where:
-    """Where the cases of a study are flown."""
-
-    jobs: int = 1
-    """Processes of this machine."""
-    scheduler: str = ''
-    """Address of a Dask scheduler, '' for this machine."""
-    batch: int = 1
-    """Cases that a worker gets at a time."""
-
-
 class Session(OpenStudy):
     """A study that can be flown, here or by others.
 
@@ -170,7 +157,8 @@ class Session(OpenStudy):
         self._work = StudyWork(study, files, named_in(study, files))
 
     def fly(
-        self, folder: Path, where: Where, at: Callable[[int], None], again: bool = False
+        self, folder: Path, at: Callable[[int], None], *, jobs: int = 1, scheduler: str = '',
+        batch: int = 1, again: bool = False,
     ) -> list[Row]:
         """Fly the cases that are not done, and write all of them; return their rows in order.
 
@@ -183,6 +171,12 @@ class Session(OpenStudy):
             For the results; what is done already is in its journal.
         at : callable
             Receives how many are done, again and again.
+        jobs : int
+            Processes of this machine.
+        scheduler : str
+            Address of a Dask scheduler, '' for this machine.
+        batch : int
+            Cases that a worker gets at a time.
         again : bool
             Whether to fly all of them anew.
         """
@@ -193,8 +187,10 @@ class Session(OpenStudy):
             done = size - len(missing)
             at(done)
             if missing:
-                with _backend(self._work, where) as backend:
-                    for found in run(backend, missing, where.batch):
+                work = self._work
+                backend = Cluster(work, scheduler) if scheduler else Pool(work, jobs)
+                with closing(backend):
+                    for found in run(backend, missing, batch):
                         journal.add(self._whole(*each) for each in found)
                         done += len(found)
                         at(done)
@@ -211,11 +207,3 @@ class Session(OpenStudy):
             return row
         case = self.study.case(number)
         return {'case': number, 'seed': case.seed, **case.values, 'error': error}
-
-
-@contextmanager
-def _backend(work: Any, where: Where) -> Iterator[Any]:
-    """Give what flies, and end it."""
-    with ExitStack() as stack:
-        backend = Cluster(work, where.scheduler) if where.scheduler else Pool(work, where.jobs)
-        yield stack.enter_context(closing(backend))
