@@ -118,17 +118,6 @@ def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '
     """Return the name of the family that a node runs.
 
     Raises `ConfigError` where there is no such family, or two sources disagree.
-
-    Parameters
-    ----------
-    given : str
-        Its parameter ``family``.
-    spec : ActuatorSpec or None
-        Its plugin block.
-    node : str
-        Its name.
-    loop : str
-        The one loop that it has, as families declare it; '' for any.
     """
     own = [name for name, family in FAMILIES.items() if family.facts.loop == loop] if loop else []
     name = given or (spec.family if spec else own[0] if len(own) == 1 else node)
@@ -210,10 +199,6 @@ def read_setting(
 
     Parameters
     ----------
-    parameters : Parameters
-        Of the node.
-    node_params : type
-        Configuration of the node, a subclass of `FamilyNodeParams`.
     find_block : callable
         Returns the node's plugin block, None where it has none.
     loop : str
@@ -288,8 +273,6 @@ def build_family(
 
     Parameters
     ----------
-    given : mapping
-        Flat parameters of the node.
     batch : tuple of int
         Leading batch shape of its state.
     """

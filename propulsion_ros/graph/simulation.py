@@ -102,8 +102,6 @@ def simulated(
 
     Parameters
     ----------
-    nodes : sequence of NodeSpec
-        Its other nodes.
     deployer_topic : str
         Topic of its flight computer that frees its parachutes; '' for that of files, if any.
     """

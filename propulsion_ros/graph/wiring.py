@@ -75,10 +75,6 @@ def robot_graph(
 
     Parameters
     ----------
-    model : str or Path
-        Its .urdf or .xacro file.
-    use_sim_time : bool
-        Whether a simulation keeps the time.
     allocated : sequence of str
         Plugin blocks that are to be commanded by a wrench too.
     replay : bool
@@ -114,8 +110,6 @@ def vehicle_graph(
 
     Parameters
     ----------
-    vehicle : str
-        One of `VEHICLES`.
     use_sim_time : bool
         False leaves the simulated body out, for a robot that has a real one.
     model : str or Path
@@ -189,13 +183,9 @@ def gazebo_graph(
 
     Parameters
     ----------
-    vehicle : str
-        One of `VEHICLES`.
     inside : bool
         Whether the actuators that push run inside gz-sim; else they are nodes that publish plain
         numbers for the bridge.
-    model, drawn_with
-        As in `vehicle_graph`.
     """
     graph = vehicle_graph(vehicle, True, model, drawn_with=drawn_with)
     blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
@@ -245,15 +235,7 @@ def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:
 def actuator_nodes(
     description: str, blocks: list[ActuatorSpec], use_sim_time: bool, in_simulation: bool = False
 ) -> list[NodeSpec]:
-    """Return one node for each plugin block of a robot description.
-
-    Parameters
-    ----------
-    use_sim_time : bool
-        Whether a simulation keeps the time.
-    in_simulation : bool
-        Whether there is a simulated body.
-    """
+    """Return one node for each plugin block of a robot description."""
     parameters = {'robot_description': description, 'use_sim_time': use_sim_time}
     families = {block.name: block.family for block in blocks}
     return [
@@ -273,15 +255,7 @@ def pushing_blocks(blocks: Iterable[ActuatorSpec]) -> list[ActuatorSpec]:
 def inputs_of(
     family: str, families: Mapping[str, str], in_simulation: bool = False
 ) -> dict[str, str]:
-    """Return where a family's inputs come from, as far as the robot's other nodes give them.
-
-    Parameters
-    ----------
-    families : mapping of str to str
-        Family of each node of the robot.
-    in_simulation : bool
-        Whether there is a simulated body.
-    """
+    """Return where a family's inputs come from, as far as the robot's other nodes give them."""
     remappings, facts = {}, REGISTRY[family].facts
     commanders = [
         node for node, name in families.items() if facts.commanded_by and name == facts.commanded_by

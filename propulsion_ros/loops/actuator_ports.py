@@ -85,11 +85,6 @@ class ActuatorPorts(StampedPorts):
         Further forms of commands, of `ADAPTERS`.
     autopilot : AutopilotParams
         Channels and limits of those of autopilots.
-
-    Attributes
-    ----------
-    core : ActuatorLoop
-        What steps the family.
     """
 
     def __init__(

@@ -42,11 +42,6 @@ class AllocatorLoop:
         Of the demand.
     params : LoopParams
         Of the group: which names are switched off.
-
-    Attributes
-    ----------
-    ports, outlets, requests, timers
-        As of a `Loop`.
     """
 
     def __init__(

@@ -64,13 +64,7 @@ class _Layout:
 
 
 class CommandReader:
-    """Turns named commands into updates for one family.
-
-    Attributes
-    ----------
-    names : tuple of str
-        What can be commanded.
-    """
+    """Turns named commands into updates for one family."""
 
     def __init__(self, family: Family) -> None:
         self._family = family

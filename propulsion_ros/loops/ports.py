@@ -237,15 +237,7 @@ class Loop(Protocol):
 
 
 class GivenParameters:
-    """The `Parameters` of a loop that no node has; they stay as they are.
-
-    Parameters
-    ----------
-    given : mapping
-        Flat parameters.
-    faults : Faults
-        Takes unknown keys.
-    """
+    """The `Parameters` of a loop that no node has; they stay as they are."""
 
     def __init__(
         self,

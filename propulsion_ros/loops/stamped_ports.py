@@ -61,10 +61,6 @@ class StampedPorts:
 
     Parameters
     ----------
-    frame : str
-        Of geometry and wrenches.
-    lossless : bool
-        Whether no message may be lost.
     replay : bool
         Whether inputs, and what determined the steps beside them, come from a recording.
 

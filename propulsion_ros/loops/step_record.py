@@ -75,8 +75,6 @@ class StepRecord:
     ----------
     adopt : callable
         ``adopt(request)`` takes the settings of the first beginning.
-    schedule : callable
-        ``schedule(request)`` follows a request in its place.
 
     Attributes
     ----------

@@ -57,11 +57,6 @@ class VehicleLoop:
     that wrench acts from k to k + 1. An actuator that is paused counts as no force after
     ``lockstep_timeout``, until it publishes again. Raises `ConfigError` for a robot description
     that is missing, or gives no body that can be moved.
-
-    Parameters
-    ----------
-    with_tf : bool
-        Whether the host can publish TF.
     """
 
     def __init__(self, params: VehicleParams, host: Host, with_tf: bool = False) -> None:

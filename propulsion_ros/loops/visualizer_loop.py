@@ -168,11 +168,6 @@ class VisualizerLoop:
     what has fallen silent. States are read only for a picture. Everything drawn comes from topics,
     so the loop may be started anew at any time. Raises `ConfigError` where the topics are not those
     of the blocks.
-
-    Parameters
-    ----------
-    blocks : sequence of DrawnBlock
-        The plugin blocks of its robot description.
     """
 
     def __init__(

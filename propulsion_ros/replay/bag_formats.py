@@ -45,11 +45,6 @@ def check_mcap(path: Path, budget: YamlBudget) -> None:
     """Refuse records that a library would step through, or read, without an end.
 
     Raises `SourceError` naming the file.
-
-    Parameters
-    ----------
-    budget : YamlBudget
-        Pays for the YAML that channels have.
     """
     with opened(path, _ANY_SIZE) as file, _named(path, ValueError, struct.error):
         end = file.seek(0, os.SEEK_END) - _FOOTER_SIZE
@@ -65,11 +60,6 @@ def check_sqlite(path: Path, budget: YamlBudget) -> None:
     """Refuse tables that are computed: they may have any number of rows of any size.
 
     Raises `SourceError` naming the file.
-
-    Parameters
-    ----------
-    budget : YamlBudget
-        Pays for the YAML that topics have.
     """
     name = printable(path)
     if _ADDRESS.search(str(path)):
@@ -103,11 +93,6 @@ def check_chunks(name: str, storages: Iterable[Any]) -> None:
     """Refuse chunks that are too large, each alone or all of one time together.
 
     Raises `SourceError` naming the bag.
-
-    Parameters
-    ----------
-    storages : iterable
-        Open files of the library; those that are MCAP have ``chunks``.
     """
     for storage in storages:
         chunks = getattr(storage, 'chunks', ())

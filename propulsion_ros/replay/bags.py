@@ -62,11 +62,6 @@ def checked(path: Path) -> Iterator[Path]:
     """Yield what a library may open for a bag: the bag, or a copy of it with unpacked files.
 
     Raises `SourceError` naming the bag or its file.
-
-    Parameters
-    ----------
-    path : Path
-        Folder, or one .mcap or .db3 file.
     """
     kind = kind_of(path)
     if kind == FOLDER and kind_of(path / _METADATA) == ABSENT:

@@ -61,8 +61,6 @@ class Player(Node):
 
         Parameters
         ----------
-        topics : mapping of str
-            Type of each topic of the bag.
         insists : bool
             Whether to open topics that another node publishes too.
         """
@@ -129,13 +127,6 @@ class Player(Node):
         progress: Callable[[Recorded], None] = lambda message: None,
     ) -> list[str]:
         """Publish all messages of its topics, and return when all have been received.
-
-        Parameters
-        ----------
-        messages : iterable of Recorded
-            In the order of their stamps.
-        progress : callable
-            Gets each message that was published.
 
         Returns
         -------

@@ -47,11 +47,6 @@ class Recorder(Node):
     last : str
         Topic that is subscribed to at the end of `settle`: who waits for this subscription begins
         when all else is recorded.
-
-    Attributes
-    ----------
-    counts : collections.Counter
-        Messages by topic.
     """
 
     def __init__(
@@ -97,8 +92,6 @@ class Recorder(Node):
 
         Parameters
         ----------
-        needed : collection of str
-            Full names of topics.
         limit : float
             Wall time after which it is not waited any more [s].
         absent : callable

@@ -84,15 +84,9 @@ class Robot:
     ----------
     inputs : Inputs
         What they will be given.
-    warn : callable
-        Receives each line that warns.
 
     Attributes
     ----------
-    hosts : list of LoopHost
-        One for each node, those that command others first.
-    bus : Bus
-        What joins them.
     place : str
         Where the input stands, for lines that warn; '' for nowhere.
     """

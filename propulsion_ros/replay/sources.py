@@ -49,11 +49,6 @@ ResultT = TypeVar('ResultT')
 class RowMessages:
     """Makes messages for one loop out of rows.
 
-    Parameters
-    ----------
-    host : LoopHost
-        Of the loop, which has commands.
-
     Attributes
     ----------
     names : collection of str
@@ -398,8 +393,6 @@ def played(
 
     Parameters
     ----------
-    one : callable
-        Takes one input.
     many : callable
         Takes some, of which the first one was taken already; returns how many others it took, and
         what followed.
@@ -441,13 +434,7 @@ def played(
 
 
 class BlockLoop:
-    """A loop of a robot that takes runs of commands, with nothing else in between.
-
-    Parameters
-    ----------
-    is_timed : bool
-        Whether a clock passes the stamp of each input.
-    """
+    """A loop of a robot that takes runs of commands, with nothing else in between."""
 
     def __init__(
         self, robot: Robot, host: LoopHost, loop: ActuatorPorts, is_timed: bool

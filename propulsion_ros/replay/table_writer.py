@@ -73,15 +73,8 @@ class TableWriter:
 
     Parameters
     ----------
-    is_prefixed : bool
-        Whether columns begin with the name of their node.
     columns : mapping of str to sequence of str
         Columns of each node, where they are known; else they are found.
-
-    Attributes
-    ----------
-    count : int
-        Rows written.
     """
 
     def __init__(

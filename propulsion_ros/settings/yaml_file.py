@@ -63,11 +63,6 @@ class ParameterFile:
     ----------
     behind : iterable of str or Path
         Files whose values count where this one has none; the later ones win.
-
-    Attributes
-    ----------
-    places : KeyPlaces
-        Lines of the keys.
     """
 
     def __init__(self, path: str | Path, behind: Iterable[str | Path] = ()) -> None:
@@ -291,8 +286,6 @@ def document_of(
 
     Parameters
     ----------
-    name : str
-        Of the file, for errors.
     build : callable
         Makes it of the node of the document.
     """
@@ -335,13 +328,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 class YamlBudget:
-    """What YAML that a library reads may cost: aliases expand, and nothing ends what is nested.
-
-    Parameters
-    ----------
-    name : str
-        Of the file, for errors.
-    """
+    """What YAML that a library reads may cost: aliases expand, and nothing ends what is nested."""
 
     def __init__(self, name: str) -> None:
         self._name, self._spent = name, 0

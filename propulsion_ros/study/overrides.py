@@ -127,15 +127,7 @@ def _scale(element: Any, names: Iterable[str], factor: float) -> None:
 
 
 class Base:
-    """The values of a robot's parameters, before anything varies.
-
-    Parameters
-    ----------
-    description : str
-        URDF, '' for none.
-    files : sequence of Path
-        Parameter files, of which the later ones win.
-    """
+    """The values of a robot's parameters, before anything varies."""
 
     def __init__(self, description: str, files: Sequence[Path]) -> None:
         blocks = actuators_from_urdf(description, loop_params_of) if description else []
@@ -186,10 +178,6 @@ class RobotCases:
     ----------
     folder : Path
         Has the files of the study, and gets those of the case.
-    description : str
-        URDF, '' for none.
-    files : sequence of Path
-        Parameter files without a change, of which the later ones win.
     nodes : sequence of str
         Whose parameters can vary.
     file : ParameterFile or None

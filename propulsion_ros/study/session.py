@@ -167,8 +167,6 @@ class Session(OpenStudy):
 
         Parameters
         ----------
-        folder : Path
-            For the results; what is done already is in its journal.
         at : callable
             Receives how many are done, again and again.
         jobs : int
@@ -177,8 +175,6 @@ class Session(OpenStudy):
             Address of a Dask scheduler, '' for this machine.
         batch : int
             Cases that a worker gets at a time.
-        again : bool
-            Whether to fly all of them anew.
         """
         make_folder(folder)
         size = self.study.size

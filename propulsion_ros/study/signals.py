@@ -92,8 +92,6 @@ def read_result(place: str, name: str, given: Any) -> Result:
 
     Parameters
     ----------
-    place : str
-        Of the result in the file, for errors.
     given : object
         ``{max: vehicle/odometry.z, from: 2.0}`` or the like.
     """

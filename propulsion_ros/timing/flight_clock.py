@@ -53,16 +53,12 @@ class FlightClock:
 
     Parameters
     ----------
-    longest_step : float
-        [s].
     reanchors : bool
         Whether stamps that stay late are believed in the end, as those of a robot's sensor whose
         clock was set back a little.
 
     Attributes
     ----------
-    now_ns : int
-        The clock.
     counts : dict of Stamp to int
         How many stamps were of each kind.
     """
@@ -124,8 +120,6 @@ class FlightClock:
 
         Parameters
         ----------
-        stamp_ns : int
-            Of a sample [ns].
         may_restart : bool
             Whether time may start again; else any jump back is one of a clock that was set.
         """
@@ -232,8 +226,6 @@ class FlightTime:
     ----------
     longest_step : float
         No gap between two stamps counts for more [s].
-    reanchors : bool
-        See `FlightClock`.
 
     Attributes
     ----------
@@ -300,8 +292,6 @@ class FlightTime:
 
         Parameters
         ----------
-        stamp_ns : int
-            Of a sample [ns].
         steady_ns : int or None
             When it came, on a steady clock [ns]; None where only stamps count.
         may_restart : bool

@@ -100,8 +100,6 @@ class FixedStepRunner(StampedInputs):
         When ticks run.
     step : callable
         ``step(tick, stamp_ns)``.
-    sources, apply, on_jump, trusted, delays_ns
-        As in `StampedInputs`.
     """
 
     def __init__(

@@ -185,12 +185,8 @@ def check_file(
 
     Parameters
     ----------
-    path : Path
-        The file; its suffix gives its kind.
     model : Path, optional
         Robot description whose plugin blocks stand behind a parameter file.
-    silenced : sequence of str
-        Names of rules of sense that are left out.
     for_gazebo : bool
         Whether what Gazebo refuses of a robot is a fault.
     shipped : sequence of Path

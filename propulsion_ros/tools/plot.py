@@ -97,14 +97,8 @@ def read_signals(
 
     Parameters
     ----------
-    path : Path
-        A bag, or a CSV file; its header distinguishes a table from a log.
-    namespace : str
-        Of the topics of a bag.
     commands : Path, optional
         Command table from which replay made the input.
-    motors : UlogMap
-        What the motors of a log of PX4 are.
     """
     signals = _read(path, namespace, motors)
     if commands is not None:

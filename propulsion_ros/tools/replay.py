@@ -89,12 +89,8 @@ def replay(
 
     Parameters
     ----------
-    source, target : Path
-        A bag or a table each.
     keeps_inputs : bool
         Whether the inputs are written into the new bag too.
-    motors : UlogMap
-        What the motors of a log of PX4 are.
     """
     if keeps_inputs and not (is_bag(source) and is_bag(target)):
         raise SourceError('--keep-inputs', 'expected to read a bag and to write one')

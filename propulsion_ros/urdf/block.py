@@ -192,10 +192,6 @@ def read_block(
     common : type, callable or None
         Configuration class of settings that a block may have beside its family's, for every
         family or by its name.
-    base_link : str
-        Frame of the geometry; empty: as in the block, else the root link.
-    faults : Faults
-        Takes what is wrong inside of the block.
     """
     if not block.name:
         raise SourceError(block.path, 'expected a name attribute, got none: it names the node')

@@ -102,11 +102,6 @@ class LinkTree:
     joints of one name, links with two parents, loops, chains that are too long, or several roots.
     What closes a loop is left out, so that every walk from a link to its parents ends.
 
-    Parameters
-    ----------
-    faults : Faults
-        Takes what is wrong; the tree leaves out what it cannot use.
-
     Attributes
     ----------
     root : str

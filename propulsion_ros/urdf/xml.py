@@ -132,8 +132,6 @@ def numbers(
     ----------
     text : str or None
         The text; None for none.
-    path : str
-        Where it stands, for the error.
     count : int, optional
         How many numbers there must be.
     largest : float

@@ -128,11 +128,7 @@ def test_thrusts_plumes_and_status_of_a_rocket(graph):
 
 
 @pytest.mark.parametrize(('parameters', 'said'), [
-    pytest.param({'robot_description': ''}, 'robot_description', id='no description'),
     pytest.param({'robot_description': '<robot/>'}, 'robot', id='no robot'),
-    pytest.param({'state_topics': ['boosters/state']},
-                 "parameter 'state_topics': expected one for each of boosters, fins, got 1",
-                 id='a state is missing'),
     pytest.param({'params_files': ['/nowhere.yaml']}, '/nowhere.yaml: cannot be read', id='file'),
 ])
 def test_wrong_parameter_is_named(graph, capfd, parameters, said):
