@@ -115,29 +115,6 @@ class StampJudge:
         Steady distance from the leading source to which this one was anchored; 0 for none.
     """
 
-    __slots__ = (
-        '_agree_ns',
-        '_agreeing',
-        '_ahead_ns',
-        '_behind_ns',
-        '_counts',
-        '_gap_ns',
-        '_limits',
-        '_nexts',
-        '_reanchor_ns',
-        '_run',
-        '_run_base_ns',
-        '_run_first_ns',
-        '_run_last_ns',
-        '_silent_ns',
-        'from_ns',
-        'interval_ns',
-        'newest_ns',
-        'offset_ns',
-        'shift_ns',
-        'to_ns',
-    )
-
     def __init__(self, limits: StampLimits) -> None:
         self._limits = limits
         self._behind_ns = _bound(limits.behind_ns)

@@ -277,7 +277,7 @@ class _Reader:
         return ActuatorSpec(
             block.name, self._family, self._placer.base_link, MappingProxyType(self._values),
             MappingProxyType(self._paths), frozenset(self._geometry),
-            (*alike([*self._notes, *self._placer.slides()]), *stays), stays,
+            (*alike([*self._notes, *self._placer.slides]), *stays), stays,
             MappingProxyType(self._masses), MappingProxyType(self._joints),
             frozenset(self._faulty),
         )

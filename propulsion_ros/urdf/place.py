@@ -91,7 +91,8 @@ class Placer:
     """Frame of all geometry."""
     actuated: set[str] = field(default_factory=set)
     """Joints that are those of actuators placed so far."""
-    _slides: list[str] = field(default_factory=list)
+    slides: list[str] = field(default_factory=list)
+    """A line for each joint that slides."""
     _own: set[str] = field(default_factory=set)
     _passed: dict[tuple[str, bool], tuple[str, str, str]] = field(default_factory=dict)
 
@@ -112,7 +113,6 @@ class Placer:
         count = _joint_count(roles)
         if count:
             self._own.update(joint.name for joint in joints)
-        if count:
             self._check_axes(row, tags, joints, count)
             link, path = joints[-1].child, tags[-1].path
         else:
@@ -122,7 +122,7 @@ class Placer:
         # What has a mass and no direction, as a tank, is moved by no joint, its own neither.
         has_mass = not count and all(spec.geometry != 'direction' for spec in roles.values())
         self._check_way(row, link, path, joints, has_mass)
-        self._slides.extend(
+        self.slides.extend(
             f'{tag.path}: prismatic joint {joint.name!r} gives no axis of thrust, and what it '
             'carries stays where position 0 has it; expected a fixed, continuous or revolute joint'
             for tag, joint in zip(tags, joints, strict=True) if joint.kind == 'prismatic'
@@ -163,10 +163,6 @@ class Placer:
         """Return the joints on the way from base_link to a link that can turn."""
         way = self.tree.joints_between(link, self.base_link)
         return [joint.name for joint in reversed(way) if joint.turns]
-
-    def slides(self) -> list[str]:
-        """Return a line for each joint that slides."""
-        return self._slides
 
     def stays(self) -> list[str]:
         """Return a line for each joint that moves actuators and has no row of its own."""
