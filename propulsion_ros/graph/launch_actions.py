@@ -508,10 +508,6 @@ def record_launch() -> LaunchDescription:
         'namespace': {
             'default_value': '', 'description': 'namespace of the robot, and of relative topics'
         },
-        'storage': {
-            'default_value': 'mcap', 'choices': ['mcap', 'sqlite3'],
-            'description': 'format of the bag',
-        },
     }
 
     def start(given: dict[str, str]) -> list[Any]:
@@ -533,17 +529,12 @@ def recorder(
     and the beginning would be missing. Raises `SourceError` where the bag exists.
     """
     prefix = f'/{given["namespace"].strip("/")}/'.replace('//', '/')
-    is_sqlite, has_rosbag = given.get('storage') == 'sqlite3', _has_rosbag()
-    # The format of the own recorder follows the name.
-    if is_sqlite and not has_rosbag and not output.endswith('.db3'):
-        output += '.db3'
     require_absent(output)
     names = [topic if topic.startswith('/') else prefix + topic for topic in topics]
-    if has_rosbag:
+    if _has_rosbag():
         command = [
             *_started('ros2cli.cli'), 'bag', 'record', '--output', output,
-            '--storage', 'sqlite3' if is_sqlite else 'mcap',
-            '--qos-profile-overrides-path', str(_record_qos(prefix)),
+            '--storage', 'mcap', '--qos-profile-overrides-path', str(_record_qos(prefix)),
             *(['--topics', *names] if names else ['--all-topics', '--include-unpublished-topics']),
         ]
     else:
