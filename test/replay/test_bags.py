@@ -35,13 +35,17 @@ def recorded():
     ]
 
 
-@pytest.fixture(params=['bag', 'bag.mcap', 'bag.db3'])
-def bag(request, tmp_path):
-    path = tmp_path / request.param
+def written(path):
+    """Write a bag and return its path."""
     with BagWriter(path) as writer:
         for message in recorded():
             writer.write(message)
     return path
+
+
+@pytest.fixture(params=['bag', 'bag.mcap', 'bag.db3'])
+def bag(request, tmp_path):
+    return written(tmp_path / request.param)
 
 
 def files_of(bag):
@@ -83,10 +87,7 @@ def no_bag(path):
 
 
 def cut(path):
-    with BagWriter(path) as writer:
-        for message in recorded():
-            writer.write(message)
-    path.write_bytes(path.read_bytes()[:200])
+    path.write_bytes(written(path).read_bytes()[:200])
 
 
 @pytest.mark.parametrize('spoil', [
@@ -107,10 +108,7 @@ def test_what_is_no_bag_is_named_in_one_line(tmp_path, spoil):
 
 def test_definitions_in_a_bag_are_not_used(tmp_path):
     """The library would make Python code of them."""
-    path = tmp_path / 'bag.db3'
-    with BagWriter(path) as writer:
-        for message in recorded():
-            writer.write(message)
+    path = written(tmp_path / 'bag.db3')
     (file,) = path.glob('*.db3')
     content = file.read_bytes()
     assert b'string data' in content
@@ -129,10 +127,7 @@ def test_definitions_in_a_bag_are_not_used(tmp_path):
     pytest.param('relative_file_paths:', 'relative_file_paths: [../../x.mcap]\nold:', id='files'),
 ])
 def test_metadata_that_no_bag_has_are_refused_in_one_line(tmp_path, said, instead):
-    path = tmp_path / 'bag'
-    with BagWriter(path) as writer:
-        for message in recorded():
-            writer.write(message)
+    path = written(tmp_path / 'bag')
     metadata = path / 'metadata.yaml'
     text = metadata.read_text(encoding='utf-8')
     assert said in text
@@ -143,10 +138,7 @@ def test_metadata_that_no_bag_has_are_refused_in_one_line(tmp_path, said, instea
 
 
 def test_type_that_was_another_one_is_not_decoded(tmp_path):
-    path = tmp_path / 'bag'
-    with BagWriter(path) as writer:
-        for message in recorded():
-            writer.write(message)
+    path = written(tmp_path / 'bag')
     metadata = path / 'metadata.yaml'
     text = metadata.read_text(encoding='utf-8')
     assert 'RIHS01_' in text
