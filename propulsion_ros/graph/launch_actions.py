@@ -318,7 +318,8 @@ def _held(spec: NodeSpec, given: Mapping[str, str], graph: Graph) -> dict[str, A
     if not (given.get('record') and graph.in_lockstep):
         return {}
     if spec.name == BODY:
-        return {'recorder': _recorder_name(), 'start_timeout': _RECORDER_TIMEOUT}
+        name = 'rosbag2_recorder' if _has_rosbag() else 'recorder'
+        return {'recorder': name, 'start_timeout': _RECORDER_TIMEOUT}
     return {'reliable_inputs': True} if spec.executable == 'flight_state_node' else {}
 
 
@@ -554,11 +555,6 @@ def _has_rosbag() -> bool:
     except PackageNotFoundError:
         return False
     return True
-
-
-def _recorder_name() -> str:
-    """Return the name of the recorder's node."""
-    return 'rosbag2_recorder' if _has_rosbag() else 'recorder'
 
 
 def _record_qos(prefix: str) -> Path:

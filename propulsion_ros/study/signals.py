@@ -153,11 +153,8 @@ class Signals:
         }
 
 
-def _xyz(prefix: str, values: Iterable[Any], suffix: str = '') -> dict[str, float]:
-    return {
-        f'{prefix}{axis}{suffix}': float(value)
-        for axis, value in zip(_AXES, values, strict=True)
-    }
+def _xyz(prefix: str, values: Iterable[Any]) -> dict[str, float]:
+    return {f'{prefix}{axis}': float(value) for axis, value in zip(_AXES, values, strict=True)}
 
 
 def _odometry(message: Any) -> dict[str, float]:

@@ -196,10 +196,6 @@ class SampleTime:
         self.stamp_ns = self._sample_ns = stamp_ns
         self._taken_ns = steady_ns
 
-    def begin(self, stamp_ns: int, steady_ns: int) -> None:
-        """Begin as if a sample of a stamp came now, which sensors that are silent do not give."""
-        self.take(stamp_ns, steady_ns)
-
     def go_on(self, stamp_ns: int) -> None:
         """Take a time that has come without a sample."""
         self.stamp_ns = stamp_ns

@@ -72,11 +72,9 @@ class Motion:
         """Return it with a further error of the ports (n,) [m]."""
         return replace(self, port=self.port + error)
 
-    def with_force(self, force: FloatArray, rate: FloatArray | None = None) -> Motion:
-        """Return it with a further force, and turn rate, (n, 3)."""
-        return replace(
-            self, force=self.force + force, rate=self.rate if rate is None else self.rate + rate
-        )
+    def with_force(self, force: FloatArray) -> Motion:
+        """Return it with a further force, (n, 3)."""
+        return replace(self, force=self.force + force)
 
 
 def carried(
