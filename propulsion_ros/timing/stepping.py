@@ -75,10 +75,6 @@ class Ticks:
         """Return the first tick that is not before a stamp."""
         return -(-stamp_ns * self.count // self.span_ns)
 
-    def has(self, stamp_ns: int) -> bool:
-        """Return whether a tick lies at a stamp."""
-        return self.stamp(self.first_from(stamp_ns)) == stamp_ns
-
 
 @dataclass(frozen=True)
 class Grid(Ordering):
