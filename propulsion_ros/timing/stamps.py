@@ -173,13 +173,7 @@ class StampJudge:
             return self._refuse(_STRAY, stamp_ns, present_ns)
         step_ns = stamp_ns - newest_ns
         if 0 < step_ns <= self._ahead_ns:
-            self._run = 0
-            self.newest_ns = stamp_ns
-            if step_ns > self._gap_ns:
-                return self._pass_gap(step_ns)
-            self.interval_ns = step_ns
-            self._nexts += 1
-            return _NEXT
+            return self._advance(stamp_ns, step_ns)
         if -self._behind_ns <= step_ns <= 0:
             return self._repeat(stamp_ns, step_ns, newest_ns)
         return self._refuse(_STRAY, stamp_ns, newest_ns)
@@ -203,13 +197,7 @@ class StampJudge:
             return self._begin(stamp_ns)
         step_ns = stamp_ns - newest_ns
         if step_ns > 0:
-            self._run = 0
-            self.newest_ns = stamp_ns
-            if step_ns > self._gap_ns:
-                return self._pass_gap(step_ns)
-            self.interval_ns = step_ns
-            self._nexts += 1
-            return _NEXT
+            return self._advance(stamp_ns, step_ns)
         if -self._behind_ns <= step_ns:
             return self._repeat(stamp_ns, step_ns, leader_ns, is_led=True)
         self._run_first_ns = stamp_ns
@@ -228,12 +216,16 @@ class StampJudge:
         self._counts[_FIRST] += 1
         return _FIRST
 
-    def _pass_gap(self, step_ns: int) -> Arrival:
-        """Go on after a long interval, which is a gap unless the one before was long too."""
+    def _advance(self, stamp_ns: int, step_ns: int) -> Arrival:
+        """Go on to a stamp: past a gap, if the interval is long and the one before was not."""
         known_ns, self.interval_ns = self.interval_ns, step_ns
-        arrival = _GAP if known_ns and step_ns > _RATE_CHANGE * known_ns else _NEXT
-        self._counts[arrival] += 1
-        return arrival
+        self._run = 0
+        self.newest_ns = stamp_ns
+        if step_ns > self._gap_ns and known_ns and step_ns > _RATE_CHANGE * known_ns:
+            self._counts[_GAP] += 1
+            return _GAP
+        self._nexts += 1
+        return _NEXT
 
     def _repeat(
         self, stamp_ns: int, step_ns: int, base_ns: int, is_led: bool = False
