@@ -112,6 +112,11 @@ def test_actuator_of_efficiency_0_pushes_like_one_that_is_switched_off(make):
         np.testing.assert_array_equal(one.wrench, other.wrench)
 
 
+def test_rates_that_do_not_divide_stop_the_start():
+    with pytest.raises(ConfigError, match='30 Hz does not divide 100 Hz'):
+        make_loop([], publish_rate=30.0)
+
+
 def test_settings_that_are_wrong_only_together_stop_the_start():
     family = Boosters(BoostersParams(
         names=['b'], max_thrust=1.0, max_fuel_rate=1.0, time_constant=0.001, integrator='euler'
@@ -173,6 +178,18 @@ def test_disabled_actuators_are_at_rest_at_once_and_keep_their_propellant():
     loop.push(COMMAND, 200 * MS, thrust(1000))
     assert reports[-1].wrench[2] == 0.0
     assert reports[-1].output.tanks.mass[0] == left < 5.0
+
+
+def test_stray_from_before_a_disabling_does_not_come_back():
+    reports = []
+    loop = make_loop(reports, step_on='stamp')
+    loop.push(COMMAND, 10 * MS, thrust(0))
+    loop.push(COMMAND, 60_000 * MS, thrust(1000))
+    loop.enabled = False
+    loop.enabled = True
+    loop.push(COMMAND, 60_010 * MS, thrust(0))
+    loop.push(COMMAND, 60_020 * MS, thrust(0))
+    assert all(report.wrench[2] == 0.0 for report in reports)
 
 
 def test_wrenches_of_links_are_means_too():

@@ -114,6 +114,13 @@ def test_a_leader_decides_what_the_present_time_is(pairs, expected):
     assert follow(INPUTS, *pairs) == expected
 
 
+@pytest.mark.parametrize(('present', 'expected'), [(None, 'f'), (4, 'f'), (16, 's'), (-6, 's')])
+def test_the_first_stamp_is_held_against_the_present_time_where_there_is_one(present, expected):
+    judge = StampJudge(INPUTS)
+    present_ns = None if present is None else present * S
+    assert _LETTERS[judge.take(5 * S, present_ns)] == expected
+
+
 def test_first_stamps_that_agree_make_a_jump_from_the_present_time():
     judge = StampJudge(INPUTS)
     assert [judge.take(t * S, 100 * S) for t in (5, 6)] == [Arrival.STRAY, Arrival.JUMP_BACK]
@@ -155,6 +162,13 @@ def test_a_forgotten_stray_agrees_with_none():
         judge.take(t * S)
     judge.forget_strays()
     assert [judge.take(t * S) for t in (1, 2)] == [Arrival.STRAY, Arrival.JUMP_BACK]
+
+
+def test_begin_counts_nothing():
+    judge = StampJudge(FLIGHT)
+    judge.begin(5 * S)
+    assert judge.take(6 * S) is Arrival.NEXT
+    assert judge.counts == {Arrival.NEXT: 1}
 
 
 # Re-anchoring.
