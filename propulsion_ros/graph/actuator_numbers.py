@@ -58,10 +58,6 @@ class Rows:
 
     Parameters
     ----------
-    names : sequence of str
-        Of the rows.
-    params : object
-        The configuration.
     **more : array_like
         Further numbers.
     """

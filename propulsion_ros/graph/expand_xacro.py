@@ -178,19 +178,14 @@ _CONTROL = dict.fromkeys((i for i in range(32) if chr(i) not in '\t\n\r'), '?')
 def expand(path: str, limit: int, share: str = '') -> tuple[str, str]:
     """Return the text of a xacro file, expanded in this process, after the places of its elements.
 
+    Raises `SourceError` naming the file, the line where it is known, and what is wrong there.
+
     Parameters
     ----------
-    path : str
-        The file.
     limit : int
         Bytes of each file that it includes, and characters of the result.
     share : str
         What ``$(find propulsion_ros)`` is, which need not be installed; '' where that is unknown.
-
-    Raises
-    ------
-    SourceError
-        Naming the file, the line where it is known, and what is wrong there.
     """
     places: XacroPlaces | None = None
     texts: list[str] = []

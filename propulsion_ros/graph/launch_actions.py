@@ -254,10 +254,6 @@ def graph_actions(
 
     Parameters
     ----------
-    given : dict of str
-        Values of `ARGUMENTS`.
-    graph : Graph
-        The nodes.
     stack_options : sequence of str
         Command line of `stack` for the same graph, where it is composed.
     """
@@ -322,7 +318,8 @@ def _held(spec: NodeSpec, given: Mapping[str, str], graph: Graph) -> dict[str, A
     if not (given.get('record') and graph.in_lockstep):
         return {}
     if spec.name == BODY:
-        return {'recorder': _recorder_name(), 'start_timeout': _RECORDER_TIMEOUT}
+        name = 'rosbag2_recorder' if _has_rosbag() else 'recorder'
+        return {'recorder': name, 'start_timeout': _RECORDER_TIMEOUT}
     return {'reliable_inputs': True} if spec.executable == 'flight_state_node' else {}
 
 
@@ -512,10 +509,6 @@ def record_launch() -> LaunchDescription:
         'namespace': {
             'default_value': '', 'description': 'namespace of the robot, and of relative topics'
         },
-        'storage': {
-            'default_value': 'mcap', 'choices': ['mcap', 'sqlite3'],
-            'description': 'format of the bag',
-        },
     }
 
     def start(given: dict[str, str]) -> list[Any]:
@@ -537,17 +530,12 @@ def recorder(
     and the beginning would be missing. Raises `SourceError` where the bag exists.
     """
     prefix = f'/{given["namespace"].strip("/")}/'.replace('//', '/')
-    is_sqlite, has_rosbag = given.get('storage') == 'sqlite3', _has_rosbag()
-    # The format of the own recorder follows the name.
-    if is_sqlite and not has_rosbag and not output.endswith('.db3'):
-        output += '.db3'
     require_absent(output)
     names = [topic if topic.startswith('/') else prefix + topic for topic in topics]
-    if has_rosbag:
+    if _has_rosbag():
         command = [
             *_started('ros2cli.cli'), 'bag', 'record', '--output', output,
-            '--storage', 'sqlite3' if is_sqlite else 'mcap',
-            '--qos-profile-overrides-path', str(_record_qos(prefix)),
+            '--storage', 'mcap', '--qos-profile-overrides-path', str(_record_qos(prefix)),
             *(['--topics', *names] if names else ['--all-topics', '--include-unpublished-topics']),
         ]
     else:
@@ -567,11 +555,6 @@ def _has_rosbag() -> bool:
     except PackageNotFoundError:
         return False
     return True
-
-
-def _recorder_name() -> str:
-    """Return the name of the recorder's node."""
-    return 'rosbag2_recorder' if _has_rosbag() else 'recorder'
 
 
 def _record_qos(prefix: str) -> Path:

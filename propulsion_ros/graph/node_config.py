@@ -117,21 +117,7 @@ def block_named(specs: Sequence[ActuatorSpec], name: str) -> ActuatorSpec:
 def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '') -> str:
     """Return the name of the family that a node runs.
 
-    Parameters
-    ----------
-    given : str
-        Its parameter ``family``.
-    spec : ActuatorSpec or None
-        Its plugin block.
-    node : str
-        Its name.
-    loop : str
-        The one loop that it has, as families declare it; '' for any.
-
-    Raises
-    ------
-    ConfigError
-        Where there is no such family, or two sources disagree.
+    Raises `ConfigError` where there is no such family, or two sources disagree.
     """
     own = [name for name, family in FAMILIES.items() if family.facts.loop == loop] if loop else []
     name = given or (spec.family if spec else own[0] if len(own) == 1 else node)
@@ -209,23 +195,16 @@ def read_setting(
 ) -> tuple[OwnT, Setting]:
     """Return the configuration of a node and that of its family.
 
+    Raises `ConfigError` for everything that is wrong.
+
     Parameters
     ----------
-    parameters : Parameters
-        Of the node.
-    node_params : type
-        Configuration of the node, a subclass of `FamilyNodeParams`.
     find_block : callable
         Returns the node's plugin block, None where it has none.
     loop : str
         The one loop that the node has, as families declare it; '' for any.
     faults : Faults
         Takes what is wrong with the values of the node itself.
-
-    Raises
-    ------
-    ConfigError
-        For everything that is wrong.
     """
     values = parameters.declare_some(parameters_of(node_params))
     found = list(all_faults(node_params, values))
@@ -265,12 +244,8 @@ def check_family(
 
     Parameters
     ----------
-    name : str
-        Of the family.
     given : mapping
         Flat parameters of the node.
-    spec : ActuatorSpec or None
-        Its plugin block.
     faults : Faults
         Takes what is wrong, by parameter or XML path.
     """
@@ -294,21 +269,12 @@ def build_family(
 ) -> tuple[Family, Any]:
     """Return a family and the configuration of its timing, as its node would make them.
 
+    Raises `ConfigError` naming the parameter or the XML path of what is wrong.
+
     Parameters
     ----------
-    name : str
-        Of the family.
-    given : mapping
-        Flat parameters of the node.
-    spec : ActuatorSpec or None
-        Its plugin block.
     batch : tuple of int
         Leading batch shape of its state.
-
-    Raises
-    ------
-    ConfigError
-        Naming the parameter or the XML path of what is wrong.
     """
     kind = node_kind_of(name)
     _, setting = _read_given(name, kind.node_params, given, spec)

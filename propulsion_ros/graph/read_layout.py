@@ -126,19 +126,14 @@ def sources_of(
 ) -> Sources:
     """Return what the layout of a robot is made from.
 
+    Raises `ConfigError` for links without sound masses, angles or shapes.
+
     Parameters
     ----------
-    xml : str
-        The robot description.
     specs : sequence of ActuatorSpec
         Its plugin blocks, at least one.
     given : callable
         Returns the parameters from files of a node by its name.
-
-    Raises
-    ------
-    ConfigError
-        For links without sound masses, angles or shapes.
     """
     base_link, links = masses_from_urdf(xml, specs[0].base_link)
     blocks = {spec.name: spec for spec in specs}

@@ -91,15 +91,12 @@ def _indexed(package: str = PACKAGE) -> Path | None:
 def robot_files(robot: str) -> tuple[Path, list[Path]]:
     """Return the description of a robot, and the parameter files that come with it.
 
+    Raises `SourceError` where there is no such package, or what is no file has no suffix either.
+
     Parameters
     ----------
     robot : str
         A .urdf or .xacro file, ``package://NAME/FILE``, or the name of a vehicle of the package.
-
-    Raises
-    ------
-    SourceError
-        Where there is no such package, or what is no file has no suffix either.
     """
     if robot in VEHICLES:
         share = share_directory()

@@ -98,23 +98,12 @@ def simulated(
 ) -> list[NodeSpec]:
     """Return the nodes of a robot in lockstep with a simulated body, and the body last.
 
+    Raises `ConfigError` where rates do not divide, or a topic is none that an actuator waits for.
+
     Parameters
     ----------
-    nodes : sequence of NodeSpec
-        Its other nodes.
-    blocks : sequence of ActuatorSpec
-        Its plugin blocks.
-    description : str
-        URDF.
-    simulation : Simulation
-        What was chosen.
     deployer_topic : str
         Topic of its flight computer that frees its parachutes; '' for that of files, if any.
-
-    Raises
-    ------
-    ConfigError
-        Where rates do not divide, or a topic is none that an actuator waits for.
     """
     groups = [_group(block, simulation) for block in blocks if _steps(block)]
     pushing = [group for group in groups if REGISTRY[group.block.family].facts.pushes]

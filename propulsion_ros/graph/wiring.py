@@ -70,14 +70,11 @@ def robot_graph(
 ) -> Graph:
     """Return the actuator nodes of any robot, and its body where that is simulated.
 
-    A simulated body has a flight computer too where its parameter files configure one.
+    A simulated body has a flight computer too where its parameter files configure one. Raises
+    `ConfigError` where the description is wrong or has no plugin block.
 
     Parameters
     ----------
-    model : str or Path
-        Its .urdf or .xacro file.
-    use_sim_time : bool
-        Whether a simulation keeps the time.
     allocated : sequence of str
         Plugin blocks that are to be commanded by a wrench too.
     replay : bool
@@ -86,11 +83,6 @@ def robot_graph(
         Adds a visualizer, which reads limits from these parameter files of the actuators too.
     simulation : Simulation, optional
         Adds a simulated body, which keeps the time.
-
-    Raises
-    ------
-    ConfigError
-        Where the description is wrong or has no plugin block.
     """
     description, blocks = _read(model)
     config = simulation.of(FLIGHT).get('config_file', '') if simulation else ''
@@ -114,10 +106,10 @@ def vehicle_graph(
 ) -> Graph:
     """Return the graph of a vehicle that comes with the package, with its simulated body.
 
+    Raises `ConfigError` where the description or the name is wrong.
+
     Parameters
     ----------
-    vehicle : str
-        One of `VEHICLES`.
     use_sim_time : bool
         False leaves the simulated body out, for a robot that has a real one.
     model : str or Path
@@ -130,11 +122,6 @@ def vehicle_graph(
         How its body is simulated; its parameter files win over the vehicle's own.
     allocated : sequence of str
         Plugin blocks that are to be commanded by a wrench, beside those of the vehicle.
-
-    Raises
-    ------
-    ConfigError
-        Where the description or the name is wrong.
     """
     kit = VEHICLES[vehicle]
     kit = replace(kit, allocated=tuple(dict.fromkeys((*kit.allocated, *allocated))))
@@ -192,20 +179,13 @@ def gazebo_graph(
 ) -> Graph:
     """Return the nodes of a vehicle that Gazebo is the body of.
 
+    Raises `ConfigError` where the description or the name is wrong.
+
     Parameters
     ----------
-    vehicle : str
-        One of `VEHICLES`.
     inside : bool
         Whether the actuators that push run inside gz-sim; else they are nodes that publish plain
         numbers for the bridge.
-    model, drawn_with
-        As in `vehicle_graph`.
-
-    Raises
-    ------
-    ConfigError
-        Where the description or the name is wrong.
     """
     graph = vehicle_graph(vehicle, True, model, drawn_with=drawn_with)
     blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
@@ -255,19 +235,7 @@ def _read(model: str | Path) -> tuple[str, list[ActuatorSpec]]:
 def actuator_nodes(
     description: str, blocks: list[ActuatorSpec], use_sim_time: bool, in_simulation: bool = False
 ) -> list[NodeSpec]:
-    """Return one node for each plugin block of a robot description.
-
-    Parameters
-    ----------
-    description : str
-        URDF.
-    blocks : list of ActuatorSpec
-        Its plugin blocks.
-    use_sim_time : bool
-        Whether a simulation keeps the time.
-    in_simulation : bool
-        Whether there is a simulated body.
-    """
+    """Return one node for each plugin block of a robot description."""
     parameters = {'robot_description': description, 'use_sim_time': use_sim_time}
     families = {block.name: block.family for block in blocks}
     return [
@@ -287,17 +255,7 @@ def pushing_blocks(blocks: Iterable[ActuatorSpec]) -> list[ActuatorSpec]:
 def inputs_of(
     family: str, families: Mapping[str, str], in_simulation: bool = False
 ) -> dict[str, str]:
-    """Return where a family's inputs come from, as far as the robot's other nodes give them.
-
-    Parameters
-    ----------
-    family : str
-        Its name.
-    families : mapping of str to str
-        Family of each node of the robot.
-    in_simulation : bool
-        Whether there is a simulated body.
-    """
+    """Return where a family's inputs come from, as far as the robot's other nodes give them."""
     remappings, facts = {}, REGISTRY[family].facts
     commanders = [
         node for node, name in families.items() if facts.commanded_by and name == facts.commanded_by

@@ -159,8 +159,6 @@ class ActuatorLoop:
 
     Parameters
     ----------
-    family : Family
-        The actuators.
     params : LoopParams
         When ticks run and reports are due; a report lies on a multiple of its ticks.
     emit : callable

@@ -43,7 +43,7 @@ from propulsion_ros.models.common.family import (
     effectiveness_of,
     is_allocatable,
 )
-from propulsion_ros.models.common.motion import MatrixMotion, Motion
+from propulsion_ros.models.common.motion import MatrixMotion
 from propulsion_ros.models.steering.steered import SteeredFamily, measured_joints
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
@@ -85,11 +85,6 @@ class ActuatorPorts(StampedPorts):
         Further forms of commands, of `ADAPTERS`.
     autopilot : AutopilotParams
         Channels and limits of those of autopilots.
-
-    Attributes
-    ----------
-    core : ActuatorLoop
-        What steps the family.
     """
 
     def __init__(
@@ -286,11 +281,9 @@ class ActuatorPorts(StampedPorts):
         return False
 
     def _take_odometry(self, message: Any) -> None:
-        if self._take(ODOMETRY, message.header.stamp, message, self._read_motion):
+        stamp = message.header.stamp
+        if self._take(ODOMETRY, stamp, message, lambda each: msg_to_motion(each, self.frame)):
             self._world_frame = message.header.frame_id
-
-    def _read_motion(self, message: Any) -> Motion:
-        return msg_to_motion(message, self.frame)
 
     def _take_joints(self, message: Any) -> None:
         # Others publish states of joints that are none of these.

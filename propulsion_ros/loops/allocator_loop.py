@@ -38,23 +38,10 @@ class AllocatorLoop:
 
     Parameters
     ----------
-    family : Allocatable
-        The group.
-    allocator : Allocator or Vectoring
-        What shares among healthy actuators.
     frame : str
         Of the demand.
-    host : Host
-        What connects the ports.
     params : LoopParams
         Of the group: which names are switched off.
-    lossless : bool
-        Whether no message may be lost.
-
-    Attributes
-    ----------
-    ports, outlets, requests, timers
-        As of a `Loop`.
     """
 
     def __init__(

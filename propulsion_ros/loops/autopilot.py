@@ -86,13 +86,6 @@ class Autopilot:
     NaN stops an actuator, as does a signal back to a motor that cannot turn both ways: it gets its
     safe command. Raises `ConfigError` for names that the family does not have, or missing limits.
 
-    Parameters
-    ----------
-    params : AutopilotParams
-        Channels and limits.
-    family : Family
-        Whose actuators are commanded.
-
     Attributes
     ----------
     reads : mapping

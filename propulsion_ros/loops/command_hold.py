@@ -230,15 +230,6 @@ class CommandHold:
 class CommandLoss:
     """Logs one warning where commands end while actuators are on, and one line when they return.
 
-    Parameters
-    ----------
-    hold : CommandHold
-        The commands.
-    names : sequence of str
-        Of its m names.
-    host : Host
-        What logs.
-
     Attributes
     ----------
     is_lost : bool

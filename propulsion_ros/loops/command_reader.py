@@ -64,18 +64,7 @@ class _Layout:
 
 
 class CommandReader:
-    """Turns named commands into updates for one family.
-
-    Parameters
-    ----------
-    family : Family
-        Whose names and fields are commanded.
-
-    Attributes
-    ----------
-    names : tuple of str
-        What can be commanded.
-    """
+    """Turns named commands into updates for one family."""
 
     def __init__(self, family: Family) -> None:
         self._family = family

@@ -78,20 +78,11 @@ class EstimateLoop:
 
     Parameters
     ----------
-    emit : callable
-        Receives each `Applied`.
     on_jump : callable
         ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
     heeds_clock : bool
         Whether nothing is estimated before a clock was received, nor far ahead of it, because of a
         wrong stamp; without, as in a replay, the stamps of the commands are the time.
-    on_begin : callable
-        ``on_begin(stamp_ns)`` before the first estimate after a start or a reset.
-
-    Attributes
-    ----------
-    agenda : Agenda
-        What a recording has done between inputs.
     """
 
     def __init__(
@@ -230,25 +221,8 @@ class EstimatePorts(StampedPorts):
 
     Parameters
     ----------
-    inverse : Estimator
-        The estimator.
-    params : EstimateParams
-        When it estimates.
-    frame : str
-        Of geometry and wrenches.
-    host : Host
-        What connects the ports.
     lossless : bool
         Whether no message may be lost; then no clock is waited for, as a replay may have none.
-
-    Attributes
-    ----------
-    family : Estimator
-        The estimator.
-    core : EstimateLoop
-        What runs it.
-    outlets : list of Outlet
-        What is published.
     """
 
     def __init__(

@@ -32,8 +32,6 @@ class JointReader:
 
     Parameters
     ----------
-    family : SteeredFamily
-        Whose joints they are.
     names : iterable of str
         Those that are read.
     """
@@ -78,11 +76,6 @@ class JointReader:
 
 class JointAngles:
     """Holds measured angles, and reports once where those of a joint end, and where they return.
-
-    Parameters
-    ----------
-    family : SteeredFamily
-        Whose joints they are.
 
     Attributes
     ----------

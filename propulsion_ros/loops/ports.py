@@ -237,19 +237,7 @@ class Loop(Protocol):
 
 
 class GivenParameters:
-    """The `Parameters` of a loop that no node has; they stay as they are.
-
-    Parameters
-    ----------
-    node_name : str
-        Name of the node whose loop it is.
-    given : mapping
-        Flat parameters.
-    node_namespace : str
-        Namespace of the node.
-    faults : Faults
-        Takes unknown keys.
-    """
+    """The `Parameters` of a loop that no node has; they stay as they are."""
 
     def __init__(
         self,
@@ -316,8 +304,6 @@ class Complaints:
 
     Parameters
     ----------
-    warn : callable
-        Logs a line.
     steady_ns : callable
         Returns a time that is never set back [ns].
 

@@ -61,14 +61,6 @@ class StampedPorts:
 
     Parameters
     ----------
-    core : Core
-        What takes the inputs.
-    frame : str
-        Of geometry and wrenches.
-    host : Host
-        What connects the ports.
-    lossless : bool
-        Whether no message may be lost.
     replay : bool
         Whether inputs, and what determined the steps beside them, come from a recording.
 

@@ -73,14 +73,8 @@ class StepRecord:
 
     Parameters
     ----------
-    host : Host
-        Publishes and logs.
     adopt : callable
         ``adopt(request)`` takes the settings of the first beginning.
-    schedule : callable
-        ``schedule(request)`` follows a request in its place.
-    is_replay : bool
-        Whether it is a replay.
 
     Attributes
     ----------

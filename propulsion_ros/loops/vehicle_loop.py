@@ -55,21 +55,8 @@ class VehicleLoop:
 
     It publishes odometry and clock of step k, then waits for the wrench stamped k of every topic;
     that wrench acts from k to k + 1. An actuator that is paused counts as no force after
-    ``lockstep_timeout``, until it publishes again.
-
-    Parameters
-    ----------
-    params : VehicleParams
-        Validated configuration.
-    host : Host
-        What connects the ports.
-    with_tf : bool
-        Whether the host can publish TF.
-
-    Raises
-    ------
-    ConfigError
-        For a robot description that is missing, or gives no body that can be moved.
+    ``lockstep_timeout``, until it publishes again. Raises `ConfigError` for a robot description
+    that is missing, or gives no body that can be moved.
     """
 
     def __init__(self, params: VehicleParams, host: Host, with_tf: bool = False) -> None:

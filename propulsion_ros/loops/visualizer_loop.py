@@ -23,7 +23,7 @@ from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Timer
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.settings.errors import CommandError, ConfigError
-from propulsion_ros.settings.quantity import FloatArray, quantity, validate
+from propulsion_ros.settings.quantity import quantity, validate
 from propulsion_ros.timing.stamps import StampJudge, StampLimits
 from propulsion_ros.timing.stepping import period_from_rate
 
@@ -114,21 +114,16 @@ class VisualizerParams:
     rate: float = quantity(
         10.0, 'Hz', doc='most pictures per second of the stamps', lo=1e-3, hi=10.0
     )
-    metres_per_newton: float = quantity(
-        0.0, 'm/N', lo=0.0, hi=1e6,
-        doc='length of an arrow over its thrust; 0: the largest thrust that any actuator can make '
-        'is as long as arrow_length',
+    arrow_length: float = quantity(
+        0.5, 'm', lo=1e-2, hi=1e3,
+        doc='of the largest thrust that any actuator can make; the text has letters of a fifth of '
+        'it, and stands so far ahead of base_link and above it',
     )
-    arrow_length: float = quantity(0.5, 'm', doc='see metres_per_newton', lo=1e-2, hi=1e3)
     frame: str = quantity(
         'base', kind=str, choices=('base', 'link'),
         doc='base: all in base_link; link: each in the link of its actuator, which '
         'robot_state_publisher must place',
     )
-    text_position: FloatArray = quantity(
-        (0.5, 0.0, 0.5), 'm', doc='where phase and propellant stand, in base_link', shape=(3,)
-    )
-    text_height: float = quantity(0.1, 'm', doc='of the letters', lo=1e-2, hi=1e3)
 
     def __post_init__(self) -> None:
         validate(self)
@@ -138,6 +133,8 @@ _UNKNOWN_SCALE = 0.01
 """Of arrows where no thrust has a limit [m/N]."""
 _SHAFT = 0.04
 """Diameter of an arrow's shaft over `VisualizerParams.arrow_length`."""
+_LETTERS = 0.2
+"""Height of letters over the same."""
 _LONGEST_PHASE = 60
 _LEAST_NS = 100_000_000
 """Wall time between two pictures, whatever the stamps are [ns]."""
@@ -169,21 +166,8 @@ class VisualizerLoop:
 
     Pictures are due by the stamps of the states; wall time only keeps them apart, and draws grey
     what has fallen silent. States are read only for a picture. Everything drawn comes from topics,
-    so the loop may be started anew at any time.
-
-    Parameters
-    ----------
-    params : VisualizerParams
-        Validated configuration.
-    blocks : sequence of DrawnBlock
-        The plugin blocks of its robot description.
-    host : Host
-        What connects the ports.
-
-    Raises
-    ------
-    ConfigError
-        Where the topics are not those of the blocks.
+    so the loop may be started anew at any time. Raises `ConfigError` where the topics are not those
+    of the blocks.
     """
 
     def __init__(
@@ -233,16 +217,10 @@ class VisualizerLoop:
 
     def _scale(self) -> float:
         """Return the length of an arrow over its thrust [m/N]."""
-        params = self._params
-        if params.metres_per_newton:
-            return float(params.metres_per_newton)
         largest = max((drawn.layout.largest for drawn in self._drawn), default=0.0)
         if largest:
-            return float(params.arrow_length / largest)
-        self._host.log(
-            'info', f'no thrust has a known limit: arrows of {_UNKNOWN_SCALE:g} m/N, or set '
-            'metres_per_newton',
-        )
+            return float(self._params.arrow_length / largest)
+        self._host.log('info', f'no thrust has a known limit: arrows of {_UNKNOWN_SCALE:g} m/N')
         return _UNKNOWN_SCALE
 
     # What the host calls.
@@ -361,9 +339,9 @@ class VisualizerLoop:
                     block.name, block.base_link, drawn.layout, drawn.state, self._style, is_stale
                 ):
                     yield stamp_ns, shape
-        x, y, z = self._params.text_position.tolist()
+        away = self._params.arrow_length
         yield now_ns, status_shape(
-            self._base_link, (x, y, z), self._params.text_height, self._phase,
+            self._base_link, (away, 0.0, away), _LETTERS * away, self._phase,
             [self._tanks[topic] for topic in self._params.tank_topics if topic in self._tanks],
         )
 

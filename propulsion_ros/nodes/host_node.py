@@ -46,13 +46,7 @@ _ALIKE = 0.8
 
 
 class HostNode(PropulsionNode):
-    """A node that runs a loop; it is the `Host` of the loop, and the `Parameters`.
-
-    Attributes
-    ----------
-    loop : Loop or None
-        What runs, while configured.
-    """
+    """A node that runs a loop; it is the `Host` of the loop, and the `Parameters`."""
 
     executable: ClassVar[str]
     """What it is started by, which decides what it runs."""
@@ -388,12 +382,8 @@ class FirstMessage:
 
     Parameters
     ----------
-    node : Node
-        Who waits.
     topics : mapping of str to type
         Where it can come from, and as which message class.
-    what : str
-        What is waited for.
     """
 
     def __init__(self, node: Node, topics: Mapping[str, Any], what: str = 'command') -> None:

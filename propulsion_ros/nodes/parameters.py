@@ -35,8 +35,6 @@ def declare(
 
     Parameters
     ----------
-    node : Node
-        Gets the parameters.
     parameters : iterable of Parameter
         What to declare; what the node already has is only read.
     defaults : mapping

@@ -78,8 +78,6 @@ def run(
     ----------
     make_nodes : callable
         Gets the parsed arguments; called after rclpy is initialised.
-    args : sequence of str, optional
-        Command line, the process's own by default.
     add_arguments : callable, optional
         Adds arguments that are not ROS's.
     vital : type, optional

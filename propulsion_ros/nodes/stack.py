@@ -44,16 +44,10 @@ def make_node(
 
     Parameters
     ----------
-    spec : NodeSpec
-        The node; its parameters win over those of files.
-    namespace : str
-        Of the node.
     cls : callable, optional
         What makes it in place of its executable's own class.
     params_files : sequence of str or Path
         Settings, the later ones win.
-    **kwargs
-        For rclpy's node.
     """
     arguments = [part for path in params_files for part in ('--params-file', str(path))]
     arguments += [part for pair in spec.remappings.items() for part in ('-r', ':='.join(pair))]

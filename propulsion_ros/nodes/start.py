@@ -48,7 +48,7 @@ def missing(error: ImportError) -> str:
         is_absent = package == 'rclpy' or find_spec('rclpy') is None
         how = "pip install '.[ros]' in the clone" if is_absent else how_to_get(package)
         return f'needs ROS 2: {error}; source its setup file, or {how}'
-    return f'{error}; {how_to_get(package)}'
+    return f'needs {package}, {how_to_get(package)}: {error}'
 
 
 def _explain(

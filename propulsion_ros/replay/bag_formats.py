@@ -7,18 +7,14 @@ import re
 import sqlite3
 import struct
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-from numpy.typing import NDArray
-
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import opened, printable
-from propulsion_ros.settings.quantity import IntArray
 from propulsion_ros.settings.yaml_file import YamlBudget
 
 LARGEST = 64 * 1024**2
@@ -38,14 +34,6 @@ _CHUNK_INDEX, _ATTACHMENT, _STATISTICS = 0x08, 0x09, 0x0B
 _INDEX_ENDS = (0x02, 0x0E)
 _RECORDS = frozenset((*range(0x01, 0x10), *range(0x80, 0x100)))
 
-MCAP_KNOWN = '0.11.'
-"""Versions of the library whose parts of a file `append_mcap` knows."""
-_CHUNK_LIMIT = 2**20
-_MESSAGE_HEAD = np.dtype([
-    ('kind', 'u1'), ('length', '<u8'), ('channel', '<u2'), ('sequence', '<u4'), ('logged', '<u8'),
-    ('published', '<u8'),
-])
-
 _TABLES = ('messages', 'topics', 'schema', 'message_definitions')
 _UNDEFINED = """SELECT name, type FROM topics JOIN message_definitions ON type = topic_type
 WHERE encoding NOT IN ('ros2msg', 'ros2idl') ORDER BY name"""
@@ -56,17 +44,7 @@ _ADDRESS = re.compile(r'[?#]|%[0-9a-fA-F]{2}')
 def check_mcap(path: Path, budget: YamlBudget) -> None:
     """Refuse records that a library would step through, or read, without an end.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    budget : YamlBudget
-        Pays for the YAML that channels have.
-
-    Raises
-    ------
-    SourceError
-        Naming the file.
+    Raises `SourceError` naming the file.
     """
     with opened(path, _ANY_SIZE) as file, _named(path, ValueError, struct.error):
         end = file.seek(0, os.SEEK_END) - _FOOTER_SIZE
@@ -81,17 +59,7 @@ def check_mcap(path: Path, budget: YamlBudget) -> None:
 def check_sqlite(path: Path, budget: YamlBudget) -> None:
     """Refuse tables that are computed: they may have any number of rows of any size.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    budget : YamlBudget
-        Pays for the YAML that topics have.
-
-    Raises
-    ------
-    SourceError
-        Naming the file.
+    Raises `SourceError` naming the file.
     """
     name = printable(path)
     if _ADDRESS.search(str(path)):
@@ -124,17 +92,7 @@ def _named(path: Path, *kinds: type[Exception]) -> Iterator[None]:
 def check_chunks(name: str, storages: Iterable[Any]) -> None:
     """Refuse chunks that are too large, each alone or all of one time together.
 
-    Parameters
-    ----------
-    name : str
-        Of the bag.
-    storages : iterable
-        Open files of the library; those that are MCAP have ``chunks``.
-
-    Raises
-    ------
-    SourceError
-        Naming the bag.
+    Raises `SourceError` naming the bag.
     """
     for storage in storages:
         chunks = getattr(storage, 'chunks', ())
@@ -150,67 +108,6 @@ def check_chunks(name: str, storages: Iterable[Any]) -> None:
             size += change
             if size > _MOST_OPEN:
                 raise SourceError(name, f'has chunks of over {_MOST_OPEN} bytes for one time')
-
-
-def append_mcap(
-    storage: Any, stamps: IntArray, topics: Sequence[tuple[int, NDArray[np.uint8]]]
-) -> None:
-    """Write messages as ``write`` of the library's MCAP does one by one, topic after topic.
-
-    Parameters
-    ----------
-    storage : McapWriter
-        Of a version that `MCAP_KNOWN` states.
-    stamps : IntArray
-        Of the messages of each topic [ns], (t,).
-    topics : sequence of tuple
-        Channel and the bytes of its messages, (t, size).
-    """
-    channels, table = [channel for channel, _ in topics], _records_of(stamps, topics)
-    sizes = np.tile([_MESSAGE_HEAD.itemsize + rows.shape[1] for _, rows in topics], len(stamps))
-    ends = np.cumsum(sizes)
-    begins, content = ends - sizes, table.tobytes()
-    begin = 0
-    while begin < len(ends):
-        chunk = storage.chunk
-        shift = chunk.bio.tell() - int(begins[begin])
-        # The message that passes the limit is still in the chunk.
-        end = min(int(np.searchsorted(ends, _CHUNK_LIMIT - shift, 'right')) + 1, len(ends))
-        last = int(ends[end - 1])
-        chunk.bio.write(content[int(begins[begin]):last])
-        for first in range(begin, min(begin + len(channels), end)):
-            its = slice(first, end, len(channels))
-            times = stamps[np.arange(len(ends))[its] // len(channels)]
-            chunk.msgs[channels[first % len(channels)]] += zip(
-                times.tolist(), (begins[its] + shift).tolist(), strict=True
-            )
-            _extend_span(chunk, times)
-        if last + shift > _CHUNK_LIMIT:
-            storage.close_chunk()
-        begin = end
-    _extend_span(storage, stamps)
-    for channel in channels:
-        storage.channel_stats[channel] += len(stamps)
-
-
-def _records_of(
-    stamps: IntArray, topics: Sequence[tuple[int, NDArray[np.uint8]]]
-) -> NDArray[np.uint8]:
-    """Return the records of messages, (t, size of one of each topic)."""
-    parts = []
-    for channel, rows in topics:
-        head = np.zeros(len(stamps), _MESSAGE_HEAD)
-        head['kind'], head['channel'] = _MESSAGE, channel
-        head['length'] = _MESSAGE_HEAD.itemsize - _HEAD.size + rows.shape[1]
-        head['logged'] = head['published'] = stamps
-        parts += [head.view(np.uint8).reshape(len(stamps), -1), rows]
-    return np.hstack(parts)
-
-
-def _extend_span(span: Any, stamps: IntArray) -> None:
-    """Let what has a first and a last time have these stamps too."""
-    span.message_start_time = min(span.message_start_time, int(stamps.min()))
-    span.message_end_time = max(span.message_end_time, int(stamps.max()))
 
 
 def bound_chunks() -> None:

@@ -8,22 +8,17 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-import numpy as np
 import yaml
-from numpy.typing import NDArray
 
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.step_record import is_of_steps
 from propulsion_ros.replay.bag_formats import (
     LARGEST,
-    MCAP_KNOWN,
-    append_mcap,
     bound_chunks,
     check_chunks,
     check_mcap,
@@ -47,7 +42,6 @@ from propulsion_ros.settings.files import (
     require_absent,
     write_text,
 )
-from propulsion_ros.settings.quantity import IntArray
 from propulsion_ros.settings.ros_yaml import FAST_LOADER
 from propulsion_ros.settings.yaml_file import YamlBudget
 
@@ -67,15 +61,7 @@ _RATIO = 1000
 def checked(path: Path) -> Iterator[Path]:
     """Yield what a library may open for a bag: the bag, or a copy of it with unpacked files.
 
-    Parameters
-    ----------
-    path : Path
-        Folder, or one .mcap or .db3 file.
-
-    Raises
-    ------
-    SourceError
-        Naming the bag or its file.
+    Raises `SourceError` naming the bag or its file.
     """
     kind = kind_of(path)
     if kind == FOLDER and kind_of(path / _METADATA) == ABSENT:
@@ -194,8 +180,9 @@ def is_bag(path: Path) -> bool:
 class BagReader:
     """Messages of a bag in the order in which they were recorded.
 
-    The definitions of message types that a bag carries are not used: rosbags would make Python
-    code of them. Messages are decoded as the types that come with ROS 2.
+    The definitions of message types that a bag carries are not used: rosbags would make Python code
+    of them. Messages are decoded as the types that come with ROS 2. Raises `SourceError` on
+    entering and iterating, naming the bag and what is wrong with it.
 
     Parameters
     ----------
@@ -203,11 +190,6 @@ class BagReader:
         Folder of a bag, or one .mcap or .db3 file; or a log of PX4 (.ulg).
     names : UlogMap
         What the motors in such a log are.
-
-    Raises
-    ------
-    SourceError
-        On entering and iterating, naming the bag and what is wrong with it.
     """
 
     def __init__(self, path: Path, names: UlogMap = UNMAPPED) -> None:
@@ -407,23 +389,17 @@ class BagWriter:
         except (WriterError, OSError) as error:
             raise SourceError(printable(self._path), text_of(error)) from error
         self._types = Wire().types
-        self._appends = not is_sqlite and version('rosbags').startswith(MCAP_KNOWN)
         return self
 
     def write(self, message: Recorded, offered: Sequence[Any] = ()) -> None:
         """Write a message; its topic begins with its first one.
 
+        Raises `SourceError` where its type is not known to rosbags, or the disk does not take it.
+
         Parameters
         ----------
-        message : Recorded
-            The message.
         offered : sequence of rclpy.qos.QoSProfile
             How its publishers offer it, kept for who plays the bag.
-
-        Raises
-        ------
-        SourceError
-            Where its type is not known to rosbags, or the disk does not take it.
         """
         try:
             connection = self._connections.get(message.topic)
@@ -439,43 +415,6 @@ class BagWriter:
             # Both formats raise any error of their library or the disk.
             raise self._wrong(f'{message.topic} ({message.type})', error) from error
         self.count += 1
-
-    def write_rows(
-        self, stamps: IntArray, topics: Sequence[tuple[str, str, NDArray[np.uint8]]]
-    ) -> None:
-        """Write a message of each topic at each stamp, in this order.
-
-        Parameters
-        ----------
-        stamps : IntArray
-            (t,) [ns].
-        topics : sequence of tuple
-            Topic, type and the bytes of its messages, (t, size).
-        """
-        # The first ones open the topics.
-        for topic, kind, rows in topics:
-            self.write(Recorded(topic, kind, int(stamps[0]), rows[0].tobytes()))
-        given = [(self._connections[topic], rows[1:]) for topic, _, rows in topics]
-        try:
-            self._append(stamps[1:], given)
-        except Exception as error:
-            # As in `write`.
-            raise self._wrong(', '.join(topic for topic, _, _ in topics), error) from error
-        self.count += (len(stamps) - 1) * len(topics)
-
-    def _append(self, stamps: IntArray, topics: Sequence[tuple[Any, NDArray[np.uint8]]]) -> None:
-        """Write a message of each connection at each stamp."""
-        writer, are_apart = self._writer, len({each.id for each, _ in topics}) == len(topics)
-        if not (self._appends and are_apart and len(stamps)):
-            for i, stamp_ns in enumerate(stamps.tolist()):
-                for connection, rows in topics:
-                    writer.write(connection, stamp_ns, rows[i].tobytes())
-            return
-        append_mcap(writer.storage, stamps, [(each.id, rows) for each, rows in topics])
-        for connection, _ in topics:
-            writer.counts[connection.id] += len(stamps)
-        writer.min_timestamp = min(writer.min_timestamp, int(stamps.min()))
-        writer.max_timestamp = max(writer.max_timestamp, int(stamps.max()))
 
     def _wrong(self, what: str, error: Exception) -> SourceError:
         reason = text_of(error)[:300]

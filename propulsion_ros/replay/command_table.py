@@ -36,17 +36,12 @@ _LONGEST_GAP_NS = 3600 * 1_000_000_000
 def read_rows(path: Path, limit: int = TABLE_LIMIT) -> Iterator[tuple[str, list[str]]]:
     """Yield ``file:line`` and the cells of every row that is not empty, in constant memory.
 
+    Raises `SourceError` naming the file or line of what cannot be read.
+
     Parameters
     ----------
-    path : Path
-        The file.
     limit : int
         Bytes that it may have; `KEPT_LIMIT` for who keeps all rows.
-
-    Raises
-    ------
-    SourceError
-        Naming the file or line of what cannot be read.
     """
     name, lines, empty = printable(path), _Lines(path, limit), 0
     rows = csv.reader(lines, strict=True)
@@ -145,19 +140,14 @@ class Row:
 class Columns:
     """What the columns of a file mean.
 
+    Raises `SourceError` for an unknown column, here or of `read` for a wrong cell.
+
     Parameters
     ----------
     place : str
         Of the header, for errors.
-    header : sequence of str
-        Names of the columns.
     names : collection of str
         What they may command.
-
-    Raises
-    ------
-    SourceError
-        For an unknown column, here or of `read` for a wrong cell.
 
     Attributes
     ----------

@@ -128,8 +128,6 @@ def fly(samples: Iterable[Sample], apogee: ApogeeParams) -> Iterator[FlightRepor
     ----------
     samples : iterable of Sample
         In the order in which a flight computer would receive them.
-    apogee : ApogeeParams
-        Parameters of the detector; all others have their defaults.
     """
     params = FlightLoopParams(apogee=apogee, replay=True)
     state = make_flight_state(params, read_config(params), in_simulation=False)
@@ -153,8 +151,6 @@ def fly_live(
     ----------
     samples : iterable of (int, Sample)
         When each arrives, on a steady clock [ns], and the sample.
-    apogee : ApogeeParams
-        Parameters of the detector; all others have their defaults.
     may_light : bool
         Whether the configuration has a stage that may still light.
     lets_time_pass : bool

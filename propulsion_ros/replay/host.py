@@ -27,8 +27,6 @@ class Bus:
 
     Parameters
     ----------
-    emit : callable
-        Receives everything that is published.
     given : collection of str
         Topics that come from outside; what loops publish there reaches no loop.
     depth_first : bool
@@ -36,8 +34,6 @@ class Bus:
 
     Attributes
     ----------
-    given : frozenset of str
-        As the parameter.
     now_ns : int
         What a clock would show: the newest /clock where that is given, else when the newest
         message was recorded.
@@ -129,25 +125,11 @@ class LoopHost:
     ----------
     name, namespace : str
         Of the node whose loop it is.
-    bus : Bus
-        Where it publishes and what gives it messages.
-    remappings : mapping of str
-        Topic names, from and to.
-    is_simulated : bool
-        Whether time comes from /clock.
-    log : callable
-        Receives each line that warns.
 
     Attributes
     ----------
-    name : str
-        As the parameter.
     counts : collections.Counter
         How often each kind of complaint was made.
-    is_active : bool
-        Whether the loop runs.
-    loop : Loop
-        What runs, from `run` on.
     """
 
     follows_links = False

@@ -33,8 +33,6 @@ class Player(Node):
         How many seconds of the bag pass in one.
     clock_rate : float
         How often /clock is published [Hz of wall time]; 0 for never.
-    context : rclpy.Context, optional
-        Of the node.
 
     Attributes
     ----------
@@ -63,8 +61,6 @@ class Player(Node):
 
         Parameters
         ----------
-        topics : mapping of str
-            Type of each topic of the bag.
         insists : bool
             Whether to open topics that another node publishes too.
         """
@@ -131,15 +127,6 @@ class Player(Node):
         progress: Callable[[Recorded], None] = lambda message: None,
     ) -> list[str]:
         """Publish all messages of its topics, and return when all have been received.
-
-        Parameters
-        ----------
-        messages : iterable of Recorded
-            In the order of their stamps.
-        executor : Executor
-            Spins between them.
-        progress : callable
-            Gets each message that was published.
 
         Returns
         -------

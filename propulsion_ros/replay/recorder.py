@@ -47,11 +47,6 @@ class Recorder(Node):
     last : str
         Topic that is subscribed to at the end of `settle`: who waits for this subscription begins
         when all else is recorded.
-
-    Attributes
-    ----------
-    counts : collections.Counter
-        Messages by topic.
     """
 
     def __init__(
@@ -91,24 +86,16 @@ class Recorder(Node):
     ) -> None:
         """Spin until some topics are received, no more come, and their publishers know of it.
 
-        More is whatever the graph has not reported yet: a topic, or a node to call. A node of
-        other topics that does not reply is named in a warning.
+        More is whatever the graph has not reported yet: a topic, or a node to call. A node of other
+        topics that does not reply is named in a warning. Raises `TimeoutError` where something does
+        not come, or the publisher of a needed topic does not reply.
 
         Parameters
         ----------
-        executor : Executor
-            Has this node.
-        needed : collection of str
-            Full names of topics.
         limit : float
             Wall time after which it is not waited any more [s].
         absent : callable
             Returns what else is waited for, '' for nothing; what it raises ends the wait.
-
-        Raises
-        ------
-        TimeoutError
-            Where something does not come, or the publisher of a needed topic does not reply.
         """
         begun = changed = time.monotonic()
         known: tuple[int, set[str]] = -1, set()

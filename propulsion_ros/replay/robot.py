@@ -78,28 +78,17 @@ def print_warning(line: str) -> None:
 class Robot:
     """The loops of a robot's nodes, given messages one by one.
 
+    Raises `ConfigError` where a loop cannot be made.
+
     Parameters
     ----------
-    choice : Choice
-        Which nodes.
     inputs : Inputs
         What they will be given.
-    warn : callable
-        Receives each line that warns.
 
     Attributes
     ----------
-    hosts : list of LoopHost
-        One for each node, those that command others first.
-    bus : Bus
-        What joins them.
     place : str
         Where the input stands, for lines that warn; '' for nowhere.
-
-    Raises
-    ------
-    ConfigError
-        Where a loop cannot be made.
     """
 
     def __init__(

@@ -49,11 +49,6 @@ ResultT = TypeVar('ResultT')
 class RowMessages:
     """Makes messages for one loop out of rows.
 
-    Parameters
-    ----------
-    host : LoopHost
-        Of the loop, which has commands.
-
     Attributes
     ----------
     names : collection of str
@@ -119,13 +114,7 @@ _NONE: Mapping[str, BlockLoop] = MappingProxyType({})
 
 
 class BagSource(BagReader):
-    """The messages of a bag, for a robot.
-
-    Attributes
-    ----------
-    unit : str
-        What is counted.
-    """
+    """The messages of a bag, for a robot."""
 
     unit = 'messages'
 
@@ -253,8 +242,6 @@ class TableSource:
 
     Parameters
     ----------
-    path : Path
-        The table.
     is_bare : bool
         Whether actuators run alone, without what a robot has beside them.
     """
@@ -364,7 +351,7 @@ class Moment(NamedTuple):
 
     stamp_ns: int
     """When the input came."""
-    published: list[Published]
+    published: Iterable[Published]
     """What followed of it."""
     place: int
     """How much of the file was read: messages, or lines."""
@@ -385,6 +372,13 @@ class Block(NamedTuple):
     inputs: int
     """As of a `Moment`."""
 
+    @property
+    def published(self) -> Iterator[Published]:
+        """What followed of them, one by one."""
+        for i in range(len(self.stamps)):
+            for each in self.rows:
+                yield Published(each.topic, each.outlet.kind, each.message(i))
+
 
 Played: TypeAlias = Moment | Block
 
@@ -399,8 +393,6 @@ def played(
 
     Parameters
     ----------
-    one : callable
-        Takes one input.
     many : callable
         Takes some, of which the first one was taken already; returns how many others it took, and
         what followed.
@@ -442,17 +434,7 @@ def played(
 
 
 class BlockLoop:
-    """A loop of a robot that takes runs of commands, with nothing else in between.
-
-    Parameters
-    ----------
-    robot : Robot
-        Whose loop it is.
-    host, loop : LoopHost, ActuatorPorts
-        The loop and its host.
-    is_timed : bool
-        Whether a clock passes the stamp of each input.
-    """
+    """A loop of a robot that takes runs of commands, with nothing else in between."""
 
     def __init__(
         self, robot: Robot, host: LoopHost, loop: ActuatorPorts, is_timed: bool

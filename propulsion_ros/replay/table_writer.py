@@ -21,10 +21,8 @@ from propulsion_ros.loops.estimate_loop import EstimatePorts
 from propulsion_ros.loops.ports import Loop
 from propulsion_ros.models.common.family import WRENCH_NAMES, battery_names
 from propulsion_ros.replay.command_table import STAMP, stamp_text
-from propulsion_ros.replay.plain import TickRows
 from propulsion_ros.replay.robot import Published
 from propulsion_ros.settings.files import replacing
-from propulsion_ros.settings.quantity import FloatArray
 
 TANK_PARTS = ('mass', 'ixx', 'iyy', 'izz')
 BATTERY_PARTS = ('voltage', 'current', 'percentage')
@@ -42,7 +40,11 @@ def wrench_columns(name: str) -> list[str]:
 def columns_of(loop: Loop) -> list[str]:
     """Return the columns of a loop, name by name; [] where a table has none of it."""
     if isinstance(loop, ActuatorPorts):
-        return [*_of_state(loop), *wrench_columns('wrench'), *_of_tanks(loop), *_of_batteries(loop)]
+        parts = [(loop.family.tank_names, TANK_PARTS), (battery_names(loop.family), BATTERY_PARTS)]
+        return [
+            *_of_state(loop), *wrench_columns('wrench'),
+            *(f'{name}.{part}' for names, own in parts for name in names for part in own),
+        ]
     if isinstance(loop, EstimatePorts):
         return [*_of_estimate(loop)]
     return []
@@ -55,16 +57,6 @@ def _of_state(loop: ActuatorPorts) -> Iterator[str]:
         for field, values in states.items():
             if values is not None and not np.isnan(values[i]):
                 yield f'{name}.{field}'
-
-
-def _of_tanks(loop: ActuatorPorts) -> Iterator[str]:
-    for tank in loop.family.tank_names:
-        yield from (f'{tank}.{part}' for part in TANK_PARTS)
-
-
-def _of_batteries(loop: ActuatorPorts) -> Iterator[str]:
-    for battery in battery_names(loop.family):
-        yield from (f'{battery}.{part}' for part in BATTERY_PARTS)
 
 
 def _of_estimate(loop: EstimatePorts) -> Iterator[str]:
@@ -81,17 +73,8 @@ class TableWriter:
 
     Parameters
     ----------
-    path : Path
-        The file.
-    is_prefixed : bool
-        Whether columns begin with the name of their node.
     columns : mapping of str to sequence of str
         Columns of each node, where they are known; else they are found.
-
-    Attributes
-    ----------
-    count : int
-        Rows written.
     """
 
     def __init__(
@@ -127,53 +110,13 @@ class TableWriter:
         self._fill(self._row(stamp_ns), topic.names_of(message), topic.form.numbers(message))
         self._write_until(self._complete_before(topic.node, stamp_ns))
 
-    def write_rows(self, topics: Sequence[TickRows]) -> None:
-        """Take what the only node published at many ticks, which follow all that was written."""
-        stamps = topics[0].stamps
-        self._write_tick(topics, 0)
-        table = self._table(topics)
-        if table is None:
-            for i in range(1, len(stamps) - 1):
-                self._write_tick(topics, i)
-        elif len(table):
-            self._write_until(math.inf)
-            columns = [_cells(column) for column in table.T]
-            lines = zip(map(stamp_text, stamps[1:-1].tolist()), *columns, strict=True)
-            self._body.write('\r\n'.join(map(','.join, lines)) + '\r\n')
-            self.count += len(table)
-        if len(stamps) > 1:
-            # It stays open as a single one does.
-            self._write_tick(topics, len(stamps) - 1)
-
-    def _write_tick(self, topics: Sequence[TickRows], i: int) -> None:
-        for each in topics:
-            self.write(Published(each.topic, each.outlet.kind, each.message(i)))
-
-    def _table(self, topics: Sequence[TickRows]) -> FloatArray | None:
-        """Return the numbers between the first tick, which is written, and the last, (t, columns).
-
-        Return None where a column would begin.
-        """
-        at = {name: i for i, name in enumerate(self._columns)}
-        table = np.full((max(len(topics[0].stamps) - 2, 0), len(at)), np.nan)
-        for each in topics:
-            topic = self._topics[each.topic]
-            if topic is None:
-                continue
-            numbers = topic.form.columns(each)[1:-1]
-            for name, column in zip(topic.names_of(each.message(0)), numbers.T, strict=True):
-                if name in at:
-                    table[:, at[name]] = column
-                elif not (self._is_known or np.isnan(column).all()):
-                    return None
-        return table
-
     def _find_topic(self, name: str) -> _Topic | None:
         """Return what a table has of a topic, None for nothing."""
         *above, last = name.split('/')
         is_part = above[-1] in ('tanks', 'battery_state')
         kind, node = above[-1] if is_part else last, above[-2 if is_part else -1]
-        form = _tank(last) if kind == 'tanks' else _form_of(kind, self._is_known)
+        names = [f'{last}.{part}' for part in TANK_PARTS]
+        form = _numbers(names, _inertia) if kind == 'tanks' else _form_of(kind, self._is_known)
         return _Topic(node, self._prefix(node), form) if form else None
 
     def _prefix(self, node: str) -> str:
@@ -261,12 +204,6 @@ class _Form(NamedTuple):
     names: Callable[[Any], Sequence[str]]
     numbers: Callable[[Any], list[float]]
     """Of a message: what decides which numbers it has, their names, and the numbers."""
-    chosen: slice | list[int] = slice(None)
-    """Which of all numbers of a message these are."""
-
-    def columns(self, rows: TickRows) -> FloatArray:
-        """Return the same numbers of many messages, (t, k)."""
-        return np.column_stack(rows.numbers())[:, self.chosen]
 
 
 class _Topic:
@@ -303,19 +240,6 @@ def _form_of(name: str, is_known: bool) -> _Form | None:
 def _numbers(names: Sequence[str], numbers: Callable[[Any], list[float]]) -> _Form:
     """Return the form of messages that all have the same numbers."""
     return _Form(lambda message: None, lambda message: names, numbers)
-
-
-def _tank(name: str) -> _Form:
-    # Behind the mass come three numbers of its centre, and all six of the tensor.
-    return _numbers([f'{name}.{part}' for part in TANK_PARTS], _inertia)._replace(
-        chosen=[0, 4, 7, 9]
-    )
-
-
-def _cells(column: FloatArray) -> list[str]:
-    """Return numbers as texts, '' for NaN."""
-    texts = list(map(repr, column.tolist()))
-    return ['' if text == 'nan' else text for text in texts] if np.isnan(column).any() else texts
 
 
 def _inertia(message: Any) -> list[float]:

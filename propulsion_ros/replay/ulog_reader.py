@@ -347,8 +347,6 @@ class UlogReader:
 
     Parameters
     ----------
-    path : Path
-        The log.
     names : UlogMap
         What its motors are.
 

@@ -20,8 +20,6 @@ class ConfigError(ValueError):
     ----------
     key : str
         What is wrong: a parameter, ``tanks.capacity``, or a path into a file.
-    problem : str
-        What was found and what was expected.
     index : int, optional
         Element of an array parameter.
     """
@@ -124,13 +122,6 @@ class FaultList(Faults):
     """Collects every fault and every warning, so that a user can fix all of them at once.
 
     After `MOST_FAULTS` it raises `FullError`.
-
-    Attributes
-    ----------
-    errors : list of ConfigError
-        In the order in which they were found.
-    warnings : list of tuple
-        Path and text of each.
     """
 
     def __init__(self) -> None:

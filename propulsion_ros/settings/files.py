@@ -81,17 +81,13 @@ def expand_user(path: str | Path) -> Path:
 def opened(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
     """Open a regular file for reading.
 
+    Raises `SourceError` naming the file: where it is none, is too large, or cannot be read; also
+    while it is read.
+
     Parameters
     ----------
-    path : str or Path
-        The file.
     limit : int
         Bytes that it may have, whatever size it states.
-
-    Raises
-    ------
-    SourceError
-        Naming the file: where it is none, is too large, or cannot be read; also while it is read.
     """
     name = printable(path)
     with _descriptor(path, name) as raw:
@@ -130,19 +126,14 @@ def read_bytes(path: str | Path, limit: int = TEXT_LIMIT) -> bytes:
 def read_text(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict') -> str:
     r"""Return the UTF-8 text of a file, without a byte order mark, with ``\n`` for line ends.
 
+    Raises `SourceError` as `opened`, and for what is no text.
+
     Parameters
     ----------
-    path : str or Path
-        The file.
     limit : int
         Bytes that it may have.
     errors : str
         What becomes of other encodings: 'strict' refuses them, 'replace' keeps what it can.
-
-    Raises
-    ------
-    SourceError
-        As `opened`, and for what is no text.
     """
     name, content = printable(path), read_bytes(path, limit)
     try:
@@ -154,13 +145,13 @@ def read_text(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict')
     return text.removeprefix('\ufeff').replace('\r\n', '\n').replace('\r', '\n')
 
 
-def read_named(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict') -> str:
+def read_named(path: str | Path, limit: int = TEXT_LIMIT) -> str:
     """Return the text of a file that a setting names; see `read_text`.
 
     An error has the folder in which a relative name was looked for: not that of the setting.
     """
     try:
-        return read_text(path, limit, errors)
+        return read_text(path, limit)
     except SourceError as error:
         if Path(path).is_absolute() or kind_of(path) != ABSENT:
             raise
@@ -171,17 +162,14 @@ def read_named(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict'
 def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
     """Yield the lines of a text with their ends, in constant memory.
 
+    Raises `SourceError` as `read_text`, and for a line that is longer than `LONGEST_LINE`.
+
     Parameters
     ----------
     path : str or Path
         The file; one that ends in .gz is unpacked.
     limit : int
         Bytes that it may have, unpacked.
-
-    Raises
-    ------
-    SourceError
-        As `read_text`, and for a line that is longer than `LONGEST_LINE`.
     """
     name, number = printable(path), 0
     with unpacked(path, limit) as file:
@@ -303,21 +291,14 @@ def replace_durably(
 ) -> None:
     """Replace a file as a whole, on the disk before this returns.
 
+    Raises `OSError` as `opened_to_write`; the old file stays then.
+
     Parameters
     ----------
-    path : Path
-        The file.
-    content : bytes
-        What it holds then.
     suffix : str
         Of the new file until it takes the name of the old one; each writer needs its own.
     is_wanted : callable
         Called just before that: where it returns False the old file stays.
-
-    Raises
-    ------
-    OSError
-        As `opened_to_write`; the old file stays then.
     """
     check_target(path)
     beside = path.with_name(path.name + suffix)

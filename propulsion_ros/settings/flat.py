@@ -118,10 +118,6 @@ def all_faults(
 
     Parameters
     ----------
-    cls : type
-        Configuration class.
-    values : mapping
-        Flat values.
     known : collection of str
         Keys whose values have a fault that is reported already.
     """

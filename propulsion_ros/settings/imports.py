@@ -56,8 +56,6 @@ def late(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
 
     Parameters
     ----------
-    package : str
-        Its name.
     places : mapping of str to str
         Names, separated by blanks, by the module in the package that has them.
     """

@@ -161,15 +161,7 @@ _WORDS = {dict: 'an object', list: 'a list', str: 'a string', bool: 'true or fal
 
 
 class JsonNode:
-    """One value with its path; every reader raises `SourceError` with that path.
-
-    Attributes
-    ----------
-    path : str
-        Such as 'Events[1].condition.operator'; '' for the document.
-    value : object
-        As parsed.
-    """
+    """One value with its path; every reader raises `SourceError` with that path."""
 
     def __init__(self, value: Any, path: str = '') -> None:
         self.value = value
@@ -302,8 +294,6 @@ def key(
         None for a key that may be absent; without one it is required.
     unit, lo, hi, above
         Of a number, as in `quantity`.
-    choices : sequence
-        Allowed texts or integers.
     """
     return Parameter(name, Quantity(kind, unit, doc, lo, hi, above, (), choices, ''), default)
 

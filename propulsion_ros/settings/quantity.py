@@ -191,21 +191,17 @@ def check_known(key: str, given: Sequence[str], kind: str, known: Sequence[str])
 def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
     """Return ``value`` as the field's type and shape, checked element by element.
 
+    Raises `ConfigError` where an element has the wrong type, is out of range, or the count is
+    wrong.
+
     Parameters
     ----------
     key : str
         Name for the error.
-    spec : Quantity
-        What the field allows.
     value : object
         A scalar, a flat or a nested sequence.
     n : int
         Number of rows.
-
-    Raises
-    ------
-    ConfigError
-        Where an element has the wrong type, is out of range, or the count is wrong.
     """
     for error in value_faults(key, spec, value, n):
         raise error

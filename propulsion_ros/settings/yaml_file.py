@@ -57,22 +57,12 @@ _HINTS = {
 class ParameterFile:
     """Parameters of nodes, by node name; namespaces and ``/**`` match as ROS matches them.
 
+    Raises `SourceError` naming the file and the key of what is wrong.
+
     Parameters
     ----------
-    path : str or Path
-        The file.
     behind : iterable of str or Path
         Files whose values count where this one has none; the later ones win.
-
-    Attributes
-    ----------
-    places : KeyPlaces
-        Lines of the keys.
-
-    Raises
-    ------
-    SourceError
-        Naming the file and the key of what is wrong.
     """
 
     def __init__(self, path: str | Path, behind: Iterable[str | Path] = ()) -> None:
@@ -292,21 +282,12 @@ def document_of(
 ) -> Any:
     """Return what a YAML text holds, None for nothing, and take the lines of its keys.
 
+    Raises `SourceError` naming the file and the line of what is no YAML.
+
     Parameters
     ----------
-    name : str
-        Of the file, for errors.
-    text : str
-        What is in it.
-    places : KeyPlaces
-        Takes the lines.
     build : callable
         Makes it of the node of the document.
-
-    Raises
-    ------
-    SourceError
-        Naming the file and the line of what is no YAML.
     """
     try:
         tree = node_of(text, places.unquoted)
@@ -347,13 +328,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 class YamlBudget:
-    """What YAML that a library reads may cost: aliases expand, and nothing ends what is nested.
-
-    Parameters
-    ----------
-    name : str
-        Of the file, for errors.
-    """
+    """What YAML that a library reads may cost: aliases expand, and nothing ends what is nested."""
 
     def __init__(self, name: str) -> None:
         self._name, self._spent = name, 0

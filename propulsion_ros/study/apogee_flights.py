@@ -38,8 +38,6 @@ class Log:
 
     Attributes
     ----------
-    name : str
-        Of the flight.
     arrival, stamp : FloatArray
         When each sample comes, and what its stamp says, shape (n,) [s].
     altitude, velocity, acceleration : FloatArray
@@ -137,12 +135,8 @@ class Reference(NamedTuple):
 def references_of(folder: Path) -> dict[str, Reference]:
     """Return what is known of each flight of a folder, by name.
 
-    Its logs are ``real/NAME.csv``, or ``NAME.csv`` where there is no such folder.
-
-    Raises
-    ------
-    SourceError
-        Where the list is missing or malformed.
+    Its logs are ``real/NAME.csv``, or ``NAME.csv`` where there is no such folder. Raises
+    `SourceError` where the list is missing or malformed.
     """
     path = next((folder / name for name in LISTS if kind_of(folder / name) != ABSENT),
                 folder / LISTS[0])

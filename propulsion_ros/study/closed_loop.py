@@ -33,6 +33,8 @@ class FlightError(RuntimeError):
 class ClosedLoop:
     """The loops of a graph on one bus; time is that of the body.
 
+    Raises `ConfigError` where a loop cannot be made.
+
     Parameters
     ----------
     graph : Graph
@@ -43,16 +45,6 @@ class ClosedLoop:
         What replies to the odometry; None where no step waits for a command.
     emit : callable
         Receives everything that is published.
-
-    Attributes
-    ----------
-    lines : list of str
-        What the loops warned of.
-
-    Raises
-    ------
-    ConfigError
-        Where a loop cannot be made.
     """
 
     def __init__(
@@ -189,10 +181,6 @@ def refusals(
     ----------
     text : str
         URDF.
-    blocks : sequence of ActuatorSpec
-        Its plugin blocks, without faults.
-    files : sequence of Path
-        Parameter files, of which the later ones win.
     deployers : str
         Topic that frees parachutes; '' for that of the files, or of their flight computer.
     """

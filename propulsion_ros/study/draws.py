@@ -76,10 +76,6 @@ def read_variable(place: str, name: str, given: Any) -> Variable:
 
     Parameters
     ----------
-    place : str
-        Of the variable in the file, for errors.
-    name : str
-        What varies.
     given : object
         ``{normal: [1.0, 0.02], is: factor}`` or the like.
     """

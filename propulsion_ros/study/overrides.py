@@ -56,6 +56,8 @@ def parameters_of_case(
 ) -> dict[str, dict[str, Any]]:
     """Return the parameters of a case by node and key.
 
+    Raises `SourceError` naming the variable.
+
     Parameters
     ----------
     drawn : iterable of (Variable, value)
@@ -64,11 +66,6 @@ def parameters_of_case(
         That there are.
     base_of : callable
         ``base_of(node, key)`` returns the value without a change.
-
-    Raises
-    ------
-    SourceError
-        Naming the variable.
     """
     found: dict[str, dict[str, Any]] = {}
     for variable, number in drawn:
@@ -130,15 +127,7 @@ def _scale(element: Any, names: Iterable[str], factor: float) -> None:
 
 
 class Base:
-    """The values of a robot's parameters, before anything varies.
-
-    Parameters
-    ----------
-    description : str
-        URDF, '' for none.
-    files : sequence of Path
-        Parameter files, of which the later ones win.
-    """
+    """The values of a robot's parameters, before anything varies."""
 
     def __init__(self, description: str, files: Sequence[Path]) -> None:
         blocks = actuators_from_urdf(description, loop_params_of) if description else []
@@ -187,14 +176,8 @@ class RobotCases:
 
     Parameters
     ----------
-    study : Study
-        What varies.
     folder : Path
         Has the files of the study, and gets those of the case.
-    description : str
-        URDF, '' for none.
-    files : sequence of Path
-        Parameter files without a change, of which the later ones win.
     nodes : sequence of str
         Whose parameters can vary.
     file : ParameterFile or None

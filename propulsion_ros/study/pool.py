@@ -27,37 +27,18 @@ from typing import Any, Protocol
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.imports import how_to_get
+from propulsion_ros.study.kinds import StudyWork
 from propulsion_ros.study.study import Row
-
-
-class Opened(Protocol):
-    """Work in the process that does it."""
-
-    def row(self, number: int) -> Row:
-        """Return the row of a case; the same in every process."""
-
-
-class Work(Protocol):
-    """Many cases, as they are sent to workers."""
-
-    @property
-    def key(self) -> str:
-        """What is different for any other work."""
-
-    def ready(self) -> Opened:
-        """Return it ready to be done, in the process that does it."""
-
 
 _opened = threading.local()
 """The work that a thread did last: a worker of Dask may have several threads."""
 
 
-def rows_of(work: Work, key: str, numbers: Sequence[int]) -> list[Row]:
+def rows_of(work: StudyWork, key: str, numbers: Sequence[int]) -> list[Row]:
     """Return the rows of some cases; the work is opened once in each thread."""
     if getattr(_opened, 'key', None) != key:
         _opened.work, _opened.key = work.ready(), key
-    opened: Opened = _opened.work
-    return [opened.row(number) for number in numbers]
+    return [_opened.work.row(number) for number in numbers]
 
 
 _THREADS = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', 'MKL_NUM_THREADS': '1'}
@@ -69,17 +50,9 @@ class DiedError(RuntimeError):
 
 
 class Pool:
-    """Worker processes, as a backend of `run`; each receives its work once.
+    """Worker processes, as a backend of `run`; each receives its work once."""
 
-    Parameters
-    ----------
-    work : Work
-        What they do.
-    jobs : int
-        How many there are.
-    """
-
-    def __init__(self, work: Work, jobs: int) -> None:
+    def __init__(self, work: StudyWork, jobs: int) -> None:
         self._work, self.workers = work, jobs
         self._pool = self._made()
         self._pool_of: dict[Future[list[Row]], ProcessPoolExecutor] = {}
@@ -143,11 +116,11 @@ def _for_workers() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_given: list[Work] = []
+_given: list[StudyWork] = []
 """The work of this process, once it is a worker."""
 
 
-def _begin(work: Work) -> None:
+def _begin(work: StudyWork) -> None:
     """Begin to be a worker, which ends with its parent."""
     _given[:] = [work]
     parent = parent_process()
@@ -174,20 +147,17 @@ _GONE = 'what is done is kept; it no longer replies'
 class Cluster:
     """A Dask cluster as a backend of `run`: the scheduler gives cases to its workers.
 
+    Raises `SourceError` where there is no scheduler, or it has no worker.
+
     Parameters
     ----------
-    work : Work
+    work : StudyWork
         What they do; it is sent to each worker once.
     address : str
         Of the scheduler, such as ``tcp://10.0.0.1:8786`` or ``tls://...``.
-
-    Raises
-    ------
-    SourceError
-        Where there is no scheduler, or it has no worker.
     """
 
-    def __init__(self, work: Work, address: str) -> None:
+    def __init__(self, work: StudyWork, address: str) -> None:
         self._dask = _distributed()
         if not address.startswith(_SCHEMES):
             raise SourceError(
@@ -306,10 +276,6 @@ def run(
 
     Parameters
     ----------
-    backend : Backend
-        Where the cases are flown.
-    numbers : iterable of int
-        Of the cases.
     batch : int
         How many a worker gets at a time.
     """

@@ -6,9 +6,8 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -36,12 +35,13 @@ RATES = 'rates.csv'
 class Journal:
     """A file of rows that only grows; it ends before the first line that is torn.
 
+    Raises `SourceError` where it is of another study or another version of the package, or another
+    process has it.
+
     Parameters
     ----------
     path : Path
         The file; it is made where it is absent.
-    key : str
-        Of the study.
     again : bool
         Begin anew, whatever is there.
 
@@ -49,11 +49,6 @@ class Journal:
     ----------
     rows : dict
         Rows by number.
-
-    Raises
-    ------
-    SourceError
-        Where it is of another study or another version of the package, or another process has it.
     """
 
     def __init__(self, path: Path, key: str, again: bool = False) -> None:
@@ -149,30 +144,10 @@ class Journal:
             os.close(self._descriptor)
 
 
-@dataclass(frozen=True)
-class Where:
-    """Where the cases of a study are flown."""
-
-    jobs: int = 1
-    """Processes of this machine."""
-    scheduler: str = ''
-    """Address of a Dask scheduler, '' for this machine."""
-    batch: int = 1
-    """Cases that a worker gets at a time."""
-
-
 class Session(OpenStudy):
     """A study that can be flown, here or by others.
 
-    Parameters
-    ----------
-    study : Study
-        As read.
-
-    Raises
-    ------
-    ConfigError
-        Where a file of it is wrong.
+    Raises `ConfigError` where a file of it is wrong.
     """
 
     def __init__(self, study: Study) -> None:
@@ -182,25 +157,24 @@ class Session(OpenStudy):
         self._work = StudyWork(study, files, named_in(study, files))
 
     def fly(
-        self, folder: Path, where: Where, at: Callable[[int], None], again: bool = False
+        self, folder: Path, at: Callable[[int], None], *, jobs: int = 1, scheduler: str = '',
+        batch: int = 1, again: bool = False,
     ) -> list[Row]:
         """Fly the cases that are not done, and write all of them; return their rows in order.
 
+        Raises `ConfigError` where a file cannot be written, is of another study, or there is no
+        scheduler.
+
         Parameters
         ----------
-        folder : Path
-            For the results; what is done already is in its journal.
-        where : Where
-            What flies them.
         at : callable
             Receives how many are done, again and again.
-        again : bool
-            Whether to fly all of them anew.
-
-        Raises
-        ------
-        ConfigError
-            Where a file cannot be written, is of another study, or there is no scheduler.
+        jobs : int
+            Processes of this machine.
+        scheduler : str
+            Address of a Dask scheduler, '' for this machine.
+        batch : int
+            Cases that a worker gets at a time.
         """
         make_folder(folder)
         size = self.study.size
@@ -209,8 +183,10 @@ class Session(OpenStudy):
             done = size - len(missing)
             at(done)
             if missing:
-                with _backend(self._work, where) as backend:
-                    for found in run(backend, missing, where.batch):
+                work = self._work
+                backend = Cluster(work, scheduler) if scheduler else Pool(work, jobs)
+                with closing(backend):
+                    for found in run(backend, missing, batch):
                         journal.add(self._whole(*each) for each in found)
                         done += len(found)
                         at(done)
@@ -227,11 +203,3 @@ class Session(OpenStudy):
             return row
         case = self.study.case(number)
         return {'case': number, 'seed': case.seed, **case.values, 'error': error}
-
-
-@contextmanager
-def _backend(work: Any, where: Where) -> Iterator[Any]:
-    """Give what flies, and end it."""
-    with ExitStack() as stack:
-        backend = Cluster(work, where.scheduler) if where.scheduler else Pool(work, where.jobs)
-        yield stack.enter_context(closing(backend))

@@ -77,15 +77,7 @@ class Result:
 
 
 def check_topics(results: Iterable[Result], published: Iterable[str]) -> None:
-    """Raise `SourceError` for a result of a topic that no node publishes.
-
-    Parameters
-    ----------
-    results : iterable of Result
-        What a study keeps.
-    published : iterable of str
-        Topics of its nodes.
-    """
+    """Raise `SourceError` for a result of a topic that no node publishes."""
     known = sorted(topic.strip('/') for topic in published)
     for result in results:
         if result.topic not in known:
@@ -100,10 +92,6 @@ def read_result(place: str, name: str, given: Any) -> Result:
 
     Parameters
     ----------
-    place : str
-        Of the result in the file, for errors.
-    name : str
-        Its name.
     given : object
         ``{max: vehicle/odometry.z, from: 2.0}`` or the like.
     """
@@ -165,11 +153,8 @@ class Signals:
         }
 
 
-def _xyz(prefix: str, values: Iterable[Any], suffix: str = '') -> dict[str, float]:
-    return {
-        f'{prefix}{axis}{suffix}': float(value)
-        for axis, value in zip(_AXES, values, strict=True)
-    }
+def _xyz(prefix: str, values: Iterable[Any]) -> dict[str, float]:
+    return {f'{prefix}{axis}': float(value) for axis, value in zip(_AXES, values, strict=True)}
 
 
 def _odometry(message: Any) -> dict[str, float]:

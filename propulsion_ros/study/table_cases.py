@@ -13,7 +13,7 @@ from propulsion_ros.identify.problem import MEASURED
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.replay.robot import Choice, Robot
-from propulsion_ros.replay.sources import Moment, TableSource
+from propulsion_ros.replay.sources import TableSource
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_lines, read_text, write_text
 from propulsion_ros.settings.flat import suggestion
@@ -107,11 +107,9 @@ class ReplayCases(TableCases):
         lines: list[str] = []
         robot, source = self._robot(case, lines)
         signals = Signals(self._study.results)
-        for moment in source.play(robot):
-            # No loop is given that takes blocks, so there are none.
-            if isinstance(moment, Moment):
-                for published in moment.published:
-                    signals.take(*published)
+        for played in source.play(robot):
+            for published in played.published:
+                signals.take(*published)
         return {**signals.numbers(), 'warnings': len(lines)}
 
     def _robot(self, case: Case, lines: list[str]) -> tuple[Robot, TableSource]:

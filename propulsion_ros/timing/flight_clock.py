@@ -53,16 +53,12 @@ class FlightClock:
 
     Parameters
     ----------
-    longest_step : float
-        [s].
     reanchors : bool
         Whether stamps that stay late are believed in the end, as those of a robot's sensor whose
         clock was set back a little.
 
     Attributes
     ----------
-    now_ns : int
-        The clock.
     counts : dict of Stamp to int
         How many stamps were of each kind.
     """
@@ -124,8 +120,6 @@ class FlightClock:
 
         Parameters
         ----------
-        stamp_ns : int
-            Of a sample [ns].
         may_restart : bool
             Whether time may start again; else any jump back is one of a clock that was set.
         """
@@ -202,10 +196,6 @@ class SampleTime:
         self.stamp_ns = self._sample_ns = stamp_ns
         self._taken_ns = steady_ns
 
-    def begin(self, stamp_ns: int, steady_ns: int) -> None:
-        """Begin as if a sample of a stamp came now, which sensors that are silent do not give."""
-        self.take(stamp_ns, steady_ns)
-
     def go_on(self, stamp_ns: int) -> None:
         """Take a time that has come without a sample."""
         self.stamp_ns = stamp_ns
@@ -232,8 +222,6 @@ class FlightTime:
     ----------
     longest_step : float
         No gap between two stamps counts for more [s].
-    reanchors : bool
-        See `FlightClock`.
 
     Attributes
     ----------
@@ -300,8 +288,6 @@ class FlightTime:
 
         Parameters
         ----------
-        stamp_ns : int
-            Of a sample [ns].
         steady_ns : int or None
             When it came, on a steady clock [ns]; None where only stamps count.
         may_restart : bool

@@ -101,11 +101,6 @@ class StampJudge:
     in a jump; and after any disturbance a steady source is accepted again, within ``agreeing``
     stamps where it is astray, or within ``behind_ns`` of stamps where it is late.
 
-    Parameters
-    ----------
-    limits : StampLimits
-        Of this user.
-
     Attributes
     ----------
     newest_ns : int or None
@@ -119,29 +114,6 @@ class StampJudge:
     offset_ns : int
         Steady distance from the leading source to which this one was anchored; 0 for none.
     """
-
-    __slots__ = (
-        '_agree_ns',
-        '_agreeing',
-        '_ahead_ns',
-        '_behind_ns',
-        '_counts',
-        '_gap_ns',
-        '_limits',
-        '_nexts',
-        '_reanchor_ns',
-        '_run',
-        '_run_base_ns',
-        '_run_first_ns',
-        '_run_last_ns',
-        '_silent_ns',
-        'from_ns',
-        'interval_ns',
-        'newest_ns',
-        'offset_ns',
-        'shift_ns',
-        'to_ns',
-    )
 
     def __init__(self, limits: StampLimits) -> None:
         self._limits = limits
@@ -191,8 +163,6 @@ class StampJudge:
 
         Parameters
         ----------
-        stamp_ns : int
-            [ns].
         present_ns : int, optional
             What stands for the newest stamp as long as this source has none [ns].
         """
@@ -203,13 +173,7 @@ class StampJudge:
             return self._refuse(_STRAY, stamp_ns, present_ns)
         step_ns = stamp_ns - newest_ns
         if 0 < step_ns <= self._ahead_ns:
-            self._run = 0
-            self.newest_ns = stamp_ns
-            if step_ns > self._gap_ns:
-                return self._pass_gap(step_ns)
-            self.interval_ns = step_ns
-            self._nexts += 1
-            return _NEXT
+            return self._advance(stamp_ns, step_ns)
         if -self._behind_ns <= step_ns <= 0:
             return self._repeat(stamp_ns, step_ns, newest_ns)
         return self._refuse(_STRAY, stamp_ns, newest_ns)
@@ -219,8 +183,6 @@ class StampJudge:
 
         Parameters
         ----------
-        stamp_ns : int
-            [ns].
         leader_ns : int
             Newest stamp of the leading source [ns].
         """
@@ -235,13 +197,7 @@ class StampJudge:
             return self._begin(stamp_ns)
         step_ns = stamp_ns - newest_ns
         if step_ns > 0:
-            self._run = 0
-            self.newest_ns = stamp_ns
-            if step_ns > self._gap_ns:
-                return self._pass_gap(step_ns)
-            self.interval_ns = step_ns
-            self._nexts += 1
-            return _NEXT
+            return self._advance(stamp_ns, step_ns)
         if -self._behind_ns <= step_ns:
             return self._repeat(stamp_ns, step_ns, leader_ns, is_led=True)
         self._run_first_ns = stamp_ns
@@ -260,12 +216,16 @@ class StampJudge:
         self._counts[_FIRST] += 1
         return _FIRST
 
-    def _pass_gap(self, step_ns: int) -> Arrival:
-        """Go on after a long interval, which is a gap unless the one before was long too."""
+    def _advance(self, stamp_ns: int, step_ns: int) -> Arrival:
+        """Go on to a stamp: past a gap, if the interval is long and the one before was not."""
         known_ns, self.interval_ns = self.interval_ns, step_ns
-        arrival = _GAP if known_ns and step_ns > _RATE_CHANGE * known_ns else _NEXT
-        self._counts[arrival] += 1
-        return arrival
+        self._run = 0
+        self.newest_ns = stamp_ns
+        if step_ns > self._gap_ns and known_ns and step_ns > _RATE_CHANGE * known_ns:
+            self._counts[_GAP] += 1
+            return _GAP
+        self._nexts += 1
+        return _NEXT
 
     def _repeat(
         self, stamp_ns: int, step_ns: int, base_ns: int, is_led: bool = False

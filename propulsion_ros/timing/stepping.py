@@ -75,10 +75,6 @@ class Ticks:
         """Return the first tick that is not before a stamp."""
         return -(-stamp_ns * self.count // self.span_ns)
 
-    def has(self, stamp_ns: int) -> bool:
-        """Return whether a tick lies at a stamp."""
-        return self.stamp(self.first_from(stamp_ns)) == stamp_ns
-
 
 @dataclass(frozen=True)
 class Grid(Ordering):
@@ -100,8 +96,6 @@ class FixedStepRunner(StampedInputs):
         When ticks run.
     step : callable
         ``step(tick, stamp_ns)``.
-    sources, apply, on_jump, trusted, delays_ns
-        As in `StampedInputs`.
     """
 
     def __init__(

@@ -224,8 +224,6 @@ class TimeLines:
 
         Parameters
         ----------
-        offset_ns : int
-            How far [ns].
         waits : bool
             Whether other lines must go on alone before one is followed.
         """

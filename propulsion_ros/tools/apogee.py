@@ -18,8 +18,7 @@ from propulsion_ros.flight.phases.progress import Mark
 from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_log
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.hints import fall_doubt
-from propulsion_ros.settings.imports import how_to_get
-from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.lines import note
 
 EXAMPLE = 'flight.csv --picture apogee.png'
 _DEFAULTS = ApogeeParams()
@@ -54,11 +53,8 @@ def run(args: argparse.Namespace) -> int:
         require_target(args.picture)
     params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
     result, doubt = _search(args.log, params)
-    try:
-        if args.picture is not None:
-            _draw(args.log, params, args.picture)
-    except ImportError as error:
-        return fail('apogee', f"--picture needs matplotlib, {how_to_get('matplotlib')}: {error}")
+    if args.picture is not None:
+        _draw(args.log, params, args.picture)
     if doubt:
         note('apogee', f'{printable(args.log)}: {doubt}')
     print(json.dumps(result, allow_nan=False))
@@ -68,23 +64,18 @@ def run(args: argparse.Namespace) -> int:
 def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:
     """Return what the flight logic finds in a log, armed from its first row on.
 
+    Raises `SourceError` for a malformed file.
+
     Parameters
     ----------
     path : Path
         CSV log; its rows are fed in file order, as a node would receive them.
-    params : ApogeeParams
-        Parameters of the detector.
 
     Returns
     -------
     dict
         ``detected_time``, ``apogee_time``, ``sigma`` [s, in the time of the log],
         ``apogee_altitude`` [m], ``reason``; None where nothing was detected or known.
-
-    Raises
-    ------
-    SourceError
-        For a malformed file.
     """
     return _search(path, params)[0]
 

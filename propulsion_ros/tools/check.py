@@ -44,10 +44,8 @@ from propulsion_ros.settings.flat import (
     unknown_keys,
     unknown_names,
 )
-from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
-from propulsion_ros.tools.lines import fail
 from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import Description
@@ -115,24 +113,20 @@ def run(args: argparse.Namespace) -> int:
     warnings = sum(len(report.warnings) for report in reports)
     also = f', {_counted(warnings, "warning")}' if warnings else ''
     print(f'no faults in {_counted(len(reports), "file")}{also}', file=sys.stderr)
-    if not (args.show or args.picture):
-        return 0
-    paths, owns = zip(*files, strict=True)
-    return _show(args, _layout([*shipped, *itertools.chain(*owns), *paths], model))
+    if args.show or args.picture:
+        paths, owns = zip(*files, strict=True)
+        _show(args, _layout([*shipped, *itertools.chain(*owns), *paths], model))
+    return 0
 
 
-def _show(args: argparse.Namespace, robot: RobotLayout) -> int:
-    """Print and draw what the robot can do; return the exit code."""
+def _show(args: argparse.Namespace, robot: RobotLayout) -> None:
+    """Print and draw what the robot can do."""
     if args.show:
         print('\n'.join(lines_of(robot)))
-    try:
-        if args.picture:
-            from propulsion_ros.pictures.layout import draw_layout
+    if args.picture:
+        from propulsion_ros.pictures.layout import draw_layout
 
-            draw_layout(robot, f'actuators in {robot.base_link}', args.picture)
-    except ImportError as error:
-        return fail('check', f'--picture needs matplotlib, {how_to_get("matplotlib")}: {error}')
-    return 0
+        draw_layout(robot, f'actuators in {robot.base_link}', args.picture)
 
 
 def _layout(files: Sequence[Path], model: Path | None) -> RobotLayout:
@@ -191,12 +185,8 @@ def check_file(
 
     Parameters
     ----------
-    path : Path
-        The file; its suffix gives its kind.
     model : Path, optional
         Robot description whose plugin blocks stand behind a parameter file.
-    silenced : sequence of str
-        Names of rules of sense that are left out.
     for_gazebo : bool
         Whether what Gazebo refuses of a robot is a fault.
     shipped : sequence of Path

@@ -41,7 +41,7 @@ def module_of(command: str) -> ModuleType:
     """Return a module with what a command has.
 
     `EXAMPLE`, the words after the command; `add_arguments(parser)`; `run(options) -> exit code`,
-    which raises `ConfigError` for what is wrong.
+    which raises `ConfigError` for what is wrong, and `ImportError` for a package that is missing.
     """
     return import_module(f'propulsion_ros.tools.{command.replace("-", "_")}')
 
@@ -70,6 +70,9 @@ def main(args: Sequence[str] | None = None) -> int:
                 code = int(run(options))
         except ConfigError as error:
             code = fail(options.command, error)
+        except ImportError as error:
+            # What some options alone need, such as matplotlib.
+            code = fail(options.command, missing(error))
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # Nothing reads the rest, as of a pipe into head.

@@ -21,11 +21,9 @@ from typing import Any
 from propulsion_ros.drawing.figure import Page
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.nodes.start import missing
 from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.replay.bags import BagWriter
-from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import (
     make_folder,
     printable,
@@ -128,14 +126,11 @@ def run(options: argparse.Namespace) -> int:
     vehicle, output = options.vehicle, options.output
     if not options.until > 0.0:  # nor NaN
         return fail('demo', f'--until {options.until:g} is not above 0 s')
-    try:
-        from propulsion_ros.demos import flight
-        from propulsion_ros.demos.demo import demo_of, text_of
-        from propulsion_ros.pictures.picture import draw
+    from propulsion_ros.demos import flight
+    from propulsion_ros.demos.demo import demo_of, text_of
+    from propulsion_ros.pictures.picture import draw
 
-        demo = demo_of(vehicle)
-    except ImportError as error:
-        return fail('demo', missing(error))
+    demo = demo_of(vehicle)
     begun = time.monotonic()
     try:
         make_folder(output)
@@ -154,7 +149,7 @@ def run(options: argparse.Namespace) -> int:
                 write = bag.write if bag else None
                 recording = flight.fly(demo, vehicle, configs, options.until, write)
             signals = signals_of_bag(place) if place and _is_shown(options) else None
-    except (ConfigError, RuntimeError, TimeoutError) as error:
+    except (RuntimeError, TimeoutError) as error:
         return fail('demo', error)
     except flight.StoppedError as stopped:
         note('demo', 'stopped')
@@ -165,20 +160,17 @@ def run(options: argparse.Namespace) -> int:
     print(f'\n{text_of(demo.table(summary, recording))}')
     print(f'\n{simulated:.0f} s flown in {wall:.0f} s of wall time', flush=True)
     numbers, picture = output / f'{vehicle}.json', output / f'{vehicle}.png'
-    try:
-        text = json.dumps(_known(summary), indent=2, allow_nan=False)
-        with writing(numbers):
-            write_text(numbers, f'{text}\n')
-        page = demo.page(summary, recording)
-        draw(page, picture)
-        if signals is not None:
-            # The pilot knows more moments than its vehicle has published.
-            signals.flight.marks = list(page.marks)
-            data = data_of(signals, robot_of(vehicle, configs), page.title)
-            recorded = in_order(page_of(signals, compares=True).panels)
-            _show(data, replace(page, panels=(*page.panels, *recorded)), options)
-    except ConfigError as error:
-        return fail('demo', error)
+    text = json.dumps(_known(summary), indent=2, allow_nan=False)
+    with writing(numbers):
+        write_text(numbers, f'{text}\n')
+    page = demo.page(summary, recording)
+    draw(page, picture)
+    if signals is not None:
+        # The pilot knows more moments than its vehicle has published.
+        signals.flight.marks = list(page.marks)
+        data = data_of(signals, robot_of(vehicle, configs), page.title)
+        recorded = in_order(page_of(signals, compares=True).panels)
+        _show(data, replace(page, panels=(*page.panels, *recorded)), options)
     print(f'picture: {printable(picture)}')
     for name, path in (('page', options.html), ('loop', options.gif)):
         if path:

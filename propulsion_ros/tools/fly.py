@@ -15,7 +15,6 @@ from propulsion_ros.graph.share import robot_files
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import SETTINGS, Graph, add_simulation_options, checked_graph
-from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.files import check_file, printable, require_target
 from propulsion_ros.settings.yaml_file import settings_of
@@ -82,8 +81,6 @@ def run(options: argparse.Namespace) -> int:
         _fly(options, _graph_of(options))
     except (RuntimeError, TimeoutError, _ControllerError) as error:
         return fail('fly', error)
-    except ImportError as error:
-        return fail('fly', missing(error))
     return 0
 
 

@@ -17,8 +17,7 @@ from propulsion_ros.identify.session import Request, Result, Session, Span
 from propulsion_ros.replay.ulog_reader import add_map, map_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable, require_target
-from propulsion_ros.settings.imports import how_to_get
-from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.lines import note
 
 EXAMPLE = 'flight.csv --model rocket.urdf --measured odometry --fit body.drag_area'
 _WEAK = 0.3
@@ -96,8 +95,6 @@ def run(args: argparse.Namespace) -> int:
             session.write(args.output, result)
         if args.picture is not None:
             draw_fit(result, args.picture)
-    except ImportError as error:
-        return fail('identify', f"--picture needs matplotlib, {how_to_get('matplotlib')}: {error}")
     finally:
         _progress('')
     for line in (*_table(result), *result.report['warnings']):

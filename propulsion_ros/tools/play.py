@@ -8,7 +8,6 @@ import math
 import signal
 from pathlib import Path
 
-from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
@@ -38,13 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play a bag; return the exit code."""
-    try:
-        import rclpy
-        from rclpy.executors import ExternalShutdownException
+    import rclpy
+    from rclpy.executors import ExternalShutdownException
 
-        from propulsion_ros.messages.rclpy_private import RCLError, reason_of
-    except ImportError as error:
-        return fail('play', missing(error))
+    from propulsion_ros.messages.rclpy_private import RCLError, reason_of
+
     if not (0.0 < args.rate < math.inf and 0.0 <= args.clock < math.inf and args.loop >= 1):
         return fail('play', (
             'expected finite numbers, --rate above 0, --clock at least 0, --loop at least 1, got '

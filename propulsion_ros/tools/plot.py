@@ -14,10 +14,8 @@ from propulsion_ros.pictures.table import join_commands, signals_of_log, signals
 from propulsion_ros.replay.bags import BagReader, is_bag
 from propulsion_ros.replay.command_table import STAMP, read_rows
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap, add_map, map_of
-from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
-from propulsion_ros.settings.imports import how_to_get
-from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.lines import note
 
 EXAMPLE = 'out.csv --commands in.csv --output plots.png'
 
@@ -72,22 +70,17 @@ def add_input(
 
 def run(args: argparse.Namespace) -> int:
     """Draw a page; return the exit code."""
-    try:
-        motors = map_of(args)
-        if args.list:
-            with BagReader(args.input, motors) as bag:
-                print(*bag.inside(), sep='\n')
-            return 0
-        require_target(args.output)
-        signals = read_signals(args.input, args.namespace, args.commands, motors)
-        page = page_of(signals, args.title, args.begin, args.end, compares=not args.all)
-        from propulsion_ros.pictures.picture import draw
+    motors = map_of(args)
+    if args.list:
+        with BagReader(args.input, motors) as bag:
+            print(*bag.inside(), sep='\n')
+        return 0
+    require_target(args.output)
+    signals = read_signals(args.input, args.namespace, args.commands, motors)
+    page = page_of(signals, args.title, args.begin, args.end, compares=not args.all)
+    from propulsion_ros.pictures.picture import draw
 
-        draw(page, args.output)
-    except ConfigError as error:
-        return fail('plot', error)
-    except ImportError as error:
-        return fail('plot', f"plots need matplotlib, {how_to_get('matplotlib')}: {error}")
+    draw(page, args.output)
     if signals.unread:
         few = ', '.join(signals.unread[:3]) + (', ...' if len(signals.unread) > 3 else '')
         note('plot', f'not drawn: {few}')
@@ -100,21 +93,12 @@ def read_signals(
 ) -> Signals:
     """Return what an input has.
 
+    Raises `ConfigError` where it cannot be read, or is none of them.
+
     Parameters
     ----------
-    path : Path
-        A bag, or a CSV file; its header distinguishes a table from a log.
-    namespace : str
-        Of the topics of a bag.
     commands : Path, optional
         Command table from which replay made the input.
-    motors : UlogMap
-        What the motors of a log of PX4 are.
-
-    Raises
-    ------
-    ConfigError
-        Where it cannot be read, or is none of them.
     """
     signals = _read(path, namespace, motors)
     if commands is not None:

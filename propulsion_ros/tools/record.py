@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
-from propulsion_ros.nodes.start import missing
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.names import domain_id
@@ -41,14 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Record until a signal; return the exit code."""
-    try:
-        import rclpy
-        from rclpy.signals import SignalHandlerOptions
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
 
-        from propulsion_ros.nodes.spin import deadline, make_executor
-        from propulsion_ros.replay.recorder import Recorder
-    except ImportError as error:
-        return fail('record', missing(error))
+    from propulsion_ros.nodes.spin import deadline, make_executor
+    from propulsion_ros.replay.recorder import Recorder
+
     if not args.duration > 0.0:
         return fail('record', f'--duration: expected more than 0 s, got {args.duration:g}')
     topics = [topic if topic.startswith('/') else f'/{topic}' for topic in args.topic]

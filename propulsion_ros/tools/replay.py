@@ -85,21 +85,12 @@ def replay(
 ) -> Counter[str]:
     """Replay a file into another one, and return what became of what was in it.
 
+    Raises `ConfigError` for everything that is wrong.
+
     Parameters
     ----------
-    choice : Choice
-        Which nodes.
-    source, target : Path
-        A bag or a table each.
     keeps_inputs : bool
         Whether the inputs are written into the new bag too.
-    motors : UlogMap
-        What the motors of a log of PX4 are.
-
-    Raises
-    ------
-    ConfigError
-        For everything that is wrong.
     """
     if keeps_inputs and not (is_bag(source) and is_bag(target)):
         raise SourceError('--keep-inputs', 'expected to read a bag and to write one')
@@ -167,9 +158,10 @@ def _into_bag(
 
     def write(moment: Played) -> None:
         if isinstance(moment, Block):
-            writer.write_rows(moment.stamps, [
-                (each.topic, each.outlet.kind, each.encode(wire)) for each in moment.rows
-            ])
+            topics = [(each.topic, each.outlet.kind, each.encode(wire)) for each in moment.rows]
+            for i, stamp_ns in enumerate(moment.stamps.tolist()):
+                for topic, kind, rows in topics:
+                    writer.write(Recorded(topic, kind, stamp_ns, rows[i].tobytes()))
             return
         if keeps_inputs and moment.recorded is not None:
             writer.write(moment.recorded)
@@ -185,9 +177,6 @@ def _into_table(path: Path, robot: Robot, is_bare: bool) -> tuple[TableWriter, _
     writer = TableWriter(path, is_prefixed=len(robot.hosts) > 1, columns=columns)
 
     def write(moment: Played) -> None:
-        if isinstance(moment, Block):
-            writer.write_rows(moment.rows)
-            return
         for published in moment.published:
             writer.write(published)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import make_folder, printable
 from propulsion_ros.settings.imports import how_to_get
-from propulsion_ros.study.session import PICTURE, RESULTS, Session, Where
+from propulsion_ros.study.session import PICTURE, RESULTS, Session
 from propulsion_ros.study.study import Row, Study, find_study, numbers_of, read_study
 from propulsion_ros.tools.lines import note, progress
 
@@ -110,10 +110,6 @@ def _fly_one(session: Session, number: int, folder: Path) -> int:
 
 def _fly_all(session: Session, args: argparse.Namespace, folder: Path) -> list[Row]:
     """Fly what is not done; raise `_StoppedError` at Ctrl-C or SIGTERM."""
-    where = Where(
-        args.jobs or os.cpu_count() or 1, args.scheduler,
-        args.batch or (_BATCH if args.scheduler else 1),
-    )
     size, done = session.study.size, 0
 
     def stopped(number: int) -> _StoppedError:
@@ -131,7 +127,10 @@ def _fly_all(session: Session, args: argparse.Namespace, folder: Path) -> list[R
 
     try:
         with progress('study', size) as show, _awaited(signal.SIGTERM) as came:
-            return session.fly(folder, where, at, args.again)
+            return session.fly(
+                folder, at, jobs=args.jobs or os.cpu_count() or 1, scheduler=args.scheduler,
+                batch=args.batch or (_BATCH if args.scheduler else 1), again=args.again,
+            )
     except KeyboardInterrupt:
         print(file=sys.stderr)
         raise stopped(signal.SIGINT) from None

@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from propulsion_ros.nodes.start import missing
 from propulsion_ros.pictures.signals import Signals
 from propulsion_ros.replay.ulog_reader import map_of
-from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.names import domain_id
 from propulsion_ros.tools.lines import fail, note
@@ -59,14 +57,11 @@ def run(args: argparse.Namespace) -> int:
         return fail('view', 'expected either INPUT or --live; see propulsion_ros view --help')
     if args.live:
         return _serve(args)
-    try:
-        require_target(args.html)
-        signals = read_signals(args.input, args.namespace, args.commands, map_of(args))
-        require_libraries()
-        data = data_of(signals, robot_in(signals, args.model, args.params_file), args.title)
-        write_page(args.html, data)
-    except ConfigError as error:
-        return fail('view', error)
+    require_target(args.html)
+    signals = read_signals(args.input, args.namespace, args.commands, map_of(args))
+    require_libraries()
+    data = data_of(signals, robot_in(signals, args.model, args.params_file), args.title)
+    write_page(args.html, data)
     for line in data['notes']:
         note('view', line)
     note('view', printable(args.html))
@@ -75,23 +70,18 @@ def run(args: argparse.Namespace) -> int:
 
 def _serve(args: argparse.Namespace) -> int:
     """Serve the page of the running graph until a signal."""
-    try:
-        import rclpy
-        from rclpy.signals import SignalHandlerOptions
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
 
-        from propulsion_ros.demos.flight import interrupts
-        from propulsion_ros.nodes.spin import deadline, make_executor
-        from propulsion_ros.view.live import LiveView, scene_data
-    except ImportError as error:
-        return fail('view', missing(error))
-    try:
-        domain_id()
-        robot = robot_in(Signals('the graph'), args.model, args.params_file)
-        server = Server(
-            html_of(scene_data(robot, args.title or args.model or 'robot')), args.address, args.port
-        )
-    except ConfigError as error:
-        return fail('view', error)
+    from propulsion_ros.demos.flight import interrupts
+    from propulsion_ros.nodes.spin import deadline, make_executor
+    from propulsion_ros.view.live import LiveView, scene_data
+
+    domain_id()
+    robot = robot_in(Signals('the graph'), args.model, args.params_file)
+    server = Server(
+        html_of(scene_data(robot, args.title or args.model or 'robot')), args.address, args.port
+    )
     if not is_loopback(args.address):
         note('view', f'{args.address} can be reached by other machines, which see the robot if '
              'they have the token; the connection is not encrypted')

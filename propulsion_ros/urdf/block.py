@@ -185,24 +185,13 @@ def read_block(
 ) -> ActuatorSpec:
     """Return the configuration that a plugin block gives.
 
+    Raises `SourceError` naming the XML path, what was expected and what came.
+
     Parameters
     ----------
-    block : Tag
-        The plugin element.
-    tree : LinkTree
-        The robot.
     common : type, callable or None
         Configuration class of settings that a block may have beside its family's, for every
         family or by its name.
-    base_link : str
-        Frame of the geometry; empty: as in the block, else the root link.
-    faults : Faults
-        Takes what is wrong inside of the block.
-
-    Raises
-    ------
-    SourceError
-        Naming the XML path, what was expected and what came.
     """
     if not block.name:
         raise SourceError(block.path, 'expected a name attribute, got none: it names the node')
@@ -288,7 +277,7 @@ class _Reader:
         return ActuatorSpec(
             block.name, self._family, self._placer.base_link, MappingProxyType(self._values),
             MappingProxyType(self._paths), frozenset(self._geometry),
-            (*alike([*self._notes, *self._placer.slides()]), *stays), stays,
+            (*alike([*self._notes, *self._placer.slides]), *stays), stays,
             MappingProxyType(self._masses), MappingProxyType(self._joints),
             frozenset(self._faulty),
         )

@@ -98,14 +98,9 @@ class LinkTree:
     """The kinematic tree of a robot description with every joint at position 0.
 
     Names of links and joints may be named without their namespace, as long as only one fits:
-    ``base_link`` finds ``rov/base_link``.
-
-    Parameters
-    ----------
-    robot : Element
-        The root element.
-    faults : Faults
-        Takes what is wrong; the tree leaves out what it cannot use.
+    ``base_link`` finds ``rov/base_link``. Raises `SourceError` for joints without ends, links or
+    joints of one name, links with two parents, loops, chains that are too long, or several roots.
+    What closes a loop is left out, so that every walk from a link to its parents ends.
 
     Attributes
     ----------
@@ -113,13 +108,6 @@ class LinkTree:
         The link without a parent, '' where there is no link.
     joints : dict
         Joints by name, in the order of the description.
-
-    Raises
-    ------
-    SourceError
-        For joints without ends, links or joints of one name, links with two parents, loops,
-        chains that are too long, or several roots. What closes a loop is left out, so that every
-        walk from a link to its parents ends.
     """
 
     def __init__(self, robot: Element, faults: Faults = FIRST) -> None:

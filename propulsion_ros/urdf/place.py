@@ -91,24 +91,20 @@ class Placer:
     """Frame of all geometry."""
     actuated: set[str] = field(default_factory=set)
     """Joints that are those of actuators placed so far."""
-    _slides: list[str] = field(default_factory=list)
+    slides: list[str] = field(default_factory=list)
+    """A line for each joint that slides."""
     _own: set[str] = field(default_factory=set)
     _passed: dict[tuple[str, bool], tuple[str, str, str]] = field(default_factory=dict)
 
     def place(self, row: Tag, roles: Mapping[str, Quantity]) -> Place:
         """Return where a row is, from its <joint> and <link>.
 
+        Raises `SourceError` for an unknown, unsuitable or missing joint or link.
+
         Parameters
         ----------
-        row : Tag
-            The row.
         roles : mapping
             Fields of its class that have a part in geometry.
-
-        Raises
-        ------
-        SourceError
-            For an unknown, unsuitable or missing joint or link.
         """
         tags = row.all('joint')
         joints = [self.tree.joint(tag.text, tag.path) for tag in tags]
@@ -117,7 +113,6 @@ class Placer:
         count = _joint_count(roles)
         if count:
             self._own.update(joint.name for joint in joints)
-        if count:
             self._check_axes(row, tags, joints, count)
             link, path = joints[-1].child, tags[-1].path
         else:
@@ -127,7 +122,7 @@ class Placer:
         # What has a mass and no direction, as a tank, is moved by no joint, its own neither.
         has_mass = not count and all(spec.geometry != 'direction' for spec in roles.values())
         self._check_way(row, link, path, joints, has_mass)
-        self._slides.extend(
+        self.slides.extend(
             f'{tag.path}: prismatic joint {joint.name!r} gives no axis of thrust, and what it '
             'carries stays where position 0 has it; expected a fixed, continuous or revolute joint'
             for tag, joint in zip(tags, joints, strict=True) if joint.kind == 'prismatic'
@@ -138,10 +133,7 @@ class Placer:
     def steer(self, row: Tag) -> dict[str, tuple[Any, str]]:
         """Return what a joint that turns actuators gives of a row of `SteeringParams`.
 
-        Raises
-        ------
-        SourceError
-            For an unknown or unsuitable joint.
+        Raises `SourceError` for an unknown or unsuitable joint.
         """
         tag = row.one('joint')
         name, path = (tag.text, tag.path) if tag else (row.name, row.path)
@@ -171,10 +163,6 @@ class Placer:
         """Return the joints on the way from base_link to a link that can turn."""
         way = self.tree.joints_between(link, self.base_link)
         return [joint.name for joint in reversed(way) if joint.turns]
-
-    def slides(self) -> list[str]:
-        """Return a line for each joint that slides."""
-        return self._slides
 
     def stays(self) -> list[str]:
         """Return a line for each joint that moves actuators and has no row of its own."""

@@ -40,25 +40,8 @@ def actuators_from_urdf(
     child stand for several actuators, see `propulsion_ros.urdf.place.expand`.
 
     Plugins of the UUV simulator and of gz-sim become groups too, see
-    `propulsion_ros.urdf.uuv_dialect` and `propulsion_ros.urdf.gz_dialect`; they come last.
-
-    Parameters
-    ----------
-    xml : str
-        URDF, xacro already expanded.
-    common : type or callable, optional
-        Configuration class of settings that a block may have beside its family's, for every
-        family or by its name.
-    base_link : str
-        Frame of geometry and wrenches, with or without its namespace; empty: as in each block,
-        else the root link.
-    faults : Faults
-        Takes what is wrong.
-
-    Raises
-    ------
-    SourceError
-        Naming the XML path, what was expected and what came.
+    `propulsion_ros.urdf.uuv_dialect` and `propulsion_ros.urdf.gz_dialect`; they come last. Raises
+    `SourceError` naming the XML path, what was expected and what came.
     """
     if faults is FIRST:
         return list(_specs_once(xml, common, base_link))
@@ -98,19 +81,14 @@ def mass_from_urdf(
 ) -> tuple[str, MassProperties]:
     """Return the base link and the mass of all links of a robot description together.
 
+    Raises `SourceError` naming the XML path, what was expected and what came.
+
     Parameters
     ----------
     xml : str
         URDF, xacro already expanded.
     base_link : str
         Frame of the result, with or without its namespace; empty for the root link.
-    faults : Faults
-        Takes what is wrong with the mass of a link.
-
-    Raises
-    ------
-    SourceError
-        Naming the XML path, what was expected and what came.
     """
     base_link, links = masses_from_urdf(xml, base_link, faults)
     return base_link, MassProperties.total(list(links.values()))

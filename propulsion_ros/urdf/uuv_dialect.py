@@ -142,6 +142,8 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
 def translated(row: Tag, family: str, notes: list[str]) -> Tag:
     """Return an actuator with its tags as this package calls them.
 
+    Raises `SourceError` naming the XML path of an unknown type, or of a constant that is missing.
+
     Parameters
     ----------
     row : Tag
@@ -150,11 +152,6 @@ def translated(row: Tag, family: str, notes: list[str]) -> Tag:
         Its family; those without an original in the UUV simulator are left alone.
     notes : list of str
         Gets a line for each tag that has no effect.
-
-    Raises
-    ------
-    SourceError
-        Naming the XML path of an unknown type, or of a constant that is missing.
     """
     dialect = _DIALECTS.get(family)
     if dialect is None or row.key != _element(family):

@@ -126,25 +126,18 @@ def numbers(
 ) -> list[float]:
     """Return the finite numbers of a whitespace-separated text.
 
+    Raises `SourceError` naming ``path``, for what is not a number, too large, or the wrong count.
+
     Parameters
     ----------
     text : str or None
         The text; None for none.
-    path : str
-        Where it stands, for the error.
     count : int, optional
         How many numbers there must be.
     largest : float
         Bound of their sizes.
     meaning : str
         What they are, for the error of a text that gives no other hint.
-    unit : str, optional
-        What they are in.
-
-    Raises
-    ------
-    SourceError
-        Naming ``path``, for what is not a number, too large, or the wrong count.
     """
     values = []
     for word in (text or '').split():

@@ -9,11 +9,10 @@ import pytest
 
 from mistakes import TEXTS
 from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.read_layout import Sources, sources_of
+from propulsion_ros.graph.read_layout import sources_of
 from propulsion_ros.graph.robot_layout import lines_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.models.body.mass import MassProperties
-from propulsion_ros.urdf.reader import actuators_from_urdf, masses_from_urdf
+from propulsion_ros.urdf.reader import actuators_from_urdf
 
 
 def layout_of(text, **parameters):
@@ -36,29 +35,10 @@ def test_thrust_to_weight_and_what_can_be_controlled(quadrotor):
     assert quadrotor.rank_and_condition[0] == 4
 
 
-def test_extremes_are_those_of_each_part_alone(quadrotor):
-    least, most = quadrotor.extremes
-    np.testing.assert_allclose(least, [0.0, 0.0, 0.0, -2.96, -2.96, -0.2368], atol=1e-12)
-    np.testing.assert_allclose(most, [0.0, 0.0, 29.6, 2.96, 2.96, 0.2368], atol=1e-12)
-
-
 def test_speed_and_lag_of_each(quadrotor):
     (group,) = quadrotor.groups
     np.testing.assert_allclose(group.speeds, np.sqrt(7.4 / 1e-5), rtol=1e-9)
     assert set(group.lags) == {'0.05/0.03'}
-
-
-def test_torque_is_about_the_centre_of_mass():
-    text = shipped('quadrotor')
-    specs = actuators_from_urdf(text, loop_params_of)
-    _, body = masses_from_urdf(text, specs[0].base_link)
-    whole = MassProperties.total(list(body.values()))
-    aside = type(whole)(whole.mass, np.array([0.1, 0.0, 0.0]), whole.inertia)
-    blocks = {spec.name: spec for spec in specs}
-    moved = Sources(blocks, {'link': aside}).layout
-    np.testing.assert_allclose(
-        moved.matrix[4], Sources(blocks, body).layout.matrix[4] + 0.1, atol=1e-12
-    )
 
 
 def test_parameters_win(quadrotor):

@@ -87,11 +87,6 @@ drawn_composed = launched('drawn_composed', include('rov', visualize='true', com
 any_robot = launched('any_robot', include(
     'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), allocate='rotors',
 ))
-any_robot_composed = launched('any_robot_composed', include(
-    'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), composed='true',
-))
-
-
 any_body = launched('any_body', include(
     'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), simulate='true',
 ))
@@ -213,17 +208,6 @@ def test_any_robot_is_brought_up_with_its_allocator(graph):
         command.publish(demand(z=12.0))
         return wrenches and wrenches[-1].wrench.force.z == pytest.approx(12.0, abs=1e-3)
     graph.until(pushed, 'the demanded wrench')
-
-
-@pytest.mark.launch(fixture=any_robot_composed)
-def test_any_robot_is_brought_up_as_one_process(graph):
-    wrenches = graph.listen(WrenchStamped, 'rotors/wrench', qos.STATE)
-    command = graph.talk(JointState, 'rotors/command', qos.COMMAND)
-
-    def pushed():
-        command.publish(JointState(name=ROTORS, effort=[3.0] * 4))
-        return wrenches and wrenches[-1].wrench.force.z == pytest.approx(12.0, abs=1e-3)
-    graph.until(pushed, 'the commanded thrust')
 
 
 def as_named(profile, name):

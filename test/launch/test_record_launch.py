@@ -27,10 +27,10 @@ def has_rosbag(request, monkeypatch):
     return request.param
 
 
-def command(namespace='', topics=(), storage='mcap'):
+def command(namespace='', topics=()):
     """Return the words that start a recorder."""
     context = LaunchContext()
-    action = recorder({'namespace': namespace, 'storage': storage}, 'bag', topics, Crashes())
+    action = recorder({'namespace': namespace}, 'bag', topics, Crashes())
     return [part.perform(context) for [part] in action.cmd]
 
 
@@ -70,12 +70,6 @@ def test_quality_of_service_follows_the_namespace(monkeypatch):
         topic if topic == '/clock' else f'/fleet/one{topic}': profile
         for topic, profile in shipped.items()
     }
-
-
-def test_sqlite3_is_named_as_each_recorder_takes_it(has_rosbag):
-    words = command(storage='sqlite3')
-    assert ('sqlite3' in words) == has_rosbag
-    assert ('bag.db3' in words) != has_rosbag
 
 
 def test_simulation_is_recorded_from_its_first_step(tmp_path):

@@ -229,16 +229,6 @@ def test_simulated_time_steps_it(hold_back):
     assert host.said('warn') == ['clock refused: -1 s is before 0']
 
 
-def test_the_time_of_the_host_steps_it_on_a_robot():
-    group = Group(step_on='clock').run()
-    group.host.now = 5000 * MS
-    group.host.wait(0.01)
-    group.command(0, velocity=[10.0, 10.0])
-    group.host.now = 5010 * MS
-    group.host.wait(0.01)
-    assert group.forces() == [(5000.0, 0.0), (5010.0, pytest.approx(2.0))]
-
-
 def test_stamp_0_takes_effect_in_the_next_step():
     group = Group(step_on='clock').run()
     group.host.now = 5000 * MS

@@ -98,17 +98,6 @@ def test_refused_demands_command_nothing(host, wrench, frame, line):
     assert host.counts['refused'] == 1
 
 
-def test_it_has_two_ports_and_no_service(host):
-    loop = host.loop
-    assert [port.topic for port in loop.ports] == ['~/effectiveness', '~/wrench_command']
-    assert [outlet.topic for outlet in loop.outlets] == ['~/command', '~/residual']
-    assert loop.outlets[0].names == NAMES
-    assert not loop.requests
-    assert not loop.timers
-    loop.stop()
-    assert not host.published
-
-
 def test_an_axis_that_no_actuator_reaches_is_reported_once_an_episode(host):
     sideways = (0.0, 50.0, 10.0, 0.0, 0.0, 0.0)
     line = 'wrench_command is out of reach: force.y: 50 N wanted, 0 N allocated'
@@ -168,25 +157,17 @@ def test_a_derated_actuator_is_commanded_more(host):
     assert residual[2] > 6.9
 
 
-@pytest.mark.parametrize(('parts', 'line'), [
-    ({'e': 0.5}, "unknown name 'e', known: a, b, c, d"),
-    ({'a': 1.5}, 'a: position 1.5 is not in 0..1'),
-    ({'a': np.nan}, 'a: position nan is not in 0..1'),
+@pytest.mark.parametrize(('names', 'position', 'line'), [
+    (['e'], [0.5], "unknown name 'e', known: a, b, c, d"),
+    (['a'], [1.5], 'a: position 1.5 is not in 0..1'),
+    (['a'], [np.nan], 'a: position nan is not in 0..1'),
+    (['a', 'a'], [0.5, 0.5], "'a' is named twice"),
+    (['a'], [], 'position: expected 1 values, one per name, got 0'),
 ])
-def test_a_wrong_effectiveness_is_refused_and_changes_nothing(host, parts, line):
-    report(host, **parts)
+def test_a_wrong_effectiveness_is_refused_and_changes_nothing(host, names, position, line):
+    host.deliver('~/effectiveness', message(0, name=names, position=position))
     assert host.said('warn') == [f'effectiveness refused: {line}']
     np.testing.assert_allclose(demand(host, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0)[0], 2.0)
-
-
-def test_a_repeated_name_or_a_wrong_count_is_refused(host):
-    host.deliver('~/effectiveness', message(0, name=['a', 'a'], position=[0.5, 0.5]))
-    host.deliver('~/effectiveness', message(0, name=['a'], position=[]))
-    assert host.said('warn') == [
-        "effectiveness refused: 'a' is named twice",
-        'effectiveness refused: position: expected 1 values, one per name, got 0',
-    ]
-    assert host.counts['refused'] == 2
 
 
 def test_faults_are_received_before_activation(host):

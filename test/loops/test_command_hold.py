@@ -25,13 +25,6 @@ def test_each_name_stands_in_its_own_field_only():
     assert command.velocity is None
 
 
-def test_partial_command_leaves_the_others():
-    held = hold()
-    held.apply(0, update([0, 1], [5.0, 6.0]))
-    held.apply(10, update([1], [7.0]))
-    np.testing.assert_array_equal(held.at(10).effort[:2], [5.0, 7.0])
-
-
 def test_each_name_goes_stale_on_its_own():
     held = hold()
     held.apply(0, update([0, 2], [5.0, 0.1]))
@@ -57,15 +50,6 @@ def test_next_to_go_stale_is_the_oldest_that_is_fresh():
     held.apply(200, update([0, 1, 2], [1.0, 2.0, 0.3]))
     held.at(200)
     assert held.next_stale_ns() == 301
-
-
-def test_new_command_ends_staleness():
-    held = hold()
-    held.apply(0, update([0], [5.0]))
-    held.at(500)
-    held.apply(500, update([0], [4.0]))
-    assert held.at(500).effort[0] == 4.0
-    assert not held.stale.any()
 
 
 def test_no_timeout_holds_for_ever():

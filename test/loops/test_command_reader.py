@@ -110,12 +110,6 @@ def test_usual_way_says_what_the_thorough_one_does(message):
     assert said[0] == said[1]
 
 
-def test_array_has_one_value_for_each_name(reader):
-    update = reader.read_array([1.0, 2.0, 0.1, 0.2])
-    np.testing.assert_array_equal(update.columns, [0, 1, 2, 3])
-    np.testing.assert_array_equal(update.values, [1.0, 2.0, 0.1, 0.2])
-
-
 @pytest.mark.parametrize(('data', 'text'), [
     pytest.param([1.0], 'data: expected 4 values (a, b, x, y), got 1', id='short'),
     pytest.param([1.0, 2.0, 0.1, INF], 'y is infinite', id='infinite'),

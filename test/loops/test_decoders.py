@@ -9,7 +9,6 @@ import pytest
 
 from propulsion_ros.loops.decoders import (
     WrenchReader,
-    checked_clock,
     checked_stamp,
     msg_to_com,
     msg_to_current,
@@ -115,9 +114,3 @@ def test_stamps_near_the_end_of_time_are_refused(sec, text):
     assert checked_stamp(Fields(sec=-5, nanosec=7)) == -4_999_999_993
     with pytest.raises(CommandError, match=text):
         checked_stamp(Fields(sec=sec, nanosec=0))
-
-
-def test_a_clock_begins_at_0():
-    assert checked_clock(Fields(sec=0, nanosec=7)) == 7
-    with pytest.raises(CommandError, match='-1 s is before 0'):
-        checked_clock(Fields(sec=-1, nanosec=0))

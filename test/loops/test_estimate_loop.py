@@ -51,15 +51,6 @@ class Log:
         return [applied.stamp_ns for applied in self.seen]
 
 
-def test_a_command_is_estimated_at_its_stamp_at_once():
-    log = Log()
-    log.push(COMMAND, 1003, told())
-    assert log.stamps == [1003 * MS]
-    # A servo count is at most 2 mN of thrust for each of twelve nozzles.
-    np.testing.assert_allclose(log.seen[0].wrench[:3], WANTED[:3], atol=3e-3)
-    assert log.seen[0].residual is None
-
-
 def test_residual_is_demand_minus_applied_about_the_origin():
     log = Log(com=COM_POINT)
     log.push(DEMAND, 990, update(WANTED))
@@ -116,15 +107,6 @@ def test_one_silent_module_leaves_the_other_as_it_was():
     np.testing.assert_array_equal(silent.thrust[:6], log.seen[0].thrust[:6])
     assert np.all(silent.thrust[other] == 0.0)
     assert log.seen[0].thrust[other].any()
-
-
-def test_a_module_speaks_again():
-    log = Log()
-    log.push(COMMAND, 1000, told())
-    log.push(CLOCK, 2000)
-    log.push(COMMAND, 2000, told())
-    np.testing.assert_array_equal(log.seen[-1].wrench, log.seen[0].wrench)
-    assert len(log.seen) == 3
 
 
 def test_measured_speed_replaces_the_commanded_one_until_it_is_stale():

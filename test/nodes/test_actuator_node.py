@@ -11,7 +11,6 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from propulsion_ros.graph.share import share_directory
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
@@ -160,16 +159,6 @@ def test_wrong_configuration_stops_the_start_in_one_line(graph, capfd, given, te
     assert err.count('[ERROR]') == 1
     assert text in err
     assert 'Traceback' not in err
-
-
-@pytest.mark.parametrize(('name', 'file'), [
-    ('rotors', 'rotors'), ('thrusters', 'thrusters'), ('fins', 'fins'), ('fam', 'fam'),
-    ('propulsion_modules', 'fam'),
-])
-def test_shipped_settings_start_every_family(graph, name, file):
-    path = share_directory() / 'config' / f'{file}.yaml'
-    node = graph.add(ActuatorNode, name, cli_args=['--ros-args', '--params-file', str(path)])
-    assert node.is_active
 
 
 def test_family_is_required_of_a_node_whose_name_is_none(graph, capfd):

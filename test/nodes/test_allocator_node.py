@@ -7,7 +7,6 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import wrench_to_msg
@@ -15,61 +14,6 @@ from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 
 MS = 1_000_000
-GROUPS = [
-    pytest.param('thrusters', [5.0, -3.0, 4.0, 0.0, 0.0, 1.0], id='thrusters by velocity'),
-]
-
-
-def settings(group):
-    return ['--ros-args', '--params-file', str(share_directory() / 'config' / f'{group}.yaml')]
-
-
-def allocator(graph, group, name=None, **parameters):
-    """Return an allocator that reads the group's own parameter file."""
-    return graph.add(
-        AllocatorNode, name or group, {**parameters},
-        namespace='/allocation', cli_args=settings(group),
-    )
-
-
-def demand(graph, node, wrench, ms=100, frame='base_link'):
-    name = node.get_fully_qualified_name()
-    commands = graph.listen(JointState, f'{name}/command', qos.COMMAND)
-    residuals = graph.listen(WrenchStamped, f'{name}/residual', qos.COMMAND)
-    talk = graph.talk(WrenchStamped, f'{name}/wrench_command', qos.COMMAND)
-    graph.until(
-        lambda: all(node.subscriptions_to(outlet) == 1 for outlet in node.loop.outlets),
-        'the probe to be found',
-    )
-    talk.publish(wrench_to_msg(ms * MS, frame, np.asarray(wrench, float)))
-    return commands, residuals
-
-
-@pytest.mark.parametrize(('group', 'wrench'), GROUPS)
-def test_command_settles_at_the_demanded_wrench(graph, group, wrench):
-    node = allocator(graph, group)
-    commands, residuals = demand(graph, node, wrench)
-    graph.until(lambda: commands and residuals, 'a command')
-    assert stamp_to_ns(commands[0].header.stamp) == 100 * MS
-    np.testing.assert_allclose(msg_to_wrench(residuals[0]), 0.0, atol=1e-9)
-    # The actuators themselves are the judge.
-    actuators = graph.add(
-        ActuatorNode, group, {'step_on': 'stamp', 'command_timeout': 0.0},
-        cli_args=settings(group),
-    )
-    wrenches = graph.listen(WrenchStamped, f'/{group}/wrench', qos.COMMAND)
-    talk = graph.talk(JointState, f'/{group}/command', qos.COMMAND)
-    graph.until(lambda: actuators.subscriptions_to(actuators.loop._wrench) == 1, 'the probe')
-    command = commands[0]
-    for seconds in range(1, 4):
-        command.header.stamp.sec = seconds
-        talk.publish(command)
-    graph.until(
-        lambda: wrenches and wrenches[-1].header.stamp.sec == 3, 'the wrench to settle'
-    )
-    np.testing.assert_allclose(msg_to_wrench(wrenches[-1]), wrench, atol=2e-6)
-
-
 ROTORS = {
     'family': 'rotors', 'names': ['a', 'b', 'c', 'd'], 'max_thrust': [10.0],
     'motor_constant': [1e-5], 'step_on': 'stamp', 'command_timeout': 0.0,

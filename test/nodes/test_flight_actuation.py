@@ -153,28 +153,6 @@ def test_event_lights_both_boosters(graph):
     graph.until(lambda: wrenches[-1].wrench.force.z == 0.0, 'the end of thrust')
 
 
-def test_sequence_of_a_liquid_engine(graph):
-    flight = Node(graph, CONFIG / 'thanos_flight.jsonc')
-    flight.feed(400)
-    flight.command('launch')
-    flight.feed(1000)
-    flight.command('ignition')
-    flight.feed(10_000)
-    # Ignition counts from the last sample before it, at 1000 ms.
-    flight.changes_to(flight.engines, 'effort', 'engine', [(0, 0.0), (1020, 1.0), (7720, 0.0)])
-    for valve in ('ox_vent_valve', 'fuel_vent_valve', 'fuel_press_valve'):
-        flight.changes_to(flight.engines, 'position', f'engine/{valve}', [
-            (0, math.nan), (420, 0.0), (8720, math.pi),
-        ])
-    graph.becomes(lambda: [status.message for array in flight.events for status in array.status], [
-        'time since ignition >= 0 s', 'time since ignition >= 6.72 s or tilt >= 45.00010523 deg',
-    ])
-    values = {pair.key: pair.value for pair in flight.events[-1].status[0].values}
-    assert values['time since ignition'] == '6.72 s'
-    assert values['tilt'] == '0 deg'
-    assert values['action'] == 'controller 0 0'
-
-
 def test_recovery_sounds_the_beacon_turns_the_servo_and_shuts_down(graph):
     beacon = graph.listen(Bool, 'flight_state/beacon', qos.LATCHED)
     tunes = graph.listen(String, 'flight_state/tune', qos.LATCHED)

@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 
-from propulsion_ros.loops.ports import OK, WARN, Outlet, Port, Request, Timer
+from propulsion_ros.loops.ports import Outlet, Port, Request, Timer
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
@@ -134,17 +134,6 @@ def test_requests_are_services(graph):
     assert (response.success, response.message) == (False, 'served False')
 
 
-@pytest.mark.parametrize('profile', [qos.CLOCK, qos.SENSOR], ids=['reliable', 'best effort'])
-def test_clocks_of_either_reliability_are_taken(graph, profile):
-    node = graph.add(EchoNode, 'echo')
-    talk = graph.talk_later(Clock, '/clock', profile)
-
-    def is_taken():
-        talk.publish(Clock(clock=ns_to_stamp(5_000_000_000)))
-        return 5 in node.loop.taken
-    graph.until(is_taken, 'the clock')
-
-
 def test_health_is_in_the_diagnostics_with_the_time_of_the_clock(graph):
     graph.add(EchoNode, 'echo', {'use_sim_time': True})
     diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
@@ -161,15 +150,6 @@ def test_health_is_in_the_diagnostics_with_the_time_of_the_clock(graph):
         talk.publish(Clock(clock=ns_to_stamp(5_000_000_000)))
         return diagnostics[-1].header.stamp.sec == 5
     graph.until(is_stamped, 'a diagnosis of simulated time')
-
-
-def test_absence_names_a_misspelt_topic(graph):
-    node = graph.add(EchoNode, 'echo')
-    ports = [node.loop.given]
-    assert node.absence(ports, 'number')[0] == OK
-    graph.talk_later(Float64, '/echo/inn')
-    graph.until(lambda: node.absence(ports, 'number')[0] == WARN, 'the topic to be seen')
-    assert '/echo/inn is published' in node.absence(ports, 'number')[1]
 
 
 def test_a_loop_that_cannot_be_made_is_said_in_one_line(graph, capfd):

@@ -151,14 +151,6 @@ def test_valve_of_a_jet_can_stick_while_running(graph):
     assert list(group.at(30, 2.0).effort) == [2.0, 2.0]
 
 
-def test_actuator_can_be_switched_off_and_on(graph):
-    group = Group(graph, THRUSTERS, 'velocity')
-    assert group.set(switched_off=['b']).successful
-    assert list(group.at(10, 100.0).effort) == [1.0, 0.0]
-    assert group.set(switched_off=['a']).successful
-    assert list(group.at(20, 100.0).effort) == [0.0, 1.0]
-
-
 def test_nothing_is_switched_off_by_an_empty_list(graph):
     group = Group(graph, {**THRUSTERS, 'switched_off': ['a', 'b']}, 'velocity')
     assert list(group.at(10, 100.0).effort) == [0.0, 0.0]

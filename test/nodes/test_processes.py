@@ -13,7 +13,6 @@ import yaml
 from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from rcl_interfaces.srv import GetParameters
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
@@ -246,30 +245,3 @@ def test_stack_refuses_a_namespace_that_is_none():
     code, err = Process('stack', options=options).end()
     assert code == 1
     assert err == "namespace: expected names separated by '/', got 'a-b'\n"
-
-
-@pytest.mark.parametrize(('pattern', 'namespace', 'extra', 'expected'), few_of([
-    pytest.param('/**/boosters', '/a/b', ['-p', 'command_timeout:=3.5'], 3.5, id='command line'),
-    pytest.param('boosters', '', [], 1.0, id='file by name'),
-    pytest.param('/**/boosters', '/a/b', [], 1.0, id='file by wildcard'),
-    pytest.param('/**', '/a', [], 1.0, id='file for all nodes'),
-    pytest.param('/**/boosters', '', ['-p', 'boosters:command_timeout:=4'], 4.0,
-                 id='command line for one node, an integer'),
-    pytest.param('/**/boosters', '', 'second file', 7.0, id='a later file'),
-], 7))
-def test_parameters_come_from_everywhere(
-    graph, start, params_file, tmp_path, pattern, namespace, extra, expected
-):
-    path = params_file(GOOD.replace('/**/boosters', pattern))
-    if extra == 'second file':
-        # As launch writes what a launch file gives as a dictionary.
-        later = tmp_path / 'later.yaml'
-        later.write_text('/**/boosters:\n  ros__parameters:\n    command_timeout: 7\n')
-        extra = ['--params-file', str(later)]
-    start('actuator_node', '-r', '__node:=boosters', '-r', f'__ns:={namespace or "/"}',
-          '--params-file', path, *extra)
-    request = GetParameters.Request(names=['command_timeout'])
-    graph.talk(JointState, f'{namespace}/boosters/command', qos.COMMAND)
-    answer = graph.call(GetParameters, f'{namespace}/boosters/get_parameters', request)
-    value = answer.values[0]
-    assert (value.double_value or float(value.integer_value)) == expected

@@ -66,19 +66,15 @@ def test_diagnostics_have_the_simulated_time(graph):
     assert {stamp_to_ns(message.header.stamp) for message in diagnostics} <= {0, 10 * MS}
 
 
-@pytest.mark.parametrize('publish_tf', [True, False])
-def test_pose_is_told_to_tf_unless_it_is_not_wanted(graph, publish_tf):
+def test_pose_is_told_to_tf(graph):
     tf2 = pytest.importorskip('tf2_msgs.msg', reason='tf2_msgs is not installed')
     transforms = graph.listen(tf2.TFMessage, 'tf', qos.TF)
-    vehicle = Vehicle(graph, publish_tf=publish_tf)
+    vehicle = Vehicle(graph)
     for tick in range(3):
         vehicle.at(tick)
         for topic in vehicle.wrench:
             vehicle.push(topic, tick, 15.0)
     odometry = vehicle.at(3)
-    if not publish_tf:
-        assert not graph.probe.count_publishers('tf')
-        return
     found = lambda: [  # noqa: E731
         t for m in transforms for t in m.transforms if t.header == odometry.header
     ]

@@ -6,7 +6,6 @@ import re
 import sqlite3
 from contextlib import closing, nullcontext
 
-import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -15,7 +14,6 @@ from special_bags import HEAD, foot
 from std_msgs.msg import String
 
 from benchmarks.wire import Wire
-from propulsion_ros.replay import bags
 from propulsion_ros.replay.bag_formats import bound_chunks, check_mcap
 from propulsion_ros.replay.bags import BagReader, BagWriter, Recorded, is_bag
 from propulsion_ros.settings.errors import SourceError
@@ -37,13 +35,17 @@ def recorded():
     ]
 
 
-@pytest.fixture(params=['bag', 'bag.mcap', 'bag.db3'])
-def bag(request, tmp_path):
-    path = tmp_path / request.param
+def written(path):
+    """Write a bag and return its path."""
     with BagWriter(path) as writer:
         for message in recorded():
             writer.write(message)
     return path
+
+
+@pytest.fixture(params=['bag', 'bag.mcap', 'bag.db3'])
+def bag(request, tmp_path):
+    return written(tmp_path / request.param)
 
 
 def files_of(bag):
@@ -85,10 +87,7 @@ def no_bag(path):
 
 
 def cut(path):
-    with BagWriter(path) as writer:
-        for message in recorded():
-            writer.write(message)
-    path.write_bytes(path.read_bytes()[:200])
+    path.write_bytes(written(path).read_bytes()[:200])
 
 
 @pytest.mark.parametrize('spoil', [
@@ -109,10 +108,7 @@ def test_what_is_no_bag_is_named_in_one_line(tmp_path, spoil):
 
 def test_definitions_in_a_bag_are_not_used(tmp_path):
     """The library would make Python code of them."""
-    path = tmp_path / 'bag.db3'
-    with BagWriter(path) as writer:
-        for message in recorded():
-            writer.write(message)
+    path = written(tmp_path / 'bag.db3')
     (file,) = path.glob('*.db3')
     content = file.read_bytes()
     assert b'string data' in content
@@ -131,10 +127,7 @@ def test_definitions_in_a_bag_are_not_used(tmp_path):
     pytest.param('relative_file_paths:', 'relative_file_paths: [../../x.mcap]\nold:', id='files'),
 ])
 def test_metadata_that_no_bag_has_are_refused_in_one_line(tmp_path, said, instead):
-    path = tmp_path / 'bag'
-    with BagWriter(path) as writer:
-        for message in recorded():
-            writer.write(message)
+    path = written(tmp_path / 'bag')
     metadata = path / 'metadata.yaml'
     text = metadata.read_text(encoding='utf-8')
     assert said in text
@@ -145,10 +138,7 @@ def test_metadata_that_no_bag_has_are_refused_in_one_line(tmp_path, said, instea
 
 
 def test_type_that_was_another_one_is_not_decoded(tmp_path):
-    path = tmp_path / 'bag'
-    with BagWriter(path) as writer:
-        for message in recorded():
-            writer.write(message)
+    path = written(tmp_path / 'bag')
     metadata = path / 'metadata.yaml'
     text = metadata.read_text(encoding='utf-8')
     assert 'RIHS01_' in text
@@ -285,32 +275,3 @@ def test_topic_without_the_definition_of_its_type_is_named(tmp_path):
     text = 'has no definition of std_msgs/msg/String, the type of /a'
     with pytest.raises(SourceError, match=text), BagReader(path):
         pass
-
-
-@pytest.mark.parametrize('name', ['one.mcap', 'one.db3'])
-@pytest.mark.parametrize('is_known', [True, False])
-def test_rows_are_written_as_messages_one_by_one(tmp_path, name, is_known, monkeypatch):
-    """Chunks of MCAP end with any of the topics, and stamps may fall."""
-    if not is_known:
-        monkeypatch.setattr(bags, 'MCAP_KNOWN', 'another')
-    rng = np.random.default_rng(4)
-    kinds = 'std_msgs/msg/String', 'sensor_msgs/msg/JointState', 'std_msgs/msg/Float64'
-    topics = [('/a', kinds[0], 901), ('/b', kinds[1], 1503), ('/c', kinds[2], 12)]
-    rows, single = tmp_path / 'rows' / name, tmp_path / 'single' / name
-    with BagWriter(rows) as writer, BagWriter(single) as expected:
-        for count in (1, 2, 800, 3, 700):
-            stamps = rng.integers(1, 10**12, count)
-            given = [
-                (topic, kind, rng.integers(0, 256, (count, size), np.uint8))
-                for topic, kind, size in topics[:1 + count % 3]
-            ]
-            writer.write_rows(stamps, given)
-            for i, stamp_ns in enumerate(stamps.tolist()):
-                for topic, kind, data in given:
-                    expected.write(Recorded(topic, kind, stamp_ns, data[i].tobytes()))
-        assert writer.count == expected.count
-    found, wanted = (
-        {file.name: file.read_bytes() for file in files_of(folder)} for folder in (rows, single)
-    )
-    assert found == wanted
-    assert len(wanted) == (1 if rows.is_file() else 2)

@@ -16,7 +16,6 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from benchmarks.wire import Wire
 from parts import amount
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
@@ -40,11 +39,6 @@ rotors:
     step_on: stamp
 """
 PERIOD_NS = 10_000_000
-
-
-@pytest.fixture
-def wire():
-    return Wire()
 
 
 @pytest.fixture
@@ -162,22 +156,6 @@ def test_every_way_gives_the_same_numbers(config, request, tmp_path, source, tar
     else:
         states = read_bag(tmp_path / target)['/rotors/state']
         assert columns_of(loop, STATE).tolist() == [[*m.velocity, *m.effort] for _, m in states]
-
-
-def test_order_of_arrival_does_not_matter_where_nothing_is_late(config, tmp_path, wire):
-    """Two halves of each command, in either order."""
-    results = []
-    for first, second in ((0, 1), (1, 0)):
-        messages = []
-        for k, (stamp, values) in enumerate(zip(*commands(), strict=True)):
-            for n, i in enumerate((first, second)):
-                half = effort([['a', 'b'][i]], [values[i]], stamp)
-                messages.append(recorded('/rotors/command', 10 * k + n, half))
-        path = write_bag(tmp_path / f'in{first}.mcap', messages)
-        out = tmp_path / f'out{first}.mcap'
-        assert replay(config, path, out) == 0
-        results.append([m.data for m, _ in read_bag(out)['/rotors/wrench']])
-    assert results[0] == results[1]
 
 
 def test_late_and_refused_messages_are_counted(config, tmp_path, capsys):
@@ -338,27 +316,6 @@ def test_message_that_is_not_what_it_says_stops_in_one_line(
     assert reason in err
     assert 'Traceback' not in err
     assert not (tmp_path / 'out.mcap').exists()
-
-
-@pytest.mark.parametrize('message', [
-    pytest.param(JointState(name=['a', 'ö'], position=doubles([1.0, np.nan])), id='joint state'),
-    pytest.param(JointState(), id='empty'),
-    pytest.param(DiagnosticArray(status=[
-        DiagnosticStatus(level=DiagnosticStatus.WARN, name='x', message='y'), DiagnosticStatus(),
-    ]), id='bytes and lists'),
-    pytest.param(Odometry(child_frame_id='abc'), id='fixed arrays'),
-])
-def test_wire_writes_the_content_that_rclpy_writes(wire, message):
-    from rclpy.serialization import deserialize_message
-
-    kind = type_name(type(message))
-    data = wire.write(message, kind)
-    again = deserialize_message(data, type(message))
-    # As text, since NaN does not equal NaN.
-    assert repr(again) == repr(message)
-    assert wire.canonical(data, kind) == data
-    # And what it has read itself.
-    assert wire.write(wire.read(data, kind), kind) == data
 
 
 def test_laps_of_a_loop_are_rows_one_after_the_other(config, tmp_path):

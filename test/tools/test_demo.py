@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import yaml
-from plot_pages import decided, found, panels, parabolas
+from plot_pages import decided, found, parabolas
 
 from parts import few_of
 from propulsion_ros.demos.demo import demo_of, text_of
@@ -32,48 +32,6 @@ FLOWN = few_of(sorted(VEHICLES, key=lambda vehicle: vehicle != 'quadrotor'), len
 EXHAUST_VELOCITY = 2600.0 / 1.205
 PARTS = {'rocket': 4.0, 'quadrotor': 1.5, 'rov': 6.0, 'freeflyer': 17.5, 'cubesat': 5.0}
 """How much of a flight is flown again [s]; the table of the rest is in docs/vehicles."""
-PANELS = {
-    'rocket': {
-        'Thrust lags behind its command': ['thrust', 'thrust command'],
-        'Gimbals lean it to the east': ['lean', 'lean command'],
-        'Propellant': ['propellant'],
-    },
-    'quadrotor': {
-        'Position': ['x', 'x command', 'y', 'y command'],
-        'Height': ['height', 'height command'],
-        'It tilts to move, and turns to a new heading': [
-            'roll', 'pitch', 'heading', 'heading command',
-        ],
-        'The four rotors: which pushes most, and which least': [
-            'most', 'least', 'weight / 4 command',
-        ],
-    },
-    'rov': {
-        'Depth: it dives, and rises while it moves ahead': ['height', 'height command'],
-        'Heading: it turns, and stays when a thruster fails': ['heading', 'heading command'],
-        'A thruster fails: the others take its share': [
-            'front left, fails', 'front right', 'rear, both',
-        ],
-        'Fins counter the pitch of the rise': [
-            'pitch', 'fins', "pilot's limit command", "pilot's limit command",
-        ],
-    },
-    'freeflyer': {
-        'Force: as demanded, until that is too much (grey)': ['given', 'demanded command'],
-        'Torque: as demanded, until that is too much (grey)': ['given', 'demanded command'],
-        'Each pulse reverses: nozzles swing, unseen by the estimate': [
-            'given', 'estimated', 'demanded command',
-        ],
-        'Thrust of all twelve nozzles': ['all twelve'],
-    },
-    'cubesat': {
-        'How fast it turns': ['about any axis'],
-        'How far its attitude is off': ['angle'],
-        'It stops the turn by fewer and fewer pulses': ['about z'],
-        'Gas used': ['nitrogen'],
-    },
-}
-"""Lines of each panel of a picture, with their roles but for what is published."""
 # The command itself, which keeps its recording on the side.
 COMMAND = """
 import json, sys
@@ -101,7 +59,6 @@ class Flight:
     summary: dict
     recording: Recording
     printed: str
-    picture: bytes
 
 
 def fly(vehicle, folder, *options):
@@ -113,12 +70,12 @@ def fly(vehicle, folder, *options):
         done = subprocess.run(command, capture_output=True, text=True, timeout=850, check=False,
                               env={**os.environ, 'ROS_DOMAIN_ID': str(domain)})
     assert done.returncode == 0, done.stdout + done.stderr
+    assert (folder / f'{vehicle}.png').read_bytes().startswith(b'\x89PNG')
     return Flight(
         json.loads(
             (folder / f'{vehicle}.json').read_text(encoding='utf-8'), parse_constant=pytest.fail
         ),
         Recording(**json.loads(kept.read_text(encoding='utf-8'))), done.stdout,
-        (folder / f'{vehicle}.png').read_bytes(),
     )
 
 
@@ -193,16 +150,9 @@ def test_table_is_printed_even_where_a_file_cannot_be_written(
 
 
 @pytest.mark.parametrize('vehicle', FLOWN)
-def test_picture_is_there(runs, vehicle):
-    for run in runs[vehicle]:
-        assert run.picture.startswith(b'\x89PNG')
-
-
-@pytest.mark.parametrize('vehicle', FLOWN)
 def test_every_line_of_every_panel_is_drawn(runs, vehicle):
     demo, recording = demo_of(vehicle), runs[vehicle][0].recording
     page = demo.page(demo.summarise(recording), recording)
-    assert panels(page) == PANELS[vehicle]
     for panel in page.panels:
         begin, end = panel.span or (page.begin, page.end)
         for trace in panel.traces:

@@ -2,7 +2,6 @@
 """Pages of plots: of flight logs, of parts of an input, and as pictures."""
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 import struct
@@ -29,7 +28,7 @@ from propulsion_ros.pictures.signals import Channel, Fit, Signals
 from propulsion_ros.pictures.table import signals_of_log
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.tools import plot
+from propulsion_ros.tools import cli
 
 GRAVITY, SPEED = 9.80665, 60.0
 SIGNATURE = b'\x89PNG\r\n\x1a\n'
@@ -372,10 +371,7 @@ def draw(tmp_path, capsys):
     """Run the command; return exit code, error and the picture's path."""
     def run(*arguments, picture='page.png'):
         path = tmp_path / picture
-        parser = argparse.ArgumentParser()
-        plot.add_arguments(parser)
-        options = parser.parse_args([*map(str, arguments), '--output', str(path)])
-        code = plot.run(options)
+        code = cli.main(['plot', *map(str, arguments), '--output', str(path)])
         printed = capsys.readouterr()
         assert printed.out == ''
         return code, printed.err, path
@@ -468,7 +464,7 @@ def test_without_matplotlib_one_line_says_so(draw, inputs, monkeypatch):
     code, error, picture = draw(inputs['table'])
     assert (code, error.count('\n')) == (1, 1)
     assert (
-        "plots need matplotlib, pip install 'matplotlib>=3.6', or apt install "
+        "needs matplotlib, pip install 'matplotlib>=3.6', or apt install "
         'python3-matplotlib'
     ) in error
     assert not picture.exists()

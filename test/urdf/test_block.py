@@ -61,19 +61,6 @@ ROTOR = (
 )
 
 
-def test_worked_example_of_nested_joints():
-    """An arm to the left and its rotor at the end, canted by a quarter turn about the arm."""
-    quarter = math.pi / 2
-    links = link('arm', xyz=(0, 0.2, 0), rpy=(0, 0, quarter)) + link(
-        'hub', 'arm', (0.5, 0, 0.1), (quarter, 0, 0),
-    )
-    params = build(RotorsParams, read(links, 'rotors', ROTOR.format('hub')).values)
-    # The arm's x axis is the body's y; the hub's z axis is the arm's -y, the body's +x.
-    np.testing.assert_allclose(params.position, [[0.0, 0.7, 0.1]], atol=1e-15)
-    np.testing.assert_allclose(params.axis, [[1.0, 0.0, 0.0]], atol=1e-15)
-    assert params.link == ('hub',)
-
-
 angle, length = st.floats(-4.0, 4.0), st.floats(-5.0, 5.0)
 pose = st.tuples(st.tuples(length, length, length), st.tuples(angle, angle, angle))
 

@@ -78,13 +78,6 @@ def test_expression_is_refused_with_its_path(row, message):
     assert message in problem
 
 
-def test_a_joint_may_not_be_two_actuators():
-    (spec,) = actuators_from_urdf(robot(thruster('arm') + thruster('a.m')))
-    assert spec.values['names'] == ['arm', 'arm']
-    with pytest.raises(ValueError, match="'arm' is named twice"):
-        build(ThrustersParams, spec.values)
-
-
 def test_joints_of_two_vehicles_of_one_name_are_two_actuators_of_one_name():
     with pytest.raises(ValueError, match="'arm' is named twice"):
         (spec,) = actuators_from_urdf(robot(thruster('arm'), joints=('x/arm', 'y/arm')))

@@ -279,14 +279,6 @@ def test_blocks_of_the_original_stand_in_blocks_of_this_package():
     np.testing.assert_allclose(params.axis, [[0, 1, 0], [0, 1, 0], [0, 0, 1]])
 
 
-def test_own_name_wins_over_the_id():
-    spec = read(robot(
-        '<gazebo><plugin filename="propulsion_ros" name="thrusters"><thruster name="bow">'
-        f'{NAMED}{LAG}{SQUARE}</thruster></plugin></gazebo>'
-    ))
-    assert spec.values['names'] == ['bow']
-
-
 def test_tag_on_a_row_wins_over_its_joint():
     limit = '<limit lower="-0.2" upper="0.2" effort="0" velocity="0"/>'
     spec = read(robot(

@@ -213,7 +213,7 @@ class FlightLoop:
         self._state.set_check('record', self._firings.problem)
         if self._state.is_resuming and self._is_robot:
             # Where no sensor works any more, time goes on from here.
-            self._time.begin(self._host.now_ns(), self._host.steady_ns())
+            self._time.take(self._host.now_ns(), self._host.steady_ns())
         self._announce()
 
     def stop(self) -> None:

@@ -42,12 +42,6 @@ class Case:
 
     Attributes
     ----------
-    situation : str
-        One of `SITUATIONS`.
-    source : str
-        One of `SOURCES`.
-    seed : int
-        Of all that is drawn.
     faults : int or sequence of (str, str)
         How many are drawn, or which ones: the source and one of `FAULTS`.
     restarts : int
@@ -84,8 +78,6 @@ class Drawn:
 
     Attributes
     ----------
-    scene : Scene
-        The truth.
     streams : mapping
         Of all sensors, with their faults.
     faults : tuple of (str, str)
@@ -94,8 +86,6 @@ class Drawn:
         When, and for how long the computer is away [s].
     clock : (float, float)
         When the time is set, and how far [s].
-    numbers : mapping
-        What was drawn, by name.
     """
 
     scene: Scene

@@ -72,11 +72,9 @@ class Motion:
         """Return it with a further error of the ports (n,) [m]."""
         return replace(self, port=self.port + error)
 
-    def with_force(self, force: FloatArray, rate: FloatArray | None = None) -> Motion:
-        """Return it with a further force, and turn rate, (n, 3)."""
-        return replace(
-            self, force=self.force + force, rate=self.rate if rate is None else self.rate + rate
-        )
+    def with_force(self, force: FloatArray) -> Motion:
+        """Return it with a further force, (n, 3)."""
+        return replace(self, force=self.force + force)
 
 
 def carried(
@@ -169,8 +167,6 @@ def fly(rocket: Rocket, rng: Rng, height: float = 0.0, speed: float = 0.0) -> Fl
 
     Parameters
     ----------
-    rocket : Rocket
-        What flies.
     rng : numpy.random.Generator
         For what swings.
     height, speed : float
@@ -244,8 +240,6 @@ def gusts(rng: Rng, time: FloatArray, mean: float, intensity: float, cp: float) 
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-        Of the gusts.
     time : array (n,)
         Evenly spaced [s].
     mean, intensity : float

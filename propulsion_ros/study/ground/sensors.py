@@ -87,17 +87,7 @@ Streams = Mapping[str, Stream]
 
 
 def measure(motion: Motion, rng: Rng, kit: Mapping[str, Any]) -> dict[str, Stream]:
-    """Return what barometer, inertial sensor and GNSS measure of a motion.
-
-    Parameters
-    ----------
-    motion : Motion
-        The truth.
-    rng : numpy.random.Generator
-        Of the noise.
-    kit : mapping
-        Values of `SENSORS`.
-    """
+    """Return what barometer, inertial sensor and GNSS measure of a motion."""
     def times(rate: float) -> FloatArray:
         return np.arange(rng.uniform(0.0, 1.0 / rate), motion.end, 1.0 / rate)
 
@@ -178,12 +168,8 @@ class Fault:
 
     Attributes
     ----------
-    sources : tuple of str
-        That can have it.
     spoil : callable
         ``spoil(rng, stream, at, drawn)`` returns the stream with the fault, which begins at ``at``.
-    vary : mapping of Range
-        What is drawn.
     """
 
     sources: tuple[str, ...]

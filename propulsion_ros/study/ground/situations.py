@@ -36,8 +36,6 @@ class Scene:
 
     Attributes
     ----------
-    motion : Motion
-        From power on.
     begin, end : float
         Between which faults begin and the computer restarts [s].
     timer : float
@@ -74,8 +72,6 @@ class Situation:
     ----------
     make : callable
         ``make(rng, drawn)`` returns a scene.
-    vary : mapping of Range
-        What is drawn.
     beyond : tuple of str
         Sources that alone cannot tell it from a flight.
     faults : tuple of str

@@ -11,7 +11,7 @@ from parts import few_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.study.ground.case import Case, draw
 from propulsion_ros.study.ground.judge import VERDICTS, Notes, judge
-from propulsion_ros.study.session import RATES, Session, Where
+from propulsion_ros.study.session import RATES, Session
 from propulsion_ros.study.study import find_study, rates, read_study
 
 SLOW = {'baro_rate': 10.0, 'imu_rate': 50.0}
@@ -98,7 +98,7 @@ def made(path, text=STUDY):
 
 def test_a_study_counts_its_rates(tmp_path):
     study = made(tmp_path / 'rest.yaml')
-    rows = Session(study).fly(tmp_path, Where(), lambda done: None)
+    rows = Session(study).fly(tmp_path, lambda done: None)
     assert [row['error'] for row in rows] == ['', '']
     assert [row['fired_on_ground'] for row in rows] == [0, 0]
     table = list(csv.DictReader((tmp_path / RATES).open()))
