@@ -401,7 +401,7 @@ GROUND: Mapping[str, Situation] = {
     'shaking': situation(_shaken, length=_LENGTH, rattle=(1.0, 30.0, LOG), share=(0.05, 1.0)),
     'syringe': situation(
         _syringe, size=(10.0, 300.0), pull=(0.2, 20.0, LOG), hold=(0.0, 20.0),
-        push=(0.2, 20.0, LOG), beyond=(PRESSURE,),
+        push=(0.2, 20.0, LOG), beyond=(PRESSURE, ODOMETRY),
     ),
     'raised': situation(_raised, speed=(8.0, 15.0), ride=(20.0, 60.0), beyond=(PRESSURE,)),
     'low flight': situation(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from parts import few_of
-from propulsion_ros.study.ground.case import Case
+from propulsion_ros.study.ground.case import SITUATIONS, SOURCES, Case
 from propulsion_ros.study.ground.judge import VERDICTS, judge
 from propulsion_ros.study.ground.sensors import IMU, ODOMETRY, PRESSURE
 
@@ -49,6 +49,13 @@ ROWS: Mapping[str, Row] = {
     'a flight to 78 m, then abort': _flight_to_78('abort', 60.0),
     'a flight to 78 m, then reset': _flight_to_78('reset', 60.0),
     'a hill, carried down at 2.5 m/s': Row('hill', _EACH, {'speed': 2.5, 'burn': 1.6}),
+    'a hill, carried down at 1.4 m/s': Row('hill', _FUSED, {
+        'speed': 1.4, 'rest': 50.0, 'imu_rate': 50.0, 'imu_offset': -0.4, 'filter_time': 0.65,
+    }),
+    'a hill, a barometer that repeats itself': Row('hill', _BOTH, {
+        'above': 145.0, 'baro_step': 0.85, 'baro_noise': 0.08, 'baro_rate': 50.0,
+    }),
+    'a hopper of 0.6 g': Row('hopper', (*_BOTH, 'sensors and fix'), {'speed': 17.0, 'top': 200.0}),
     'an odometry that drifts by 36 m': Row('rest', _FUSED, {
         **_SHORT, 'drift.size': 36.0, 'drift.length': 2.0, 'drift.at': 12.0,
         'speed stuck.size': 0.0, 'speed stuck.at': 0.0,
@@ -92,3 +99,13 @@ def test_nothing_fires_or_lights_that_should_not_and_what_should_does(name):
     for case in ROWS[name].cases():
         row = judge(case)
         assert {key: row[key] for key in VERDICTS if row[key]} == {}, case.source
+
+
+@pytest.mark.part('flights')
+@pytest.mark.parametrize('source', SOURCES)
+@pytest.mark.parametrize('situation', few_of(SITUATIONS, 40))
+def test_every_situation_with_every_source(situation, source):
+    """Drawn together, most pairs were never tried: a third of the landings on hills fired."""
+    pins = {'length': 60.0} if 'length' in SITUATIONS[situation].vary else {}
+    row = judge(Case(situation, source, 1_100_033, pins=pins))
+    assert {key: row[key] for key in VERDICTS if row[key]} == {}
