@@ -15,7 +15,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import FluidPressure, Imu, JointState, Temperature
+from sensor_msgs.msg import FluidPressure, Imu, JointState
 from std_msgs.msg import Float64MultiArray
 
 from benchmarks.hostile import (
@@ -236,7 +236,6 @@ THRUST = JointState(name=['r'], effort=[1.0])
                  FluidPressure(fluid_pressure=1e5), id='flight_state of pressure'),
     pytest.param(FlightStateNode, {'altitude_source': 'sensors'}, 'imu', Imu(),
                  id='flight_state of sensors'),
-    pytest.param(FlightStateNode, {}, 'temperature', Temperature(), id='temperature'),
     pytest.param(FlightStateNode, {}, 'request', DiagnosticArray(
         status=[DiagnosticStatus(name='launch')]), id='request'),
     pytest.param(VisualizerNode, {'robot_description': QUADROTOR, 'state_topics': ['node/state']},
