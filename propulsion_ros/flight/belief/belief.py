@@ -173,8 +173,8 @@ class Belief:
         is_felt, is_pushed = self._is_sound[Channel.FORCE], self._mode == int(Mode.PUSHED)
         self._pushed = is_pushed.astype(float)
         # Beside a height that does not show it a weak push is rather a force that is stuck.
-        self._shows_push = is_pushed & is_felt & height
-        self._hangs = (self._mode == int(Mode.PARACHUTE)) & is_felt
+        self._pushing = np.flatnonzero(is_pushed & is_felt & height)
+        self._hanging = np.flatnonzero((self._mode == int(Mode.PARACHUTE)) & is_felt)
         # Beside a force that falls freely no wind explains that a height stays.
         self._blown = self._held * self._sound[Channel.FORCE]
         self._reckoned = (is_felt & ~height & ~self._is_held).astype(float)
@@ -362,23 +362,24 @@ class Belief:
         covariance[:, 2, 2] = self._entry_spread**2 + (_DRAG_SPREAD * drag) ** 2
         push = self._recent[Channel.FORCE] - STANDARD_GRAVITY
         begins = self._begin_as_felt(push)
-        if begins.any():
+        if len(begins):
             # As wide as all of its kind, and renewed at every reading, it would never be steady.
-            spread, sigma = self._entry_spread, 1.0 + _STEADY * abs(push)
-            share = sigma / spread * np.exp(-0.5 * ((push - self._entry_push) / spread) ** 2)
-            weight = np.where(begins, share * weight, weight)
+            mode, sigma = MOTIONS[Mode(self._mode[begins[0]])], 1.0 + _STEADY * abs(push)
+            off = (push - mode.entry_acceleration) / mode.entry_spread
+            weight = weight.copy()
+            weight[begins] *= sigma / mode.entry_spread * math.exp(-0.5 * off * off)
             mean[begins, 2], covariance[begins, 2, 2] = push, sigma**2
         return _moments(weight, mean, covariance)
 
-    def _begin_as_felt(self, push: float) -> NDArray[np.bool_]:
-        """Return which hypotheses begin with the push that is felt [m/s^2].
+    def _begin_as_felt(self, push: float) -> NDArray[np.int_]:
+        """Return which hypotheses, all of one mode, begin with the push that is felt [m/s^2].
 
         A strong push shows itself at once.
         """
+        if abs(push) <= STILL:
+            return self._hanging
         is_weak = STILL < push < MOTIONS[Mode.PUSHED].entry_acceleration
-        return np.asarray(
-            (self._hangs & (abs(push) <= STILL)) | (self._shows_push & is_weak), dtype=bool
-        )
+        return self._pushing if is_weak else self._pushing[:0]
 
     def _healed(self, moments: FloatArray, top: float) -> FloatArray:
         """Return the moments of what healed: height, and speed in the air, are the track's.
