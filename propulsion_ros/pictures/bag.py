@@ -29,7 +29,7 @@ def signals_of_bag(path: Path, namespace: str = '', motors: UlogMap = UNMAPPED) 
     before, do not count.
 
     ``path`` is a folder, .mcap, .db3 or .ulg file. Only topics below ``namespace`` are taken, and
-    named without it. ``motors`` tells what the motors of a log of PX4 are.
+    named without it. ``motors`` has the motors of a log of PX4.
 
     Raises
     ------

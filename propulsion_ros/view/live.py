@@ -63,7 +63,7 @@ def scene_data(robot: Robot, title: str) -> dict[str, Any]:
 class LiveView(Node):
     """Subscribes while a page is open, and sends pictures.
 
-    ``is_watched`` tells whether a page is open; ``send`` takes each picture, as JSON.
+    ``is_watched`` returns whether a page is open; ``send`` takes each picture, as JSON.
     """
 
     def __init__(

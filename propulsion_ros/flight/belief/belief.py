@@ -364,15 +364,15 @@ class Belief:
         begins = self._begin_as_felt(push)
         if len(begins):
             # As wide as all of its kind, and renewed at every reading, it would never be steady.
-            mode, sigma = MOTIONS[Mode(self._mode[begins[0]])], 1.0 + _STEADY * abs(push)
-            off = (push - mode.entry_acceleration) / mode.entry_spread
+            spread, sigma = self._entry_spread[begins], 1.0 + _STEADY * abs(push)
+            off = (push - self._entry_push[begins]) / spread
             weight = weight.copy()
-            weight[begins] *= sigma / mode.entry_spread * math.exp(-0.5 * off * off)
+            weight[begins] *= sigma / spread * np.exp(-0.5 * off * off)
             mean[begins, 2], covariance[begins, 2, 2] = push, sigma**2
         return _moments(weight, mean, covariance)
 
     def _begin_as_felt(self, push: float) -> NDArray[np.int_]:
-        """Return which hypotheses, all of one mode, begin with the push that is felt [m/s^2].
+        """Return which hypotheses begin with the push that is felt [m/s^2].
 
         A strong push shows itself at once.
         """

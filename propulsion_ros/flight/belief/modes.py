@@ -62,7 +62,7 @@ MOTIONS: Mapping[Mode, Motion] = {
     Mode.REST: Motion(0.0, 0.5, 1.0, 0.0, 1.5, 0.5, 3.0, 0.5, 0.0, 0.0, 2.0),
     # From a hand to a lift of a tower or a helicopter.
     Mode.CARRIED: Motion(0.0, 12.0, 20.0, 0.0, 1.5, 0.5, 16.0, 0.0, 2.0, 0.0, 2.0),
-    # Motors of 0.5 to 15 g.
+    # Motors of 0.5 to 15 g. A thrust is drawn nowhere; how it varies stands in `Belief`.
     Mode.PUSHED: Motion(0.0, 0.0, FREE, 60.0, 1.0, FREE, FREE, 0.0, 0.0, 60.0, 60.0),
     # Gravity, and the drag that `Belief` adds.
     Mode.COAST: Motion(

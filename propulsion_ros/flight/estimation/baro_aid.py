@@ -241,6 +241,8 @@ class BaroAid:
         Stamp at which the barometer last overruled the inertial estimate.
     step_ns : int or None
         Stamp at which the barometer last stepped.
+    may_repeat : bool
+        Whether a pressure that repeats itself is right, in flight too.
     """
 
     def __init__(self, params: EstimatorParams, filter_: ErrorStateFilter) -> None:

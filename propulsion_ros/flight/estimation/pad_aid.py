@@ -24,7 +24,7 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.rotation import Quaternion, Vector, product, rotate, upright
 from propulsion_ros.settings.quantity import FloatArray
 
-_PERIOD_NS = 100_000_000  # errors of attitude are slow: more often nothing new is told
+_PERIOD_NS = 100_000_000  # errors of attitude are slow: more readings are no news
 _REST_SPEED = 0.02  # of a vehicle at rest, one sigma [m/s]
 _REST_POSITION = 0.2  # of a vehicle on its pad [m]
 _REST_RATE = 0.002  # [rad/s]

@@ -553,6 +553,24 @@ def test_what_is_carried_downhill_long_after_a_flight_is_held(speed, bias, per_s
     assert min(held) > 0.5
 
 
+@pytest.mark.parametrize(('sink', 'per_second'), few_of([(2.0, 25), (3.0, 50), (2.0, 100)], 3))
+def test_a_glide_that_never_turns_is_not_carried(sink, per_second):
+    """Each three seconds without a turn counted anew for what is held."""
+    watched = Watched(per_second).stand()
+    height = 0.0
+    for is_pushed, force, speed, height in itertools.islice(
+        rocket(60.0, 2.4, 1e-3, 14.0), 0, None, max(50 // per_second, 1)
+    ):
+        watched.read(1.0 / min(per_second, 50), lambda t: height + speed * t,  # noqa: B023
+                     lambda t: force, lambda t: 0.0)  # noqa: B023
+        if not is_pushed and speed < -sink:
+            break
+    watched.read(1.0, lambda t: height - sink * t, lambda t: 12.0, lambda t: 0.0, flown=True)
+    for k in range(1, 60):
+        watched.read(1.0, lambda t: height - sink * (t + k), lambda t: G, lambda t: 0.0, flown=True)  # noqa: B023
+        assert watched.watch.held < 0.5, k
+
+
 def rocket(push, burn, drag, coast):
     """Yield at 50 Hz whether it is pushed, its force, speed and height, up to a time of coast."""
     height = speed = 0.0

@@ -51,3 +51,20 @@ def test_pad_of_a_record_is_not_measured_anew():
     for i in range(200):
         estimator.pressure(i * 20_000_000, pressure_of(50.0 + 2.0 * i))
     assert estimator.pad_altitude == pytest.approx(SITE[2])
+
+
+@pytest.mark.parametrize(('may_repeat', 'least', 'most'), [
+    (True, 590.0, 600.0), (False, -1e4, 450.0),
+])
+def test_a_coarse_pressure_repeats_itself_after_a_landing_on_a_hill(may_repeat, least, most):
+    """It was frozen there, and a height that ran on fell below that of the main, which fired."""
+    estimator = Estimator(EstimatorParams(), Mounting())
+    estimator.begin_in_air(Stage.DESCENT, SITE[2])
+    for i in range(1000):
+        now, stamp_ns = i / 50.0, i * 20_000_000
+        estimator.set_stage(Stage.DESCENT, may_repeat=may_repeat and now > 10.5)
+        # The impact is shorter than the time between two samples.
+        noise = 1e-3 * (-1) ** i
+        estimator.imu(stamp_ns, (0.1 * noise, 0.0, 0.0), (0.0, 0.0, 9.80665 + noise))
+        estimator.pressure(stamp_ns, pressure_of(max(835.0 - 24.0 * now, 595.0)))
+    assert least < estimator.state(stamp_ns).position[2] < most
