@@ -95,6 +95,7 @@ def simulated(
     description: str,
     simulation: Simulation,
     deployer_topic: str = '',
+    read: Sequence[str] = (),
 ) -> list[NodeSpec]:
     """Return the nodes of a robot in lockstep with a simulated body, and the body last.
 
@@ -104,6 +105,8 @@ def simulated(
     ----------
     deployer_topic : str
         Topic of its flight computer that frees its parachutes; '' for that of files, if any.
+    read : sequence of str
+        Topics of the body that its flight computer reads, so that the first step waits for it.
     """
     groups = [_group(block, simulation) for block in blocks if _steps(block)]
     pushing = [group for group in groups if REGISTRY[group.block.family].facts.pushes]
@@ -125,7 +128,9 @@ def simulated(
         for spec in (with_current(nodes) if has_current else nodes)
     ]
     pushers = [group.block for group in pushing]
-    return [*joined, _body(description, pushers, rate, simulation, deployer_topic)]
+    flow = [ODOMETRY] if any(group.uses_body for group in groups) else []
+    read = [*dict.fromkeys([CLOCK, *read, *flow])]
+    return [*joined, _body(description, pushers, rate, simulation, deployer_topic, read)]
 
 
 @dataclass(frozen=True)
@@ -163,10 +168,12 @@ def _body(
     rate: float,
     simulation: Simulation,
     deployer_topic: str,
+    read: Sequence[str],
 ) -> NodeSpec:
     given = simulation.of(BODY)
     own = {
         'update_rate': rate,
+        'wait_for_subscribers': read,
         **({'start_timeout': _START_TIMEOUT} if simulation.wait_for else {}),
     }
     parameters = {

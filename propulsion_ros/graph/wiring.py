@@ -38,6 +38,10 @@ REPLAYED: dict[str, dict[str, Any]] = {
 
 FLIGHT = 'flight_state'
 """Name of the node of a flight computer."""
+_SENSORS = {
+    'odometry': ('odometry',), 'pressure': ('pressure', 'sensors'), 'imu': ('sensors',),
+}
+"""Topics of a simulated body that a flight computer reads, with each ``altitude_source``."""
 _ENGINES = '~/booster_command'
 _BODY_JOINTS = f'{BODY}/joint_states'
 SETTINGS = ('duration', 'real_time_factor', 'start_timeout')
@@ -153,10 +157,12 @@ def _graph(
         *_allocators(description, blocks, kit.allocated, use_sim_time),
     ]
     has_flight_state = bool(kit.flight_config)
+    read: list[str] = []
     if has_flight_state:
         config = share_directory() / 'config' / kit.flight_config
         source = simulation.of(FLIGHT).get('altitude_source', 'odometry') if simulation else ''
         nodes.append(_flight_state(config, kit.engines, use_sim_time, source))
+        read = [topic for topic, sources in _SENSORS.items() if source in sources]
     if drawn_with is not None:
         files = [*filter(None, [settings]), *drawn_with]
         nodes.append(_visualizer(description, blocks, files, use_sim_time, has_flight_state))
@@ -167,7 +173,7 @@ def _graph(
     if simulation is None:
         return Graph(description, settings, tuple(nodes))
     deployers = f'{FLIGHT}/deployers' if has_flight_state else ''
-    nodes = simulated(nodes, blocks, description, simulation, deployers)
+    nodes = simulated(nodes, blocks, description, simulation, deployers, read)
     return Graph(description, settings, tuple(nodes), True, _BODY_JOINTS)
 
 

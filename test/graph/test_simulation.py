@@ -122,6 +122,23 @@ def test_wrong_settings_are_refused_before_anything_starts(robot, given):
         robot(given=given)
 
 
+@pytest.mark.parametrize(('fins', 'flight', 'given', 'awaited'), [
+    pytest.param(None, {}, {}, ['clock'], id='nothing'),
+    pytest.param('', {}, {}, ['clock', 'odometry'], id='fins'),
+    pytest.param('', {'altitude_source': 'pressure'}, {}, ['clock', 'pressure', 'odometry'],
+                 id='fins and pressure'),
+    pytest.param(None, {'altitude_source': 'sensors'}, {}, ['clock', 'pressure', 'imu'],
+                 id='sensors'),
+    pytest.param(None, {'altitude_source': 'odometry'}, {}, ['clock', 'odometry'], id='odometry'),
+    pytest.param(None, {'altitude_source': ['x']}, {}, ['clock'], id='what it refuses itself'),
+    pytest.param('', {}, {'wait_for_subscribers': ['imu']}, None, id='the file has it'),
+])
+def test_first_step_waits_for_what_the_other_nodes_read(robot, fins, flight, given, awaited):
+    files = {'flight_state': {'config_file': 'flight.jsonc', **flight}} if flight else {}
+    body = robot(fins=fins, given={'vehicle': given, **files})['vehicle'].parameters
+    assert body.get('wait_for_subscribers') == awaited
+
+
 @pytest.mark.parametrize('vehicle', VEHICLES)
 def test_vehicles_of_the_package_have_the_same_body(vehicle):
     graph = vehicle_graph(vehicle)
@@ -135,7 +152,9 @@ def test_vehicles_of_the_package_have_the_same_body(vehicle):
     for spec in graph.nodes:
         if spec.name == 'vehicle':
             own = {**theirs['vehicle'].parameters}
-            own['deployer_topic'] = spec.parameters['deployer_topic']
+            # The flight computer is known by name here.
+            for key in ('deployer_topic', 'wait_for_subscribers'):
+                own[key] = spec.parameters[key]
             assert spec.parameters == own
         elif spec.name in theirs:
             assert spec == theirs[spec.name]

@@ -218,6 +218,16 @@ def test_first_step_waits_for_a_controller_that_no_step_waits_for(tmp_path, capf
     assert float(launched[1]) < 3.5
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize('source', ['odometry', 'pressure', 'sensors'])
+def test_first_step_waits_for_what_the_flight_computer_reads(tmp_path, capfd, source):
+    settings = tmp_path / 'flown.yaml'
+    settings.write_text(f'flight_state:\n  ros__parameters:\n    altitude_source: {source}\n')
+    options = ['--params-file', str(settings), '--duration', '0.1', '--real-time-factor', '0']
+    assert cli.main(['fly', 'rocket', *options]) == 0
+    assert 'has run for 0.100 s' in capfd.readouterr().err
+
+
 # What goes wrong.
 
 
