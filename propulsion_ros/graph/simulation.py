@@ -17,7 +17,7 @@ from propulsion_ros.models.common.facts import STEPS
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError, naming
 from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, suggestion
-from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.timing.stepping import divides
 from propulsion_ros.urdf.reader import ActuatorSpec
 
@@ -72,6 +72,11 @@ class Simulation:
     def of(self, node: str) -> dict[str, Any]:
         """Return what the files give a node."""
         return settings_of(self.params_files, node, self.namespace or '/')
+
+    def names(self, node: str) -> bool:
+        """Return whether a file has a section for a node."""
+        files = map(ParameterFile, self.params_files)
+        return any(file.names(node, self.namespace or '/') for file in files)
 
     @property
     def has_current(self) -> bool:

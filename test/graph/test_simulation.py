@@ -2,6 +2,8 @@
 """A simulated body for any robot: what its links, plugin blocks and parameter files make of it."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import yaml
 
@@ -139,6 +141,19 @@ def test_first_step_waits_for_what_the_other_nodes_read(robot, fins, flight, giv
     assert body.get('wait_for_subscribers') == awaited
 
 
+@pytest.mark.parametrize(('given', 'is_started', 'deployers'), [
+    pytest.param({'flight_state': {'config_file': 'a.jsonc'}}, True, 'flight_state/deployers',
+                 id='with a configuration'),
+    pytest.param({'flight_state': {'altitude_source': 'pressure'}}, True, '', id='without'),
+    pytest.param({'*': {'autostart': True}}, False, '', id='for every node'),
+    pytest.param({'flight_state_2': {}, 'vehicle': {}}, False, '', id='another'),
+])
+def test_section_of_a_flight_computer_starts_it(robot, given, is_started, deployers):
+    nodes = robot(given=given)
+    assert ('flight_state' in nodes) == is_started
+    assert nodes['vehicle'].parameters['deployer_topic'] == deployers
+
+
 @pytest.mark.parametrize('vehicle', VEHICLES)
 def test_vehicles_of_the_package_have_the_same_body(vehicle):
     graph = vehicle_graph(vehicle)
@@ -152,9 +167,8 @@ def test_vehicles_of_the_package_have_the_same_body(vehicle):
     for spec in graph.nodes:
         if spec.name == 'vehicle':
             own = {**theirs['vehicle'].parameters}
-            # The flight computer is known by name here.
-            for key in ('deployer_topic', 'wait_for_subscribers'):
-                own[key] = spec.parameters[key]
+            own['deployer_topic'] = spec.parameters['deployer_topic']
             assert spec.parameters == own
         elif spec.name in theirs:
-            assert spec == theirs[spec.name]
+            # The configuration of its flight computer belongs to its name.
+            assert replace(spec, defaults={}) == theirs[spec.name]
