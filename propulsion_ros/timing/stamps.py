@@ -173,7 +173,13 @@ class StampJudge:
             return self._refuse(_STRAY, stamp_ns, present_ns)
         step_ns = stamp_ns - newest_ns
         if 0 < step_ns <= self._ahead_ns:
-            return self._advance(stamp_ns, step_ns)
+            if step_ns > self._gap_ns:
+                return self._advance(stamp_ns, step_ns)
+            # Almost every stamp ends here; a call would take a fifth more.
+            self._run = 0
+            self.newest_ns, self.interval_ns = stamp_ns, step_ns
+            self._nexts += 1
+            return _NEXT
         if -self._behind_ns <= step_ns <= 0:
             return self._repeat(stamp_ns, step_ns, newest_ns)
         return self._refuse(_STRAY, stamp_ns, newest_ns)
