@@ -21,8 +21,10 @@ from propulsion_ros.loops.estimate_loop import EstimatePorts
 from propulsion_ros.loops.ports import Loop
 from propulsion_ros.models.common.family import WRENCH_NAMES, battery_names
 from propulsion_ros.replay.command_table import STAMP, stamp_text
+from propulsion_ros.replay.plain import TickRows
 from propulsion_ros.replay.robot import Published
 from propulsion_ros.settings.files import replacing
+from propulsion_ros.settings.quantity import FloatArray
 
 TANK_PARTS = ('mass', 'ixx', 'iyy', 'izz')
 BATTERY_PARTS = ('voltage', 'current', 'percentage')
@@ -97,18 +99,54 @@ class TableWriter:
 
     def write(self, published: Published) -> None:
         """Take what a loop published; what is no number of a stamp is left out."""
-        name, message = published.topic, published.message
+        topic, message = self._topic(published.topic), published.message
+        if topic:
+            self._take(
+                [topic], stamp_to_ns(message.header.stamp), topic.names_of(message),
+                topic.form.numbers(message),
+            )
+
+    def write_rows(self, rows: Sequence[TickRows]) -> None:
+        """Take what the only node published at many ticks."""
+        given = [(topic, each) for each in rows if (topic := self._topic(each.topic))]
+        if not given:
+            return
+        topics, stamps = [topic for topic, _ in given], rows[0].stamps.tolist()
+        names = [name for topic, each in given for name in topic.names_of(each.message(0))]
+        numbers = np.hstack([topic.form.columns(each) for topic, each in given])
+        self._take(topics, stamps[0], names, numbers[0].tolist())
+        new = [i for i, name in enumerate(names) if name not in self._columns]
+        done = 1
+        # The last row stays open, and in a row with a new column others may follow.
+        if len(stamps) > 2 and (self._is_known or np.isnan(numbers[:, new]).all()):
+            self._write_until(math.inf)
+            done = len(stamps) - 1
+            cells, empty = dict(zip(names, numbers[1:done].T, strict=True)), [''] * (done - 1)
+            self._body.writelines(','.join(line) + '\r\n' for line in zip(
+                map(stamp_text, stamps[1:done]),
+                *(_texts(cells[name]) if name in cells else empty for name in self._columns),
+                strict=True,
+            ))
+            self.count += done - 1
+        for stamp_ns, row in zip(stamps[done:], numbers[done:].tolist(), strict=True):
+            self._take(topics, stamp_ns, names, row)
+
+    def _take(
+        self, topics: Sequence[_Topic], stamp_ns: int, names: Sequence[str],
+        numbers: Sequence[float],
+    ) -> None:
+        """Take the numbers of some topics of one node at a stamp."""
+        if stamp_ns < max(topic.newest_ns for topic in topics):
+            self._begin_anew()
+        for topic in topics:
+            topic.newest_ns = stamp_ns
+        self._fill(self._row(stamp_ns), names, numbers)
+        self._write_until(self._complete_before(topics[0].node, stamp_ns))
+
+    def _topic(self, name: str) -> _Topic | None:
         if name not in self._topics:
             self._topics[name] = self._find_topic(name)
-        topic = self._topics[name]
-        if topic is None:
-            return
-        stamp_ns = stamp_to_ns(message.header.stamp)
-        if stamp_ns < topic.newest_ns:
-            self._begin_anew()
-        topic.newest_ns = stamp_ns
-        self._fill(self._row(stamp_ns), topic.names_of(message), topic.form.numbers(message))
-        self._write_until(self._complete_before(topic.node, stamp_ns))
+        return self._topics[name]
 
     def _find_topic(self, name: str) -> _Topic | None:
         """Return what a table has of a topic, None for nothing."""
@@ -116,7 +154,10 @@ class TableWriter:
         is_part = above[-1] in ('tanks', 'battery_state')
         kind, node = above[-1] if is_part else last, above[-2 if is_part else -1]
         names = [f'{last}.{part}' for part in TANK_PARTS]
-        form = _numbers(names, _inertia) if kind == 'tanks' else _form_of(kind, self._is_known)
+        form = (
+            _numbers(names, _inertia)._replace(chosen=[0, 4, 7, 9]) if kind == 'tanks'
+            else _form_of(kind, self._is_known)
+        )
         return _Topic(node, self._prefix(node), form) if form else None
 
     def _prefix(self, node: str) -> str:
@@ -204,6 +245,12 @@ class _Form(NamedTuple):
     names: Callable[[Any], Sequence[str]]
     numbers: Callable[[Any], list[float]]
     """Of a message: what decides which numbers it has, their names, and the numbers."""
+    chosen: slice | list[int] = slice(None)
+    """Which of all numbers of a message these are."""
+
+    def columns(self, rows: TickRows) -> FloatArray:
+        """Return the same numbers of many messages, (t, k)."""
+        return np.column_stack(rows.numbers())[:, self.chosen]
 
 
 class _Topic:
@@ -240,6 +287,12 @@ def _form_of(name: str, is_known: bool) -> _Form | None:
 def _numbers(names: Sequence[str], numbers: Callable[[Any], list[float]]) -> _Form:
     """Return the form of messages that all have the same numbers."""
     return _Form(lambda message: None, lambda message: names, numbers)
+
+
+def _texts(numbers: FloatArray) -> list[str]:
+    """Return numbers as texts, '' for NaN."""
+    texts = [*map(repr, numbers.tolist())]
+    return ['' if text == 'nan' else text for text in texts] if np.isnan(numbers).any() else texts
 
 
 def _inertia(message: Any) -> list[float]:

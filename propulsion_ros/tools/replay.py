@@ -177,6 +177,9 @@ def _into_table(path: Path, robot: Robot, is_bare: bool) -> tuple[TableWriter, _
     writer = TableWriter(path, is_prefixed=len(robot.hosts) > 1, columns=columns)
 
     def write(moment: Played) -> None:
+        if isinstance(moment, Block):
+            writer.write_rows(moment.rows)
+            return
         for published in moment.published:
             writer.write(published)
 

@@ -15,11 +15,15 @@ from sensor_msgs.msg import JointState
 
 from parts import few_of
 from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.loops.payloads import JointRow, Kind, MassRow
+from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.messages.fields import doubles, ns_to_stamp
 from propulsion_ros.replay import sources
 from propulsion_ros.replay.bags import BagWriter, Recorded
-from propulsion_ros.replay.plain import Wire
+from propulsion_ros.replay.plain import TickRows, Wire
+from propulsion_ros.replay.robot import Published
 from propulsion_ros.replay.sources import played
+from propulsion_ros.replay.table_writer import TableWriter
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.names import type_name
 from propulsion_ros.tools import cli
@@ -202,6 +206,44 @@ def test_what_is_not_finite_is_published_and_counted_tick_by_tick(tmp_path, repl
         assert count > 15
         assert found == replay(config, bag, target, False)[0]
         assert 'not finite, 0 in its place' in found[1]
+
+
+@pytest.mark.parametrize('seed', range(SEEDS))
+@pytest.mark.parametrize('is_known', [True, False])
+def test_a_table_of_many_ticks_is_that_of_each(tmp_path, is_known, seed):
+    """Numbers may be missing, columns may begin, and where they are not known time jumps back."""
+    rng = np.random.default_rng(seed)
+    outlets = [
+        Outlet('/n/state', Kind.JOINTS, 'state', names=('a', 'b')),
+        Outlet('/n/tanks/t', Kind.INERTIA, 'state'), Outlet('/n/wrench', Kind.WRENCH, 'wrench'),
+        Outlet('/n/other', Kind.WRENCH, 'wrench'),
+    ]
+    names = {'n': ['a.effort', 't.izz', 'wrench.force.z', 'b.position', 'absent']}
+    blocks, now_ns = [], SECOND
+    for count, part in ((1, 1.0), (4, 1.0), (5, 0.5), (40, 0.0), (3, 0.5), (1, 0.5), (30, 1.0)):
+        stamps = now_ns + np.arange(count) * PERIOD_NS
+        now_ns = int(stamps[-1]) + PERIOD_NS if is_known or rng.random() < 0.7 else SECOND
+        position, effort = (
+            np.where(rng.random((count, 2)) < part, np.nan, rng.normal(size=(count, 2)))
+            for _ in range(2)
+        )
+        tank = MassRow(*(rng.normal(size=(count, *shape)) for shape in ((), (3,), (3, 3))))
+        payloads = [JointRow(position, None, effort), tank, *rng.normal(size=(2, count, 6))]
+        blocks.append([
+            TickRows(outlet.topic, outlet, stamps, payload)
+            for outlet, payload in zip(outlets, payloads, strict=True)
+        ])
+    many, one = tmp_path / 'many.csv', tmp_path / 'one.csv'
+    known = names if is_known else None
+    with TableWriter(many, False, known) as table, TableWriter(one, False, known) as expected:
+        for block in blocks:
+            table.write_rows(block)
+            for i in range(len(block[0].stamps)):
+                for each in block:
+                    expected.write(Published(each.topic, each.outlet.kind, each.message(i)))
+    assert many.read_bytes() == one.read_bytes()
+    assert table.count == expected.count
+    assert len(one.read_text().splitlines()) == table.count + 1
 
 
 def test_padding_between_the_parts_of_a_message_means_nothing():
