@@ -7,11 +7,10 @@ import heapq
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import yaml
 
@@ -26,7 +25,7 @@ from propulsion_ros.replay.bag_formats import (
     unpack,
     zstd,
 )
-from propulsion_ros.replay.plain import MISSING, Wire, text_of
+from propulsion_ros.replay.plain import Wire, missing, text_of
 from propulsion_ros.replay.ulog_reader import SUFFIX as ULOG
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap, UlogReader
 from propulsion_ros.settings.errors import SourceError
@@ -157,8 +156,7 @@ _NONE: Mapping[str, Sequence[Any]] = MappingProxyType({})
 ReaderT = TypeVar('ReaderT', bound='BagReader')
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(NamedTuple):
     """One message of a bag."""
 
     topic: str
@@ -202,7 +200,7 @@ class BagReader:
             # Only those who use bags need it.
             from rosbags.rosbag2 import Reader
         except ImportError as error:
-            raise SourceError(printable(self._path), MISSING) from error
+            raise SourceError(printable(self._path), missing()) from error
         bound_chunks()
         try:
             self._reader = self._stack.enter_context(
@@ -284,7 +282,7 @@ class BagReader:
         begin_ns = next((each.stamp_ns for each in self.messages()), 0)
         early = sorted((
             # Before its begin nothing can be written into a bag.
-            replace(each, stamp_ns=begin_ns if self._is_of_steps(each) else max(
+            each._replace(stamp_ns=begin_ns if self._is_of_steps(each) else max(
                 begin_ns, each.stamp_ns - _EARLY_NS
             )) for each in self.messages(requests)
         ), key=lambda each: each.stamp_ns)
@@ -374,7 +372,7 @@ class BagWriter:
                 WriterError,
             )
         except ImportError as error:
-            raise SourceError(printable(self._path), MISSING) from error
+            raise SourceError(printable(self._path), missing()) from error
         if self._path.suffix == ULOG:
             raise SourceError(printable(self._path), 'logs of PX4 are read, not written')
         for path in (self._path, self._folder):

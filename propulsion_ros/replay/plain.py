@@ -31,8 +31,6 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
-MISSING = f'the Python package rosbags reads and writes bags: {how_to_get("rosbags")}'
-
 STAMP, STAMP_TYPE = slice(4, 12), np.dtype([('sec', '<i4'), ('nanosec', '<u4')])
 """Where the stamp of a message is that begins with a header, and what."""
 SECOND = 1_000_000_000
@@ -70,7 +68,7 @@ class Wire:
             # Only those who use bags need it.
             from rosbags.typesys import Stores, get_types_from_msg, get_typestore
         except ImportError as error:
-            raise SourceError('rosbags', MISSING) from error
+            raise SourceError('rosbags', missing()) from error
         self.types: Any = get_typestore(Stores.LATEST)
         for kind, text in _OF_AUTOPILOTS.items():
             self.types.register(get_types_from_msg(text, kind))
@@ -165,6 +163,11 @@ def joint_parts(data: bytes) -> Parts:
 def _array_of(rows: NDArray[np.uint8], kind: np.dtype[Any]) -> NDArray[Any]:
     """Return what the bytes of rows are, (t, k)."""
     return np.ascontiguousarray(rows).view(kind)
+
+
+def missing() -> str:
+    """Return what to do where no bag can be read: metadata take a while, so only there."""
+    return f'the Python package rosbags reads and writes bags: {how_to_get("rosbags")}'
 
 
 def text_of(error: Exception) -> str:
