@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.params import NozzlesParams
 from propulsion_ros.models.registry import FAMILIES
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of, unknown_keys
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
@@ -144,6 +146,37 @@ def test_macros_serve_a_robot_of_ones_own(tmp_path):
     assert params.tank == ('',)
     np.testing.assert_allclose(params.position, [[0.0, 0.0, 0.0]], atol=1e-15)
     assert params.gimbals.joints == ('motor_gimbal_x', 'motor_gimbal_y')
+
+
+MOTORS = Path(__file__).parent / 'data' / 'motors.eng'
+
+
+@pytest.mark.parametrize(('arguments', 'expected'), [
+    pytest.param('motor_file="{}" motor="T11"', ('T11', 20.0), id='motor of a file'),
+    pytest.param('max_thrust="100" max_fuel_rate="0.1"', ('', 100.0), id='throttled'),
+    pytest.param('max_thrust="100"', 'max_fuel_rate', id='no fuel rate'),
+    pytest.param('max_fuel_rate="0.1"', 'max_thrust', id='no thrust'),
+])
+def test_macro_of_a_booster_needs_its_numbers_or_a_motor(tmp_path, arguments, expected):
+    model = tmp_path / 'mine.urdf.xacro'
+    model.write_text(f"""
+        <robot name="mine" xmlns:xacro="http://www.ros.org/wiki/xacro">
+          <xacro:include filename="{SHARE / 'urdf' / 'actuators.xacro'}"/>
+          <link name="base_link"/>
+          <xacro:booster_link name="engine" parent="base_link" mass="1" radius="0.1" length="0.3">
+            <origin xyz="0 0 0.3"/>
+          </xacro:booster_link>
+          <gazebo><plugin filename="propulsion_ros" name="boosters">
+            <xacro:booster name="engine" {arguments.format(MOTORS)}/>
+          </plugin></gazebo>
+        </robot>""", encoding='utf-8')
+    (spec,) = actuators_from_urdf(load_robot_description(model), loop_params_of)
+    if isinstance(expected, str):
+        with pytest.raises(ConfigError, match=expected):
+            build(FAMILIES['boosters'].Params, spec.values)
+        return
+    params = build(FAMILIES['boosters'].Params, spec.values)
+    assert (params.motor[0], params.max_thrust[0]) == expected
 
 
 @pytest.mark.parametrize('file', FILES)

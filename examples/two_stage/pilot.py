@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arms the flight computer and commands the ignition; the rest of the flight is its own."""
+"""Arms the flight computer and commands the ignition, and ends once that finds the landing."""
 import rclpy
 from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
+from rclpy.task import Future
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 
@@ -14,7 +16,9 @@ class Pilot:
             (at, node.create_client(Trigger, f'flight_state/{name}'))
             for at, name in ((3.0, 'launch'), (5.0, 'ignition'))
         ]
+        self.landing = Future()
         node.create_subscription(Odometry, 'vehicle/odometry', self.call, 10)
+        node.create_subscription(String, 'flight_state/subphase', self.look, 10)
 
     def call(self, odometry):
         """Call what is due at the stamp of an odometry."""
@@ -22,14 +26,18 @@ class Pilot:
         while self.due and stamp.sec + 1e-9 * stamp.nanosec >= self.due[0][0]:
             self.due.pop(0)[1].call_async(Trigger.Request())
 
+    def look(self, subphase):
+        """End where the flight does."""
+        if subphase.data == 'landed':
+            self.landing.set_result(None)
+
 
 def main():
-    """Run until the simulated body has ended."""
+    """Run until the rocket has landed."""
     try:
         with rclpy.init():
             node = rclpy.create_node('pilot')
-            pilot = Pilot(node)  # noqa: F841  kept, for its subscription
-            rclpy.spin(node)
+            rclpy.spin_until_future_complete(node, Pilot(node).landing)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
 

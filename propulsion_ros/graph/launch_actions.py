@@ -312,8 +312,7 @@ def _started(module: str) -> list[str]:
 def _held(spec: NodeSpec, given: Mapping[str, str], graph: Graph) -> dict[str, Any]:
     """Return parameters with which a simulated flight is what its recording has.
 
-    They hold the body back until it is recorded, and let the flight computer, for which it does
-    not wait, lose no sample.
+    They hold the body back until it is recorded, and let the flight computer lose no sample.
     """
     if not (given.get('record') and graph.in_lockstep):
         return {}

@@ -17,7 +17,7 @@ from propulsion_ros.models.common.facts import STEPS
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError, naming
 from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, suggestion
-from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.timing.stepping import divides
 from propulsion_ros.urdf.reader import ActuatorSpec
 
@@ -73,6 +73,11 @@ class Simulation:
         """Return what the files give a node."""
         return settings_of(self.params_files, node, self.namespace or '/')
 
+    def names(self, node: str) -> bool:
+        """Return whether a file has a section for a node."""
+        files = map(ParameterFile, self.params_files)
+        return any(file.names(node, self.namespace or '/') for file in files)
+
     @property
     def has_current(self) -> bool:
         """Whether the fluid moves, as files and command line give it."""
@@ -95,6 +100,7 @@ def simulated(
     description: str,
     simulation: Simulation,
     deployer_topic: str = '',
+    read: Sequence[str] = (),
 ) -> list[NodeSpec]:
     """Return the nodes of a robot in lockstep with a simulated body, and the body last.
 
@@ -104,6 +110,8 @@ def simulated(
     ----------
     deployer_topic : str
         Topic of its flight computer that frees its parachutes; '' for that of files, if any.
+    read : sequence of str
+        Topics of the body that its flight computer reads, so that the first step waits for it.
     """
     groups = [_group(block, simulation) for block in blocks if _steps(block)]
     pushing = [group for group in groups if REGISTRY[group.block.family].facts.pushes]
@@ -125,7 +133,9 @@ def simulated(
         for spec in (with_current(nodes) if has_current else nodes)
     ]
     pushers = [group.block for group in pushing]
-    return [*joined, _body(description, pushers, rate, simulation, deployer_topic)]
+    flow = [ODOMETRY] if any(group.uses_body for group in groups) else []
+    read = [*dict.fromkeys([CLOCK, *read, *flow])]
+    return [*joined, _body(description, pushers, rate, simulation, deployer_topic, read)]
 
 
 @dataclass(frozen=True)
@@ -163,10 +173,12 @@ def _body(
     rate: float,
     simulation: Simulation,
     deployer_topic: str,
+    read: Sequence[str],
 ) -> NodeSpec:
     given = simulation.of(BODY)
     own = {
         'update_rate': rate,
+        'wait_for_subscribers': read,
         **({'start_timeout': _START_TIMEOUT} if simulation.wait_for else {}),
     }
     parameters = {

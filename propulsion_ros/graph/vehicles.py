@@ -11,8 +11,6 @@ class VehicleKit:
 
     flight_config: str = ''
     """Configuration of its flight software in config/; '' for none."""
-    engines: str = ''
-    """Plugin block that its flight software commands; '' for none."""
     allocated: tuple[str, ...] = ()
     """Plugin blocks that can be commanded by a wrench."""
     world: str = 'rocket_pad'
@@ -22,7 +20,7 @@ class VehicleKit:
 ENGINE_TAG = 'booster'
 """Tag of the actuators that the engines of a flight computer drive."""
 VEHICLES = {
-    'rocket': VehicleKit(flight_config='rocket_flight.jsonc', engines='boosters'),
+    'rocket': VehicleKit(flight_config='rocket_flight.jsonc'),
     'quadrotor': VehicleKit(allocated=('rotors',)),
     'rov': VehicleKit(allocated=('thrusters',), world='pool'),
     'freeflyer': VehicleKit(world='free_flight'),

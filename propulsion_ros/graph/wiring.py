@@ -38,6 +38,10 @@ REPLAYED: dict[str, dict[str, Any]] = {
 
 FLIGHT = 'flight_state'
 """Name of the node of a flight computer."""
+_SENSORS = {
+    'odometry': ('odometry',), 'pressure': ('pressure', 'sensors'), 'imu': ('sensors',),
+}
+"""Topics of a simulated body that a flight computer reads, with each ``altitude_source``."""
 _ENGINES = '~/booster_command'
 _BODY_JOINTS = f'{BODY}/joint_states'
 SETTINGS = ('duration', 'real_time_factor', 'start_timeout')
@@ -70,8 +74,8 @@ def robot_graph(
 ) -> Graph:
     """Return the actuator nodes of any robot, and its body where that is simulated.
 
-    A simulated body has a flight computer too where its parameter files configure one. Raises
-    `ConfigError` where the description is wrong or has no plugin block.
+    A simulated body has a flight computer too where its parameter files have a section for one.
+    Raises `ConfigError` where the description is wrong or has no plugin block.
 
     Parameters
     ----------
@@ -85,11 +89,8 @@ def robot_graph(
         Adds a simulated body, which keeps the time.
     """
     description, blocks = _read(model)
-    config = simulation.of(FLIGHT).get('config_file', '') if simulation else ''
-    lit = [block.name for block in blocks if REGISTRY[block.family].facts.tag == ENGINE_TAG]
-    kit = VehicleKit(config, lit[0] if config and lit else '', tuple(allocated))
     return _graph(
-        description, blocks, kit, None,
+        description, blocks, VehicleKit(allocated=tuple(allocated)), None,
         use_sim_time=use_sim_time or simulation is not None, replay=replay, drawn_with=drawn_with,
         simulation=simulation,
     )
@@ -152,11 +153,14 @@ def _graph(
         *actuator_nodes(description, blocks, use_sim_time, simulation is not None),
         *_allocators(description, blocks, kit.allocated, use_sim_time),
     ]
-    has_flight_state = bool(kit.flight_config)
+    given = simulation.of(FLIGHT) if simulation else {}
+    config = given.get('config_file', kit.flight_config)
+    has_flight_state = bool(config or (simulation and simulation.names(FLIGHT)))
+    read: list[str] = []
     if has_flight_state:
-        config = share_directory() / 'config' / kit.flight_config
-        source = simulation.of(FLIGHT).get('altitude_source', 'odometry') if simulation else ''
-        nodes.append(_flight_state(config, kit.engines, use_sim_time, source))
+        source = given.get('altitude_source', 'odometry') if simulation else ''
+        nodes.append(_flight_state(kit, blocks, use_sim_time, source))
+        read = [topic for topic, sources in _SENSORS.items() if source in sources]
     if drawn_with is not None:
         files = [*filter(None, [settings]), *drawn_with]
         nodes.append(_visualizer(description, blocks, files, use_sim_time, has_flight_state))
@@ -166,8 +170,8 @@ def _graph(
         return Graph(description, settings, replayed(nodes))
     if simulation is None:
         return Graph(description, settings, tuple(nodes))
-    deployers = f'{FLIGHT}/deployers' if has_flight_state else ''
-    nodes = simulated(nodes, blocks, description, simulation, deployers)
+    deployers = f'{FLIGHT}/deployers' if config else ''
+    nodes = simulated(nodes, blocks, description, simulation, deployers, read)
     return Graph(description, settings, tuple(nodes), True, _BODY_JOINTS)
 
 
@@ -312,7 +316,11 @@ def _visualizer(
     return NodeSpec('visualizer_node', 'visualizer', parameters, respawn_delay=2.0)
 
 
-def _flight_state(config: Path, engines: str, use_sim_time: bool, source: str) -> NodeSpec:
+def _flight_state(
+    kit: VehicleKit, blocks: Sequence[ActuatorSpec], use_sim_time: bool, source: str
+) -> NodeSpec:
+    lit = [block.name for block in blocks if REGISTRY[block.family].facts.tag == ENGINE_TAG]
+    config = share_directory() / 'config' / kit.flight_config
     return NodeSpec(
         'flight_state_node',
         FLIGHT,
@@ -321,11 +329,11 @@ def _flight_state(config: Path, engines: str, use_sim_time: bool, source: str) -
             '~/pressure': f'{BODY}/pressure', '~/imu': f'{BODY}/imu',
             # With raw sensors the node publishes its own estimate there.
             **({'~/odometry': f'{BODY}/odometry'} if source == 'odometry' else {}),
-            **({_ENGINES: f'{engines}/command'} if engines else {}),
+            **({_ENGINES: f'{lit[0]}/command'} if lit else {}),
         },
         # Its record keeps the flight, and no other node deploys the parachutes.
         respawn_delay=0.3,
-        defaults={'config_file': str(config)},
+        defaults={'config_file': str(config)} if kit.flight_config else {},
     )
 
 

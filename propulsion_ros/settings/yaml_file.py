@@ -105,6 +105,13 @@ class ParameterFile:
                 values.update(parameters)
         return values
 
+    def names(self, node: str, namespace: str = '/') -> bool:
+        """Return whether it has a section for this node, not only one for every node."""
+        name = _full_name(node, namespace)
+        return any(
+            pattern.endswith(f'/{node}') and _matches(pattern, name) for pattern, _ in self._entries
+        )
+
     def place_of(self, node: str, key: str) -> str:
         """Return the file, and the line of a parameter, else that of its node, where known."""
         for pattern, parameters in reversed(self._entries):

@@ -267,6 +267,8 @@ def _warn_of_devices(
     """Warn where the flight computer of a file and the robot beside it name things differently."""
     for name, namespace in nodes if not report.faults else ():
         values, body = file.of(name, namespace), file.of(BODY, namespace)
+        if name == FLIGHT and blocks and not (values.get('config_file') or report.shipped):
+            report.warn(file.place_of(name, ''), f'{name}: no config_file: nothing will be fired')
         if name == FLIGHT and (path := values.get('config_file')):
             from propulsion_ros.rml.config import load_flight_config
 

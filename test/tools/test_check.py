@@ -333,6 +333,21 @@ def test_what_only_the_flight_showed_of_its_files(
     assert said in ''.join(lines)
 
 
+@pytest.mark.parametrize(('given', 'model', 'said'), [
+    ('{}', 'two_stage.urdf', 'robot.yaml:1: warning: flight_state: no config_file: nothing will '),
+    (f"{{config_file: '{TWO_STAGE / 'flight.jsonc'}'}}", 'two_stage.urdf', 'no backup timer'),
+    ('{altitude_source: pressure}', 'rocket', ''),
+])
+def test_flight_computer_without_events_is_named(tmp_path, monkeypatch, capsys, given, model, said):
+    monkeypatch.chdir(tmp_path)
+    Path('robot.yaml').write_text(f'flight_state:\n  ros__parameters: {given}\n')
+    model = str(TWO_STAGE / model) if '.' in model else model
+    assert check('robot.yaml', '--model', model) == 0
+    printed = capsys.readouterr().err
+    assert said in printed
+    assert ('config_file' in printed) == ('config_file' in said)
+
+
 def test_nozzle_at_another_height_than_the_body_gets_a_warning(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(TWO_STAGE)
     text = (TWO_STAGE / 'two_stage.urdf').read_text(encoding='utf-8')

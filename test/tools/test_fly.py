@@ -14,6 +14,7 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import FluidPressure
+from std_msgs.msg import String
 
 from propulsion_ros.graph.wiring import checked_graph
 from propulsion_ros.loops.decoders import stamp_to_ns
@@ -216,6 +217,31 @@ def test_first_step_waits_for_a_controller_that_no_step_waits_for(tmp_path, capf
     assert launched, 'the call came after the end'
     # It is called at 3 s, and no step waits for its response.
     assert float(launched[1]) < 3.5
+
+
+def test_pilot_of_two_stages_ends_with_the_landing(graph):
+    phases = graph.talk_later(String, 'flight_state/subphase', qos.LATCHED)
+    phases.publish(String(data='descent'))
+    process = subprocess.Popen([sys.executable, str(EXAMPLES / 'two_stage' / 'pilot.py')])
+    try:
+        graph.until(phases.get_subscription_count, 'the pilot')
+        assert process.poll() is None
+        phases.publish(String(data='landed'))
+        graph.until(lambda: process.poll() is not None, 'its end')
+        assert process.returncode == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('source', ['odometry', 'pressure', 'sensors'])
+def test_first_step_waits_for_what_the_flight_computer_reads(tmp_path, capfd, source):
+    settings = tmp_path / 'flown.yaml'
+    settings.write_text(f'flight_state:\n  ros__parameters:\n    altitude_source: {source}\n')
+    options = ['--params-file', str(settings), '--duration', '0.1', '--real-time-factor', '0']
+    assert cli.main(['fly', 'rocket', *options]) == 0
+    assert 'has run for 0.100 s' in capfd.readouterr().err
 
 
 # What goes wrong.
