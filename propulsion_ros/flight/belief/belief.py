@@ -66,6 +66,7 @@ _SPINS = {True: (0.9, 0.2, 3.0), False: (0.3, 0.3, 3.0)}
 # Rates of turn of what is held or not: share of the slow ones, and both means [rad/s].
 _SPIN_ALIKE = 3.0  # [s]
 _SPIN_NEWS = 2.0  # What turns slowly goes on so: it counts no more than this in all.
+_SPEED_ALIKE = 0.1  # The speed of a hypothesis is news after so long [s].
 _LIMITS = np.array([2e5, 2e3, 500.0])  # beyond which no model rocket is [m, m/s, m/s^2]
 _SQUARES = _LIMITS**2
 _FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state
@@ -286,6 +287,7 @@ class Belief:
             self._mix(seconds / count)
             self._track.advance(seconds / count)
             self._move(seconds / count)
+            self._doubt_speeds(seconds / count)
 
     def _mix(self, dt: float) -> None:
         """Let modes and healths switch, and merge what comes to be the same hypothesis."""
@@ -432,6 +434,15 @@ class Belief:
         thrust = np.maximum(self._state[:, 2] + STANDARD_GRAVITY, self._least_thrust)
         self._covariance[:, 2, 2] += self._pushed * (_THRUST * thrust) ** 2 * dt
 
+    def _doubt_speeds(self, dt: float) -> None:
+        """Weigh how fast each hypothesis has come to be by how fast it may be.
+
+        By time, not by reading, or more sensors would find the same speed less likely.
+        """
+        off = np.maximum(np.abs(self._state[:, 1] - self._speed) - self._widest, 0.0)
+        found = np.minimum(0.5 * off**2 / (self._covariance[:, 1, 1] + 1.0), 50.0)
+        self._weigh(found * (-dt / _SPEED_ALIKE))
+
     def _bound(self) -> None:
         """Keep every deviation within what is possible; scaled, or it would be no covariance."""
         diagonal = self._covariance.reshape(-1, 9)[:, ::4]
@@ -484,7 +495,9 @@ class Belief:
             + self._stays(channel, value, spacing * ALIKE[channel], noise_square)
         )
         is_sound = self._is_sound[channel]
-        evidence = np.where(is_sound, sound, failed) - self._improbable(channel)
+        evidence = np.where(is_sound, sound, failed)
+        if channel is Channel.HEIGHT:
+            evidence -= self._too_deep()
         if not is_first:
             self._weigh(weight * evidence)
         elif channel is Channel.HEIGHT:
@@ -557,15 +570,10 @@ class Belief:
         # In full, not as a share: what is blocked stays blocked, and pays once for that.
         return _LEVEL_SHARE * np.exp(_log_density(off * off / variance, variance))
 
-    def _improbable(self, channel: Channel) -> FloatArray:
-        """Return by how much a hypothesis is less likely by where it has come to itself."""
-        state, spread = self._state, self._covariance
-        fast = np.maximum(np.abs(state[:, 1] - self._speed) - self._widest, 0.0)
-        found = np.minimum(0.5 * fast**2 / (spread[:, 1, 1] + 1.0), 50.0)
-        if channel is Channel.HEIGHT:
-            deep = np.minimum((state[:, 0] + _BELOW) / np.sqrt(spread[:, 0, 0]), 0.0)
-            found = found + np.where(~self._is_held, np.minimum(0.5 * deep**2, 50.0), 0.0)
-        return np.asarray(found)
+    def _too_deep(self) -> FloatArray:
+        """Return by how much a flight is less likely that has come to be below the ground."""
+        deep = np.minimum((self._state[:, 0] + _BELOW) / np.sqrt(self._covariance[:, 0, 0]), 0.0)
+        return np.where(self._is_held, 0.0, np.minimum(0.5 * deep**2, 50.0))
 
     def read_spin(self, rate: float, seconds: float) -> None:
         """Take a rate of turn [rad/s] that the inertial sensor had for a while [s]."""

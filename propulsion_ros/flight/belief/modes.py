@@ -70,7 +70,7 @@ MOTIONS: Mapping[Mode, Motion] = {
     ),
     # It opens with a jerk, and falls steadily then: as steadily as what is carried, so that only
     # the speed, and how it began, tell the one from the other.
-    Mode.PARACHUTE: Motion(-20.0, 20.0, 125.0, 0.0, 1.5, 0.5, 18.0, 0.0, 10.0, 0.0, 4.0),
+    Mode.PARACHUTE: Motion(-20.0, 20.0, 125.0, 0.0, 1.5, 0.5, 18.5, 0.0, 10.0, 0.0, 4.0),
 }
 
 MEAN_TIMES: Mapping[tuple[Mode, Mode], float] = {

@@ -129,8 +129,8 @@ class Rocket:
         Delay after apogee [s], infinity for none, and the speed it sinks with [m/s].
     main_height, main_speed : float
         Below which the main is open [m], -infinity for none, and its speed [m/s].
-    glides : bool
-        Whether it glides in place of the drogue.
+    glide : float
+        What it sinks with as it glides in place of the drogue [m/s]; 0 for none.
     ground : float
         Height of the place where it comes down [m].
     spin, offset : float
@@ -147,7 +147,7 @@ class Rocket:
     drogue_speed: float = 20.0
     main_height: float = 300.0
     main_speed: float = 6.0
-    glides: bool = False
+    glide: float = 0.0
     ground: float = 0.0
     spin: float = 0.0
     offset: float = 0.0
@@ -186,9 +186,9 @@ def fly(rocket: Rocket, rng: Rng, height: float = 0.0, speed: float = 0.0) -> Fl
             drag = G / (rocket.main_speed if y < rocket.main_height else rocket.drogue_speed) ** 2
         factor = min(drag * math.exp(-max(y, 0.0) / _AIR) * air, 0.5 / STEP)
         drag_x, drag_y = -factor * flow_x, -factor * flow_y
-        if rocket.glides and time >= apogee + rocket.drogue:
+        if rocket.glide and time >= apogee + rocket.drogue:
             # Trimmed: lift and drag carry its weight at a steady sink.
-            drag_x, drag_y = -0.5 * east, G - 0.5 * (up + 2.0)
+            drag_x, drag_y = -0.5 * east, G - 0.5 * (up + rocket.glide)
         if air > 15.0 and not opened:
             sine, cosine = flow_x / air, flow_y / air
         force_x, force_y = thrust * sine + drag_x, thrust * cosine + drag_y
@@ -214,7 +214,7 @@ def _felt(rocket: Rocket, rng: Rng, rows: FloatArray) -> Motion:
     force = np.stack([aside, np.zeros(count), axial], axis=1)
     rate = np.stack([np.zeros(count), turn, np.zeros(count)], axis=1)
     hangs = opened > 0.0
-    if rocket.swing and hangs.any() and not rocket.glides:
+    if rocket.swing and hangs.any() and not rocket.glide:
         # What hangs swings as a pendulum of some metres, and turns over at first.
         period, phase = rng.uniform(2.0, 5.0), rng.uniform(0.0, math.tau)
         wave = np.sin(math.tau * time / period + phase)

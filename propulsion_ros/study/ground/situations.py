@@ -464,7 +464,7 @@ def _spins(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _glides(rng: Rng, drawn: Drawn) -> Scene:
-    return flown(fly(rocket_of(drawn, glides=True), rng))
+    return flown(fly(rocket_of(drawn, glide=drawn['sink']), rng))
 
 
 def _hopper(rng: Rng, drawn: Drawn) -> Scene:
@@ -524,7 +524,7 @@ FLIGHTS: Mapping[str, Situation] = {
     'ballistic': situation(_ballistic, **_LARGE),
     # Fins that are set at an angle, and a sensor as near to the axis as a board can be.
     'spin': situation(_spins, spin=(1.0, 5.0), offset=(0.0, 0.02), **SMALL),
-    'glide': situation(_glides, **SMALL),
+    'glide': situation(_glides, sink=(1.5, 5.0), **SMALL),
     'hopper': situation(_hopper, speed=(12.0, 30.0), top=(120.0, 300.0), hover=(1.0, 15.0)),
     'balloon': situation(
         _balloon, speed=(3.0, 7.0), top=(300.0, 900.0), beyond=(PRESSURE, ODOMETRY)

@@ -13,6 +13,7 @@ from parts import few_of
 from propulsion_ros.flight.belief.belief import Channel
 from propulsion_ros.flight.belief.feed import Feed, Mean, Readings, Wander
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
+from propulsion_ros.study.ground.case import Case, draw
 from propulsion_ros.study.ground.motion import wandering
 
 G = 9.80665
@@ -553,22 +554,64 @@ def test_what_is_carried_downhill_long_after_a_flight_is_held(speed, bias, per_s
     assert min(held) > 0.5
 
 
+def glide(watched, sink, seconds, noise=0.3):
+    """Have it read a flight that glides soon after its apogee; return how held it was by second."""
+    for is_pushed, force, speed, height in itertools.islice(
+        rocket(60.0, 2.4, 1e-3, 14.0), 0, None, max(50 // watched.per_second, 1)
+    ):
+        watched.read(1.0 / min(watched.per_second, 50), lambda t: height + speed * t,  # noqa: B023
+                     lambda t: force, lambda t: 0.0)  # noqa: B023
+        if not is_pushed and speed < -4.0:
+            break
+    more, held = speed + sink, []
+    for k in range(seconds):
+        watched.read(
+            1.0, lambda t: height - sink * (t + k) - 2.0 * more * math.expm1(-(t + k) / 2.0),  # noqa: B023
+            lambda t: G - 0.5 * more * math.exp(-(t + k) / 2.0), lambda t: 0.0,  # noqa: B023
+            noise=noise, flown=True,
+        )
+        held.append(watched.watch.held)
+    return held
+
+
 @pytest.mark.parametrize(('sink', 'per_second'), few_of([(2.0, 25), (3.0, 50), (2.0, 100)], 3))
 def test_a_glide_that_never_turns_is_not_carried(sink, per_second):
     """Each three seconds without a turn counted anew for what is held."""
-    watched = Watched(per_second).stand()
-    height = 0.0
-    for is_pushed, force, speed, height in itertools.islice(
-        rocket(60.0, 2.4, 1e-3, 14.0), 0, None, max(50 // per_second, 1)
-    ):
-        watched.read(1.0 / min(per_second, 50), lambda t: height + speed * t,  # noqa: B023
-                     lambda t: force, lambda t: 0.0)  # noqa: B023
-        if not is_pushed and speed < -sink:
+    assert max(glide(Watched(per_second).stand(), sink, 60)) < 0.5
+
+
+@pytest.mark.parametrize('seed', few_of(range(8), 3))
+@pytest.mark.parametrize('noise', [0.3, 0.9])
+@pytest.mark.parametrize('sink', [1.7, 2.0, 3.0])
+def test_a_long_slow_glide_is_not_carried(sink, noise, seed):
+    """Each reading of each sensor found a speed near the slowest of a parachute less likely."""
+    watched = Watched(25).stand()
+    watched.rng = np.random.default_rng(seed)
+    assert max(glide(watched, sink, 200, noise=noise)) < 0.5
+
+
+@pytest.mark.parametrize(('seed', 'sink'), [(7100221, 1.8664), (7100234, 2.2187)])
+def test_a_glide_that_begins_as_it_is_felt_is_not_carried(seed, sink):
+    """A broad begin, merged anew at every reading, was never steady: what pushed went on."""
+    drawn = draw(Case('glide', 'sensors', seed, pins={'sink': sink}))
+    scene, watch = drawn.scene, MotionWatch(5.0)
+    readings = sorted([
+        *((at, Readings(force=tuple(row[:3]), rate=tuple(row[3:]))) for at, row in zip(
+            drawn.streams['imu'].arrival.tolist(), drawn.streams['imu'].values.tolist(),
+            strict=True,
+        )),
+        *((at, Readings(height=row[0])) for at, row in zip(
+            drawn.streams['pressure'].arrival.tolist(), drawn.streams['pressure'].values.tolist(),
+            strict=True,
+        )),
+    ])
+    held = []
+    for at, reading in readings:
+        if at > scene.apogee + 40.0:
             break
-    watched.read(1.0, lambda t: height - sink * t, lambda t: 12.0, lambda t: 0.0, flown=True)
-    for k in range(1, 60):
-        watched.read(1.0, lambda t: height - sink * (t + k), lambda t: G, lambda t: 0.0, flown=True)  # noqa: B023
-        assert watched.watch.held < 0.5, k
+        watch.update(round(at * SECOND), reading, learns=at < 7.0, has_flown=at > 8.5)
+        held.append(watch.held if at > scene.apogee else 0.0)
+    assert max(held) < 0.5
 
 
 def rocket(push, burn, drag, coast):

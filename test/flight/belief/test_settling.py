@@ -110,7 +110,7 @@ def test_what_settles_while_it_rests_is_never_seen_to_fly(offset, tau, in_air):
     rng, watch = np.random.default_rng(1), MotionWatch(5.0)
     watch.begin(in_air=in_air, held=0.0, may_settle=True)
     held = []
-    for t in np.arange(0.0, 9.0, 0.05):
+    for t in np.arange(0.0, 10.0, 0.05):
         height = settles(offset, tau)(t) + rng.normal(0.0, 0.3)
         watch.update(round((1.0 + t) * 1e9), Readings(height), learns=False)
         held.append(watch.held)
