@@ -234,18 +234,32 @@ class Wander:
         self.growth = 0.0
         self._means: list[float] = []
         self._squares: list[float] = []
-        self._begin_ns, self._sum, self._count = 0, 0.0, 0
+        self._begin_ns, self._noise = 0, 0.0
+        self._heights: list[tuple[float, float]] = []
 
     def take(self, now_ns: int, height: Mean) -> float:
         """Take a height, and return what is known then."""
-        if now_ns - self._begin_ns >= _GUST_NS:
-            if self._count:
-                self._compare(self._sum / self._count, height.noise / self._count)
-            if now_ns - self._begin_ns >= 2 * _GUST_NS:
+        since_ns = now_ns - self._begin_ns
+        if since_ns >= _GUST_NS:
+            if self._heights:
+                self._compare(self._middle(), self._noise / len(self._heights))
+            if since_ns >= 2 * _GUST_NS:
                 self._means.clear()  # of before a gap
-            self._begin_ns, self._sum, self._count = now_ns, 0.0, 0
-        self._sum, self._count = self._sum + height.size, self._count + 1
+            self._begin_ns, since_ns = now_ns, 0
+            self._heights.clear()
+        self._heights.append((since_ns * 1e-9, height.size))
+        self._noise = height.noise
         return self.growth
+
+    def _middle(self) -> float:
+        """Return the mean without what is far off the speed until then: no wind makes spikes."""
+        speed = self._means[-1] - self._means[-2] if len(self._means) > 1 else 0.0
+        count = len(self._heights)
+        rest = sorted(height - speed * time for time, height in self._heights)
+        kept = rest[count // 4:count - count // 4]
+        return math.fsum(kept) / len(kept) + speed / count * math.fsum(
+            time for time, _ in self._heights
+        )
 
     def _compare(self, mean: float, noise: float) -> None:
         self._means = [*self._means[-2:], mean]

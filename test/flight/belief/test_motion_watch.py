@@ -105,6 +105,17 @@ def test_wind_is_what_moves_a_height_off_its_line_in_seconds(growth, speed, foun
     assert found[0] <= wander.growth <= found[1] + noise**2
 
 
+@pytest.mark.parametrize('share', [0.01, 0.05, 0.08])
+@pytest.mark.parametrize('size', [20.0, 200.0, 2000.0])
+def test_spikes_are_no_wind(size, share):
+    """They hid for what is carried that its height moves as steadily as under a parachute."""
+    rng, wander = np.random.default_rng(5), Wander()
+    for i in range(1500):
+        height = -0.05 * i + rng.normal(0.0, 0.3) + size * (rng.random() < share)
+        wander.take(i * SECOND // 50, Mean(height, 0.02, 0.09, 0.09))
+        assert wander.growth < 1.0
+
+
 def test_a_launch_withdraws_it():
     watched = Watched().stand()
     assert watched.watch.is_supported
