@@ -19,6 +19,7 @@ from propulsion_ros.flight.events.conditions import All, LessThan, MoreThan, com
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.events.variables import Variables
+from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.rml.devices import (
@@ -169,6 +170,15 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
     if config.semantics != 'safe':
         return []
     certain = {event.id for event, _ in never_fires(config.events, source)}
+    later = {
+        event.id for event, _ in never_fires(config.events, source, deepest=0.0, is_climb=True)
+    }
+    early = [
+        f"event '{event.name}' can fire in the climb: '{event.condition}' holds there too; add "
+        'TimeSinceApogee, or "phases": ["recovery"]'
+        for event in config.events
+        if event.deploys and Phase.FLIGHT.value in event.phases and event.id not in later
+    ]
     short = [
         f"event '{event.name}' has param {action.param:g}, a pulse of {action.param:g} ms, too "
         'short for a charge; write the on-time in ms, as 1000'
@@ -221,7 +231,7 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         f"event '{event.name}' can never light its engine: {reason}"
         for event, reason in never_fires(limited, source) if event.ignites and not event.deploys
     ]
-    return [*short, *fast, *tilted, *endless, *exchanged, *seconds, *unlit,
+    return [*early, *short, *fast, *tilted, *endless, *exchanged, *seconds, *unlit,
             *_out_of_order(config)] + [
         f"event '{event.name}' fires only below the pad, since its condition is '{event}'; in "
         'Position the altitude is negative, as -450 for 450 m above the pad'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which events can never fire, because no flight gives what their conditions ask for.
+"""Which events can never fire, or never in the climb, since nothing meets their conditions there.
 
 Only what is certain counts: each variable may have any value that it can have at all, and no
 variable depends on another one.
@@ -31,6 +31,8 @@ _FARTHEST = 2e6
 """Larger values, of norms too, are taken for none; see `flight.events.variables.sane`."""
 _MOST_STEPS, _MOST_ROUNDS = 2000, 50
 """An event for which more would be necessary is not judged."""
+_MEANT_MS = 1000.0
+"""An event in the climb that waits for longer than this has a timer, and is meant there."""
 _BEFORE = {
     Phase.LAUNCH.value, Phase.FLIGHT.value, Subphase.BOOST.value, Subphase.COAST.value,
 }
@@ -72,7 +74,8 @@ class _Leaf(NamedTuple):
 
 
 def never_fires(
-    events: Sequence[EventSpec], source: str, deepest: float = _FARTHEST
+    events: Sequence[EventSpec], source: str, deepest: float = _FARTHEST, *,
+    is_climb: bool = False,
 ) -> Iterator[tuple[EventSpec, str]]:
     """Yield each event that deploys or lights an engine and can never fire, and why.
 
@@ -84,6 +87,8 @@ def never_fires(
         The ``altitude_source``.
     deepest : float
         How far below the pad the vehicle may come [m].
+    is_climb : bool
+        Whether only the climb counts, above the pad, without those that wait for a timer.
     """
     fire: set[int] = set()
     waiting: dict[int, str] = {}
@@ -92,7 +97,7 @@ def never_fires(
         waiting = {}
         for event in events:
             if event.id not in fire:
-                reason = _Search(event, source, deepest, fire).why_never()
+                reason = _Search(event, source, deepest, fire, is_climb).why_never()
                 if reason:
                     waiting[event.id] = reason
                 else:
@@ -111,12 +116,13 @@ class _Search:
     """Looks for values with which an event fires."""
 
     def __init__(
-        self, event: EventSpec, source: str, deepest: float, fire: set[int]
+        self, event: EventSpec, source: str, deepest: float, fire: set[int], is_climb: bool
     ) -> None:
         self._event = event
         self._source = source
         self._deepest = deepest
         self._fire = fire
+        self._is_climb = is_climb
         self._reasons: dict[str, None] = {}
 
     def why_never(self) -> str:
@@ -127,8 +133,10 @@ class _Search:
         words = set(event.phases)
         moments = [
             is_over for is_over, known in ((False, _BEFORE), (True, _AFTER))
-            if not words or words & known
+            if (not words or words & known) and not (is_over and self._is_climb)
         ]
+        if not moments:
+            return 'it is evaluated only after apogee'
         if any(self._may_hold(is_over) for is_over in moments):
             return ''
         return '; '.join(self._reasons)
@@ -200,11 +208,13 @@ class _Search:
     def _limits(self, variable: str, component: int) -> _Range:
         """Return which values a variable can have."""
         if variable.startswith('TimeSince'):
-            return _Range(0.0, LONGEST_MS)
+            return _Range(0.0, _MEANT_MS if self._is_climb else LONGEST_MS)
         if variable == 'Tilt':
             return _Range(0.0, math.pi)
         if variable.endswith('Orientation'):
             return _Range(-math.pi, math.pi)
+        if self._is_climb and (variable, component) == ('Velocity', 2):
+            return _Range(-_FARTHEST, 0.0, True)
         deepest = self._deepest if (variable, component) == ('Position', 2) else _FARTHEST
         return _Range(0.0 if component == -1 else -_FARTHEST, deepest)
 

@@ -191,6 +191,45 @@ def test_deployers_of_one_purpose_are_not_taken_for_each_other(names, words, hei
     assert all(part in line for part, line in zip(doubts, found, strict=True))
 
 
+UP = more('Position', 0, **DOWN)
+FALLING = more('Velocity', 0, **DOWN)
+
+
+@pytest.mark.parametrize(('condition', 'others', 'changes', 'is_doubtful'), [
+    pytest.param(LOW, [], {}, True, id='altitude alone'),
+    pytest.param(LOW, [], {'for_ms': 2000}, True, id='for longer'),
+    pytest.param(LOW, [], {'phases': ['flight']}, True, id='in flight alone'),
+    pytest.param(LOW, [], {'phases': ['recovery']}, False, id='in recovery'),
+    pytest.param(LOW, [], {'phases': ['coast']}, False, id='meant in the coast'),
+    pytest.param(LOW, [], {'action': {'type': 'command', 'destination': 1, 'command_id': 1,
+                           'destination_service': 1, 'command_arg': 0}}, False, id='no charge'),
+    pytest.param(all_of(LOW, APOGEE), [], {}, False, id='after apogee'),
+    pytest.param(any_of(LOW, APOGEE), [], {}, True, id='or after apogee'),
+    pytest.param(negated(less('Position', -450, **DOWN)), [], {}, True, id='not above'),
+    pytest.param(all_of(LOW, FALLING), [], {}, False, id='it falls'),
+    pytest.param(all_of(LOW, negated(less('Velocity', 0, **DOWN))), [], {}, False,
+                 id='it does not climb'),
+    pytest.param(all_of(LOW, more('Velocity', -5, **DOWN)), [], {}, True, id='it climbs slowly'),
+    pytest.param(more('TimeSinceLiftoff', 24000), [], {}, False, id='timer'),
+    pytest.param(more('TimeSinceLiftoff', 0), [], {}, True, id='at liftoff'),
+    pytest.param(all_of(LOW, more('TimeSinceEvent', 0, component=1)),
+                 [{'action': None, 'condition': APOGEE}], {}, False, id='after one after apogee'),
+    pytest.param(all_of(LOW, more('TimeSinceEvent', 0, component=1)),
+                 [{'action': None, 'condition': UP, 'phases': ['descent']}], {}, False,
+                 id='after one of the descent'),
+    pytest.param(all_of(LOW, more('TimeSinceEvent', 0, component=1)),
+                 [{'action': None, 'condition': UP}], {}, True, id='after one in the climb'),
+])
+def test_charge_that_can_fire_in_the_climb_is_doubtful(condition, others, changes, is_doubtful):
+    """A main for below 250 m fired 0.3 s after liftoff, and nothing warned of it."""
+    config = read_flight_config(text_of(condition, *others, name='dome out', **changes))
+    doubt = (
+        f"event 'dome out' can fire in the climb: '{config.events[0].condition}' holds there too; "
+        'add TimeSinceApogee, or "phases": ["recovery"]'
+    )
+    assert doubtful_events(config, 'odometry') == [doubt] * is_doubtful
+
+
 MAIN = {'id': 0, 'name': 'main', 'type': 'local_pyro', 'channel': 0}
 HIGH = all_of(APOGEE, less('Position', -450, **DOWN))
 
