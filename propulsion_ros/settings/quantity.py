@@ -65,6 +65,8 @@ class Quantity:
     """Whether it may change while running."""
     usual: tuple[float, ...] = ()
     """Sizes that are usual: low and high ends of ranges in turn; (): those of the unit."""
+    file: str = ''
+    """Key of the file that gives it to a row where it is 0; empty for none."""
 
     @property
     def per_row(self) -> bool:
@@ -106,9 +108,10 @@ def quantity(
     geometry: str = '',
     live: bool = False,
     usual: tuple[float, ...] = (),
+    file: str = '',
 ) -> Any:
     """Return a dataclass field with the meaning of `Quantity`; no default means required."""
-    spec = Quantity(kind, unit, doc, lo, hi, above, shape, choices, geometry, live, usual)
+    spec = Quantity(kind, unit, doc, lo, hi, above, shape, choices, geometry, live, usual, file)
     return dataclasses.field(default=default, metadata={_META: spec})
 
 

@@ -473,8 +473,9 @@ class _Reader:
             flat: list[Any] = []
             # A parameter has one type, and what a tag gives is no int.
             whole_numbers = rows.fields.get(key) is not None and rows.fields[key].kind is int
-            for given, path in zip(cells, paths, strict=True):
-                cell = default if given is None else given
+            files = rows.columns.get(rows.fields[key].file) if key in rows.fields else None
+            for i, (given, path) in enumerate(zip(cells, paths, strict=True)):
+                cell = (0.0 if files and files[i] else default) if given is None else given
                 if cell is dataclasses.MISSING:
                     with self._faults.kept():
                         self._missing(whole, path)
@@ -482,8 +483,8 @@ class _Reader:
                 elements = cell if isinstance(cell, list) else [cell]
                 if whole_numbers and given is None:
                     elements = [float(element) for element in elements]
-                for i in range(len(flat), len(flat) + len(elements)):
-                    self._paths[f'{whole}[{i}]'] = path
+                for at in range(len(flat), len(flat) + len(elements)):
+                    self._paths[f'{whole}[{at}]'] = path
                 flat.extend(elements)
             if whole not in self._faulty:
                 self._values[whole] = flat

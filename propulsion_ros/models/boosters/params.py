@@ -42,7 +42,9 @@ class BoostersParams(EscParams):
         'effort', kind=str, choices=('effort', 'throttle'),
         doc='what is commanded: effort [N], or throttle, 0 to 1 in position, through esc_curve',
     )
-    max_thrust: FloatArray = per_row(unit='N', doc='thrust at throttle 1', above=0.0)
+    max_thrust: FloatArray = per_row(
+        unit='N', doc='thrust at throttle 1', above=0.0, file='motor_file'
+    )
     min_thrust: FloatArray = per_row(0.0, 'N', doc='lowest thrust of a lit booster', lo=0.0)
     max_fuel_rate: FloatArray = per_row(
         _BY_IMPULSE, 'kg/s', lo=_BY_IMPULSE,

@@ -55,11 +55,11 @@ def with_motors(values: Mapping[str, Any], read: Reader) -> Mapping[str, Any]:
             motors.update({i: motor_of(path, names[i], read)} if path else {})
         except ConfigError as error:
             raise ConfigError('motor_file', str(error), i) from error
+    lacking = [i for i in range(count) if i not in motors]
+    if values.get('max_thrust') is None and lacking:
+        raise ConfigError('max_thrust', 'is required, or motor_file', lacking[0])
     whole = dict(values)
-    for key, none in (('thrust_curve', ''), ('max_thrust', 0.0), ('max_fuel_rate', 0.0)):
-        if values.get(key) is None and none == 0.0 and len(motors) < count:
-            # Of the others it is required.
-            continue
+    for key, none in (('thrust_curve', ''), ('max_thrust', 0.0), ('max_fuel_rate', -1.0)):
         given = {
             i: motor.text if none == '' else getattr(motor, key) for i, motor in motors.items()
         }

@@ -14,6 +14,7 @@ from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.supply.motors import motor_named, parse_rasp
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import all_faults, build, parameters_of
+from propulsion_ros.urdf.reader import actuators_from_urdf
 
 FILE = str(Path(__file__).resolve().parents[2] / 'data' / 'motors.eng')
 T11 = read_motor(FILE, 'T11')
@@ -47,6 +48,25 @@ def test_others_of_the_group_keep_their_own():
     assert params.tanks.capacity == 0.04
 
 
+BLOCK = """<robot name="r"><link name="l"/><gazebo><plugin name="b" filename="propulsion_ros">
+<family>boosters</family>
+<booster name="x"><link>l</link><motor_file>{}</motor_file><motor>T11</motor></booster>
+<booster name="y"><link>l</link><max_thrust>30</max_thrust>{}</booster>
+</plugin></gazebo></robot>"""
+
+
+@pytest.mark.parametrize('flow', [
+    '<specific_impulse>150</specific_impulse>', '<max_fuel_rate>0.02</max_fuel_rate>',
+])
+def test_tags_of_others_are_none_of_a_booster_with_a_file(flow):
+    """Each of two messages asked for what the other one refused."""
+    (spec,) = actuators_from_urdf(BLOCK.format(FILE, flow))
+    params = build(BoostersParams, spec.values)
+    np.testing.assert_array_equal(params.max_thrust, [T11.max_thrust, 30.0])
+    assert params.max_fuel_rate[0] == T11.max_fuel_rate
+    assert params.max_fuel_rate[1] == pytest.approx(0.02, rel=0.02)
+
+
 def test_the_same_value_beside_the_file_is_no_fault():
     once = {**ONE, 'max_thrust': T11.max_thrust, 'thrust_curve': T11.text}
     assert not list(all_faults(BoostersParams, once))
@@ -65,7 +85,9 @@ def test_the_defaults_of_a_node_are_no_values_beside_the_file():
     ({'motor_file': 'absent.eng'}, 'absent.eng'), ({'motor_file': [3]}, 'expected a string'),
     ({'max_thrust': 7.0}, r'max_thrust\[0\]\': 7.0, but the motor_file has 20.0'),
     ({'thrust_curve': '0 1 2 0'}, 'thrust_curve'), ({'motor': ['T11', 'T11']}, 'expected 1'),
-    ({'names': ['a', 'b'], 'motor_file': [FILE, '']}, 'max_thrust.*is required'),
+    ({'names': ['a', 'b'], 'motor_file': [FILE, '']}, r'max_thrust\[1\].*is required, or'),
+    ({'names': ['a', 'b'], 'motor_file': [FILE, ''], 'max_thrust': [0.0, 9.0]},
+     r'max_fuel_rate\[1\].*is required, or'),
 ])
 def test_what_does_not_fit_is_one_error(values, problem):
     given = {**ONE, **values}
