@@ -47,11 +47,15 @@ def samples_of_log(path: Path, limit: int = TABLE_LIMIT) -> Iterator[Sample]:
         yield from _samples_of_bag(path)
         return
     columns: dict[str, int] | None = None
-    latest_ns, count = None, 0
+    latest_ns, count, width = None, 0, 0
     for place, row in read_rows(path, limit):
         if columns is None:
-            columns = _columns(place, row)
+            columns, width = _columns(place, row), len(row)
             continue
+        if any(cell.strip() for cell in row[width:]):
+            raise SourceError(
+                place, f'got {len(row)} cells, the header has {width}; decimals need a point'
+            )
         sample = _sample(place, columns, row)
         latest_ns, count = sample.stamp_ns, count + 1 if sample.stamp_ns == latest_ns else 1
         if count > _MOST_AT_ONCE:
