@@ -131,6 +131,7 @@ def keys_of() -> Iterator[tuple[str, Parameter]]:
         ('Engines', 'each', devices.ENGINE_KEYS),
         *_each('Engines', devices.ENGINE_TYPES),
         *_each('igniter', devices.IGNITER),
+        *_each('igniter', {'net_actuator': devices.ADDRESS, 'local_pyro': devices.CHANNEL}),
         ('valve', '', devices.VALVE),
         ('Controllers', 'each', devices.CONTROLLER_KEYS),
         ('Events', 'each', events.EVENT),

@@ -282,7 +282,8 @@ def _check_channels(deployers: Sequence[DeployerSpec], engines: Sequence[EngineS
             continue
         if channel in owners:
             raise SourceError(f'{path}.channel', (
-                f"'{owners[channel]}' and '{name}' share the channel {channel}; give each its own"
+                f"'{owners[channel]}' and '{name}' share the channel {channel}; give each its own, "
+                'or where none is left type net_actuator, with address and destination_service'
             ))
         owners[channel] = name
 
