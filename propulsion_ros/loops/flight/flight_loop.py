@@ -11,7 +11,7 @@ from propulsion_ros.flight.estimation.state import EstimatorState, sample_of, st
 from propulsion_ros.flight.events.variables import NAN, Sample, bounded
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.home import Home
-from propulsion_ros.flight.phases.phases import DUTIES, Duty
+from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase
 from propulsion_ros.flight.pyros.actuators import Circuits
 from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.loops.flight.actuation import TICK, FlightActuation, Receivers
@@ -117,6 +117,9 @@ class FlightLoop:
         self._params, self._host = params, host
         in_simulation = host.is_simulated
         self._acts = bool(config.events)
+        self._lit_by_service = [
+            event.name for event in config.events if event.ignites and event.follows_ignition
+        ]
         # Only there is the time of the stamps that of the computer too.
         self._is_robot = not (in_simulation or params.replay)
         self._state = make_flight_state(params, config, in_simulation=in_simulation)
@@ -218,16 +221,27 @@ class FlightLoop:
 
     def stop(self) -> None:
         """Turn everything off; what is owed stays in the record."""
-        if self._host.is_simulated and self._report and self._acts and not self._was_armed:
+        if self._host.is_simulated and self._report and self._acts:
+            self._note_unflown(self._report)
+        self._firings.cancel('the flight computer stops')
+        self._actuation.turn_off()
+        self._record.keep()
+        self._record.close()
+
+    def _note_unflown(self, report: FlightReport) -> None:
+        """Log what a flight waited for that was not armed, or saw no liftoff."""
+        if not self._was_armed:
             launch = self._host.resolve_topic_name('~/launch')
             self._host.log('info', 'was never armed, so no event fired: ' + (
                 'what was refused is above' if self._host.counts['refused']
                 else f'call the service {launch} by a controller or ros2 service call'
             ))
-        self._firings.cancel('the flight computer stops')
-        self._actuation.turn_off()
-        self._record.keep()
-        self._record.close()
+        elif self._state.phase is Phase.LAUNCH:
+            ignition = self._host.resolve_topic_name('~/ignition')
+            self._host.log('info', 'was armed and saw no liftoff' + ''.join(
+                f"; '{name}' waits for the service {ignition}"
+                for name in self._lit_by_service if report.ignition is None
+            ))
 
     def when_recorded(self, call: Callable[[], None]) -> None:
         """Have something called once no record is written any more, at once where that is so."""

@@ -57,6 +57,26 @@ def test_a_simulated_flight_that_nobody_armed_ends_with_a_line(
     assert remedy in ''.join(found)
 
 
+@pytest.mark.parametrize(('commands', 'until', 'line'), [
+    pytest.param(['launch'], 3.0, "was armed and saw no liftoff; 'ignition' waits for the service "
+                 '~/ignition', id='not lit'),
+    pytest.param(['launch', 'ignition'], 3.0, 'was armed and saw no liftoff', id='lit'),
+    pytest.param(['launch', 'abort'], 3.0, '', id='aborted'),
+    pytest.param(['launch'], LIFTOFF + 2.0, '', id='lifted off'),
+])
+def test_a_simulated_flight_without_a_liftoff_ends_with_a_line(commands, until, line):
+    """A service that a pilot misspelt left the rocket on the pad, and nothing told why."""
+    computer = Computer(is_simulated=True)
+    computer.feed(0.0, 2.0)
+    for command in commands:
+        computer.command(command)
+        computer.feed(2.0, 2.5)
+    computer.feed(2.5, until)
+    computer.loop.stop()
+    found = [text for text in computer.host.said('info') if 'was armed' in text]
+    assert found == [line] * bool(line)
+
+
 def test_the_sub_phase_is_published_where_it_changes():
     computer = Computer()
     computer.feed(0.0, 2.0)
