@@ -34,9 +34,10 @@ _STRING = r'"(?:[^"\\]|\\.)*(?:"|\Z)'
 _COMMENT = re.compile(rf'({_STRING})|//[^\n\r\u2028\u2029]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _COMMA = re.compile(rf'({_STRING})|,(?=\s*[\]}}])', re.DOTALL)
 _STEP = re.compile(r'\.?([^.\[\]]+)|\[(\d+)\]')
-_LINE = re.compile(r'(?:<string>:|line )(\d+)')
+_LINE = re.compile(r'line (\d+)')
+_PLACE = re.compile(r'^<string>:(\d+) (.*) at column')
 _HINTS = {
-    'Unexpected """': '; is a comma missing before it?',
+    **{f'Unexpected "{sign}"': '; is a comma missing before it?' for sign in '"{['},
     'Unexpected "}"': '; is a bracket before it not closed, or a value missing?',
     'Duplicate key': '; remove one',
 }
@@ -135,7 +136,7 @@ def _json5(text: str) -> Any:
 
 
 def _no_json(error: ValueError) -> SourceError:
-    text = ' '.join(str(error).split())
+    text = _PLACE.sub(r'\2 at line \1 column', ' '.join(str(error).split()))
     hint = next((hint for words, hint in _HINTS.items() if words in text), '')
     return SourceError('document', f'is not JSON: {text}{hint}')
 
