@@ -155,8 +155,10 @@ def read_named(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict'
     except SourceError as error:
         if Path(path).is_absolute() or kind_of(path) != ABSENT:
             raise
-        where = f'looked for from where the command was started, {printable(Path.cwd())}'
-        raise SourceError(error.key, f'{error.problem}; {where}') from error
+        raise SourceError(error.key, (
+            f'{error.problem}; looked for from where the command was started, '
+            f'{printable(Path.cwd())}: write a path from there, or a whole one'
+        )) from error
 
 
 def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:

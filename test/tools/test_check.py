@@ -103,8 +103,9 @@ def test_a_choice_of_the_description_counts_for_what_was_fitted(tmp_path, capsys
                    [f"'{key}': unknown: the simulated body has it, so give it to the node 'vehicle'"
                     ], id=f'{key} of another node') for key in ('body.drag', 'parachutes.names')),
     pytest.param('a.yaml', 'flight_state:\n  ros__parameters: {config_file: absent/x.jsonc}\n',
-                 ['flight_state: absent/x.jsonc: cannot be read: No such file or directory; looked '
-                  f'for from where the command was started, {Path.cwd()}'], id='relative to what'),
+                 ['flight_state: absent/x.jsonc: cannot be read: No such file or directory; '
+                  f'looked for from where the command was started, {Path.cwd()}: write a path '
+                  'from there, or a whole one'], id='relative to what'),
     pytest.param('a.yaml', 'flight_state:\n  ros__parameters: {config_file: ~no_one/x.jsonc}\n',
                  ['flight_state: ~no_one/x.jsonc: cannot be read'], id='config of nobody'),
     pytest.param('a.yaml', 'flight_state:\n  ros__parameters: {state_file: ~no_one/x}\n',
