@@ -152,6 +152,20 @@ class Robot:
         return self.bus.wanted - (set() if needs_clock else {CLOCK_TOPIC})
 
     @property
+    def unjoined(self) -> str:
+        """What loops wait for and the inputs have of a body alone, as a line; '' for nothing."""
+        of_body = {
+            topic: _of_body(self._choice, topic.rpartition('/')[2])
+            for topic in sorted(self.wanted.difference(self._inputs.topics))
+        }
+        pairs = [
+            f'{topic} as {body}' for topic, body in of_body.items()
+            if body in self._inputs.topics and not (self._choice.model or self._choice.vehicle)
+        ]
+        wanted = f'it has what is wanted as of a body, {", ".join(pairs)}: add --model'
+        return wanted if pairs else ''
+
+    @property
     def step_requests(self) -> list[str]:
         """Topics with what determined the steps of nodes beside their inputs."""
         return [

@@ -144,6 +144,8 @@ class BagSource(BagReader):
         absent += [topic for topic in robot.requests if topic not in self.topics]
         if absent:
             yield f'nothing is in it of {", ".join(absent)}'
+        if robot.unjoined:
+            yield robot.unjoined
         is_simulated = CLOCK_TOPIC in begun
         stamps = {
             topic: stamp_ns for topic, stamp_ns in begun.items()
@@ -184,9 +186,9 @@ class BagSource(BagReader):
         count = self.count_of(robot.wanted)
         if not count:
             expected = ', '.join(sorted(robot.wanted))
-            raise SourceError(
-                printable(self._path), f'has none of the topics that are wanted: {expected}'
-            )
+            raise SourceError(printable(self._path), '; '.join(filter(None, (
+                f'has none of the topics that are wanted: {expected}', robot.unjoined
+            ))))
         return count
 
     def play(self, robot: Robot, loops: Mapping[str, BlockLoop] = _NONE) -> Iterator[Played]:

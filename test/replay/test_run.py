@@ -350,6 +350,20 @@ def flight_config(path):
     return path
 
 
+@pytest.mark.parametrize(('is_launched', 'code'), [(True, 0), (False, 1)])
+def test_a_bag_of_a_simulated_body_asks_for_its_model(tmp_path, capsys, is_launched, code):
+    """The launch alone was read, and the replay looked as if it had worked."""
+    path = flight_config(tmp_path / 'config.yaml')
+    request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
+    bag = write_bag(tmp_path / 'in.mcap', [
+        recorded('/vehicle/odometry', 1, Odometry()),
+        *[recorded('/flight_state/requests', 2, request)] * is_launched,
+    ])
+    assert replay(path, bag, tmp_path / 'out.mcap') == code
+    hint = 'it has what is wanted as of a body, /flight_state/odometry as /vehicle/odometry: add '
+    assert hint + '--model' in capsys.readouterr().err
+
+
 def test_what_a_bag_lacks_at_its_beginning_is_printed_before_it_is_replayed(tmp_path, capsys):
     path = flight_config(tmp_path / 'config.yaml')
     bag = late_bag(tmp_path / 'late.mcap', 50)
