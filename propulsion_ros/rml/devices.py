@@ -96,7 +96,8 @@ _IGNITER_TYPE = key(
 )
 BOOSTER = (
     key('booster', 'name of the simulated booster that it lights', str, None),
-    key('thrust', 'effort of that booster while it runs', unit='N', above=0.0, default=None),
+    key('thrust', 'effort of that booster while it runs; any lights a solid motor', unit='N',
+        above=0.0, default=None),
 )
 LIMITS = (
     key('landing', 'whether it may be lit on the way down', bool, False),
