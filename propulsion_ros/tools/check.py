@@ -103,15 +103,16 @@ def run(args: argparse.Namespace) -> int:
     reports = [
         check_file(path, model, args.silence, args.gazebo, own or shipped) for path, own in files
     ]
-    for report in reports:
-        for warning in report.warnings:
-            print(warning, file=sys.stderr)
-        for fault in report.faults:
-            print(fault)
-    if any(report.faults for report in reports):
+    # What is found of a description is found with each parameter file.
+    warnings = dict.fromkeys(line for report in reports for line in report.warnings)
+    faults = dict.fromkeys(line for report in reports for line in report.faults)
+    for warning in warnings:
+        print(warning, file=sys.stderr)
+    for fault in faults:
+        print(fault)
+    if faults:
         return 1
-    warnings = sum(len(report.warnings) for report in reports)
-    also = f', {_counted(warnings, "warning")}' if warnings else ''
+    also = f', {_counted(len(warnings), "warning")}' if warnings else ''
     print(f'no faults in {_counted(len(reports), "file")}{also}', file=sys.stderr)
     if args.show or args.picture:
         paths, owns = zip(*files, strict=True)

@@ -105,13 +105,13 @@ def _note_doubts(options: argparse.Namespace) -> None:
     from propulsion_ros.tools.check import check_file as check
 
     (model, own), files = robot_files(options.robot), options.params_file
-    if len(files) > 1 or (own and not files):
-        # It knows of one parameter file of a user only.
+    if own and not files:
         return
-    found = check(files[0], model, shipped=own) if files else check(model)
-    count = len(found.warnings)
+    reports = [check(path, model, shipped=own) for path in files] or [check(model)]
+    # Each has those of the description.
+    count = len({line for report in reports for line in report.warnings})
     if count:
-        words = [*map(printable, files), *['--model'] * len(files), printable(options.robot)]
+        words = [*map(printable, files), *['--model'] * bool(files), printable(options.robot)]
         note('fly', f'{count} warning{"s" * (count > 1)}: propulsion_ros check {" ".join(words)}')
 
 

@@ -406,6 +406,23 @@ def test_what_check_warns_of_is_counted_before_the_flight(
     assert capsys.readouterr().err == line
 
 
+def test_warnings_of_every_parameter_file_are_counted_once(tmp_path, capsys, monkeypatch):
+    """With two files there was no line."""
+    text = (EXAMPLES / 'hexacopter' / 'hexacopter.urdf').read_text(encoding='utf-8')
+    doubtful = text.replace('<time_constant_down>0.05<', '<time_constant_down>50<', 1)
+    (tmp_path / 'robot.urdf').write_text(doubtful, encoding='utf-8')
+    for name, key in (('own.yaml', 'command_timeout: 1.0'), ('lag.yaml', 'time_constant_up: [85]')):
+        (tmp_path / name).write_text(f'/**/rotors:\n  ros__parameters:\n    {key}\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda options, graph: None)
+    files = ['--params-file', 'own.yaml', '--params-file', 'lag.yaml']
+    assert cli.main(['fly', 'robot.urdf', *files]) == 0
+    command = 'check own.yaml lag.yaml --model robot.urdf'
+    assert capsys.readouterr().err == f'propulsion_ros fly: 2 warnings: propulsion_ros {command}\n'
+    assert cli.main(command.split()) == 0
+    assert capsys.readouterr().err.endswith('no faults in 2 files, 2 warnings\n')
+
+
 def test_blocks_of_a_vehicle_are_allocated_beside_its_own():
     graph = checked_graph(['--vehicle', 'rov', '--allocate', 'fins'], [])
     assert {'thrusters_allocator', 'fins_allocator'} < {spec.name for spec in graph.nodes}
