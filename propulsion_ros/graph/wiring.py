@@ -204,9 +204,24 @@ def gazebo_graph(
 
 
 def check_settings(graph: Graph, paths: Iterable[str | Path], namespace: str = '') -> None:
-    """Refuse parameter files for other nodes; see `ParameterFile.check_names`."""
-    for path in paths:
-        ParameterFile(path).check_names([spec.name for spec in graph.nodes], namespace)
+    """Refuse parameter files for other nodes; see `ParameterFile.check_names`.
+
+    A section that has the name of a family is for another node where the groups of that family
+    have other names, unless the file, which may be for several robots, has one of these too.
+    """
+    nodes, blocks = [spec.name for spec in graph.nodes], None
+    for file in map(ParameterFile, paths):
+        file.check_names(nodes, namespace)
+        for family in REGISTRY:
+            if family in nodes or not file.names(family, namespace):
+                continue
+            blocks = blocks or actuators_from_urdf(graph.robot_description, loop_params_of)
+            groups = [block.name for block in blocks if block.family == family]
+            if groups and not any(file.names(group, namespace) for group in groups):
+                raise SourceError(
+                    file.place_of(family, ''),
+                    f'{family!r} is no node here; the robot has {", ".join(groups)}',
+                )
 
 
 def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:

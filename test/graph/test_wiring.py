@@ -2,6 +2,9 @@
 """Parameter files that the nodes of a graph would not read."""
 from __future__ import annotations
 
+from contextlib import nullcontext
+from pathlib import Path
+
 import pytest
 
 from propulsion_ros.graph.share import share_directory
@@ -55,6 +58,33 @@ def test_file_for_other_nodes_is_refused(settings, pattern, namespace, problem):
 def test_file_for_another_part_of_the_robot_is_taken(settings, name):
     # A replay leaves body and allocators out, and their settings may be all that there are.
     check_settings(vehicle_graph('quadrotor', replay=True), [settings(f'/**/{name}')])
+
+
+LIFTER = (Path(__file__).parents[2] / 'examples/hexacopter/hexacopter.urdf').read_text(
+    encoding='utf-8'
+).replace('name="rotors">', 'name="lift"><family>rotors</family>')
+
+
+@pytest.mark.parametrize(('sections', 'namespace', 'problem'), [
+    pytest.param(['/**/lift_allocator', '/**/rotors'], '',
+                 ":4: 'rotors' is no node here; the robot has lift", id='its family'),
+    pytest.param(['/a/rotors'], 'a', ":1: 'rotors' is no node here; the robot has lift",
+                 id='in a namespace'),
+    pytest.param(['/**/rotors', '/**/lift'], '', '', id='for another robot too'),
+    pytest.param(['/a/rotors'], 'b', '', id='in another namespace'),
+    pytest.param(['/**/thrusters'], '', '', id='a family that it has not'),
+])
+def test_section_named_as_the_family_of_a_group_is_refused(
+    tmp_path, sections, namespace, problem
+):
+    """It was ignored without a word."""
+    model, path = tmp_path / 'lifter.urdf', tmp_path / 'fitted.yaml'
+    model.write_text(LIFTER)
+    path.write_text(''.join(map(SETTINGS.format, sections)))
+    words = ['--model', str(model), '--allocate', 'lift', '--namespace', namespace]
+    with pytest.raises(SourceError) if problem else nullcontext() as caught:
+        checked_graph(words, [path])
+    assert not problem or str(caught.value) == f'{path}{problem}'
 
 
 def test_each_of_several_files_is_looked_at(settings, tmp_path):
