@@ -81,6 +81,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='URDF or xacro, or vehicle, with the plugin blocks of the parameter files',
     )
     parser.add_argument(
+        '--params-file', type=Path, action='append', default=[], metavar='YAML',
+        help='parameters of the robot, which is --model or the only robot among FILE; may be '
+        'repeated',
+    )
+    parser.add_argument(
         '--silence', action='append', default=[], choices=NAMES, metavar='RULE',
         help='leave out the warnings of a rule, whose name ends its line; may be repeated',
     )
@@ -99,7 +104,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print one line for each fault, then what was asked for; return 1 where there is a fault."""
     model, shipped = robot_files(str(args.model)) if args.model else (None, [])
-    files = [robot_files(str(each)) for each in args.files]
+    files = [robot_files(str(each)) for each in (*args.files, *args.params_file)]
+    robots = {path: own for path, own in files if path.suffix in _ROBOTS}
+    # Files may be of several robots, but those that are given as parameters are of one.
+    if args.params_file and model is None and len(robots) == 1:
+        ((model, shipped),) = robots.items()
     reports = [
         check_file(path, model, args.silence, args.gazebo, own or shipped) for path, own in files
     ]
@@ -471,9 +480,13 @@ def _node(
         _check_node(name, values, blocks, faults, report.silenced)
     for error in faults.errors:
         place = file.place_of(name, error.key)
-        is_described = not blocks and error.key == 'names' and values.get('names') is None
-        hint = '; where a robot description has them, give --model ROBOT' if is_described else ''
-        report.add(place, error if error.key == name else SourceError(name, f'{error}{hint}'))
+        line, lacks_names = str(error), error.key == 'names' and values.get('names') is None
+        if lacks_names and not blocks:
+            line += '; where a robot description has them, give --model ROBOT'
+        elif lacks_names and block_of(values, blocks, name) is None:
+            others = ', '.join(block.name for block in blocks)
+            line = f'the robot has no block of this name; it has {others}'
+        report.add(place, error if error.key == name else SourceError(name, line))
     for key, text in faults.warnings:
         report.warn(file.place_of(name, key), f'{name}: {text}')
 

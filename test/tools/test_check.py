@@ -87,6 +87,24 @@ def test_a_choice_of_the_description_counts_for_what_was_fitted(tmp_path, capsys
     assert 'unread' not in ''.join(capsys.readouterr())
 
 
+@pytest.mark.parametrize('words', [
+    ['fitted.yaml', '--model', 'lifter.urdf'], ['lifter.urdf', '--params-file', 'fitted.yaml'],
+])
+def test_section_of_a_block_that_the_robot_has_not_is_named(tmp_path, capsys, monkeypatch, words):
+    """It was a robot without the names of its rotors."""
+    monkeypatch.chdir(tmp_path)
+    text = TEXTS['quadrotor'].replace('name="rotors">', 'name="lift"><family>rotors</family>')
+    Path('lifter.urdf').write_text(text)
+    section = '/**/{}:\n  ros__parameters:\n    time_constant_up: [0.08]\n'
+    Path('fitted.yaml').write_text(section.format('lift'))
+    assert check(*words, '--show') == 0
+    assert ' 0.08/' in capsys.readouterr().out
+    Path('fitted.yaml').write_text(section.format('rotors'))
+    assert check(*words) == 1
+    line = 'fitted.yaml:1: rotors: the robot has no block of this name; it has lift\n'
+    assert capsys.readouterr().out == line
+
+
 @pytest.mark.parametrize(('name', 'text', 'lines'), [
     pytest.param('a.yaml', ROTORS + '    motor_constant: [1e-5]\n', [], id='right'),
     pytest.param('a.yaml', ROTORS + '    motor_constant: [1e-5]\n'
