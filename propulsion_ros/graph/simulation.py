@@ -14,6 +14,7 @@ from propulsion_ros.loops.estimate_loop import DEMAND
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.facts import STEPS
+from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError, naming
 from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, suggestion
@@ -118,7 +119,9 @@ def simulated(
     if not pushing:
         raise ConfigError('simulate', 'no group of actuators pushes the body')
     rate = _rate(pushing, simulation)
-    awaited = _awaited(blocks, simulation.wait_for)
+    awaited = _awaited(blocks, simulation.wait_for, {
+        group.block.name for group in groups if group.takes_wrench
+    })
     _check_allocators(simulation.wait_for, {spec.name for spec in nodes})
     has_current = simulation.has_current
     own = {group.block.name: _inputs(group, awaited, has_current) for group in groups}
@@ -148,6 +151,8 @@ class _Group:
     timing: LoopParams
     uses_body: bool
     """Whether its forces depend on the motion of the body."""
+    takes_wrench: bool
+    """Whether it is commanded by a wrench, without an allocator."""
 
     @property
     def publish_rate(self) -> float:
@@ -164,7 +169,8 @@ def _group(block: ActuatorSpec, simulation: Simulation) -> _Group:
     given = simulation.of(block.name)
     with naming(block.name):
         family, timing = build_family(block.family, given, block)
-    return _Group(block, given, timing, bool(family.uses_body))
+    takes_wrench = family.command_names == WRENCH_NAMES
+    return _Group(block, given, timing, bool(family.uses_body), takes_wrench)
 
 
 def _body(
@@ -245,10 +251,12 @@ def _pace(group: _Group, rate: float) -> dict[str, Any]:
 # What a step of a group waits for.
 
 
-def _awaited(blocks: Sequence[ActuatorSpec], topics: Sequence[str]) -> set[str]:
+def _awaited(
+    blocks: Sequence[ActuatorSpec], topics: Sequence[str], by_wrench: Collection[str]
+) -> set[str]:
     """Return the groups whose steps wait for these topics, and those that they command."""
     families = {block.name: block.family for block in blocks}
-    awaited = {_commanded(topic, families) for topic in topics}
+    awaited = {_commanded(topic, families, by_wrench) for topic in topics}
     commanders = {families[name] for name in awaited}
     return awaited | {
         name for name, family in families.items()
@@ -267,14 +275,20 @@ def _check_allocators(topics: Sequence[str], nodes: Collection[str]) -> None:
             )
 
 
-def _commanded(topic: str, families: Mapping[str, str]) -> str:
-    """Return the group that a topic commands."""
+def _commanded(topic: str, groups: Collection[str], by_wrench: Collection[str]) -> str:
+    """Return the group that a topic commands, by its node or by its allocator."""
+    own = {name: f'{name}/{_COMMANDS[name in by_wrench]}' for name in groups}
+    allocated = {
+        name: f'{allocator_named(name)}/wrench_command' for name in groups if name not in by_wrench
+    }
     node, _, last = topic.strip('/').rpartition('/')
-    group = group_of(node) if is_allocator(node) and node not in families else node
-    if last in _COMMANDS and group in families:
+    group = group_of(node) if is_allocator(node) and node not in groups else node
+    if topic.strip('/') in (own.get(group), allocated.get(group)):
         return group
-    known = [f'{name}/command' for name in families]
-    known += [f'{allocator_named(name)}/wrench_command' for name in families]
+    if group in own and last in _COMMANDS:
+        also = f'; for a wrench wait for {allocated[group]}' if group in allocated else ''
+        raise ConfigError('wait_for', f'{topic!r} is no command: {group} takes {own[group]}{also}')
+    known = [*own.values(), *allocated.values()]
     raise ConfigError(
         'wait_for', f'{topic!r} commands no group of actuators{suggestion(topic, known)}; '
         f'known: {", ".join(known)}'

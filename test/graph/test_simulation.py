@@ -108,6 +108,23 @@ def test_topic_that_commands_nothing_is_refused(robot, topic):
         robot(wait_for=(topic,))
 
 
+@pytest.mark.parametrize('topic', ['rotors/wrench_command', 'rotors_allocator/command'])
+def test_topic_of_another_kind_of_command_is_refused(robot, topic):
+    """A minute later the pilot was blamed."""
+    with pytest.raises(ConfigError, match=(
+        f"'{topic}' is no command: rotors takes rotors/command; for a wrench wait for "
+        'rotors_allocator/wrench_command$'
+    )):
+        robot(wait_for=(topic,))
+
+
+def test_group_that_is_commanded_by_a_wrench_needs_no_allocator():
+    body = vehicle_graph('freeflyer', simulation=Simulation(('fam/wrench_command',))).nodes[-1]
+    assert body.parameters['wait_for_publishers'] == ['fam/wrench_command']
+    with pytest.raises(ConfigError, match='fam takes fam/wrench_command'):
+        vehicle_graph('freeflyer', simulation=Simulation(('fam/command',)))
+
+
 def test_what_is_chosen_wins_over_files(robot):
     body = robot(
         given={'vehicle': {'real_time_factor': 2.0}},
