@@ -213,6 +213,26 @@ def _check_body(given: Mapping[str, Any]) -> None:
         raise SourceError(BODY, str(error)) from error
 
 
+def command_topics(
+    blocks: Sequence[ActuatorSpec], simulation: Simulation, nodes: Sequence[NodeSpec]
+) -> list[str]:
+    """Return the topics of a controller's commands to a robot, by which steps can wait."""
+    families = [block.family for block in blocks]
+    computed = {
+        topic for spec in nodes if spec.executable == 'flight_state_node'
+        for topic in spec.remappings.values()
+    }
+    own = [
+        f'{block.name}/{_COMMANDS[_group(block, simulation).takes_wrench]}' for block in blocks
+        if _steps(block) and REGISTRY[block.family].facts.commanded_by not in families
+    ]
+    allocators = [spec.name for spec in nodes if spec.executable == 'allocator_node']
+    return [
+        *(topic for topic in own if topic not in computed),
+        *(f'{name}/wrench_command' for name in allocators),
+    ]
+
+
 def tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
     """Return the topics of the tanks of some plugin blocks."""
     return [

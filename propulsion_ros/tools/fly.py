@@ -11,14 +11,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import robot_files
-from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.graph.simulation import BODY, Simulation, command_topics
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import SETTINGS, Graph, add_simulation_options, checked_graph
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.files import check_file, printable, require_target
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.urdf.reader import actuators_from_urdf
 
 EXAMPLE = 'robot.urdf --params-file robot.yaml --controller controller.py'
 _LOG = 'flight_log'
@@ -97,7 +99,23 @@ def _graph_of(options: argparse.Namespace) -> Graph:
         options.start_timeout = given.get('start_timeout', limit)
     graph = checked_graph(_words(options), options.params_file)
     _note_doubts(options)
+    _note_steps(options, graph)
     return graph
+
+
+def _note_steps(options: argparse.Namespace, graph: Graph) -> None:
+    """Print what steps can wait for where a controller cannot keep up with them."""
+    body = {**settings_of(options.params_file, BODY, options.namespace or '/'),
+            **graph.nodes[-1].parameters}
+    if not options.controller or options.wait_for or body.get('real_time_factor', 1.0) > 0.0:
+        return
+    blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
+    files = [*robot_files(options.robot)[1], *options.params_file]
+    simulation = Simulation(params_files=tuple(files), namespace=options.namespace)
+    topics = command_topics(blocks, simulation, graph.nodes)
+    if topics:
+        note('fly', 'steps do not wait for the controller; give --wait-for TOPIC for each that it '
+             f'publishes: {", ".join(topics)}')
 
 
 def _note_doubts(options: argparse.Namespace) -> None:

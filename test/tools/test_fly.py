@@ -423,6 +423,39 @@ def test_warnings_of_every_parameter_file_are_counted_once(tmp_path, capsys, mon
     assert capsys.readouterr().err.endswith('no faults in 2 files, 2 warnings\n')
 
 
+@pytest.mark.parametrize(('words', 'topics'), [
+    pytest.param(['quadrotor', '--real-time-factor', '0'],
+                 'rotors/command, rotors_allocator/wrench_command', id='allocator'),
+    pytest.param(['rov', '--real-time-factor', '0'],
+                 'thrusters/command, fins/command, thrusters_allocator/wrench_command', id='two'),
+    pytest.param(['freeflyer', '--real-time-factor', '0'], 'fam/wrench_command', id='wrench'),
+    pytest.param(['hexacopter.urdf', '--params-file', 'fast.yaml'], 'rotors/command', id='file'),
+    pytest.param(['hexacopter.urdf', '--real-time-factor', '2'], '', id='can keep up'),
+    pytest.param(['hexacopter.urdf', '--real-time-factor', '0', '--wait-for', 'rotors/command'],
+                 '', id='waits'),
+    pytest.param([str(EXAMPLES / 'two_stage/two_stage.urdf'), '--real-time-factor', '0',
+                  '--params-file', str(EXAMPLES / 'two_stage/two_stage.yaml')], '',
+                 id='commanded by the flight computer'),
+])
+def test_controller_that_no_step_waits_for_gets_a_line(
+    tmp_path, capsys, monkeypatch, words, topics
+):
+    """The robot fell, and the clock was blamed."""
+    robot = (EXAMPLES / 'hexacopter' / 'hexacopter.urdf').read_text(encoding='utf-8')
+    (tmp_path / 'hexacopter.urdf').write_text(robot, encoding='utf-8')
+    (tmp_path / 'fast.yaml').write_text(
+        'vehicle:\n  ros__parameters: {real_time_factor: 0.0}\n'
+    )
+    (tmp_path / 'c.py').touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda options, graph: None)
+    monkeypatch.setattr('propulsion_ros.tools.fly._note_doubts', lambda options: None)
+    assert cli.main(['fly', *words, '--controller', 'c.py']) == 0
+    line = capsys.readouterr().err
+    assert line.startswith('propulsion_ros fly: steps do not wait ') == bool(topics)
+    assert line.endswith(f': {topics}\n' if topics else '')
+
+
 def test_blocks_of_a_vehicle_are_allocated_beside_its_own():
     graph = checked_graph(['--vehicle', 'rov', '--allocate', 'fins'], [])
     assert {'thrusters_allocator', 'fins_allocator'} < {spec.name for spec in graph.nodes}
