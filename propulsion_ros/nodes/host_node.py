@@ -6,6 +6,7 @@ import difflib
 import functools
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -59,6 +60,7 @@ class HostNode(PropulsionNode):
         self._live: LiveParameters | None = None
         self._outlets: dict[Outlet, tuple[Any, Callable[[int, Any], None]]] = {}
         self.awaited: dict[str, FirstMessage] = {}
+        self._received: Counter[str] = Counter()
         self._takes_lossy_clock = False
         super().__init__(
             name or self.default_name or self.executable.removesuffix('_node'), **kwargs
@@ -105,6 +107,7 @@ class HostNode(PropulsionNode):
         self.loop = self._live = None
         self._outlets.clear()
         self.awaited.clear()
+        self._received.clear()
         self._takes_lossy_clock = False
 
     def health(self) -> Iterable[Health]:
@@ -185,10 +188,12 @@ class HostNode(PropulsionNode):
 
     def _receiver(self, port: Port, kind: Any) -> Callable[[Any], None]:
         """Return what gives messages, or their bytes, to a port."""
-        take, is_always = port.take, port.while_inactive
+        take, is_always, received = port.take, port.while_inactive, self._received
+        topic = self.resolve_topic_name(port.topic)
 
         def on_message(message: Any) -> None:
             if self.is_active or is_always:
+                received[topic] += 1
                 take(message)
 
         if kind not in KINDS:
@@ -199,10 +204,10 @@ class HostNode(PropulsionNode):
             try:
                 message = read(data)
             except CommandError as error:
+                received[topic] += 1
                 self.complain('refused', f'{port.topic} refused: {error}')
                 return
-            if self.is_active or is_always:
-                take(message)
+            on_message(message)
 
         return on_bytes
 
@@ -258,7 +263,7 @@ class HostNode(PropulsionNode):
         """Return level and text of why nothing has come to these ports; see `FirstMessage`."""
         if what not in self.awaited:
             topics = {port.topic: class_of(port.kind) for port in ports}
-            self.awaited[what] = FirstMessage(self, topics, what)
+            self.awaited[what] = FirstMessage(self, topics, what, self._received)
         return self.awaited[what].look()
 
     def publishers_of(self, topic: str) -> int:
@@ -384,10 +389,16 @@ class FirstMessage:
     ----------
     topics : mapping of str to type
         Where it can come from, and as which message class.
+    received : Counter, optional
+        How many came on each of the topics, by full name.
     """
 
-    def __init__(self, node: Node, topics: Mapping[str, Any], what: str = 'command') -> None:
+    def __init__(
+        self, node: Node, topics: Mapping[str, Any], what: str = 'command',
+        received: Counter[str] | None = None,
+    ) -> None:
         self._node, self._what = node, what
+        self._received: Counter[str] = Counter() if received is None else received
         self._kinds = {
             node.resolve_topic_name(topic): type_name(kind) for topic, kind in topics.items()
         }
@@ -395,7 +406,7 @@ class FirstMessage:
         self._suspected = self._logged = ''
 
     def look(self) -> tuple[str, str]:
-        """Return level and text for the diagnostics: WARN where a publication has no subscription.
+        """Return level and text for the diagnostics: WARN where what is published comes to nothing.
 
         To be called once a second. The log has it too, once: a mistake that lasts, and what is
         missing after ten looks.
@@ -412,7 +423,7 @@ class FirstMessage:
             log.warning(text)
         elif self._looks == _PATIENCE and not mistakes:
             log.info(text)
-        return WARN if mistakes else OK, text
+        return WARN if mistakes or any(self._received[topic] for topic in self._kinds) else OK, text
 
     def _mistake(self, topic: str) -> str:
         """Return what is published in vain and probably meant for a topic, '' for nothing."""
@@ -468,4 +479,5 @@ class FirstMessage:
         ends = self._node.get_publishers_info_by_topic(topic)
         if not ends:
             return f'{topic} has no publisher'
-        return f'{topic} has had none from {", ".join(sorted(set(map(full_name, ends))))}'
+        count, names = self._received[topic], ', '.join(sorted(set(map(full_name, ends))))
+        return f'{topic} has had {count or "none"} from {names}{", none of use" if count else ""}'

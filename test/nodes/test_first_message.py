@@ -175,6 +175,21 @@ def test_nodes_say_it_in_their_diagnostics_until_commanded(graph, cls, name, fil
     graph.until(is_content, 'a diagnosis without the complaint')
 
 
+def test_commands_that_are_all_refused_are_counted(graph):
+    """The line had none of them."""
+    path = share_directory() / 'config' / 'rotors.yaml'
+    graph.add(ActuatorNode, 'rotors', cli_args=['--ros-args', '--params-file', str(path)])
+    diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
+    talk = graph.talk(JointState, '/rotors/command')
+    for _ in range(3):
+        talk.publish(JointState(name=['nobody'], effort=[1.0]))
+    graph.until(lambda: diagnostics and 'has had 3' in diagnostics[-1].status[0].message, 'three')
+    status = diagnostics[-1].status[0]
+    assert status.level == DiagnosticStatus.WARN
+    assert status.message.startswith('no command yet: /rotors/command has had 3 from /')
+    assert status.message.endswith(', none of use')
+
+
 def altitude_of(diagnostics):
     """Return level and text of the altitude, as the newest diagnostics have it."""
     rows = diagnostics[-1].status if diagnostics else ()
