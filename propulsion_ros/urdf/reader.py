@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from xml.etree.ElementTree import Element
@@ -23,6 +24,7 @@ __all__ = ['FILENAME', 'ActuatorSpec', 'actuators_from_urdf', 'angles_of_urdf', 
 FILENAME = 'propulsion_ros'
 _Gather = Callable[[str, Sequence[Element]], Tag]
 BLOCK_LIMIT = 100
+_OF_XACRO = re.compile(r'\{[^}]*\bxacro/?\}(.*)')
 
 
 def actuators_from_urdf(
@@ -48,6 +50,15 @@ def actuators_from_urdf(
     return _specs(xml, common, base_link, faults)
 
 
+def _refuse_xacro(robot: Element) -> None:
+    """Refuse what xacro has not expanded, of which any part may be missing."""
+    for element in robot.iter():
+        if found := _OF_XACRO.match(element.tag):
+            raise SourceError('robot', (
+                f'<xacro:{found[1]}> is not expanded; xacro expands files whose names end in .xacro'
+            ))
+
+
 @functools.lru_cache(maxsize=4)
 def _specs_once(
     xml: str, common: type | Callable[[str], type] | None, base_link: str
@@ -60,6 +71,7 @@ def _specs(
     xml: str, common: type | Callable[[str], type] | None, base_link: str, faults: Faults
 ) -> list[ActuatorSpec]:
     robot = parse_urdf(xml)
+    _refuse_xacro(robot)
     tree = tree_of(xml) if faults is FIRST else LinkTree(robot, faults)
     specs: dict[str, ActuatorSpec] = {}
     for block in _blocks(robot, faults):
