@@ -146,5 +146,5 @@ class IdentifyCases(TableCases):
         if model is None:
             raise SourceError('robot', 'is required: it has the group that is fitted')
         fit = list(self._params.fit)
-        robot = read_robot(model, config, fit)
+        robot = read_robot(model, [config], fit)
         return Session(robot, Request(table, fit, self._params.measured))

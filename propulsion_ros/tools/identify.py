@@ -37,8 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='URDF or xacro with the plugin block of the actuators, or the name of a vehicle',
     )
     parser.add_argument(
-        '--params-file', type=Path, metavar='ROBOT.yaml',
-        help='parameters to begin with; below identify: columns, what columns of a table are',
+        '--params-file', type=Path, action='append', default=[], metavar='ROBOT.yaml',
+        help='parameters to begin with; below identify: columns, what columns of a table are; may '
+        'be repeated, the later one wins',
     )
     parser.add_argument(
         '--fit', required=True, metavar='NAMES',

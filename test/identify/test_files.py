@@ -18,6 +18,7 @@ from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.replay.plain import Wire, maker_of
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools import cli
 
 URDF = """<robot name="bench"><link name="base_link"/>
@@ -112,6 +113,27 @@ def test_a_second_fit_begins_where_the_first_ended(bench, capsys, tmp_path):
     assert second['rms_before'] == pytest.approx(json.loads(first.out)['rms'], rel=1e-4)
 
 
+def test_parameter_files_are_merged_and_the_later_one_wins(bench, capsys, tmp_path):
+    wins, path = tmp_path / 'wins.yaml', tmp_path / 'fitted.yaml'
+    wins.write_text('/**/thrusters:\n  ros__parameters: {command_timeout: 0.7}\n')
+    code, printed = identify(
+        bench, capsys, '--params-file', str(wins), '--output', str(path)
+    )
+    assert code == 0, printed.err
+    # The columns are those of the first one.
+    merged = ParameterFile(path)
+    assert merged.of('identify')['columns.speed'] == 'left'
+    assert merged.of('thrusters')['command_timeout'] == 0.7
+    absent = str(tmp_path / 'absent.yaml')
+    code = cli.main([
+        'identify', str(bench / 'bench.csv'), '--model', str(bench / 'bench.urdf'),
+        '--params-file', absent, '--params-file', str(wins), '--measured', 'wrench', '--fit',
+        'thrusters.rotor_constant',
+    ])
+    assert code == 1
+    assert capsys.readouterr().err.startswith(f'{_PREFIX}{absent}: cannot be read')
+
+
 def test_the_page_of_pictures(bench, capsys, tmp_path):
     pytest.importorskip('matplotlib')
     path = tmp_path / 'fit.png'
@@ -129,7 +151,7 @@ def test_only_what_the_model_moves_is_drawn(bench, tmp_path):
         *(','.join([row, *map(str, rng.normal(0.0, 0.02, 5))]) for row in rows[1:]), '',
     ]))
     fit = ['thrusters.time_constant', 'thrusters.rotor_constant']
-    robot = read_robot(bench / 'bench.urdf', bench / 'bench.yaml', fit)
+    robot = read_robot(bench / 'bench.urdf', [bench / 'bench.yaml'], fit)
     request = Request(tmp_path / 'six.csv', fit, 'wrench', (None, 3.0))
     page = page_of_fit(Session(robot, request).run())
     assert len(page.panels) == 4
