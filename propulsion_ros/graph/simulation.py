@@ -198,13 +198,18 @@ def _body(
 
 def _check_body(given: Mapping[str, Any]) -> None:
     """Raise `ConfigError` before anything runs where the body would refuse its parameters."""
-    known = [*(parameter.key for parameter in parameters_of(VehicleParams)), 'autostart']
     try:
-        refuse_unknown(given, known)
+        refuse_unknown_of_body(given)
         # The topic of the deployers is the launch file's.
         build(VehicleParams, {**given, 'deployer_topic': BODY})
     except ConfigError as error:
         raise SourceError(BODY, str(error)) from error
+
+
+def refuse_unknown_of_body(given: Mapping[str, Any]) -> None:
+    """Raise `ConfigError` for a parameter that the node of a body does not have."""
+    known = (parameter.key for parameter in parameters_of(VehicleParams))
+    refuse_unknown(given, [*known, 'autostart'])
 
 
 def tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:

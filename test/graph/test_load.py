@@ -12,8 +12,10 @@ import pytest
 import propulsion_ros
 from mistakes import TEXTS
 from propulsion_ros import flight, models
+from propulsion_ros.graph.share import share_directory
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.tools.check import check_file
 
 
 @pytest.fixture
@@ -115,3 +117,52 @@ def test_what_is_no_path_opens_nothing(given):
 def test_a_parameter_file_that_is_absent_is_named_alone():
     with pytest.raises(ConfigError, match=r'^absent\.yaml: cannot be read'):
         propulsion_ros.load('quadrotor', 'absent.yaml')
+
+
+def written(folder, **sections):
+    """Return a parameter file with the parameters of each node."""
+    path = folder / f'{len(list(folder.iterdir()))}.yaml'
+    path.write_text(''.join(
+        f'/**/{node}:\n  ros__parameters: {{{values}}}\n' for node, values in sections.items()
+    ))
+    return path
+
+
+def test_later_parameter_files_win(robot, tmp_path):
+    first = written(tmp_path, vehicle='body.start_position: [0.0, 0.0, 7.0], body.ground: false')
+    later = written(tmp_path, vehicle='body.start_position: [0.0, 0.0, 9.0]', rotors='')
+    for files, height in (([first, later], 9.0), ((later, str(first)), 7.0)):
+        vehicles = propulsion_ros.load_vehicles('quadrotor', files, 2)
+        assert vehicles.bodies.position[:, 2].tolist() == [height, height]
+        assert not vehicles.bodies._params.ground
+    wins = written(tmp_path, rotors='max_thrust: [3.0]')
+    assert propulsion_ros.load(robot, [first, wins])['rotors'].thrust_limits[1].tolist() == [3.0]
+    with pytest.raises(ConfigError, match=r'^absent\.yaml: cannot be read'):
+        propulsion_ros.load_vehicles('quadrotor', [first, 'absent.yaml'])
+
+
+@pytest.mark.parametrize(('node', 'values', 'problem'), [
+    ('vehicle', 'body.start_positon: [0.0, 0.0, 1.0]',
+     "vehicle: parameter 'body.start_positon': unknown, did you mean 'body.start_position'?"),
+    ('vehicle', 'drag_area: [0.1, 0.1, 0.1]',
+     "vehicle: parameter 'drag_area': unknown, did you mean 'body.drag_area'?"),
+    ('rotor', 'command_timeout: 1.0', "rotor: not a node that this knows, did you mean 'rotors'?"),
+    # What a family is called, where the robot has no block of that name.
+    ('thrusters', 'command_timeout: 1.0', 'thrusters: not a node that this knows; the robot has '
+     'rotors, flight_state, vehicle, visualizer'),
+    ('thruster_allocator', 'method: clip', "thruster_allocator: parameter 'plugin': no plugin "
+     "block 'thruster'; found: rotors"),
+])
+def test_what_check_refuses_is_refused_in_the_same_words(robot, tmp_path, node, values, problem):
+    file = written(tmp_path, **{node: values})
+    (line,) = check_file(file, robot).faults
+    assert problem in line
+    for load in (propulsion_ros.load, propulsion_ros.load_vehicles):
+        with pytest.raises(ConfigError, match=f'^{re.escape(line)}$'):
+            load(robot, file)
+
+
+@pytest.mark.parametrize('vehicle', ['rocket', 'quadrotor', 'rov', 'freeflyer', 'cubesat'])
+def test_every_node_of_the_files_of_a_vehicle_is_known(vehicle):
+    demo = share_directory() / 'config' / f'{vehicle}_demo.yaml'
+    assert propulsion_ros.load(vehicle, demo)

@@ -37,9 +37,9 @@ YAML = """/**/identify:
 /**/thrusters:
   ros__parameters:
     command_timeout: 0.3
-/**/other:
+/**/visualizer:
   ros__parameters:
-    kept: true
+    arrow_length: 0.25
 """
 DT = 0.004
 
@@ -94,7 +94,7 @@ def test_the_fitted_file_is_one_that_nodes_take(bench, capsys, tmp_path):
     thrusters = load(bench / 'bench.urdf', path)['thrusters']
     assert thrusters.thrust_limits
     text = path.read_text()
-    assert 'kept: true' in text
+    assert '0.25' in text
     assert 'command_timeout: 0.3' in text
     assert cli.main(['check', str(path.with_name('fitted.yaml')), '--model',
                      str(bench / 'bench.urdf')]) in (0, 1)
