@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros import load
+from propulsion_ros.identify import free
 from propulsion_ros.identify.page import page_of_fit
 from propulsion_ros.identify.reading import Names, read_recording
 from propulsion_ros.identify.robot import read_robot
@@ -132,6 +133,26 @@ def test_parameter_files_are_merged_and_the_later_one_wins(bench, capsys, tmp_pa
     ])
     assert code == 1
     assert capsys.readouterr().err.startswith(f'{_PREFIX}{absent}: cannot be read')
+
+
+def test_what_was_measured_is_asked_for_before_a_mass(bench, capsys):
+    words = ['identify', str(bench / 'bench.csv'), '--model', str(bench / 'bench.urdf'),
+             '--params-file', str(bench / 'bench.yaml'), '--fit', 'thrusters.time_constant']
+    for measured in ('imu', 'state'):
+        assert cli.main([*words, '--measured', measured]) == 1
+        line = capsys.readouterr().err
+        assert 'wrench.force.x' in line
+        assert line.endswith('; add --measured wrench\n')
+
+
+def test_what_ends_at_its_bound_is_not_known(bench, capsys, monkeypatch):
+    monkeypatch.setattr(free, '_SHORTEST', 0.18)
+    code, printed = identify(bench, capsys)
+    assert code == 0
+    lag, constant = printed.err.splitlines()[1:3]
+    assert re.search(r'thrusters\.time_constant .* s +at its bound$', lag)
+    assert re.search(r'thrusters\.rotor_constant .*/rad\^2  known$', constant)
+    assert 'time_constant: at its smallest value, 0.18: the bound holds it' in printed.err
 
 
 def test_the_page_of_pictures(bench, capsys, tmp_path):
