@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from propulsion_ros import flight as flight
+    from propulsion_ros import models as models
     from propulsion_ros.loops.flight.flight_loop import FlightLoop
     from propulsion_ros.models.body.vehicles import Vehicles
     from propulsion_ros.models.common.family import BodyState, Command, Output
@@ -30,7 +32,7 @@ __getattr__ = late(__name__, {
     'models.common.family': 'BodyState Command Output',
     'models.common.model': 'Model',
     'settings.errors': 'CommandError ConfigError',
-})
+}, ('flight', 'models'))
 
 
 def load(

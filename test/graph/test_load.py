@@ -106,6 +106,16 @@ def test_importing_the_package_loads_nothing_else():
     assert done.stdout == 'False\n'
 
 
+def test_models_and_flight_come_with_the_package():
+    code = ('import propulsion_ros as p; print(p.models.Rotors.__name__, p.flight.__name__); '
+            'p.nodes')
+    done = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == 'Rotors propulsion_ros.flight\n'
+    assert "module 'propulsion_ros' has no attribute 'nodes'" in done.stderr
+
+
 @pytest.mark.parametrize('given', [3, {'rotors': {}}])
 def test_what_is_no_path_opens_nothing(given):
     """A number is a descriptor to `open`, which reads and closes it."""
@@ -126,6 +136,15 @@ def written(folder, **sections):
         f'/**/{node}:\n  ros__parameters: {{{values}}}\n' for node, values in sections.items()
     ))
     return path
+
+
+def test_states_in_the_place_of_indices_are_refused():
+    state = {'position': [0.0, 0.0, 1.0]}
+    for vehicles in (propulsion_ros.load_vehicles('quadrotor', count=2),
+                     propulsion_ros.load('quadrotor', batch=2)['rotors'],
+                     propulsion_ros.load('quadrotor')['rotors']):
+        with pytest.raises(ConfigError, match=r"'indices': expected which .* are state=\{...\}"):
+            vehicles.reset(state)
 
 
 def test_later_parameter_files_win(robot, tmp_path):
