@@ -7,9 +7,11 @@ from propulsion_ros.settings.imports import late
 # Of its name type checkers know what it means, and no import is needed.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from propulsion_ros import flight as flight
+    from propulsion_ros import models as models
     from propulsion_ros.loops.flight.flight_loop import FlightLoop
     from propulsion_ros.models.body.vehicles import Vehicles
     from propulsion_ros.models.common.family import BodyState, Command, Output
@@ -30,11 +32,12 @@ __getattr__ = late(__name__, {
     'models.common.family': 'BodyState Command Output',
     'models.common.model': 'Model',
     'settings.errors': 'CommandError ConfigError',
-})
+}, ('flight', 'models'))
 
 
 def load(
-    robot: str | Path, parameters: str | Path | None = None, batch: int | tuple[int, ...] = ()
+    robot: str | Path, parameters: str | Path | Sequence[str | Path] | None = None,
+    batch: int | tuple[int, ...] = (),
 ) -> Mapping[str, Model]:
     """Return the models of a robot's actuators by the names of their groups.
 
@@ -42,8 +45,8 @@ def load(
     ----------
     robot : str or Path
         A vehicle of the package, such as ``'quadrotor'``, or URDF or xacro with plugin blocks.
-    parameters : str or Path, optional
-        Parameter file, whose values win over those of the blocks.
+    parameters : str or Path, or a sequence, optional
+        Parameter files, whose values win over those of the blocks, the later ones over others.
     batch : int or tuple of int
         Leading batch shape of the models' state, such as 64 for as many robots.
 
@@ -58,7 +61,8 @@ def load(
 
 
 def load_vehicles(
-    robot: str | Path, parameters: str | Path | None = None, count: int = 1
+    robot: str | Path, parameters: str | Path | Sequence[str | Path] | None = None,
+    count: int = 1,
 ) -> Vehicles:
     """Return vehicles with their bodies and actuators, which one call advances all at once.
 
@@ -66,8 +70,9 @@ def load_vehicles(
     ----------
     robot : str or Path
         A vehicle of the package, or URDF or xacro with plugin blocks and the mass of the body.
-    parameters : str or Path, optional
-        Parameter file; ``body.*`` of its node ``vehicle`` are fluid, gravity and start.
+    parameters : str or Path, or a sequence, optional
+        Parameter files, of which the later ones win; ``body.*`` of their node ``vehicle`` are
+        fluid, gravity and start.
     count : int
         How many.
 

@@ -114,7 +114,8 @@ def _check_yaml(text):
             if not faults:
                 return
             said += [fault.removeprefix(f'{path}: ') for fault in faults]
-    raise PageError(min(said, key=lambda fault: 'is required' in fault))
+    # Of a robot without the node, or without what places it, another fault is not known.
+    raise PageError(min(said, key=lambda each: 'is required' in each or 'not a node' in each))
 
 
 def _check_xml(text):

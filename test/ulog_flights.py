@@ -135,7 +135,8 @@ def robot(tmp_path: Path, lag=0.05):
 def flown(tmp_path: Path, lag=0.07, seconds=24.0, dt=0.004, seed=1, punches=True):
     """Return a flight with this lag of its rotors [s], and noise as an IMU has it."""
     rng = np.random.default_rng(seed)
-    model = read_robot(*robot(tmp_path, lag), ['rotors.time_constant_up'])
+    description, params = robot(tmp_path, lag)
+    model = read_robot(description, [params], ['rotors.time_constant_up'])
     family, mass = model.setting.build_family(), model.body.mass
     columns = [family.command_names.index(name) for name, _ in ORDER]
     time = np.arange(0.0, seconds, dt)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vector environments of gymnasium: a quadrotor that hovers and a hopper that lands."""
+"""Vector environments of gymnasium: a quadrotor that hovers and a hopper that lands.
+
+A task of one's own is a `VehicleEnv` with a robot, ``begin``, ``commands`` and ``judge``.
+"""
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 
 import propulsion_ros
 
-SHARE = Path(__file__).resolve().parents[2]
+HOPPER = Path(__file__).resolve().parents[1] / 'hopper'
 
 
 class VehicleEnv(VectorEnv):
@@ -26,16 +29,17 @@ class VehicleEnv(VectorEnv):
     """
 
     metadata: ClassVar = {'autoreset_mode': AutoresetMode.NEXT_STEP, 'render_modes': []}
-    robot, parameters = '', ''
+    robot, parameters = '', None
+    """As `propulsion_ros.load_vehicles` takes them."""
+    goal = np.zeros(3)
+    """Where observations have their origin, in the world [m]."""
     actions, observations = 0, 18
     dt, substeps, longest = 0.01, 2, 500
     """Step of the physics [s], how many of them make a step here, and steps of an episode."""
 
     def __init__(self, num_envs=1):
         self.num_envs = num_envs
-        self.vehicles = propulsion_ros.load_vehicles(
-            SHARE / self.robot, SHARE / self.parameters, num_envs
-        )
+        self.vehicles = propulsion_ros.load_vehicles(self.robot, self.parameters, num_envs)
         self.single_action_space = Box(-1.0, 1.0, (self.actions,), np.float32)
         self.single_observation_space = Box(-np.inf, np.inf, (self.observations,), np.float32)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -60,11 +64,10 @@ class VehicleEnv(VectorEnv):
             touched = np.where(np.isnan(touched), touchdown, touched)
         self.steps += 1
         reward, terminated, info = self.judge(touched)
-        again = np.flatnonzero(self.ended)
-        if again.size:
-            self.steps[again] = 0
-            self.begin(again)
-            reward[again], terminated[again] = 0.0, False
+        if self.ended.any():
+            self.steps[self.ended] = 0
+            self.begin(np.flatnonzero(self.ended))
+            reward, terminated = np.where(self.ended, 0.0, reward), terminated & ~self.ended
         truncated = (self.steps >= self.longest) & ~terminated
         self.ended = terminated | truncated
         return self.observe(), reward, terminated, truncated, info
@@ -93,7 +96,7 @@ class QuadrotorHover(VehicleEnv):
     Actions are the thrusts of the rotors, from 0 at -1 to the largest at 1.
     """
 
-    robot, parameters = 'urdf/quadrotor.urdf.xacro', 'config/quadrotor.yaml'
+    robot = 'quadrotor'
     actions = 4
     goal = np.array([0.0, 0.0, 3.0])
 
@@ -132,9 +135,8 @@ class HopperLanding(VehicleEnv):
     Actions are the thrust, without below -0.5 and the largest at 1, and both gimbal angles.
     """
 
-    robot, parameters = 'examples/hopper/hopper.urdf', 'examples/hopper/hopper.yaml'
+    robot, parameters = HOPPER / 'hopper.urdf', HOPPER / 'hopper.yaml'
     actions, observations, longest = 3, 20, 1000
-    goal = np.zeros(3)
     thrusts, angle = (350.0, 1600.0), 0.12
 
     def begin(self, indices):
@@ -184,14 +186,14 @@ class Single(gymnasium.Env):
 
     Parameters
     ----------
-    vehicle : str
-        A key of `ENVS`.
+    vehicle : str or type
+        A key of `ENVS`, or a `VehicleEnv`.
     """
 
     metadata: ClassVar = {'render_modes': []}
 
     def __init__(self, vehicle='quadrotor'):
-        self.many = ENVS[vehicle](1)
+        self.many = ENVS.get(vehicle, vehicle)(1)
         self.action_space = self.many.single_action_space
         self.observation_space = self.many.single_observation_space
 

@@ -8,21 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.node_config import build_family
+from propulsion_ros.graph.family_params import is_allocator, loop_params_of
+from propulsion_ros.graph.node_config import OTHER_NODES, build_family, refuse_unknown_node
 from propulsion_ros.graph.share import read_description, robot_files
-from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.graph.simulation import BODY, refuse_unknown_of_body
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.body.vehicles import Vehicles
 from propulsion_ros.models.common.family import Family
 from propulsion_ros.models.common.model import Model
+from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.models.supply.motors import ThrustCurve, motor_of
-from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.files import check_file, read_text
+from propulsion_ros.settings.errors import ConfigError, SourceError, naming
+from propulsion_ros.settings.files import check_file, printable, read_text
 from propulsion_ros.settings.flat import build, suggestion
-from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
+from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import Description
+
+Files = str | Path | Sequence[str | Path] | None
+"""Parameter files, of which the later ones win."""
 
 
 class Models(dict[str, Model]):
@@ -38,7 +43,7 @@ class Models(dict[str, Model]):
 
 
 def models_of(
-    robot: str | Path, parameters: str | Path | None = None, batch: int | tuple[int, ...] = ()
+    robot: str | Path, parameters: Files = None, batch: int | tuple[int, ...] = ()
 ) -> Models:
     """Return the models of a robot by their blocks; see `propulsion_ros.load`."""
     shape = batch if isinstance(batch, tuple) else (batch,)
@@ -48,9 +53,7 @@ def models_of(
     return Models((name, Model(family, shape, name)) for name, family in families.items())
 
 
-def vehicles_of(
-    robot: str | Path, parameters: str | Path | None = None, count: int = 1
-) -> Vehicles:
+def vehicles_of(robot: str | Path, parameters: Files = None, count: int = 1) -> Vehicles:
     """Return many vehicles of a robot; see `propulsion_ros.load_vehicles`."""
     _check_counts('count', '64', count, (count,))
     description, files = _files_of(robot, parameters)
@@ -58,24 +61,40 @@ def vehicles_of(
     pushing = {name: model for name, model in models.items() if model.facts.pushes}
     with description.located():
         _, dry = mass_from_urdf(description.text)
-    try:
+        dry.require_solid('mass')
+    with naming(f'{", ".join(map(printable, files)) or description.name}: {BODY}'):
         body = build(BodyParams, settings_of(files, BODY), 'body.')
         return Vehicles(pushing, body, dry, count)
-    except ConfigError as error:
-        raise SourceError(f'{parameters or description.name}: {BODY}', str(error)) from error
 
 
-def _files_of(
-    robot: str | Path, parameters: str | Path | None
-) -> tuple[Description, list[str | Path]]:
+def _files_of(robot: str | Path, parameters: Files) -> tuple[Description, list[str | Path]]:
     """Return a description, and parameter files whose later ones win."""
-    for key, given in (('robot', robot), ('parameters', parameters or '')):
-        if not isinstance(given, (str, Path)):
-            raise ConfigError(key, f'expected the path of a file, got {given!r}')
-    if parameters:
-        check_file(parameters)
+    given: list[Any] = [parameters] if parameters else []
+    if isinstance(parameters, list | tuple):
+        given = list(parameters)
+    for key, each in (('robot', robot), *(('parameters', each) for each in given)):
+        if not isinstance(each, (str, Path)):
+            raise ConfigError(key, f'expected the path of a file, got {each!r}')
+    for each in given:
+        check_file(each)
     path, files = robot_files(str(robot))
-    return read_description(path), [*files, *([] if parameters is None else [Path(parameters)])]
+    return read_description(path), [*files, *map(Path, given)]
+
+
+def _check_names(files: Sequence[str | Path], specs: Sequence[ActuatorSpec]) -> None:
+    """Raise `SourceError` for names that are nearly those of nodes, and keys that no body has."""
+    known = [*(spec.name for spec in specs), *OTHER_NODES, *REGISTRY]
+    for file in map(ParameterFile, files):
+        for node in file.nodes:
+            try:
+                # Nodes of others may stand in the same file.
+                if node in REGISTRY or is_allocator(node) or suggestion(node, known):
+                    refuse_unknown_node(node, file.of(node), specs)
+                if node == BODY:
+                    refuse_unknown_of_body(file.of(node))
+            except ConfigError as error:
+                line = error if error.key == node else SourceError(node, str(error))
+                raise SourceError(file.place_of(node, error.key), str(line)) from error
 
 
 def _check_counts(key: str, example: str, given: object, counts: tuple[object, ...]) -> None:
@@ -89,7 +108,10 @@ def _families_of(
 ) -> Mapping[str, Family]:
     models: dict[str, Family] = {}
     with description.located():
-        for spec in actuators_from_urdf(description.text, loop_params_of):
+        specs = actuators_from_urdf(description.text, loop_params_of)
+    _check_names(files, specs)
+    with description.located():
+        for spec in specs:
             given = settings_of(files, spec.name)
             models[spec.name], _ = build_family(spec.family, given, spec, batch)
     if not models:

@@ -22,17 +22,23 @@ from propulsion_ros.models.common.family import Allocatable, Family, Idling, is_
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
 from propulsion_ros.models.steering.steered import made_family
 from propulsion_ros.models.steering.vectored import Vectoring
-from propulsion_ros.settings.errors import FIRST, ConfigError, Faults
+from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, SourceError
 from propulsion_ros.settings.flat import (
     Parameter,
     all_faults,
     build,
+    meant,
     nearest_key,
     parameters_of,
     suggestion,
 )
 from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.urdf.block import ActuatorSpec
+
+OTHER_NODES = ('flight_state', 'vehicle', 'visualizer')
+"""Nodes of a robot that run no family."""
+_OF_A_FIT = 'identify'
+"""No node, but in parameter files beside them."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,37 @@ def block_named(specs: Sequence[ActuatorSpec], name: str) -> ActuatorSpec:
         'plugin', f'no plugin block {name!r}{suggestion(name, names)}; '
         f'found: {", ".join(names) or "none"}'
     )
+
+
+def refuse_unknown_node(
+    name: str, values: Mapping[str, Any], specs: Sequence[ActuatorSpec]
+) -> None:
+    """Raise `ConfigError` for a name in a parameter file that no node of a robot has.
+
+    Parameters
+    ----------
+    values : mapping
+        Flat parameters that the file gives it.
+    specs : sequence of ActuatorSpec
+        Plugin blocks of the robot, none where it is not known.
+    """
+    if name in (*OTHER_NODES, _OF_A_FIT) or 'family' in values or block_of(values, specs, name):
+        return
+    if is_allocator(name):
+        if specs:
+            block_named(specs, group_of(name))
+        return
+    # Without a block it runs where the file alone has all that its family needs.
+    if name in REGISTRY and not (specs and any(
+        each.required and each.key not in values for each in parameters_of(REGISTRY[name].Params)
+    )):
+        return
+    known = [*(spec.name for spec in specs), *OTHER_NODES]
+    near = suggestion(name, known if specs else [*known, *REGISTRY])
+    alike = [spec.name for spec in specs if spec.family == name]
+    raise SourceError(name, f'not a node that this knows{near or meant(*alike[:1])}; ' + (
+        f'the robot has {", ".join(known)}' if specs else 'give its family'
+    ))
 
 
 def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '') -> str:

@@ -204,9 +204,8 @@ def _body(
 
 def _check_body(given: Mapping[str, Any]) -> None:
     """Raise `ConfigError` before anything runs where the body would refuse its parameters."""
-    known = [*(parameter.key for parameter in parameters_of(VehicleParams)), 'autostart']
     try:
-        refuse_unknown(given, known)
+        refuse_unknown_of_body(given)
         # The topic of the deployers is the launch file's.
         build(VehicleParams, {**given, 'deployer_topic': BODY})
     except ConfigError as error:
@@ -231,6 +230,12 @@ def command_topics(
         *(topic for topic in own if topic not in computed),
         *(f'{name}/wrench_command' for name in allocators),
     ]
+
+
+def refuse_unknown_of_body(given: Mapping[str, Any]) -> None:
+    """Raise `ConfigError` for a parameter that the node of a body does not have."""
+    known = (parameter.key for parameter in parameters_of(VehicleParams))
+    refuse_unknown(given, [*known, 'autostart'])
 
 
 def tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:

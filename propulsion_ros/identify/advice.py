@@ -160,15 +160,24 @@ def correlations(fit: Fit) -> dict[str, dict[str, float]]:
     }
 
 
+def held_by_bounds(fit: Fit) -> dict[str, str]:
+    """Return which bound each parameter is at that ends at one, by name."""
+    problem, found = fit.problem, dict[str, str]()
+    for i, name in enumerate(problem.names):
+        near = 1e-3 * problem.scale[i]
+        for bound, word in ((problem.lower[i], 'smallest'), (problem.upper[i], 'largest')):
+            if np.isfinite(bound) and bound and abs(fit.place[i] - bound) < near:
+                found[name] = f'at its {word} value, {bound:.4g}'
+    return found
+
+
 def remarks(fit: Fit) -> Iterator[str]:
     """Yield what a user should know of a result."""
     problem = fit.problem
+    held = held_by_bounds(fit)
     for i, name in enumerate(problem.names):
-        low, high = problem.lower[i], problem.upper[i]
-        near = 1e-3 * problem.scale[i]
-        for bound, word in ((low, 'smallest'), (high, 'largest')):
-            if np.isfinite(bound) and bound and abs(fit.place[i] - bound) < near:
-                yield f'{name}: at its {word} value, {bound:.4g}: the bound holds it'
+        if name in held:
+            yield f'{name}: {held[name]}: the bound holds it'
         for j in range(i):
             both = fit.correlation(i, j)
             if abs(both) > _TIED and problem.free_of(i) is not problem.free_of(j):

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from propulsion_ros.drawing.figure import spans_where
-from propulsion_ros.identify.reading import IMU, Recording, Series
+from propulsion_ros.identify.reading import (
+    ALTITUDE,
+    CLIMB,
+    IMU,
+    STATE,
+    WRENCH,
+    Recording,
+    Series,
+)
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
 
+_BEGINS: dict[str, tuple[str, ...]] = {
+    'imu': IMU, 'odometry': (ALTITUDE, CLIMB), 'state': (STATE,), 'wrench': (WRENCH,),
+}
+"""How the names of what is compared begin, by ``--measured``."""
 _STOPPED = 0.6
 """All commands at their smallest for longer [s] are a vehicle on the ground; a cut in flight is
 shorter."""
@@ -42,13 +54,18 @@ def prepared(
     Raises
     ------
     SourceError
-        For a unit that is none.
+        Where nothing was measured for ``kind``, and for a unit that is none.
     """
     if not recording.measured:
         raise SourceError(
             recording.name, 'has commands alone, and nothing that was measured; columns of a table '
             'are named in the parameter file, below identify: columns'
         )
+    kinds = list(_kinds_of(recording.measured))
+    if kind not in kinds:
+        problem = f'nothing was measured for --measured {kind}: {", ".join(recording.measured)}'
+        remedy = f'; add --measured {" or ".join(kinds)}' if kinds else ''
+        raise SourceError(recording.name, problem + remedy)
     found = list(recording.notes)
     skipped = list(recording.skipped)
     begin, end = span
@@ -83,6 +100,13 @@ def prepared(
             ])
         )
     return recording, found
+
+
+def _kinds_of(measured: Collection[str]) -> Iterator[str]:
+    """Yield for which ``--measured`` there is something, by the names of what was measured."""
+    for kind, begins in _BEGINS.items():
+        if any(name.startswith(begins) for name in measured):
+            yield kind
 
 
 def _units(recording: Recording) -> Iterator[str]:

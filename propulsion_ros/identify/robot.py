@@ -22,6 +22,7 @@ from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.steering.steered import STEERING, steering_of
 from propulsion_ros.models.steering.steering import SteeringParams
 from propulsion_ros.settings.errors import ConfigError, SourceError, naming
+from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import Parameter, build, parameters_of, refuse_unknown
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.settings.yaml_file import ParameterFile
@@ -128,11 +129,11 @@ class Robot:
 
 
 def read_robot(
-    model: Path, params_file: Path | None, fit: Sequence[str]
+    model: Path, params_files: Sequence[Path], fit: Sequence[str]
 ) -> Robot:
-    """Return a robot by its description and parameter file.
+    """Return a robot by its description and parameter files, of which the later ones win.
 
-    ``model`` is a URDF or xacro, ``params_file`` YAML; what is fitted names the group.
+    ``model`` is a URDF or xacro, ``params_files`` are YAML; what is fitted names the group.
 
     Raises
     ------
@@ -140,11 +141,12 @@ def read_robot(
         Naming the file and what is wrong.
     """
     description = read_description(model)
-    file = None if params_file is None else ParameterFile(params_file)
+    file = ParameterFile(params_files[-1], params_files[:-1]) if params_files else None
+    source = ', '.join(map(printable, params_files or [model]))
     try:
         params, columns = settings_of_fit(file.of(NODE) if file else {})
     except ConfigError as error:
-        raise SourceError(f'{params_file}: {NODE}', str(error)) from error
+        raise SourceError(f'{source}: {NODE}', str(error)) from error
     with description.located():
         blocks = actuators_from_urdf(description.text, loop_params_of)
         _, body = mass_from_urdf(description.text)
@@ -163,7 +165,7 @@ def read_robot(
     if group:
         block = block_named(blocks, group)
         given = GivenParameters(group, file.of(group) if file else {})
-        with naming(f'{params_file or model}: {group}'):
+        with naming(f'{source}: {group}'):
             _, setting = read_setting(given, ActuatorNodeParams, lambda own: block)
             setting.build_family()
     vehicle = file.of('vehicle') if file else {}

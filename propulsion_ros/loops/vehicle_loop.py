@@ -489,11 +489,5 @@ def _dry_mass(params: VehicleParams) -> tuple[str, MassProperties]:
     if not params.robot_description:
         raise ConfigError('robot_description', 'is required: it gives mass and inertia')
     frame, dry = mass_from_urdf(params.robot_description, params.base_link)
-    if not dry.is_solid:
-        raise ConfigError(
-            'robot_description',
-            f'expected links with mass and positive inertia, got {dry.mass:g} kg in all; '
-            + ('the <inertia> of a link must be above 0 about each axis' if dry.mass
-               else 'give base_link an <inertial>'),
-        )
+    dry.require_solid('robot_description')
     return frame, dry

@@ -215,7 +215,7 @@ def unknown_names(
             yield name, f'{source} has {", ".join(known)}{suggestion(name, left)}'
 
 
-def meant(near: str) -> str:
+def meant(near: str = '') -> str:
     """Return the question whether a word was meant, '' for none."""
     return f", did you mean '{near}'?" if near else ''
 

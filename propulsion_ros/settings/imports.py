@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -51,17 +51,23 @@ def _required(name: str) -> str:
     return requirement if requirement.isidentifier() else f"'{requirement}'"
 
 
-def late(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
+def late(
+    package: str, places: Mapping[str, str], packages: Collection[str] = ()
+) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package.
 
     Parameters
     ----------
     places : mapping of str to str
         Names, separated by blanks, by the module in the package that has them.
+    packages : collection of str
+        Packages in it that are names of it too.
     """
     place_of = {name: place for place, names in places.items() for name in names.split()}
 
     def look_up(name: str) -> Any:
+        if name in packages:
+            return import_module(f'{package}.{name}')
         if name not in place_of:
             raise AttributeError(f'module {package!r} has no attribute {name!r}')
         return getattr(import_module(f'{package}.{place_of[name]}'), name)

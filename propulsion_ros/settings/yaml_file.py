@@ -79,8 +79,9 @@ class ParameterFile:
 
     @property
     def entries(self) -> list[tuple[str, dict[str, Any]]]:
-        """Each pattern of node names with its flat parameters, in the order of the file."""
-        return [(pattern, dict(values)) for pattern, values in self._entries]
+        """Each pattern of node names with its flat parameters, in the order of the files."""
+        before = [entry for file in self._behind for entry in file.entries]
+        return [*before, *((pattern, dict(values)) for pattern, values in self._entries)]
 
     @property
     def nodes(self) -> list[str]:

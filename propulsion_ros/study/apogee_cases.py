@@ -95,6 +95,9 @@ class ApogeeCases:
     the second one, and so on.
     """
 
+    warnings = ()
+    """Texts of the warnings of the last case, of which a detector has none."""
+
     def __init__(self, study: Study, folder: Path) -> None:
         self._study = study
         self._logs = {log.name: log for log in read_logs(folder)} if study.params.input else {}

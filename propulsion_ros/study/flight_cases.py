@@ -49,6 +49,7 @@ class FlightCases(RobotCases):
     def fly(self, case: Case) -> Mapping[str, Any]:
         """Return the results of a flight, and those of its controller."""
         loop, signals, controller = self._made(case)
+        self.warnings = loop.lines
         loop.fly()
         own: Mapping[str, Any] = getattr(controller, 'results', dict)()
         return {**signals.numbers(), **own, 'warnings': len(loop.lines)}

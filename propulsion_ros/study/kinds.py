@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -46,6 +46,9 @@ def input_name(given: str, prefix: str = 'input') -> str:
 
 class Cases(Protocol):
     """What flies the cases of a study."""
+
+    warnings: Sequence[str]
+    """Texts of the warnings of the last case, whose number is its column ``warnings``."""
 
     def check(self, case: Case) -> None:
         """Raise `ConfigError` for what is wrong before a case can be flown."""
@@ -182,6 +185,11 @@ class OpenStudy:
     def unit(self, name: str) -> str:
         """Return the unit of a column, '' where none is known."""
         return self._cases.unit(name)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Texts of the warnings of the last case."""
+        return list(map(self._without_folder, self._cases.warnings))
 
     def row(self, number: int) -> dict[str, Any]:
         """Return the row of a case; what it raises is in its column ``error``."""

@@ -186,6 +186,8 @@ class RobotCases:
 
     other = ''
     """What of a name is before its dot, where neither description nor parameters vary."""
+    warnings: Sequence[str] = ()
+    """Texts of the warnings of the last case."""
 
     def __init__(
         self, study: Study, folder: Path, description: str, files: Sequence[Path],

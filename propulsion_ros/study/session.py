@@ -163,7 +163,7 @@ class Session(OpenStudy):
         """Fly the cases that are not done, and write all of them; return their rows in order.
 
         Raises `ConfigError` where a file cannot be written, is of another study, or there is no
-        scheduler.
+        scheduler; after the first case where that has no such result as a limit names.
 
         Parameters
         ----------
@@ -181,13 +181,16 @@ class Session(OpenStudy):
         with Journal(folder / JOURNAL, self._work.key, again) as journal:
             missing = [number for number in range(size) if number not in journal.rows]
             done = size - len(missing)
+            is_known = self.study.check_limits(journal.rows.values())
             at(done)
             if missing:
                 work = self._work
                 backend = Cluster(work, scheduler) if scheduler else Pool(work, jobs)
                 with closing(backend):
                     for found in run(backend, missing, batch):
-                        journal.add(self._whole(*each) for each in found)
+                        flown = [self._whole(*each) for each in found]
+                        journal.add(flown)
+                        is_known = is_known or self.study.check_limits(flown)
                         done += len(found)
                         at(done)
             rows = [journal.rows[number] for number in range(size)]

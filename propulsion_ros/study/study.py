@@ -73,6 +73,7 @@ KINDS: Mapping[str, Kind] = {
 }
 """What can be studied."""
 _ALL = frozenset({'kind', 'cases', 'seed', 'vary', 'limits'})
+_OF_CASE = ('case', 'seed', 'error')
 _SECTIONS = ('vary', 'results', 'limits')
 
 
@@ -173,6 +174,25 @@ class Study:
             return isinstance(value, (int, float)) and low <= value <= high
 
         return [name for name, limits in self.limits.items() if not is_fine(name, *limits)]
+
+    def check_limits(self, rows: Iterable[Row]) -> bool:
+        """Refuse limits of a result that the first case without an error does not have.
+
+        Returns whether there is such a case; raises `SourceError` naming the results that are.
+        """
+        for row in rows:
+            if row['error']:
+                continue
+            known = [name for name in row if name not in _OF_CASE]
+            for name in self.limits:
+                if name not in row:
+                    raise SourceError(
+                        f'{printable(self.path)}: limits: {name}',
+                        f'case {row["case"]} has no such result{suggestion(name, known)}; known: '
+                        f'{", ".join(known)}',
+                    )
+            return True
+        return False
 
     def fingerprint(self, files: Mapping[str, bytes]) -> str:
         """Return what differs where any case of it could differ."""

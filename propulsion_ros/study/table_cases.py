@@ -104,7 +104,7 @@ class ReplayCases(TableCases):
 
     def fly(self, case: Case) -> Mapping[str, Any]:
         """Return the results of a replay."""
-        lines: list[str] = []
+        self.warnings = lines = list[str]()
         robot, source = self._robot(case, lines)
         signals = Signals(self._study.results)
         for played in source.play(robot):
@@ -132,7 +132,9 @@ class IdentifyCases(TableCases):
 
     def fly(self, case: Case) -> Mapping[str, Any]:
         """Return each estimate with its standard deviation, and the errors that are left."""
+        self.warnings = ()
         report = self._session(case).run().report
+        self.warnings = report['warnings']
         row: dict[str, Any] = {}
         for name, found in report['estimates'].items():
             row[name], row[f'{name} sd'] = found['value'], found['sd']
@@ -146,5 +148,5 @@ class IdentifyCases(TableCases):
         if model is None:
             raise SourceError('robot', 'is required: it has the group that is fitted')
         fit = list(self._params.fit)
-        robot = read_robot(model, config, fit)
+        robot = read_robot(model, [config], fit)
         return Session(robot, Request(table, fit, self._params.measured))

@@ -21,6 +21,7 @@ from propulsion_ros.graph.node_config import (
     check_allocator,
     check_family,
     family_of,
+    refuse_unknown_node,
     schema_of,
 )
 from propulsion_ros.graph.read_layout import Sources, sources_of
@@ -40,7 +41,6 @@ from propulsion_ros.settings.flat import (
     build,
     nearest_key,
     parameters_of,
-    suggestion,
     unknown_keys,
     unknown_names,
 )
@@ -480,12 +480,9 @@ def _node(
         _check_node(name, values, blocks, faults, report.silenced)
     for error in faults.errors:
         place = file.place_of(name, error.key)
-        line, lacks_names = str(error), error.key == 'names' and values.get('names') is None
-        if lacks_names and not blocks:
+        line = str(error)
+        if error.key == 'names' and values.get('names') is None and not blocks:
             line += '; where a robot description has them, give --model ROBOT'
-        elif lacks_names and block_of(values, blocks, name) is None:
-            others = ', '.join(block.name for block in blocks)
-            line = f'the robot has no block of this name; it has {others}'
         report.add(place, error if error.key == name else SourceError(name, line))
     for key, text in faults.warnings:
         report.warn(file.place_of(name, key), f'{name}: {text}')
@@ -499,6 +496,7 @@ def _check_node(
     is_simulated = values.get('use_sim_time', False)
     if not isinstance(is_simulated, bool):
         faults.add(ConfigError('use_sim_time', f'expected true or false, got {is_simulated!r}'))
+    refuse_unknown_node(name, values, blocks)
     spec = block_of(values, blocks, name)
     family = family_of(values, spec, name)
     if family:
@@ -511,14 +509,8 @@ def _check_node(
         check_allocator(name, values, spec, faults)
     elif name == 'identify':
         _check_identify(values, faults)
-    elif name in _other_nodes():
-        _check_schema(name, values, faults, silenced)
     else:
-        names = [*(block.name for block in blocks), *_other_nodes()]
-        near = suggestion(name, names if blocks else [*names, *REGISTRY])
-        raise SourceError(name, f'not a node that this knows{near}; ' + (
-            f'the robot has {", ".join(names)}' if blocks else 'give its family'
-        ))
+        _check_schema(name, values, faults, silenced)
 
 
 def _check_schema(

@@ -102,8 +102,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='simulated time at which the flight ends at the latest (default: %(default)g)',
     )
     parser.add_argument(
-        '--params-file', type=Path, metavar='YAML',
-        help='parameter file; its values win over those of the demo',
+        '--params-file', type=Path, action='append', default=[], metavar='YAML',
+        help='parameter file; its values win over those of the demo; may be repeated',
     )
     parser.add_argument(
         '--record', type=Path, metavar='BAG', help='record every topic into a new bag'
@@ -135,8 +135,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         make_folder(output)
         configs = [share_directory() / 'config' / f'{vehicle}_demo.yaml']
-        configs += [options.params_file] if options.params_file else []
-        for path in configs[1:]:
+        configs += options.params_file
+        for path in options.params_file:
             # Before the nodes start, each of which would refuse it.
             ParameterFile(path)
         for path in filter(None, (options.html, options.gif)):

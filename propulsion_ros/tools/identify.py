@@ -10,6 +10,7 @@ from pathlib import Path
 
 from propulsion_ros.graph.robot_layout import aligned
 from propulsion_ros.graph.share import robot_files
+from propulsion_ros.identify.advice import held_by_bounds
 from propulsion_ros.identify.page import draw_fit
 from propulsion_ros.identify.problem import MEASURED
 from propulsion_ros.identify.robot import read_robot
@@ -37,8 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='URDF or xacro with the plugin block of the actuators, or the name of a vehicle',
     )
     parser.add_argument(
-        '--params-file', type=Path, metavar='ROBOT.yaml',
-        help='parameters to begin with; below identify: columns, what columns of a table are',
+        '--params-file', type=Path, action='append', default=[], metavar='ROBOT.yaml',
+        help='parameters to begin with; below identify: columns, what columns of a table are; may '
+        'be repeated, the later one wins',
     )
     parser.add_argument(
         '--fit', required=True, metavar='NAMES',
@@ -105,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _table(result: Result) -> Iterator[str]:
     """Yield the estimates as a table for people."""
-    problem = result.fit.problem
+    problem, held = result.fit.problem, held_by_bounds(result.fit)
     rows = [('parameter', 'before', 'after', 'sd', 'unit', 'verdict')]
     for (name, each), before in zip(
         result.report['estimates'].items(), problem.estimates(problem.start).tolist(), strict=True
@@ -114,6 +116,8 @@ def _table(result: Result) -> Iterator[str]:
         verdict = 'not identified' if value is None else 'known'
         if value is not None and (sd is None or sd > _WEAK * abs(value)):
             verdict = 'weakly known'
+        if name in held and value is not None:
+            verdict = 'at its bound'
         cells = ('-' if number is None else f'{number:.4g}' for number in (before, value, sd))
         rows.append((name, *cells, each['unit'] or '-', verdict))
     yield from aligned(rows)

@@ -100,10 +100,13 @@ def _fly_one(session: Session, number: int, folder: Path) -> int:
     path = folder / f'case_{number}.yaml'
     session.write(path, number)
     row = session.row(number)
+    session.study.check_limits([row])
     print(json.dumps({
         key: None if isinstance(value, float) and not math.isfinite(value) else value
         for key, value in row.items()
     }))
+    for line in session.warnings:
+        note('study', line)
     note('study', f'{printable(path)}: its parameters')
     return 1 if row['error'] or session.study.failed_limits(row) else 0
 

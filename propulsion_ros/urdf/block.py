@@ -206,7 +206,9 @@ def read_block(
     try:
         family_type = REGISTRY.require(family)
     except ConfigError as error:
-        raise SourceError(path, error.problem) from error
+        # A block without that tag is called after its family.
+        remedy = '' if tags['family'] else '; give it a <family>'
+        raise SourceError(path, error.problem + remedy) from error
     frame = tags['base_link']
     named = base_link or (frame.text if frame else '') or tree.root
     path = 'base_link' if base_link else frame.path if frame else block.path

@@ -87,6 +87,34 @@ def test_ended_environment_begins_anew_in_the_next_step_and_no_other(learning):
     assert env.steps.tolist() == [before[0] + 1, 0, before[2] + 1]
 
 
+def test_a_task_of_ones_own_needs_a_robot_and_no_more(learning, monkeypatch, tmp_path):
+    envs, _ = learning
+    (tmp_path / 'robot.urdf').write_bytes((FOLDER.with_name('hopper') / 'hopper.urdf').read_bytes())
+    monkeypatch.chdir(tmp_path)
+
+    class Fall(envs.VehicleEnv):
+        robot, actions, longest = 'robot.urdf', 1, 3
+
+        def begin(self, indices):
+            self.vehicles.reset(indices, {'position': [0.0, 0.0, 0.1]})
+
+        def commands(self, actions):
+            return {}
+
+        def judge(self, touched):
+            return np.ones(self.num_envs), self.vehicles.bodies.on_ground, {}
+
+    env = Fall(2)
+    observation, _ = env.reset(seed=0)
+    assert observation[:, 2] == pytest.approx(0.1)
+    told = [env.step(np.zeros((2, 1))) for _ in range(9)]
+    # Three steps, one to begin anew, and so on.
+    assert [each[1].tolist()[0] for each in told] == [1.0, 1.0, 1.0, 0.0] * 2 + [1.0]
+    assert told[3][0][:, 2] == pytest.approx(0.1)
+    single = envs.Single(Fall)
+    assert single.reset(seed=0)[0][2] == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize(('vehicle', 'steps'), [('quadrotor', 500), ('hopper', 400)])
 def test_pd_policy_flies_them_and_chance_does_not(learning, vehicle, steps):
     _, fly = learning

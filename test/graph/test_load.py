@@ -12,8 +12,10 @@ import pytest
 import propulsion_ros
 from mistakes import TEXTS
 from propulsion_ros import flight, models
+from propulsion_ros.graph.share import share_directory
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.tools.check import check_file
 
 
 @pytest.fixture
@@ -104,6 +106,16 @@ def test_importing_the_package_loads_nothing_else():
     assert done.stdout == 'False\n'
 
 
+def test_models_and_flight_come_with_the_package():
+    code = ('import propulsion_ros as p; print(p.models.Rotors.__name__, p.flight.__name__); '
+            'p.nodes')
+    done = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == 'Rotors propulsion_ros.flight\n'
+    assert "module 'propulsion_ros' has no attribute 'nodes'" in done.stderr
+
+
 @pytest.mark.parametrize('given', [3, {'rotors': {}}])
 def test_what_is_no_path_opens_nothing(given):
     """A number is a descriptor to `open`, which reads and closes it."""
@@ -115,3 +127,65 @@ def test_what_is_no_path_opens_nothing(given):
 def test_a_parameter_file_that_is_absent_is_named_alone():
     with pytest.raises(ConfigError, match=r'^absent\.yaml: cannot be read'):
         propulsion_ros.load('quadrotor', 'absent.yaml')
+
+
+def written(folder, **sections):
+    """Return a parameter file with the parameters of each node."""
+    path = folder / f'{len(list(folder.iterdir()))}.yaml'
+    path.write_text(''.join(
+        f'/**/{node}:\n  ros__parameters: {{{values}}}\n' for node, values in sections.items()
+    ))
+    return path
+
+
+def test_states_in_the_place_of_indices_are_refused():
+    state = {'position': [0.0, 0.0, 1.0]}
+    for vehicles in (propulsion_ros.load_vehicles('quadrotor', count=2),
+                     propulsion_ros.load('quadrotor', batch=2)['rotors'],
+                     propulsion_ros.load('quadrotor')['rotors']):
+        with pytest.raises(ConfigError, match=r"'indices': expected which .* are state=\{...\}"):
+            vehicles.reset(state)
+
+
+def test_later_parameter_files_win(robot, tmp_path):
+    first = written(tmp_path, vehicle='body.start_position: [0.0, 0.0, 7.0], body.ground: false')
+    later = written(tmp_path, vehicle='body.start_position: [0.0, 0.0, 9.0]', rotors='')
+    for files, height in (([first, later], 9.0), ((later, str(first)), 7.0)):
+        vehicles = propulsion_ros.load_vehicles('quadrotor', files, 2)
+        assert vehicles.bodies.position[:, 2].tolist() == [height, height]
+        assert not vehicles.bodies._params.ground
+    wins = written(tmp_path, rotors='max_thrust: [3.0]')
+    assert propulsion_ros.load(robot, [first, wins])['rotors'].thrust_limits[1].tolist() == [3.0]
+    with pytest.raises(ConfigError, match=r'^absent\.yaml: cannot be read'):
+        propulsion_ros.load_vehicles('quadrotor', [first, 'absent.yaml'])
+
+
+@pytest.mark.parametrize(('node', 'values', 'problem'), [
+    ('vehicle', 'body.start_positon: [0.0, 0.0, 1.0]',
+     "vehicle: parameter 'body.start_positon': unknown, did you mean 'body.start_position'?"),
+    ('vehicle', 'drag_area: [0.1, 0.1, 0.1]',
+     "vehicle: parameter 'drag_area': unknown, did you mean 'body.drag_area'?"),
+    ('rotor', 'command_timeout: 1.0', "rotor: not a node that this knows, did you mean 'rotors'?"),
+    # What a family is called, where the robot has no block of that name.
+    ('thrusters', 'command_timeout: 1.0', 'thrusters: not a node that this knows; the robot has '
+     'rotors, flight_state, vehicle, visualizer'),
+    ('thruster_allocator', 'method: clip', "thruster_allocator: parameter 'plugin': no plugin "
+     "block 'thruster'; found: rotors"),
+])
+def test_what_check_refuses_is_refused_in_the_same_words(robot, tmp_path, node, values, problem):
+    file = written(tmp_path, **{node: values})
+    (line,) = check_file(file, robot).faults
+    assert problem in line
+    for load in (propulsion_ros.load, propulsion_ros.load_vehicles):
+        with pytest.raises(ConfigError, match=f'^{re.escape(line)}$'):
+            load(robot, file)
+
+
+def test_nodes_of_others_stand_in_the_same_file(robot, tmp_path):
+    assert propulsion_ros.load(robot, written(tmp_path, controller='gain: 1.0'))
+
+
+@pytest.mark.parametrize('vehicle', ['rocket', 'quadrotor', 'rov', 'freeflyer', 'cubesat'])
+def test_every_node_of_the_files_of_a_vehicle_is_known(vehicle):
+    demo = share_directory() / 'config' / f'{vehicle}_demo.yaml'
+    assert propulsion_ros.load(vehicle, demo)

@@ -27,7 +27,7 @@ def fitted(tmp_path, log, mass, site=0.0, output=None):
         '    body.rail_length: 5.0\n    body.start_rpy: [0.0, 0.1, 0.0]\n'
     )
     fit = ['body.drag_area']
-    session = Session(read_robot(model, params, fit), Request(log, fit, 'odometry'))
+    session = Session(read_robot(model, [params], fit), Request(log, fit, 'odometry'))
     result = session.run()
     if output is not None:
         session.write(output, result)

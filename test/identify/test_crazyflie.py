@@ -19,7 +19,7 @@ YAW_SPANS = ((32.0, 38.0), (45.0, 49.0))
 
 
 def session(request, params_file=EXAMPLE / 'crazyflie.yaml', swapped=None):
-    robot = read_robot(EXAMPLE / 'crazyflie.urdf.xacro', params_file, request.fit)
+    robot = read_robot(EXAMPLE / 'crazyflie.urdf.xacro', [params_file], request.fit)
     columns = dataclasses.replace(
         robot.columns, targets={**robot.columns.targets, **(swapped or {})}
     )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros import load
+from propulsion_ros.identify import free
 from propulsion_ros.identify.page import page_of_fit
 from propulsion_ros.identify.reading import Names, read_recording
 from propulsion_ros.identify.robot import read_robot
@@ -18,6 +19,7 @@ from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.replay.plain import Wire, maker_of
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools import cli
 
 URDF = """<robot name="bench"><link name="base_link"/>
@@ -36,9 +38,9 @@ YAML = """/**/identify:
 /**/thrusters:
   ros__parameters:
     command_timeout: 0.3
-/**/other:
+/**/visualizer:
   ros__parameters:
-    kept: true
+    arrow_length: 0.25
 """
 DT = 0.004
 
@@ -93,7 +95,7 @@ def test_the_fitted_file_is_one_that_nodes_take(bench, capsys, tmp_path):
     thrusters = load(bench / 'bench.urdf', path)['thrusters']
     assert thrusters.thrust_limits
     text = path.read_text()
-    assert 'kept: true' in text
+    assert '0.25' in text
     assert 'command_timeout: 0.3' in text
     assert cli.main(['check', str(path.with_name('fitted.yaml')), '--model',
                      str(bench / 'bench.urdf')]) in (0, 1)
@@ -110,6 +112,47 @@ def test_a_second_fit_begins_where_the_first_ended(bench, capsys, tmp_path):
     second = json.loads(capsys.readouterr().out)
     assert code == 0
     assert second['rms_before'] == pytest.approx(json.loads(first.out)['rms'], rel=1e-4)
+
+
+def test_parameter_files_are_merged_and_the_later_one_wins(bench, capsys, tmp_path):
+    wins, path = tmp_path / 'wins.yaml', tmp_path / 'fitted.yaml'
+    wins.write_text('/**/thrusters:\n  ros__parameters: {command_timeout: 0.7}\n')
+    code, printed = identify(
+        bench, capsys, '--params-file', str(wins), '--output', str(path)
+    )
+    assert code == 0, printed.err
+    # The columns are those of the first one.
+    merged = ParameterFile(path)
+    assert merged.of('identify')['columns.speed'] == 'left'
+    assert merged.of('thrusters')['command_timeout'] == 0.7
+    absent = str(tmp_path / 'absent.yaml')
+    code = cli.main([
+        'identify', str(bench / 'bench.csv'), '--model', str(bench / 'bench.urdf'),
+        '--params-file', absent, '--params-file', str(wins), '--measured', 'wrench', '--fit',
+        'thrusters.rotor_constant',
+    ])
+    assert code == 1
+    assert capsys.readouterr().err.startswith(f'{_PREFIX}{absent}: cannot be read')
+
+
+def test_what_was_measured_is_asked_for_before_a_mass(bench, capsys):
+    words = ['identify', str(bench / 'bench.csv'), '--model', str(bench / 'bench.urdf'),
+             '--params-file', str(bench / 'bench.yaml'), '--fit', 'thrusters.time_constant']
+    for measured in ('imu', 'state'):
+        assert cli.main([*words, '--measured', measured]) == 1
+        line = capsys.readouterr().err
+        assert 'wrench.force.x' in line
+        assert line.endswith('; add --measured wrench\n')
+
+
+def test_what_ends_at_its_bound_is_not_known(bench, capsys, monkeypatch):
+    monkeypatch.setattr(free, '_SHORTEST', 0.18)
+    code, printed = identify(bench, capsys)
+    assert code == 0
+    lag, constant = printed.err.splitlines()[1:3]
+    assert re.search(r'thrusters\.time_constant .* s +at its bound$', lag)
+    assert re.search(r'thrusters\.rotor_constant .*/rad\^2  known$', constant)
+    assert 'time_constant: at its smallest value, 0.18: the bound holds it' in printed.err
 
 
 def test_the_page_of_pictures(bench, capsys, tmp_path):
@@ -129,7 +172,7 @@ def test_only_what_the_model_moves_is_drawn(bench, tmp_path):
         *(','.join([row, *map(str, rng.normal(0.0, 0.02, 5))]) for row in rows[1:]), '',
     ]))
     fit = ['thrusters.time_constant', 'thrusters.rotor_constant']
-    robot = read_robot(bench / 'bench.urdf', bench / 'bench.yaml', fit)
+    robot = read_robot(bench / 'bench.urdf', [bench / 'bench.yaml'], fit)
     request = Request(tmp_path / 'six.csv', fit, 'wrench', (None, 3.0))
     page = page_of_fit(Session(robot, request).run())
     assert len(page.panels) == 4

@@ -25,7 +25,7 @@ DT, SECONDS, LAG = 0.004, 8.0, 0.06
 
 
 def robot():
-    return read_robot(EXAMPLE / 'crazyflie.urdf.xacro', EXAMPLE / 'crazyflie.yaml', FIT)
+    return read_robot(EXAMPLE / 'crazyflie.urdf.xacro', [EXAMPLE / 'crazyflie.yaml'], FIT)
 
 
 @pytest.fixture(scope='module')
@@ -102,7 +102,7 @@ def test_what_a_command_without_change_does_not_show_is_named_and_written_as_it_
     assert result.fit.values[0] != pytest.approx(0.05, rel=1e-3)
     session.write(path, result)
     assert '# rotors.time_constant_up: not identified.' in path.read_text()
-    again = read_robot(EXAMPLE / 'crazyflie.urdf.xacro', path, FIT)
+    again = read_robot(EXAMPLE / 'crazyflie.urdf.xacro', [path], FIT)
     np.testing.assert_array_equal(again.values['time_constant_up'], [0.05] * 4)
 
 
@@ -178,7 +178,7 @@ def test_what_cannot_be_fitted_is_refused(fit, problem, flight, tmp_path):
     path = written(tmp_path / 'a.csv', {name: values[:50] for name, values in flight.items()})
     with pytest.raises(ConfigError, match=problem):
         Session(
-            read_robot(EXAMPLE / 'crazyflie.urdf.xacro', EXAMPLE / 'crazyflie.yaml', fit),
+            read_robot(EXAMPLE / 'crazyflie.urdf.xacro', [EXAMPLE / 'crazyflie.yaml'], fit),
             Request(path, fit, 'imu'),
         ).run()
 

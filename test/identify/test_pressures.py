@@ -57,7 +57,7 @@ def session(folder, columns, measured, log='burn.csv', model='motor.urdf', fit=F
     params = folder / 'stand.yaml'
     params.write_text(columns)
     return Session(
-        read_robot(folder / model, params, fit), Request(folder / log, fit, measured)
+        read_robot(folder / model, [params], fit), Request(folder / log, fit, measured)
     )
 
 
@@ -76,7 +76,7 @@ def test_the_curve_of_a_motor_is_found(measured, column, stand, tmp_path):
     assert result.report['cross_validation_rms'] is None
     # The largest thrust follows the curve, and the specific impulse stays.
     run.write(tmp_path / 'fitted.yaml', result)
-    values = read_robot(stand / 'motor.urdf', tmp_path / 'fitted.yaml', FIT).values
+    values = read_robot(stand / 'motor.urdf', [tmp_path / 'fitted.yaml'], FIT).values
     assert values['max_thrust'] == pytest.approx([1500.0], rel=0.02)
     assert values['max_fuel_rate'] == pytest.approx(0.6 / 1200.0 * values['max_thrust'])
 

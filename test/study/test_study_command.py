@@ -144,6 +144,20 @@ def test_a_case_that_raises_is_a_row_and_the_exit_code(folder, capsys, here):
     assert [row['error'] for row in _rows(folder, 'flight_study')] == ['', 'ValueError: unlucky']
 
 
+def test_limits_of_a_result_that_no_case_has_are_refused_once(folder, capsys, here):
+    (folder / 'flight.yaml').write_text(FLIGHT.replace('  z: [-1.0, 1.0]', '  forse: [0.0, 1.0]'))
+    line = ("flight.yaml: limits: forse: case 0 has no such result, did you mean 'force'?; known: "
+            'robot.mass, controller.force, ')
+    journal, kept = folder / 'flight_study' / 'journal.jsonl', set()
+    for more in ([], [], ['--case', '0']):
+        assert main(['study', 'flight.yaml', '--jobs', '1', '--no-picture', *more]) == 1
+        assert line in capsys.readouterr().err
+        kept.add(journal.read_bytes())
+    # Of eight cases those were flown that were begun before the first one ended.
+    (flown,) = kept
+    assert 1 < flown.count(b'\n') < 8
+
+
 def test_results_of_numpy_are_the_same_from_the_journal(folder, here):
     given = "{'force': np.float32(self._force), 'count': np.int64(3), 'rate': np.float64(0.1)}"
     (folder / 'lift.py').write_text(

@@ -127,7 +127,7 @@ def test_a_case_is_flown_again_with_its_own_file(folder, capsys, monkeypatch):
 
 
 @pytest.mark.slow
-def test_an_identification_is_as_good_as_its_table(folder, tmp_path):
+def test_an_identification_is_as_good_as_its_table(folder, capsys):
     """A lag is found from the states of a replay; noise moves the estimate, and its error."""
     (folder / 'robot.yaml').write_text(
         'rotors:\n  ros__parameters:\n    update_rate: 100.0\n    time_constant_up: 0.1\n'
@@ -153,6 +153,15 @@ def test_an_identification_is_as_good_as_its_table(folder, tmp_path):
     assert clean['error'] == noisy['error'] == ''
     assert clean['rotors.time_constant_up'] != 0.05
     assert noisy['rms'] > clean['rms']
+    # One case alone prints what its column counts.
+    path = folder / 'study.yaml'
+    path.write_text(path.read_text().replace('[0.05]', '[0.1]'))
+    capsys.readouterr()
+    assert main(['study', str(path), '--case', '0', '--output', str(folder)]) == 0
+    printed = capsys.readouterr()
+    texts = [line for line in printed.err.splitlines() if 'case_0.yaml' not in line]
+    assert len(texts) == json.loads(printed.out)['warnings'] > 0
+    assert any('one lag: time_constant_down follows' in line for line in texts)
 
 
 def _with_commands(given, published):

@@ -380,7 +380,10 @@ def test_impulse_of_the_jets_is_that_of_their_propellant(whole):
     pytest.param(['--until', 'nan'], '--until nan is not above 0 s', id='no time'),
     pytest.param(['--output', '/dev/null/demo'], '/dev/null/demo: cannot be made: Not a directory',
                  id='folder'),
+    pytest.param(['--params-file', 'absent.yaml', '--params-file', 'other.yaml'],
+                 'absent.yaml: cannot be read: No such file or directory', id='first of two files'),
 ])
-def test_wrong_option_is_said_in_one_line(capsys, options, expected):
+def test_wrong_option_is_said_in_one_line(capsys, monkeypatch, tmp_path, options, expected):
+    monkeypatch.chdir(tmp_path)
     assert cli.main(['demo', *options]) == 1
     assert capsys.readouterr().err == f'propulsion_ros demo: {expected}\n'

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
 
 _LARGEST = 1e12
@@ -67,6 +68,15 @@ class MassProperties:
             return True
         moments = np.linalg.eigvalsh(self.inertia)
         return bool(moments[0] >= -1e-9 * max(moments[-1], 0.0))
+
+    def require_solid(self, key: str) -> None:
+        """Raise `ConfigError` where forces cannot move and turn a body of this mass."""
+        if not self.is_solid:
+            raise ConfigError(
+                key, f'expected links with mass and positive inertia, got {self.mass:g} kg in all; '
+                + ('the <inertia> of a link must be above 0 about each axis' if self.mass
+                   else 'give base_link an <inertial>'),
+            )
 
     @property
     def is_solid(self) -> bool:

@@ -39,8 +39,7 @@ class Vehicles:
     def __init__(
         self, groups: Mapping[str, Any], body: BodyParams, dry: MassProperties, count: int
     ) -> None:
-        if not dry.is_solid:
-            raise ConfigError('mass', 'expected a body that forces can move and turn')
+        dry.require_solid('mass')
         self.groups, self.count = dict(groups), count
         self.bodies = Bodies(body, count)
         self._dry = MassRows.of(dry)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propulsion_ros.models.common.facts import FamilyFacts
-from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 _FIELDS = ('position', 'velocity', 'effort')
@@ -58,7 +58,15 @@ class Command:
 
 
 def require_batch(indices: Any, batch: tuple[int, ...]) -> None:
-    """Raise `IndexError` for indices of environments where there is no batch axis."""
+    """Raise `IndexError` for indices of environments where there is no batch axis.
+
+    States in their place, which come after them, are a `ConfigError`.
+    """
+    if isinstance(indices, Mapping):
+        raise ConfigError(
+            'indices', 'expected which are reset, such as [0, 2], or None for all, got '
+            f'{type(indices).__name__}; states by name are state={{...}}'
+        )
     if indices is not None and not batch:
         raise IndexError('reset: expected no indices, there is no batch axis')
 

@@ -173,5 +173,5 @@ def test_unknown_group_and_a_robot_without_mass_are_refused(tmp_path):
     text = (ROOT / HOPPER[0]).read_text(encoding='utf-8').replace('<inertial>', '<was>')
     light = tmp_path / 'light.urdf'
     light.write_text(text.replace('</inertial>', '</was>'), encoding='utf-8')
-    with pytest.raises(ConfigError, match=r'light.urdf.*expected a body that forces can move'):
+    with pytest.raises(ConfigError, match=r'light.urdf.* 0 kg .*; give base_link an <inertial>'):
         propulsion_ros.load_vehicles(light)
