@@ -207,8 +207,8 @@ _CLEAR, _ALIKE, _BETTER = 0.3, 0.6, 0.25
 """How well thrusts explain the turning, how alike it is to the geometry, and by how much more."""
 _MULTIPLE, _TIMES, _NOTHING = 0.8, 4.0, 1e-9
 """How alike a multiple is to the model, how large one is that has another unit, and nothing."""
-_MORE = 0.2
-"""By how much more of the turning is explained by another order, where it is another one."""
+_MORE = 0.1
+"""By how much more of what thrusts explain another order does, where it is another one."""
 
 
 def command_doubts(recording: Recording, names: Sequence[str]) -> Iterator[str]:
@@ -255,14 +255,15 @@ def geometry_doubts(fit: Fit) -> Iterator[str]:
         return
     effect, *_ = np.linalg.lstsq(columns, rates, rcond=1e-6)
     left = rates - columns @ effect
-    is_clear = 1.0 - np.square(left).sum() / max(float(np.square(rates).sum()), 1e-300) > _CLEAR
+    clear = 1.0 - np.square(left).sum() / max(float(np.square(rates).sum()), 1e-300)
     alike = _unit(effect.T).T @ _unit(geometry)
     rows, order = linear_sum_assignment(-alike)
     as_named = float(np.trace(alike)) / len(names)
     best = float(alike[rows, order].sum()) / len(names)
     # Actuators at one place, or with the same commands, explain as much in any order.
     more = _explained(rates, columns, geometry[:, order]) - _explained(rates, columns, geometry)
-    if is_clear and best > _ALIKE and as_named < best - _BETTER and more > _MORE:
+    is_better = best > _ALIKE and as_named < best - _BETTER and more > _MORE * clear
+    if clear > _CLEAR and is_better:
         pairs = [f'{names[i]} as {names[j]}' for i, j in enumerate(order.tolist()) if i != j]
         yield (
             f'swapped? the body turns as if {", ".join(pairs)}: compare columns, names and '

@@ -34,11 +34,12 @@ def test_a_right_coaxial_octocopter_has_no_swapped_motors(noise, pairs_alike):
     assert list(geometry_doubts(fit_of(COAXIAL, COAXIAL, noise, pairs_alike))) == []
 
 
-@pytest.mark.parametrize('geometry', [CROSS, COAXIAL])
-def test_swapped_arms_are_named(geometry):
+@pytest.mark.parametrize(('geometry', 'noise'), [(CROSS, 0.3), (CROSS, 1.2), (COAXIAL, 0.3)])
+def test_swapped_arms_are_named(geometry, noise):
+    """Where much of the turning is not by thrusts, a swap adds little to what is explained."""
     last = geometry.shape[1] - 1
     order = np.arange(last + 1)
     order[[0, last]] = last, 0
-    (line,) = geometry_doubts(fit_of(geometry, geometry[:, order]))
+    (line,) = geometry_doubts(fit_of(geometry, geometry[:, order], noise))
     assert f'm0 as m{last}' in line or geometry is COAXIAL
     assert line.startswith('swapped? the body turns as if')
