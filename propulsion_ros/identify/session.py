@@ -362,7 +362,7 @@ class Session:
         ]
         choices = variants(
             fit.problem, self._robot.group, self._schema, self._robot.values,
-            float(np.mean(lags)) if lags else 0.0, self._note,
+            float(np.mean(lags)) if lags else 0.0, self._note, found,
         )
         if not choices:
             return {}

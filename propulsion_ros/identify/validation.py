@@ -39,8 +39,8 @@ class _Form:
 
 def choices(
     problem: Problem, group: str, schema: Sequence[Parameter], values: Mapping[str, Any]
-) -> Iterator[tuple[str, list[Free], dict[str, Any]]]:
-    """Yield each model by its name, what is fitted of it, and the parameters that make it one.
+) -> Iterator[tuple[str, list[str], list[Free], dict[str, Any]]]:
+    """Yield each model by its name, what of it is fitted, what else, and what makes it one.
 
     Only what is fitted is varied: lags, and the curve of thrust.
     """
@@ -54,9 +54,8 @@ def choices(
             names = [f'{group}.{key}' for key in (*by_lag.fit, *by_curve.fit)]
             if not names:
                 continue
-            fixed = {**by_curve.fixed, **by_lag.fixed}
-            own = free_parameters(names, group, schema, {**values, **fixed}, {})
-            yield ', '.join(part for part in (lag, curve) if part), [*own, *others], fixed
+            yield (', '.join(part for part in (lag, curve) if part), names, others,
+                   {**by_curve.fixed, **by_lag.fixed})
 
 
 def _lags(fitted: set[str], values: Mapping[str, Any]) -> dict[str, _Form]:
@@ -115,7 +114,9 @@ def _signed(problem: Problem, values: Mapping[str, Any]) -> dict[str, _Form]:
     same = dict.fromkeys(_BOTH_WAYS, constant)
     left, right = _EDGES
     edge = (_EDGE * full) ** 2
-    speeds = np.linspace(-full, full, 2 * (_POINTS // 2) + 1)
+    half = np.linspace(0.0, full, _POINTS // 2 + 1)
+    # The middle of linspace(-full, full, n) may be 1e-14.
+    speeds = np.concatenate((-half[:0:-1], half))
     thrusts = constant * speeds * np.abs(speeds)
     zone = {'conversion': 'dead_zone', **same}
     return {
@@ -230,17 +231,22 @@ class Variant:
 
 def variants(
     problem: Problem, group: str, schema: list[Parameter], values: Mapping[str, Any],
-    lag: float, note: Progress,
+    lag: float, note: Progress, left_out: list[str],
 ) -> list[Variant]:
-    """Return the lags and forms of the thrust curve that a family has, by their errors."""
+    """Return the lags and forms of the thrust curve that a family has, by their errors.
+
+    What cannot be fitted is appended to ``left_out``, one line each.
+    """
     found = []
-    for name, free, fixed in choices(problem, group, schema, values):
+    for name, names, others, fixed in choices(problem, group, schema, values):
         note(f'model: {name}')
         try:
-            other = problem.with_free(free, fixed)
+            own = free_parameters(names, group, schema, {**values, **fixed}, {})
+            other = problem.with_free([*own, *others], fixed)
             search, place = fitted_coarse(other, _near(other, lag), thin=True)
             other = search.problem
-        except ConfigError:
+        except ConfigError as error:
+            left_out.append(f'--choose: {name} is left out: {error}')
             continue
         squares = cross_validated(search, place)
         rms = float(np.sqrt(np.mean(squares)))
