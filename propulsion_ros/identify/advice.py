@@ -2,15 +2,17 @@
 """What data cannot show, by name, the manoeuvre that would, and what of a recording looks wrong."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from propulsion_ros.identify.fit import Fit, whiteness
-from propulsion_ros.identify.problem import Problem
+from propulsion_ros.identify.problem import Channel, Problem
 from propulsion_ros.identify.reading import Recording
-from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.models.common.family import Allocatable, Family
+from propulsion_ros.settings.quantity import FloatArray, flatten
 
 _LOW_SHARE = 0.6
 """A channel of which the model explains less says nothing of a parameter."""
@@ -205,8 +207,15 @@ def whiteness_of(fit: Fit) -> dict[str, dict[str, float | bool]]:
 _STILL = 0.005
 _CLEAR, _ALIKE, _BETTER = 0.3, 0.6, 0.25
 """How well thrusts explain the turning, how alike it is to the geometry, and by how much more."""
-_MULTIPLE, _TIMES, _NOTHING = 0.8, 4.0, 1e-9
-"""How alike a multiple is to the model, how large one is that has another unit, and nothing."""
+_MULTIPLE, _TIMES, _OFF, _NOTHING = 0.8, 4.0, 1.1, 1e-9
+"""How alike a multiple is to the model, how large one is that has another unit, which no good fit
+has, and nothing."""
+_UNITS = {'velocity': 'rad/s', 'effort': 'N'}
+"""Of commands, by their field."""
+_PASSES, _RPM = 2.0, np.pi / 30.0
+"""How far a command in another unit passes the largest one, and one turn a minute [rad/s]."""
+_TOP, _ABOVE = 99.0, 1.05
+"""The percentile of a force that is more than noise, and how far it is above a limit."""
 _MORE = 0.1
 """By how much more of what thrusts explain another order does, where it is another one."""
 
@@ -228,21 +237,89 @@ def command_doubts(recording: Recording, names: Sequence[str]) -> Iterator[str]:
         yield f'no excitation: the command of {", ".join(still)} does not change'
 
 
+def limit_doubts(
+    recording: Recording, model: Family, columns: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield which commands pass what the model takes by much, as of another unit.
+
+    ``columns`` has the column of each command whose unit is not given.
+    """
+    if not isinstance(model, Allocatable):
+        return
+    ends = np.array([model.command_for(thrust) for thrust in model.thrust_limits])
+    fields = dict(zip(model.command_names, model.command_fields, strict=True))
+    for name, own in zip(model.actuator_names, ends.T, strict=True):
+        if name not in recording.commands or fields.get(name) not in _UNITS:
+            continue
+        given, unit = recording.commands[name].value, _UNITS[fields[name]]
+        for top, end, word in (
+            (given.max(), own.max(), 'largest'), (given.min(), own.min(), 'lowest')
+        ):
+            if end and top / end > _PASSES:
+                is_scaled = unit != 'rad/s' or name not in columns
+                hint = '' if is_scaled else f': in rpm? factors.{columns[name]}: {_RPM:.5g}'
+                yield f'command of {name} reaches {top:.4g}, its {word} is {end:.4g} {unit}{hint}'
+                break
+
+
+def clip_doubts(
+    problem: Problem, after: Sequence[FloatArray], values: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield which measured forces are above what the limits of thrusts let the model reach."""
+    model, fitted = problem.model, {key for each in problem.free for key in each.keys}
+    if not isinstance(model, Allocatable):
+        return
+    for channel, made in zip(problem.channels, after, strict=True):
+        row = model.allocation_matrix[channel.axis]
+        acting = np.abs(row) > _NOTHING
+        for key in ('max_thrust', 'min_thrust'):
+            is_limit = key in values and key not in fitted
+            # Those that push against each other have no largest force together.
+            if not is_limit or channel.axis > 2 or len(set(np.sign(row[acting]))) != 1:
+                continue
+            limit = float(row @ np.broadcast_to(flatten(values[key]), row.shape))
+            way = np.sign(limit)
+            top = float(np.percentile(way * channel.value, _TOP))
+            if top > _ABOVE * abs(limit) > 0.0 and np.max(way * made) < _ABOVE * abs(limit):
+                own = np.array(model.actuator_names)[acting]
+                yield (
+                    f'{channel.name} is up to {way * top:.3g} N, above {key} of {limit:.3g} N of '
+                    f'{", ".join(own)}, which clips the model'
+                )
+
+
 def scale_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
     """Yield what was measured that is a multiple of what the model made of it before the fit."""
     if not any(np.abs(made).max() > _NOTHING for made in before):
         names = ', '.join(channel.name for channel in problem.channels)
         yield f'the commands make nothing of what was measured, {names}; is its axis wrong?'
     for channel, made in zip(problem.channels, before, strict=True):
-        size, cross = float(made @ made), float(made @ channel.value)
-        alike = abs(cross) / max(np.sqrt(size * float(channel.value @ channel.value)), 1e-300)
-        times = cross / max(size, 1e-300)
+        times, alike = _multiple(channel, made)
         if not channel.moment and alike > _MULTIPLE and not 1.0 / _TIMES < times < _TIMES:
             asked = 'is its sign wrong' if times < 0.0 else f'is it in {channel.unit or "SI units"}'
             yield (
                 f'{channel.name} is {times:.3g} times what the model makes of the commands before '
                 f'the fit; {asked}?'
             )
+
+
+def ratio_doubts(problem: Problem, after: Sequence[FloatArray]) -> Iterator[str]:
+    """Yield what was measured that is a multiple of what the fitted model makes of it."""
+    for channel, made in zip(problem.channels, after, strict=True):
+        times, alike = _multiple(channel, made)
+        if not channel.moment and alike > _MULTIPLE and not 1.0 / _OFF < times < _OFF:
+            yield (
+                f'{channel.name} is {times:.3g} times what the model makes of it after the fit: '
+                'no fitted parameter explains its size, and others may be wrong by it; fit one '
+                'that does, or leave its column out'
+            )
+
+
+def _multiple(channel: Channel, made: FloatArray) -> tuple[float, float]:
+    """Return which multiple of a prediction a channel is, and how alike, at most 1."""
+    size, cross = float(made @ made), float(made @ channel.value)
+    alike = abs(cross) / max(np.sqrt(size * float(channel.value @ channel.value)), 1e-300)
+    return cross / max(size, 1e-300), alike
 
 
 def geometry_doubts(fit: Fit) -> Iterator[str]:

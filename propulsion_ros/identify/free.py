@@ -142,7 +142,14 @@ def _of_group(
         keys = ('esc_curve',)
     for each in keys:
         if each not in known:
-            raise SourceError('--fit', f'{name!r}: unknown{suggestion(key, known)}')
+            numbers_of_it = [
+                own for own, each in known.items()
+                if each.spec.kind is float or own in (*_CURVES, _HEIGHTS)
+            ]
+            raise SourceError(
+                '--fit', f'{name!r}: unknown{suggestion(key, known)}; known: '
+                f'{", ".join(numbers_of_it)}'
+            )
     parameter = known[keys[0]]
     if keys[0] in _CURVES:
         return _curve(name, keys[0], values)

@@ -79,7 +79,7 @@ def prepared(
     if kind != 'odometry':
         found += _slow(recording)
     skipped += _gaps(recording)
-    found += _clipped(recording, largest)
+    found += _clipped(recording, largest, kind)
     low = 0.0 if begin is None else begin - recording.begin
     high = recording.end if end is None else end - recording.begin
     found += [
@@ -189,7 +189,7 @@ def _gaps(recording: Recording) -> list[tuple[float, float, str]]:
     return found
 
 
-def _clipped(recording: Recording, largest: float) -> Iterator[str]:
+def _clipped(recording: Recording, largest: float, kind: str) -> Iterator[str]:
     """Yield which commands rest at their largest value; raise `SourceError` for another unit."""
     for name, each in recording.commands.items():
         kept = each.value[recording.is_kept(each.time)]
@@ -202,8 +202,8 @@ def _clipped(recording: Recording, largest: float) -> Iterator[str]:
             )
         share = float(np.mean(kept >= top)) if len(kept) and top > 0.0 else 0.0
         levels = len(np.unique(kept))
-        # Of steps each level has its share.
-        if share > max(_CLIPPED, _MORE / max(levels, 1)) and levels > 20:
+        # Of steps each level has its share, and a bench goes to full speed by design.
+        if share > max(_CLIPPED, _MORE / max(levels, 1)) and levels > 20 and kind != 'wrench':
             yield (
                 f'command of {name}: {share:.0%} of its values are {top:.4g}, its largest: clipped;'
                 ' what the actuator gets may be less than what a controller wanted'

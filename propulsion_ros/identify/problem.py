@@ -25,7 +25,7 @@ from propulsion_ros.identify.reading import (
 from propulsion_ros.models.body.bodies import fluid_force
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
-from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.family import WRENCH_NAMES, Family
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
@@ -125,6 +125,11 @@ class Problem:
     def free_of(self, index: int) -> Free:
         """Return what a number of the search belongs to."""
         return [each for each in self.free for _ in each.start][index]
+
+    @property
+    def model(self) -> Family:
+        """The model of the actuators before the fit."""
+        return self._candidates.model
 
     @property
     def cuts(self) -> list[slice]:

@@ -48,6 +48,7 @@ _CURRENT = tuple(f'current.{axis}' for axis in 'xyz')
 _TIMES = (STAMP, 'time_s')
 _MOST_ROWS = 2_000_000
 _OF_TANK = '/pressure'
+_LISTED = 3
 _SAME_CLOCK = 1.0
 """A stamp that is so near to the arrival of its message is of the recorder's clock [s]."""
 
@@ -142,6 +143,24 @@ class Names:
         return self.thrust_area if is_chamber else 1.0
 
     @property
+    def listed(self) -> list[str]:
+        """What a column may be, in short."""
+        states = [each for each in self.known if each.startswith((STATE, PRESSURE))]
+        return [
+            STAMP, *self.commands, *IMU, *(WRENCH + name for name in WRENCH_NAMES), ALTITUDE, CLIMB,
+            *states[:_LISTED], *['...'] * (len(states) > _LISTED), *FLOW,
+        ]
+
+    @property
+    def unscaled(self) -> dict[str, str]:
+        """The user's column of each command that has no factor, by actuator."""
+        known = self.known
+        return {
+            known[target]: column for column, target in self.columns.targets.items()
+            if known.get(target) in self.commands and column not in self.columns.factors
+        }
+
+    @property
     def known(self) -> dict[str, str]:
         """Every name that a column may have, with the key of its series."""
         own = {f'{name}.{field}': name for name, field in self.commands.items()}
@@ -228,7 +247,7 @@ def _keys(
         if target not in known:
             raise SourceError(
                 f'columns.{column}', f'{target!r} is nothing that is fitted'
-                f'{suggestion(target, known)}'
+                f'{suggestion(target, known)}; known: {", ".join(names.listed)}'
             )
         if column not in columns:
             raise SourceError(

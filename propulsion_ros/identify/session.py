@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.identify.advice import (
+    clip_doubts,
     command_doubts,
     correlations,
     explained,
     geometry_doubts,
+    limit_doubts,
+    ratio_doubts,
     remarks,
     scale_doubts,
     unidentified,
@@ -159,10 +162,15 @@ class Session:
         else:
             problem = Problem(self._setup(recording, free))
             found += command_doubts(recording, self._actuators)
+            found += limit_doubts(recording, problem.model, self._names.unscaled)
         fit = fitted(problem, note=self._note)
         both = problem.predicted(np.vstack([problem.start, fit.place]))
         before, after = ([rows[i] for rows in both] for i in (0, 1))
         found += scale_doubts(problem, before)
+        clipped = (
+            list(clip_doubts(problem, after, robot.values)) if request.measured == 'wrench' else []
+        )
+        found += clipped or ratio_doubts(problem, after)
         found += [f'{each.name}: {each.note}' for each in free if each.note]
         report = self._report(fit, before, found)
         return Result(report, fit, robot.name, before, after)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -204,12 +205,54 @@ def test_a_table_without_a_known_measurement_is_one_line(bench, tmp_path, capsys
 @pytest.mark.filterwarnings('error')
 def test_a_parameter_that_the_conversion_does_not_use_is_not_identified(bench, capsys):
     code, printed = identify(bench, capsys, '--fit', 'thrusters.rotor_constant_left', '--to', '4')
-    head, row, line = (each.removeprefix(_PREFIX) for each in printed.err.splitlines())
+    head, row, size, line = (each.removeprefix(_PREFIX) for each in printed.err.splitlines())
     assert code == 0
     assert head.split() == ['parameter', 'before', 'after', 'sd', 'unit', 'verdict']
     assert row.split()[0] == 'thrusters.rotor_constant_left'
     assert row.endswith('not identified')
+    # Of the rotor_constant, which is fixed at 2e-4.
+    assert 'wrench.force.x is 1.56 times what the model makes of it after the fit' in size
     assert 'not identified: it changes nothing that was measured; only dead_zone uses it' in line
+
+
+@pytest.mark.parametrize(('tag', 'settings', 'line'), [
+    ('<max_command>100', '', 'command of left reaches 29[0-9].*, its largest is 100 rad/s: in rpm? '
+     'factors.speed: 0.10472'),
+    ('<max_command>100', '    factors.speed: 1.0\n', 'command of left reaches 29[0-9].*, its '
+     'largest is 100 rad/s'),
+    ('<max_command>310', '', ''),
+    ('<max_thrust>15', '', 'wrench.force.x is up to 2[0-9.]* N, above max_thrust of 15 N of left, '
+     'which clips the model'),
+    ('<min_thrust>-15', '', 'wrench.force.x is up to -2[0-9.]* N, above min_thrust of -15 N of '
+     'left, which clips the model'),
+    ('<max_thrust>30', '', ''),
+])
+def test_what_passes_a_limit_by_much_is_named(tag, settings, line, bench, capsys, tmp_path):
+    end = f'{tag}</{tag[1:].partition(">")[0]}></thruster>'
+    (tmp_path / 'bench.urdf').write_text(URDF.replace('</thruster>', end))
+    (tmp_path / 'bench.yaml').write_text(YAML.replace('/**/thrusters', f'{settings}/**/thrusters'))
+    shutil.copy(bench / 'bench.csv', tmp_path)
+    code, printed = identify(tmp_path, capsys)
+    assert code == 0
+    found = [
+        each for each in json.loads(printed.out)['warnings']
+        if each.startswith(('command of', 'wrench.'))
+    ]
+    assert len(found) == bool(line)
+    assert not line or re.fullmatch(line.replace('?', r'\?'), found[0])
+
+
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    ('speed: left', 'speed: p2', r"'p2' is nothing that is fitted; known: stamp, left, accel_x, "),
+    ('time_constant,', 'tau,', r"'thrusters.tau': unknown; known: .*rotor_constant"),
+])
+def test_of_a_wrong_name_those_are_listed_that_there_are(old, new, words, bench, tmp_path):
+    path = tmp_path / 'bench.yaml'
+    path.write_text(YAML.replace(old, new))
+    fit = ['thrusters.time_constant,'.replace(old, new).strip(',')]
+    with pytest.raises(ConfigError, match=words):
+        Session(read_robot(bench / 'bench.urdf', path, fit),
+                Request(bench / 'bench.csv', fit, 'wrench')).run()
 
 
 def test_a_place_without_a_folder_is_refused_before_the_fit(bench, capsys, tmp_path):
