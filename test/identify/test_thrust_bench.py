@@ -16,7 +16,7 @@ from propulsion_ros.tools import cli
 ROOT = Path(__file__).resolve().parents[2]
 WHOLE = (ROOT / 'docs' / 'identify.md').read_text()
 PAGE = WHOLE.partition('## A thrust bench')[2]
-SCALE = WHOLE.partition("**An ROV's thruster on a scale.**")[2]
+SCALE = WHOLE.partition("## An ROV's thruster on a scale")[2]
 
 
 def words_of(page):
