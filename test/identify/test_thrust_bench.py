@@ -155,3 +155,44 @@ def test_a_thruster_on_a_scale_is_found(tmp_path, monkeypatch, capsys):
     lag, astern, ahead = report['estimates'].values()
     assert f'{lag["value"]:.4f} ± {lag["sd"]:.4f} s, {1e4 * astern["value"]:.3f}e-4' in SCALE
     assert f'{1e4 * ahead["value"]:.3f}e-4 ahead' in SCALE
+
+
+def test_a_thruster_that_takes_pulses_is_found(tmp_path, monkeypatch, capsys):
+    """By what the page gives: throttle, a table with neutral at 0.5, and any rotor_constant."""
+    monkeypatch.chdir(tmp_path)
+    zero, factor = (float(SCALE.partition(f'{key}.COLUMN: ')[2].partition('`')[0])
+                    for key in ('zeros', 'factors'))
+    curve = ' '.join(SCALE.partition('neutral at 0.5: `')[2].partition('`')[0].split())
+    Path('pwm.urdf').write_text(
+        '<robot name="scale"><link name="base_link"/><gazebo>'
+        '<plugin filename="propulsion_ros" name="thrusters">'
+        '<command_interface>throttle</command_interface> <esc_kind>table</esc_kind>'
+        '<thruster name="bow"> <link>base_link</link> <axis>1 0 0</axis>'
+        '<rotor_constant>0.01</rotor_constant> <dynamics>first_order</dynamics>'
+        f'<time_constant>0.2</time_constant> <esc_curve>{curve}</esc_curve>'
+        '</thruster></plugin></gazebo></robot>'
+    )
+    Path('pwm.yaml').write_text(
+        '/**/identify:\n  ros__parameters:\n    columns.PWM (us): bow\n'
+        f'    zeros.PWM (us): {zero}\n    factors.PWM (us): {factor}\n'
+        '    columns.Force (N): wrench.force.x\n'
+    )
+    places, true = [0.0, 0.25, 0.5, 0.75, 1.0], [-33.0, -8.0, 0.0, 14.0, 61.0]
+    rng, speed, rows = np.random.default_rng(3), 0.0, ['time_s,PWM (us),Force (N)']
+    throttles = np.repeat([0.5, 0.5, *rng.uniform(0.0, 1.0, 20), 1.0, 0.0], 50)
+    for k, throttle in enumerate(throttles):
+        force = speed * abs(speed) + rng.normal(0.0, 0.2)
+        rows.append(f'{0.01 * k:.2f},{zero + throttle / factor:.1f},{force:.3f}')
+        wanted = np.interp(throttle, places, true)
+        speed += (1.0 - np.exp(-0.01 / 0.15)) * (np.sign(wanted) * np.sqrt(abs(wanted)) - speed)
+    Path('pwm.csv').write_text('\n'.join(rows))
+    assert cli.main([
+        'identify', 'pwm.csv', '--model', 'pwm.urdf', '--params-file', 'pwm.yaml', '--measured',
+        'wrench', '--fit', 'thrusters.time_constant,thrusters.esc_curve',
+    ]) == 0
+    report = json.loads(capsys.readouterr().out)
+    lag, *heights = (each['value'] for each in report['estimates'].values())
+    # What was simulated is half a step off.
+    assert lag == pytest.approx(0.15, abs=0.01)
+    assert heights == pytest.approx(true, abs=0.3)
+    assert report['warnings'] == []
