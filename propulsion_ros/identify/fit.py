@@ -22,6 +22,8 @@ _REFUSED = 10.0
 _MOST = 30
 _TO_NORMAL = 1.4826
 _WEAK = 1e-7
+_INSIDE = 1e-3
+"""How far above its lower bounds a search begins, over the scale of a parameter."""
 _FINE, _ROUGH = 1e-6, 1e-4
 """Change of the cost that ends a search, over the cost."""
 _AROUND = (-40.0, -10.0, 10.0, 40.0)
@@ -228,6 +230,8 @@ def fitted_coarse(
     note('fit: starts')
     x: FloatArray = gridded(coarse) if start is None else start
     note('fit: long steps')
+    # A search that begins at a bound takes steps that are too small to leave it.
+    x = np.clip(x, problem.lower + _INSIDE * problem.scale, problem.upper)
     return coarse, _solved(coarse, x, 'linear', _ROUGH)
 
 

@@ -71,12 +71,13 @@ def foreign(tmp_path, monkeypatch):
     }
 
 
-def identified(settings):
+def identified(settings, *fit):
     lines = ''.join(f'    {key}: {value}\n' for key, value in settings.items())
     Path('foreign.yaml').write_text(f'/**/identify:\n  ros__parameters:\n{lines}')
     return cli.main([
         'identify', 'foreign.csv', '--model', 'bench.urdf', '--params-file', 'foreign.yaml',
-        '--measured', 'wrench', '--fit', 'rotors.time_constant_up,rotors.thrust_curve',
+        '--measured', 'wrench', '--fit',
+        ','.join(['rotors.time_constant_up', 'rotors.thrust_curve', *fit]),
     ])
 
 
@@ -196,3 +197,23 @@ def test_a_thruster_that_takes_pulses_is_found(tmp_path, monkeypatch, capsys):
     assert lag == pytest.approx(0.15, abs=0.01)
     assert heights == pytest.approx(true, abs=0.3)
     assert report['warnings'] == []
+
+
+def test_a_fit_that_begins_at_a_bound_leaves_it(foreign, capsys):
+    """With the torque, thrust_curve[0] stayed at 0, where it began, and all others beside it."""
+    text = Path('bench.urdf').read_text()
+    Path('bench.urdf').write_text(
+        text.replace('</max_thrust>', '</max_thrust> <moment_constant>0.016</moment_constant>')
+    )
+    table = np.loadtxt('foreign.csv', delimiter=',', skiprows=1)
+    speed = np.sqrt(table[:, 2] / 0.8)
+    table[:, 2] = np.polyval([0.76, -0.06, 0.004], speed)
+    table = np.column_stack((table, 0.013 * 9.80665 * table[:, 2]))
+    table[:, 2:] += np.random.default_rng(2).normal(0.0, [0.004, 0.002], (len(table), 2))
+    names = Path('foreign.csv').read_text().partition('\n')[0] + ',Torque (N m)'
+    np.savetxt('foreign.csv', table, '%.5f', ',', header=names, comments='', encoding='utf-8')
+    assert identified(
+        {**foreign, 'columns.Torque (N m)': 'wrench.torque.z'}, 'rotors.moment_constant'
+    ) == 0
+    estimate = json.loads(capsys.readouterr().out)['estimates']['rotors.moment_constant']
+    assert estimate['value'] == pytest.approx(0.013, rel=0.01)
