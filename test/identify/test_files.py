@@ -251,7 +251,7 @@ def test_of_a_wrong_name_those_are_listed_that_there_are(old, new, words, bench,
     path.write_text(YAML.replace(old, new))
     fit = ['thrusters.time_constant,'.replace(old, new).strip(',')]
     with pytest.raises(ConfigError, match=words):
-        Session(read_robot(bench / 'bench.urdf', path, fit),
+        Session(read_robot(bench / 'bench.urdf', [path], fit),
                 Request(bench / 'bench.csv', fit, 'wrench')).run()
 
 
