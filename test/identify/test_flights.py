@@ -117,13 +117,13 @@ def test_the_largest_of_many_steps_is_not_clipped():
     steps = np.random.default_rng(1).uniform(0.1, 1.0, 30)[time.astype(int)]
     clipped = np.minimum(steps, 0.8)
     # A bench goes to full speed by design.
-    for command, kind, is_clipped in (
-        (steps, 'state', False), (clipped, 'state', True), (clipped, 'wrench', False)
+    for command, measured, is_clipped in (
+        (steps, 'state.m.velocity', False), (clipped, 'state.m.velocity', True),
+        (clipped, 'wrench.force.z', False),
     ):
-        recording = Recording('bench', 0.0, {'m': Series(time, command)}, {
-            'state.m.velocity': Series(time, command),
-        })
-        _, found = prepared(recording, kind, (None, None), np.nan)
+        series = Series(time, command)
+        recording = Recording('bench', 0.0, {'m': series}, {measured: series})
+        _, found = prepared(recording, measured.split('.')[0], (None, None), np.nan)
         assert any('clipped' in line for line in found) == is_clipped
 
 
