@@ -212,7 +212,7 @@ def _check_body(given: Mapping[str, Any]) -> None:
         raise SourceError(BODY, str(error)) from error
 
 
-def command_topics(
+def awaitable_topics(
     blocks: Sequence[ActuatorSpec], simulation: Simulation, nodes: Sequence[NodeSpec]
 ) -> list[str]:
     """Return the topics of a controller's commands to a robot, by which steps can wait."""

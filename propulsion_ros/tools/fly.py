@@ -13,7 +13,7 @@ from typing import Any
 
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import robot_files
-from propulsion_ros.graph.simulation import BODY, Simulation, command_topics
+from propulsion_ros.graph.simulation import BODY, Simulation, awaitable_topics
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import SETTINGS, Graph, add_simulation_options, checked_graph
 from propulsion_ros.replay.bags import BagWriter
@@ -112,7 +112,7 @@ def _note_steps(options: argparse.Namespace, graph: Graph) -> None:
     blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
     files = [*robot_files(options.robot)[1], *options.params_file]
     simulation = Simulation(params_files=tuple(files), namespace=options.namespace)
-    topics = command_topics(blocks, simulation, graph.nodes)
+    topics = awaitable_topics(blocks, simulation, graph.nodes)
     if topics:
         note('fly', 'steps do not wait for the controller; give --wait-for TOPIC for each that it '
              f'publishes: {", ".join(topics)}')

@@ -180,9 +180,9 @@ def test_commands_that_are_all_refused_are_counted(graph):
     path = share_directory() / 'config' / 'rotors.yaml'
     graph.add(ActuatorNode, 'rotors', cli_args=['--ros-args', '--params-file', str(path)])
     diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
-    talk = graph.talk(JointState, '/rotors/command')
+    commands = graph.talk(JointState, '/rotors/command')
     for _ in range(3):
-        talk.publish(JointState(name=['nobody'], effort=[1.0]))
+        commands.publish(JointState(name=['no_rotor'], effort=[1.0]))
     graph.until(lambda: diagnostics and 'has had 3' in diagnostics[-1].status[0].message, 'three')
     status = diagnostics[-1].status[0]
     assert status.level == DiagnosticStatus.WARN

@@ -234,7 +234,7 @@ class Wander:
         self.growth = 0.0
         self._means: list[float] = []
         self._squares: list[float] = []
-        self._begin_ns, self._noise = 0, 0.0
+        self._begin_ns = 0
         self._heights: list[tuple[float, float]] = []
 
     def take(self, now_ns: int, height: Mean) -> float:
@@ -242,13 +242,12 @@ class Wander:
         since_ns = now_ns - self._begin_ns
         if since_ns >= _GUST_NS:
             if self._heights:
-                self._compare(self._middle(), self._noise / len(self._heights))
+                self._compare(self._middle(), height.noise / len(self._heights))
             if since_ns >= 2 * _GUST_NS:
                 self._means.clear()  # of before a gap
             self._begin_ns, since_ns = now_ns, 0
             self._heights.clear()
         self._heights.append((since_ns * 1e-9, height.size))
-        self._noise = height.noise
         return self.growth
 
     def _middle(self) -> float:
