@@ -202,6 +202,8 @@ class AllocatorLoop:
         """Begin; nothing but faults is remembered."""
         self._newest, self._missed, self._last_ns = None, '', None
         self._host.log('info', f'active, shares a wrench among {", ".join(self._names)}')
+        if isinstance(self._healthy, Allocator) and (doubt := self._healthy.doubt):
+            self._host.log('warn', doubt)
 
     def stop(self) -> None:
         """Publish nothing more: a group without commands becomes safe by itself."""
