@@ -76,6 +76,8 @@ class Recording:
     """What was wrong with the input, one line each."""
     skipped: tuple[tuple[float, float, str], ...] = ()
     """Spans that are left out, from, to [s] and why."""
+    is_settled: bool = False
+    """Whether each sample is what its command has led to, long after it began."""
 
     @property
     def end(self) -> float:

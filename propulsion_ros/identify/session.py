@@ -51,7 +51,7 @@ from propulsion_ros.identify.free import (
     free_parameters,
     over_throttle,
 )
-from propulsion_ros.identify.prepare import prepared
+from propulsion_ros.identify.prepare import SLOW, prepared
 from propulsion_ros.identify.problem import Problem, Setup, rms
 from propulsion_ros.identify.reading import STATE, Names, Recording, read_recording
 from propulsion_ros.identify.robot import Robot
@@ -73,6 +73,8 @@ from propulsion_ros.settings.yaml_file import ParameterFile
 Span = tuple[float | None, float | None]
 _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
 _OF_COAST = 'body.drag_area'
+_WORSE = 1.05
+"""Left-out parts are predicted with longer steps, which differ by less."""
 _DELAYS, _REFITS = (0.0, 0.01, 0.02), 3
 _PARTS_DIFFER = 3.0
 """Spreads over standard deviations; of five parts with mere noise 1 in 1000 is above 2.2."""
@@ -160,6 +162,12 @@ class Session:
             problem, more = self._coast(recording, free)
             found += more
         else:
+            lags = [each.name for each in free if each.is_lag or each.owner == DELAY]
+            if recording.is_settled and lags:
+                raise SourceError(recording.name, (
+                    f'has rows more than {SLOW:g} s apart, each taken as settled, which show no '
+                    f'lag: leave {", ".join(lags)} out of --fit; or are stamps not in seconds?'
+                ))
             problem = Problem(self._setup(recording, free))
             found += command_doubts(recording, self._actuators)
             found += limit_doubts(recording, problem.model, self._names.unscaled)
@@ -241,7 +249,11 @@ class Session:
         if self._request.measured == 'state':
             recording = self._of_states_it_has(recording)
         largest = 1.0 if self._robot.values.get('command_interface') == 'throttle' else np.nan
-        return prepared(recording, self._request.measured, span, largest)
+        return prepared(
+            recording, self._request.measured, span, largest,
+            # What burns is not steady.
+            may_be_steady=not self._names.burners,
+        )
 
     def _of_states_it_has(self, recording: Recording) -> Recording:
         """Return a recording without the states that others join, such as turns of a propeller."""
@@ -300,6 +312,12 @@ class Session:
             'unidentified': unknown,
             'seconds': round(_seconds(problem.channels[0].time), 2),
         }
+        if (report['cross_validation_rms'] or 0.0) > _WORSE * report['rms_before']:
+            found.append(
+                f'parts that are left out are {report["cross_validation_rms"]:.3g} '
+                f'{report["unit"]} off, before the fit {report["rms_before"]:.3g}: the fit is worse '
+                'than what it began with'
+            )
         self._check(fit, report, found)
         report['delays'] = self._delays(fit, found)
         if self._request.choose:
