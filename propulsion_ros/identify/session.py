@@ -174,13 +174,14 @@ class Session:
         fit = fitted(problem, note=self._note)
         both = problem.predicted(np.vstack([problem.start, fit.place]))
         before, after = ([rows[i] for rows in both] for i in (0, 1))
-        found += scale_doubts(problem, before)
+        of_scale = list(scale_doubts(problem, before, self._names.unscaled))
+        found += of_scale
         clipped = (
             list(clip_doubts(problem, after, robot.values)) if request.measured == 'wrench' else []
         )
-        found += clipped or ratio_doubts(problem, after)
+        found += clipped or ratio_doubts(fit, after)
         found += [f'{each.name}: {each.note}' for each in free if each.note]
-        report = self._report(fit, before, found)
+        report = self._report(fit, before, found, bool(of_scale))
         return Result(report, fit, robot.name, before, after)
 
     def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
@@ -279,7 +280,9 @@ class Session:
             delay=request.delay, moments=moments,
         )
 
-    def _report(self, fit: Fit, before: list[Any], found: list[str]) -> dict[str, Any]:
+    def _report(
+        self, fit: Fit, before: list[Any], found: list[str], is_scaled: bool
+    ) -> dict[str, Any]:
         problem = fit.problem
         rms_of = problem.rms_of(fit.residuals)
         unknown = unidentified(fit)
@@ -322,8 +325,11 @@ class Session:
         report['delays'] = self._delays(fit, found)
         if self._request.choose:
             report['models'] = self._choose(fit, found)
+        alike = dict[str, list[str]]()
         for name, why in unknown.items():
-            found.append(f'{name}: not identified: {why}')
+            # In another unit nothing is excited.
+            alike.setdefault('see its unit' if is_scaled else why, []).append(name)
+        found += [f'{", ".join(names)}: not identified: {why}' for why, names in alike.items()]
         report['warnings'] = found
         return report
 
@@ -414,17 +420,20 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
     )
     other = problem.with_free([*with_delay, free_delay])
     search, place = fitted_coarse(other, np.append(start, 0.0), thin=True)
-    now = rms(search.residuals(np.append(start, problem.setup.delay)))
+    now = rms(search.residuals(np.append(start, problem.body_at(fit.place)[DELAY])))
     then = rms(search.residuals(place))
     best = float(place[-1])
-    if DELAY not in [each.owner for each in problem.free] and then < 0.9 * now and (
-        best < -0.004 or best > 0.03
-    ):
-        what = 'before its command' if best < 0.0 else 'after its command'
+    if then < 0.9 * now and (best < -0.004 or best > 0.03):
+        what, remedy = (
+            'leads its command by', f'stamps of commands are late, as where a row has the one '
+            f'before; no delay is fitted below 0: --delay {best:.3f}'
+        ) if best < 0.0 else (
+            'follows its command by', 'a clock offset between commands and sensor, or a delay, '
+            'which --fit-delay fits'
+        )
         found.append(
-            f'what was measured follows {abs(best) * 1e3:.0f} ms {what} and {1 - then / now:.0%} '
-            'better so: a clock offset between commands and sensor, or a delay; --fit-delay fits '
-            'a delay'
+            f'what was measured {what} {abs(best) * 1e3:.0f} ms, {1 - then / now:.0%} better so: '
+            f'{remedy}'
         )
     return _at_delays(search, place, (*_DELAYS, best))
 

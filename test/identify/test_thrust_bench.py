@@ -102,15 +102,19 @@ def test_what_is_wrong_with_a_table_in_other_units_is_named(foreign, key, value,
 
 
 @pytest.mark.parametrize(('factor', 'line'), [
-    (9.80665, ''), (1.0, 'is it in N?'), (9806.65, 'is it in N?'), (-9.80665, 'is its sign wrong?'),
-    (6.0, ''),
+    (9.80665, ''), (1.0, 'is it in kgf?'), (9806.65, 'is it in mN?'), (100.0, 'is it in N?'),
+    (-9.80665, 'is its sign wrong?'), (6.0, ''),
+    (None, 'is it in kgf? factors.Thrust (kgf): 9.80665'),
 ])
 def test_a_thrust_of_another_unit_or_sign_is_named(foreign, factor, line, capsys):
     """A tenth of the thrust was "known", and of a wrong sign "too little excited"."""
-    assert identified({**foreign, 'factors.Thrust (kgf)': factor}) == 0
+    settings = {**foreign, 'factors.Thrust (kgf)': factor}
+    assert identified({key: each for key, each in settings.items() if each is not None}) == 0
     warnings = json.loads(capsys.readouterr().out)['warnings']
     found = [each for each in warnings if 'times what the model makes of the commands' in each]
     assert [each.rpartition('; ')[2] for each in found] == [line] * bool(line)
+    # Sweeps show no more of a number in another unit.
+    assert not (line and any('would show it' in each for each in warnings))
 
 
 def test_a_thrust_along_another_axis_is_named(foreign, capsys):
