@@ -61,7 +61,7 @@ _NOSE, _UP, _ALONG = 'flight.nose', (0.0, 0.0, 1.0), 0.9
 """Where engines push, by its default, and the cosine of what is still that direction."""
 _SAME_PAD, _DEEPEST = 100.0, 100.0
 """Heights of one pad [m], and how far engines are throttled, which do not go to a tenth."""
-_SIMULATED = '; silence it where the robot is never simulated (body)'
+_SIMULATED = '; silence it where the robot is never simulated: <silenced>body</silenced>'
 _FROM_LAUNCH: dict[str, dict[str, Any]] = {
     'vehicle': {'wrench_topics': ['any'], 'deployer_topic': 'any'},
     'visualizer': {'state_topics': ['any']},
@@ -435,8 +435,15 @@ def _warn_of_sources(
 
 
 def _report(description: Description, faults: FaultList, report: Report) -> None:
+    alike = dict[tuple[str, str], list[ConfigError]]()
     for error in faults.errors:
-        report.add(description.place_of(error), error)
+        place = description.place_of(error)
+        # What a macro makes is of one line.
+        key = error.problem if ':' in place else str(error)
+        alike.setdefault((place, key), []).append(error)
+    for (place, _), (first, *others) in alike.items():
+        more = f'; {len(others)} more like it' if others else ''
+        report.add(place, type(first)(first.key, first.problem + more, first.index))
     for path, text in faults.warnings:
         report.warn(description.place_of(path), f'{path}: {text}' if text else path)
 
