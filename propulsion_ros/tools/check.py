@@ -438,12 +438,15 @@ def _report(description: Description, faults: FaultList, report: Report) -> None
     alike = dict[tuple[str, str], list[ConfigError]]()
     for error in faults.errors:
         place = description.place_of(error)
-        # What a macro makes is of one line.
-        key = error.problem if ':' in place else str(error)
-        alike.setdefault((place, key), []).append(error)
-    for (place, _), (first, *others) in alike.items():
+        # What a macro makes in several calls is one line.
+        line = place.partition(': called at')[0]
+        key = (line, error.problem) if ':' in place else (place, str(error))
+        alike.setdefault(key, []).append(error)
+    for first, *others in alike.values():
         more = f'; {len(others)} more like it' if others else ''
-        report.add(place, type(first)(first.key, first.problem + more, first.index))
+        report.add(description.place_of(first), type(first)(
+            first.key, first.problem + more, first.index
+        ))
     for path, text in faults.warnings:
         report.warn(description.place_of(path), f'{path}: {text}' if text else path)
 
