@@ -222,8 +222,8 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                             made = made.scaled(list(sources.links), 'com', factor)
                         yield Change(key, block, part.start or 0, word, meant, made)
                         if key == 'max_thrust' and (both := _with_curve(made, node, factor)):
-                            word += f', as {_CURVE} is'
-                            yield Change(key, block, part.start or 0, word, meant, both)
+                            words = f'{word}, as {_CURVE} is'
+                            yield Change(key, block, part.start or 0, words, meant, both)
     doubted = [path for path in sources.links
                if any(doubt.number.key.startswith(f'{path}/') for doubt in doubts)][:_FEW]
     for key, (element, unit) in _OF_LINK.items():

@@ -42,7 +42,7 @@ _MANOEUVRES = (
 _OTHER = 'a flight or bench run in which it changes what is measured'
 _UNMEASURED = {
     'motor_constant': 'thrust and speed, as state.<name>.effort and .velocity, --measured state',
-    'moment_constant': 'a measured torque about the axis of the rotor',
+    'moment_constant': 'a measured torque about its axis',
 }
 """What shows a parameter that changes nothing that was measured."""
 

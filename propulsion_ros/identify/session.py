@@ -317,9 +317,8 @@ class Session:
         }
         if (report['cross_validation_rms'] or 0.0) > _WORSE * report['rms_before']:
             found.append(
-                f'parts that are left out are {report["cross_validation_rms"]:.3g} '
-                f'{report["unit"]} off, before the fit {report["rms_before"]:.3g}: the fit is worse '
-                'than what it began with'
+                f'left-out parts are {report["cross_validation_rms"]:.3g} {report["unit"]} off, '
+                f'before the fit {report["rms_before"]:.3g}: it is worse than what it began with'
             )
         self._check(fit, report, found)
         report['delays'] = self._delays(fit, found)

@@ -71,6 +71,9 @@ def test_a_costly_axis_is_named_at_the_start():
     host.run(AllocatorLoop(family, Allocator(matrix, 0.0, 10.0), 'base_link', host))
     assert [level for level, _ in host.lines] == ['info', 'warn']
     assert 'an exact force.x takes' in host.lines[1][1]
+    host, without = FakeHost(), Allocator(matrix, 0.0, 10.0, weights=[0, 1, 1, 1, 1, 1])
+    host.run(AllocatorLoop(family, without, 'base_link', host))
+    assert [level for level, _ in host.lines] == ['info']
 
 
 @pytest.mark.parametrize(('publishers', 'expected'), [

@@ -177,11 +177,6 @@ class Allocator:
         """
         return missed(self.matrix, wrench, allocation, self.weights)
 
-    @property
-    def doubt(self) -> str:
-        """Which components it should leave out, '' for none; see `cost_doubt`."""
-        return cost_doubt(self.matrix[:, self._free] * (self.weights > 0.0)[:, None])
-
     def allocate(self, wrench: ArrayLike) -> Allocation:
         """Return the efforts for a wrench (..., 6) about the origin of the matrix.
 
