@@ -495,7 +495,7 @@ RULES = (
          p.starts, 'the height of its hulls', 'see afloat in check --show'),
     # What counts where it is expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',
-         n.lifts, 'the weight', _SEE),
+         n.lifts, 'the weight', f'is it in N? 1 kgf is 9.80665 N; {_SEE}'),
     Rule('uncontrolled', '{} of it can be made alone', (99.99, _ENDLESS), '%',
          'allocation; where an axis is expected', n.made_alone, remedy=_SEE),
     Rule('one_way', 'the other way {}', (1e-9, _ENDLESS), '',

@@ -129,10 +129,14 @@ def _find_block(parameters: Parameters, own: FamilyNodeParams) -> ActuatorSpec |
 def _log_sources(host: Host, given: Mapping[str, Any], block: ActuatorSpec) -> None:
     """Log which parameters win over the robot description, and what its reader noted."""
     for key in sorted(set(given) & set(block.values)):
-        if flatten(given[key]) != flatten(block.values[key]):
+        new, old = flatten(given[key]), flatten(block.values[key])
+        if new != old:
+            # Most likely several were meant to stay.
+            is_one_for_several = len(new) == 1 < len(set(old))
             host.log(
-                'info', f"parameter '{key}': {given[key]} wins over the robot description's "
-                f'{block.values[key]}'
+                'warn' if is_one_for_several else 'info',
+                f"parameter '{key}': {given[key]} wins over the robot description's "
+                f'{block.values[key]}' + is_one_for_several * '; to keep some, give a list'
             )
     for note in block.notes:
         if not (host.follows_links and note in block.stays):

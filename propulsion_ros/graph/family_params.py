@@ -92,8 +92,8 @@ class AllocatorNodeParams(FamilyNodeParams):
         'angles of servos that turn actuators',
     )
     weights: FloatArray = quantity(
-        (1.0,) * 6, doc='cost of a missing part of the wrench, force first', above=0.0, hi=1e9,
-        shape=(6,),
+        (1.0,) * 6, doc='cost of a missing part of the wrench, force first; 0: it may be anything',
+        lo=0.0, hi=1e9, shape=(6,),
     )
 
 

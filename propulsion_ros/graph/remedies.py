@@ -33,6 +33,7 @@ _FOLLOWING = {
 }
 """What is not usual of a block, or of the robot, where another rule is met."""
 _NAMES = frozenset(rule.name for rule in RULES)
+_CURVE = 'esc_curve'
 _OF_LINK = {'mass': ('mass', 'kg'), 'inertia': ('inertia', 'kg m^2'), 'com': ('origin/@xyz', 'm')}
 """Elements and units of the mass of a link."""
 
@@ -220,6 +221,9 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                             # The links of actuators are where these are.
                             made = made.scaled(list(sources.links), 'com', factor)
                         yield Change(key, block, part.start or 0, word, meant, made)
+                        if key == 'max_thrust' and (both := _with_curve(made, node, factor)):
+                            words = f'{word}, as {_CURVE} is'
+                            yield Change(key, block, part.start or 0, words, meant, both)
     doubted = [path for path in sources.links
                if any(doubt.number.key.startswith(f'{path}/') for doubt in doubts)][:_FEW]
     for key, (element, unit) in _OF_LINK.items():
@@ -228,6 +232,20 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
             for word, meant, factor in _far(np.ravel(first), unit, _FAR):
                 made = sources.scaled(paths, key, factor)
                 yield Change(f'{paths[0]}/{element}', '', None, word, meant, made)
+
+
+def _with_curve(sources: Sources, node: str, factor: float) -> Sources | None:
+    """Return a robot whose curves over the throttle are in another unit too, None without any."""
+    texts = flatten(sources.value(node, _CURVE))
+    if not any(texts) or sources.value(node, 'esc_gives') == 'speed':
+        return None
+    # A table has throttles too.
+    is_table = sources.value(node, 'esc_kind') == 'table'
+    rows = [[float(word) for word in text.replace(',', ' ').split()] for text in texts]
+    return sources.changed(node, _CURVE, [' '.join(
+        f'{number if is_table and i % 2 == 0 else number * factor:.10g}'
+        for i, number in enumerate(row)
+    ) for row in rows])
 
 
 def _far(numbers: FloatArray, unit: str, least: float) -> Iterator[tuple[str, float, float]]:

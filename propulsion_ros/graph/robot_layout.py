@@ -18,6 +18,7 @@ from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.body.simulated_body import ParachutesParams
+from propulsion_ros.models.common.allocation import cost_doubt
 from propulsion_ros.models.common.family import Family, TankState
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.steering.steered import SteeredFamily
@@ -251,6 +252,7 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
         ('can be controlled', ', '.join(robot.controlled) or 'nothing'),
         *([('only together', '; '.join(coupled))] if coupled else []),
         ('allocation', f'rank {rank} of 6, condition number {_number(condition)}'),
+        *([('costly', doubt)] if (doubt := cost_doubt(robot.matrix)) else []),
     ]
     if robot.afloat:
         height, metacentre = map(_number, robot.afloat)

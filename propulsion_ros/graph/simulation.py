@@ -314,9 +314,13 @@ def _commanded(topic: str, groups: Collection[str], by_wrench: Collection[str]) 
         also = f'; for a wrench wait for {allocated[group]}' if group in allocated else ''
         raise ConfigError('wait_for', f'{topic!r} is no command: {group} takes {own[group]}{also}')
     known = [*own.values(), *allocated.values()]
+    near = suggestion(topic, known)
+    remapped = '' if near or not known else (
+        f'; a controller whose topic it is takes --ros-args -r {topic}:={known[0]}'
+    )
     raise ConfigError(
-        'wait_for', f'{topic!r} commands no group of actuators{suggestion(topic, known)}; '
-        f'known: {", ".join(known)}'
+        'wait_for', f'{topic!r} commands no group of actuators{near}; '
+        f'known: {", ".join(known)}{remapped}'
     )
 
 

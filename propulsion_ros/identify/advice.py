@@ -12,13 +12,14 @@ from propulsion_ros.identify.fit import Fit, whiteness
 from propulsion_ros.identify.problem import Channel, Problem
 from propulsion_ros.identify.reading import Recording
 from propulsion_ros.models.common.family import Allocatable, Family
+from propulsion_ros.settings.hints import conversions
 from propulsion_ros.settings.quantity import FloatArray, flatten
 
 _LOW_SHARE = 0.6
 """A channel of which the model explains less says nothing of a parameter."""
 _MOST_FROM, _LEVEL = 0.8, 0.9
 """The share of what is known of a parameter: in poor channels; in what it changes as a whole."""
-_UNSURE = 0.5
+_UNSURE, _MOST_SHARE = 0.5, 10.0
 _TIED, _SAME = 0.95, 0.99
 """Correlations of two estimates: worth a remark; no data of this kind separate them."""
 _ROUGH = 0.1
@@ -39,6 +40,11 @@ _MANOEUVRES = (
     ('drag_area', 'a fast coast without thrust, or level flight at several speeds'),
 )
 _OTHER = 'a flight or bench run in which it changes what is measured'
+_UNMEASURED = {
+    'motor_constant': 'thrust and speed, as state.<name>.effort and .velocity, --measured state',
+    'moment_constant': 'a measured torque about its axis',
+}
+"""What shows a parameter that changes nothing that was measured."""
 
 
 def manoeuvre_for(name: str) -> str:
@@ -69,13 +75,15 @@ def unidentified(fit: Fit) -> dict[str, str]:
     moves, levels, problem = explained(fit), explained(fit, of_level=True), fit.problem
     values, sd = fit.values, fit.sd
     for i, name in enumerate(problem.names):
-        reason = ''
+        reason, shown_by = '', manoeuvre_for(name)
         if name in fit.unknown:
             others = [other for other in _partners(fit, i) if other != name]
             user = problem.free_of(i).used_by
             reason = f'only together with {", ".join(others)}' if others else (
                 'it changes nothing that was measured' + f'; only {user} uses it' * bool(user)
             )
+            if not others:
+                shown_by = _UNMEASURED.get(name.rpartition('.')[2], shown_by)
         elif twin := _twin(fit, i, is_rough=bool(sd[i] > _ROUGH * abs(values[i]))):
             reason = (
                 f'only together with {twin}: their correlation is '
@@ -87,9 +95,11 @@ def unidentified(fit: Fit) -> dict[str, str]:
         elif problem.free_of(i).is_curve:
             continue
         elif sd[i] > _UNSURE * abs(values[i]):
-            reason = f'its standard deviation is {sd[i] / max(abs(values[i]), 1e-300):.0%} of it'
+            share = sd[i] / max(abs(values[i]), 1e-300)
+            size = f'{share:.0%} of it' if share < _MOST_SHARE else 'many times larger'
+            reason = f'its standard deviation is {size}'
         if reason:
-            found[name] = f'{reason}; would show it: {manoeuvre_for(name)}'
+            found[name] = f'{reason}; would show it: {shown_by}'
     return found
 
 
@@ -207,9 +217,9 @@ def whiteness_of(fit: Fit) -> dict[str, dict[str, float | bool]]:
 _STILL = 0.005
 _CLEAR, _ALIKE, _BETTER = 0.3, 0.6, 0.25
 """How well thrusts explain the turning, how alike it is to the geometry, and by how much more."""
-_MULTIPLE, _TIMES, _OFF, _NOTHING = 0.8, 4.0, 1.1, 1e-9
-"""How alike a multiple is to the model, how large one is that has another unit, which no good fit
-has, and nothing."""
+_MULTIPLE, _TIMES, _AS_IF, _OFF, _OFF_ALONE, _NOTHING = 0.8, 4.0, 2.0, 1.1, 1.03, 1e-9
+"""How alike a multiple is to the model, how large one is that has another unit, and what is left of
+it in that unit, which no good fit has, also of what no fitted parameter changes, and nothing."""
 _UNITS = {'velocity': 'rad/s', 'effort': 'N'}
 """Of commands, by their field."""
 _PASSES, _RPM = 2.0, np.pi / 30.0
@@ -288,26 +298,40 @@ def clip_doubts(
                 )
 
 
-def scale_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
-    """Yield what was measured that is a multiple of what the model made of it before the fit."""
+def scale_doubts(
+    problem: Problem, before: Sequence[FloatArray], columns: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield what was measured that is a multiple of what the model made of it before the fit.
+
+    ``columns`` has the column of each quantity whose unit is not given.
+    """
     if not any(np.abs(made).max() > _NOTHING for made in before):
         names = ', '.join(channel.name for channel in problem.channels)
         yield f'the commands make nothing of what was measured, {names}; is its axis wrong?'
     for channel, made in zip(problem.channels, before, strict=True):
         times, alike = _multiple(channel, made)
         if not channel.moment and alike > _MULTIPLE and not 1.0 / _TIMES < times < _TIMES:
-            asked = 'is its sign wrong' if times < 0.0 else f'is it in {channel.unit or "SI units"}'
+            units = {word: f'{meant / times:.6g}'
+                     for word, meant in conversions(times, channel.unit)
+                     if 1.0 / _AS_IF < meant < _AS_IF}
+            asked = 'is its sign wrong?' if times < 0.0 else (
+                f'is it in {" or ".join(units) or channel.unit or "SI units"}?'
+            )
+            if units and channel.name in columns:
+                asked += f' factors.{columns[channel.name]}: {" or ".join(units.values())}'
             yield (
                 f'{channel.name} is {times:.3g} times what the model makes of the commands before '
-                f'the fit; {asked}?'
+                f'the fit; {asked}'
             )
 
 
-def ratio_doubts(problem: Problem, after: Sequence[FloatArray]) -> Iterator[str]:
+def ratio_doubts(fit: Fit, after: Sequence[FloatArray]) -> Iterator[str]:
     """Yield what was measured that is a multiple of what the fitted model makes of it."""
-    for channel, made in zip(problem.channels, after, strict=True):
+    problem = fit.problem
+    for channel, cut, made in zip(problem.channels, problem.cuts, after, strict=True):
         times, alike = _multiple(channel, made)
-        if not channel.moment and alike > _MULTIPLE and not 1.0 / _OFF < times < _OFF:
+        off = _OFF if fit.jacobian[cut].any() else _OFF_ALONE
+        if not channel.moment and alike > _MULTIPLE and not 1.0 / off < times < off:
             yield (
                 f'{channel.name} is {times:.3g} times what the model makes of it after the fit: '
                 'no fitted parameter explains its size, and others may be wrong by it; fit one '

@@ -33,7 +33,8 @@ _BEFORE, _AFTER = 0.5, 1.0
 _GAP, _GAP_FACTOR = 0.02, 5.0
 """A silence is a gap where it is longer than this [s], and than this times the usual one."""
 _AFTER_GAP = 0.3
-_SLOW = 0.5
+SLOW = 0.5
+"""Samples that are farther apart [s] show no lag; their stamps may be milliseconds."""
 _CLIPPED, _MORE = 0.02, 3.0
 """The share of the largest command that is clipped, in itself and over that of a level."""
 _OTHER_UNIT = 2.0
@@ -44,12 +45,14 @@ _OFF_G = 0.02
 
 
 def prepared(
-    recording: Recording, kind: str, span: tuple[float | None, float | None], largest: float
+    recording: Recording, kind: str, span: tuple[float | None, float | None], largest: float,
+    *, may_be_steady: bool = True,
 ) -> tuple[Recording, list[str]]:
     """Return a recording whose unusable spans are marked, and what was found.
 
     ``span`` has the first and last stamp that count [s], None for no limit; ``largest`` is the
-    largest command, NaN where there is none.
+    largest command, NaN where there is none. Rows of a bench that are far apart are taken as
+    steady where that may be.
 
     Raises
     ------
@@ -76,8 +79,12 @@ def prepared(
     if kind == 'imu':
         found += _units(recording)
         skipped += _stops(recording)
-    if kind != 'odometry':
-        found += _slow(recording)
+    if kind != 'odometry' and SLOW < (step := _usual_step(recording)) < np.inf:
+        words = 'are stamps in seconds?'
+        if kind != 'imu' and may_be_steady and (steady := _steadied(recording)):
+            recording = steady
+            words = f'each row is taken as settled, and shows no lag; {words}'
+        found.append(f'samples are {step:.3g} s apart; {words}')
     skipped += _gaps(recording)
     found += _clipped(recording, largest, kind)
     low = 0.0 if begin is None else begin - recording.begin
@@ -126,12 +133,21 @@ def _units(recording: Recording) -> Iterator[str]:
         yield f'gyro: a tenth of its values is above {fast:.0f} rad/s; is it in degrees/s?'
 
 
-def _slow(recording: Recording) -> Iterator[str]:
-    """Yield that samples are too far apart for what lags: their times may be milliseconds."""
-    steps = [float(np.median(np.diff(each.time))) for each in recording.measured.values()
-             if len(each.time) > 1]
-    if steps and min(steps) > _SLOW:
-        yield f'samples are {min(steps):.3g} s apart; are stamps in seconds?'
+def _usual_step(recording: Recording) -> float:
+    """Return the time between samples [s], infinite where there are none."""
+    return min((float(np.median(np.diff(each.time))) for each in recording.measured.values()
+                if len(each.time) > 1), default=np.inf)
+
+
+def _steadied(recording: Recording) -> Recording | None:
+    """Return a table in which each command acts from halfway to its row on; None for no table."""
+    commands = dict[str, Series]()
+    for name, each in recording.commands.items():
+        if not any(np.array_equal(each.time, own.time) for own in recording.measured.values()):
+            return None
+        step = np.diff(each.time)
+        commands[name] = Series(each.time - 0.5 * np.concatenate((step[:1], step)), each.value)
+    return dataclasses.replace(recording, commands=commands, is_settled=True)
 
 
 def _held(recording: Recording) -> tuple[FloatArray, FloatArray]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from propulsion_ros.identify.candidates import Candidates, Response, Ticks
 from propulsion_ros.identify.free import BODY, DELAY, Free
+from propulsion_ros.identify.prepare import SLOW
 from propulsion_ros.identify.reading import (
     ALTITUDE,
     ATTITUDE,
@@ -412,6 +413,8 @@ class Problem:
         begin = min(float(each.time[0]) for each in self.channels)
         end = max(float(each.time[-1]) for each in self.channels)
         usual = min(float(np.median(np.diff(each.time))) for each in self.channels)
+        # What is farther apart says nothing of steps.
+        usual *= usual <= SLOW
         span = end + 0.05 - max(begin - _BEFORE, 0.0)
         dt = max(usual, shortest, min(span / _MOST_TICKS, longest))
         # Steps of the length of samples begin where commands do.

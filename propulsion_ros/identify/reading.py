@@ -76,6 +76,8 @@ class Recording:
     """What was wrong with the input, one line each."""
     skipped: tuple[tuple[float, float, str], ...] = ()
     """Spans that are left out, from, to [s] and why."""
+    is_settled: bool = False
+    """Whether each sample is what its command has led to, long after it began."""
 
     @property
     def end(self) -> float:
@@ -153,11 +155,11 @@ class Names:
 
     @property
     def unscaled(self) -> dict[str, str]:
-        """The user's column of each command that has no factor, by actuator."""
+        """The user's column of each command or measurement that has no factor, by its key."""
         known = self.known
         return {
             known[target]: column for column, target in self.columns.targets.items()
-            if known.get(target) in self.commands and column not in self.columns.factors
+            if target in known and column not in self.columns.factors
         }
 
     @property

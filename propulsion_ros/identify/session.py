@@ -51,7 +51,7 @@ from propulsion_ros.identify.free import (
     free_parameters,
     over_throttle,
 )
-from propulsion_ros.identify.prepare import prepared
+from propulsion_ros.identify.prepare import SLOW, prepared
 from propulsion_ros.identify.problem import Problem, Setup, rms
 from propulsion_ros.identify.reading import STATE, Names, Recording, read_recording
 from propulsion_ros.identify.robot import Robot
@@ -73,6 +73,8 @@ from propulsion_ros.settings.yaml_file import ParameterFile
 Span = tuple[float | None, float | None]
 _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
 _OF_COAST = 'body.drag_area'
+_WORSE = 1.05
+"""Left-out parts are predicted with longer steps, which differ by less."""
 _DELAYS, _REFITS = (0.0, 0.01, 0.02), 3
 _PARTS_DIFFER = 3.0
 """Spreads over standard deviations; of five parts with mere noise 1 in 1000 is above 2.2."""
@@ -160,19 +162,26 @@ class Session:
             problem, more = self._coast(recording, free)
             found += more
         else:
+            lags = [each.name for each in free if each.is_lag or each.owner == DELAY]
+            if recording.is_settled and lags:
+                raise SourceError(recording.name, (
+                    f'has rows more than {SLOW:g} s apart, each taken as settled, which show no '
+                    f'lag: leave {", ".join(lags)} out of --fit; or are stamps not in seconds?'
+                ))
             problem = Problem(self._setup(recording, free))
             found += command_doubts(recording, self._actuators)
             found += limit_doubts(recording, problem.model, self._names.unscaled)
         fit = fitted(problem, note=self._note)
         both = problem.predicted(np.vstack([problem.start, fit.place]))
         before, after = ([rows[i] for rows in both] for i in (0, 1))
-        found += scale_doubts(problem, before)
+        of_scale = list(scale_doubts(problem, before, self._names.unscaled))
+        found += of_scale
         clipped = (
             list(clip_doubts(problem, after, robot.values)) if request.measured == 'wrench' else []
         )
-        found += clipped or ratio_doubts(problem, after)
+        found += clipped or ratio_doubts(fit, after)
         found += [f'{each.name}: {each.note}' for each in free if each.note]
-        report = self._report(fit, before, found)
+        report = self._report(fit, before, found, bool(of_scale))
         return Result(report, fit, robot.name, before, after)
 
     def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
@@ -241,7 +250,11 @@ class Session:
         if self._request.measured == 'state':
             recording = self._of_states_it_has(recording)
         largest = 1.0 if self._robot.values.get('command_interface') == 'throttle' else np.nan
-        return prepared(recording, self._request.measured, span, largest)
+        return prepared(
+            recording, self._request.measured, span, largest,
+            # What burns is not steady.
+            may_be_steady=not self._names.burners,
+        )
 
     def _of_states_it_has(self, recording: Recording) -> Recording:
         """Return a recording without the states that others join, such as turns of a propeller."""
@@ -267,7 +280,9 @@ class Session:
             delay=request.delay, moments=moments,
         )
 
-    def _report(self, fit: Fit, before: list[Any], found: list[str]) -> dict[str, Any]:
+    def _report(
+        self, fit: Fit, before: list[Any], found: list[str], is_scaled: bool
+    ) -> dict[str, Any]:
         problem = fit.problem
         rms_of = problem.rms_of(fit.residuals)
         unknown = unidentified(fit)
@@ -300,12 +315,20 @@ class Session:
             'unidentified': unknown,
             'seconds': round(_seconds(problem.channels[0].time), 2),
         }
+        if (report['cross_validation_rms'] or 0.0) > _WORSE * report['rms_before']:
+            found.append(
+                f'left-out parts are {report["cross_validation_rms"]:.3g} {report["unit"]} off, '
+                f'before the fit {report["rms_before"]:.3g}: it is worse than what it began with'
+            )
         self._check(fit, report, found)
         report['delays'] = self._delays(fit, found)
         if self._request.choose:
             report['models'] = self._choose(fit, found)
+        alike = dict[str, list[str]]()
         for name, why in unknown.items():
-            found.append(f'{name}: not identified: {why}')
+            # In another unit nothing is excited.
+            alike.setdefault('see its unit' if is_scaled else why, []).append(name)
+        found += [f'{", ".join(names)}: not identified: {why}' for why, names in alike.items()]
         report['warnings'] = found
         return report
 
@@ -396,17 +419,20 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
     )
     other = problem.with_free([*with_delay, free_delay])
     search, place = fitted_coarse(other, np.append(start, 0.0), thin=True)
-    now = rms(search.residuals(np.append(start, problem.setup.delay)))
+    now = rms(search.residuals(np.append(start, problem.body_at(fit.place)[DELAY])))
     then = rms(search.residuals(place))
     best = float(place[-1])
-    if DELAY not in [each.owner for each in problem.free] and then < 0.9 * now and (
-        best < -0.004 or best > 0.03
-    ):
-        what = 'before its command' if best < 0.0 else 'after its command'
+    if then < 0.9 * now and (best < -0.004 or best > 0.03):
+        what, remedy = (
+            'leads its command by', f'stamps of commands are late, as where a row has the one '
+            f'before; no delay is fitted below 0: --delay {best:.3f}'
+        ) if best < 0.0 else (
+            'follows its command by', 'a clock offset between commands and sensor, or a delay, '
+            'which --fit-delay fits'
+        )
         found.append(
-            f'what was measured follows {abs(best) * 1e3:.0f} ms {what} and {1 - then / now:.0%} '
-            'better so: a clock offset between commands and sensor, or a delay; --fit-delay fits '
-            'a delay'
+            f'what was measured {what} {abs(best) * 1e3:.0f} ms, {1 - then / now:.0%} better so: '
+            f'{remedy}'
         )
     return _at_delays(search, place, (*_DELAYS, best))
 

@@ -12,7 +12,7 @@ from propulsion_ros.loops.decoders import checked_stamp, checked_wrench, msg_to_
 from propulsion_ros.loops.measured import JointReader
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
-from propulsion_ros.models.common.allocation import Allocation, Allocator
+from propulsion_ros.models.common.allocation import Allocation, Allocator, cost_doubt
 from propulsion_ros.models.common.family import (
     WRENCH_NAMES,
     Allocatable,
@@ -202,6 +202,10 @@ class AllocatorLoop:
         """Begin; nothing but faults is remembered."""
         self._newest, self._missed, self._last_ns = None, '', None
         self._host.log('info', f'active, shares a wrench among {", ".join(self._names)}')
+        if isinstance(own := self._healthy, Allocator):
+            counted = own.matrix * (own.weights > 0.0)[:, None]
+            if doubt := cost_doubt(counted):
+                self._host.log('warn', doubt)
 
     def stop(self) -> None:
         """Publish nothing more: a group without commands becomes safe by itself."""

@@ -61,7 +61,7 @@ _NOSE, _UP, _ALONG = 'flight.nose', (0.0, 0.0, 1.0), 0.9
 """Where engines push, by its default, and the cosine of what is still that direction."""
 _SAME_PAD, _DEEPEST = 100.0, 100.0
 """Heights of one pad [m], and how far engines are throttled, which do not go to a tenth."""
-_SIMULATED = '; silence it where the robot is never simulated (body)'
+_SIMULATED = '; silence it where the robot is never simulated: <silenced>body</silenced>'
 _FROM_LAUNCH: dict[str, dict[str, Any]] = {
     'vehicle': {'wrench_topics': ['any'], 'deployer_topic': 'any'},
     'visualizer': {'state_topics': ['any']},
@@ -435,8 +435,18 @@ def _warn_of_sources(
 
 
 def _report(description: Description, faults: FaultList, report: Report) -> None:
+    alike = dict[tuple[str, str], list[ConfigError]]()
     for error in faults.errors:
-        report.add(description.place_of(error), error)
+        place = description.place_of(error)
+        # What a macro makes in several calls is one line.
+        line = place.partition(': called at')[0]
+        key = (line, error.problem) if ':' in place else (place, str(error))
+        alike.setdefault(key, []).append(error)
+    for first, *others in alike.values():
+        more = f'; {len(others)} more like it' if others else ''
+        report.add(description.place_of(first), type(first)(
+            first.key, first.problem + more, first.index
+        ))
     for path, text in faults.warnings:
         report.warn(description.place_of(path), f'{path}: {text}' if text else path)
 

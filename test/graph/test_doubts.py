@@ -57,6 +57,18 @@ def test_each_rule_can_be_silenced_by_the_command_and_in_the_block(rule, text, t
         assert not any(line.endswith(f'({rule})') for line in warnings_of(path, *silenced))
 
 
+@pytest.mark.parametrize(('in_n', 'expected'), [
+    (True, []), (False, ['; if that is in gf, as esc_curve is, write 8.00223 (airborne)']),
+])
+def test_thrusts_and_their_curves_in_another_unit_are_one_line(in_n, expected, tmp_path):
+    most, curve = ('8', '0 0 0.5 2.8 1 8') if in_n else ('816', '0 0 0.5 286 1 816')
+    path = tmp_path / 'robot.urdf'
+    path.write_text(TEXTS['quadrotor'].replace('<update_rate>', (
+        '<command_interface>throttle</command_interface> <esc_kind>table</esc_kind> <update_rate>'
+    )).replace('<max_thrust>8<', f'<esc_curve>{curve}</esc_curve> <max_thrust>{most}<'))
+    assert [line[line.rindex('; if'):] for line in warnings_of(path)] == expected
+
+
 def test_every_rule_is_met():
     assert {*MEETS} | ELSEWHERE == set(NAMES)
 

@@ -63,6 +63,27 @@ def test_a_plugin_block_makes_a_group(rov, source):
     )
 
 
+@pytest.mark.parametrize(('given', 'level'), [
+    ([9.0], 'warn'), ([5.0, 9.0], 'info'), ([3.0, 3.0], 'info'),
+])
+def test_one_value_for_several_of_the_description_is_a_warning(given, level):
+    rotors = ''.join(
+        f'<rotor name="{name}"><link>{name}</link><max_thrust>{most}</max_thrust>'
+        '<motor_constant>1e-5</motor_constant></rotor>' for name, most in (('a', 5), ('b', 7))
+    )
+    arms = ''.join(
+        f'<link name="{name}"/><joint name="{name}_joint" type="fixed"><parent link="base_link"/>'
+        f'<child link="{name}"/></joint>' for name in 'ab'
+    )
+    host = FakeHost()
+    make_actuators(NodeParameters('rotors', {'max_thrust': given, 'robot_description': (
+        f'<robot name="r"><link name="base_link"/>{arms}<gazebo><plugin name="rotors" '
+        f'filename="propulsion_ros">{rotors}</plugin></gazebo></robot>'
+    )}), host)
+    (line,) = (line for line in host.said(level) if 'wins over' in line)
+    assert line.endswith('[5.0, 7.0]' + '; to keep some, give a list' * (level == 'warn'))
+
+
 def test_what_the_reader_of_a_block_noted_is_logged():
     description = (
         '<robot name="r"><link name="base_link"/><link name="hub"/>'

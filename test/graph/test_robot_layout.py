@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
@@ -157,7 +158,15 @@ def test_table_of_a_quadrotor(quadrotor):
     assert 'can be controlled  force z, torque x, torque y, torque z' in lines
     assert 'centre of mass     0 0 0.0053 m' in lines
     assert 'inertia about it   0.015 0.015 0.0281 kg m^2' in lines
-    assert not any(line.startswith('only together') for line in lines)
+    assert not any(line.startswith(('only together', 'costly')) for line in lines)
+
+
+def test_what_is_costly_beside_another_part_is_named(quadrotor):
+    (group,) = quadrotor.groups
+    matrix = group.matrix.copy()
+    matrix[0], matrix[5] = 0.1 * matrix[4] + 0.02 * matrix[5], 0.0
+    robot = dataclasses.replace(quadrotor, groups=[dataclasses.replace(group, matrix=matrix)])
+    assert any(line.startswith('costly') and 'an exact force.x' in line for line in lines_of(robot))
 
 
 def test_what_comes_with_another_part_is_said_to():

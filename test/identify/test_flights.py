@@ -128,7 +128,8 @@ def test_the_largest_of_many_steps_is_not_clipped():
 
 
 @pytest.mark.parametrize(('shift', 'words'), few_of([
-    (0.05, '50 ms after its command'), (-0.05, '50 ms before its command'),
+    (0.05, 'follows its command by |--fit-delay fits'),
+    (-0.05, 'leads its command by |no delay is fitted below 0: --delay -0.0'),
 ], 2))
 def test_a_clock_offset_is_named(shift, words, flight, tmp_path):
     rows = round(abs(shift) / DT)
@@ -136,11 +137,20 @@ def test_a_clock_offset_is_named(shift, words, flight, tmp_path):
     for name in COLUMNS[1:7]:
         columns[name] = np.roll(flight[name], rows if shift > 0 else -rows)
     cut = {name: values[rows:-rows] for name, values in columns.items()}
-    report = report_of(written(tmp_path / 'a.csv', cut))
-    line = next(line for line in report['warnings'] if 'clock offset' in line)
-    assert words.split()[1:] == line.split()[5:5 + len(words.split()) - 1]
-    offset = float(line.split()[4])
-    assert offset == pytest.approx(50.0, abs=4.0)
+    path = written(tmp_path / 'a.csv', cut)
+    report = report_of(path)
+    begin, _, end = words.partition('|')
+    line = next(line for line in report['warnings'] if begin in line)
+    assert end in line
+    assert float(line.partition(begin)[2].split()[0]) == pytest.approx(50.0, abs=4.0)
+    if shift < 0.0:
+        # No delay that is fitted takes it out, the one that is named does.
+        with_delay = report_of(path, fit_delay=True)['warnings']
+        assert any(begin in line for line in with_delay)
+        unknown = next(line for line in with_delay if line.startswith('delay: not identified'))
+        assert len(unknown) < 150
+        named_delay = float(line.rpartition('--delay ')[2])
+        assert not any(begin in line for line in report_of(path, delay=named_delay)['warnings'])
 
 
 def test_nan_and_gaps_are_named_and_left_out(flight, tmp_path):

@@ -102,15 +102,19 @@ def test_what_is_wrong_with_a_table_in_other_units_is_named(foreign, key, value,
 
 
 @pytest.mark.parametrize(('factor', 'line'), [
-    (9.80665, ''), (1.0, 'is it in N?'), (9806.65, 'is it in N?'), (-9.80665, 'is its sign wrong?'),
-    (6.0, ''),
+    (9.80665, ''), (1.0, 'is it in kgf?'), (9806.65, 'is it in mN?'), (100.0, 'is it in N?'),
+    (-9.80665, 'is its sign wrong?'), (6.0, ''),
+    (None, 'is it in kgf? factors.Thrust (kgf): 9.80665'),
 ])
 def test_a_thrust_of_another_unit_or_sign_is_named(foreign, factor, line, capsys):
     """A tenth of the thrust was "known", and of a wrong sign "too little excited"."""
-    assert identified({**foreign, 'factors.Thrust (kgf)': factor}) == 0
+    settings = {**foreign, 'factors.Thrust (kgf)': factor}
+    assert identified({key: each for key, each in settings.items() if each is not None}) == 0
     warnings = json.loads(capsys.readouterr().out)['warnings']
     found = [each for each in warnings if 'times what the model makes of the commands' in each]
     assert [each.rpartition('; ')[2] for each in found] == [line] * bool(line)
+    # Sweeps show no more of a number in another unit.
+    assert not (line and any('would show it' in each for each in warnings))
 
 
 def test_a_thrust_along_another_axis_is_named(foreign, capsys):
@@ -118,6 +122,70 @@ def test_a_thrust_along_another_axis_is_named(foreign, capsys):
     assert json.loads(capsys.readouterr().out)['warnings'][0] == (
         'the commands make nothing of what was measured, wrench.force.x; is its axis wrong?'
     )
+
+
+def settled(apart):
+    """Write a table of settled rows: throttle, and the thrust of a motor that has not 10 N."""
+    text = Path('bench.urdf').read_text().replace('<esc_gives>speed', '<esc_gives>thrust')
+    Path('bench.urdf').write_text(text.replace('0 800<', '0 4 6<'))
+    throttle = np.linspace(0.0, 1.0, 11)
+    rows = np.column_stack((apart * np.arange(11.0), throttle, 2.0 * throttle + 5.0 * throttle**2))
+    np.savetxt('foreign.csv', rows, '%.4f', ',', header='stamp,motor,wrench.force.z', comments='')
+    return ['identify', 'foreign.csv', '--model', 'bench.urdf', '--measured', 'wrench', '--fit']
+
+
+@pytest.mark.parametrize('apart', [4.0, 1.0, 0.6])
+def test_rows_that_are_far_apart_are_settled(apart, foreign, capsys):
+    """Each thrust was compared with the throttle of the row before, too."""
+    command = settled(apart)
+    assert cli.main([*command, 'rotors.esc_curve']) == 0
+    report = json.loads(capsys.readouterr().out)
+    values = [each['value'] for each in report['estimates'].values()]
+    assert values == pytest.approx([0.0, 2.0, 5.0], abs=0.02)
+    assert report['warnings'] == [(
+        f'samples are {apart:g} s apart; each row is taken as settled, and shows no lag; are '
+        'stamps in seconds?'
+    )]
+    assert cli.main([*command, 'rotors.esc_curve,rotors.time_constant_up', '--fit-delay']) == 1
+    assert 'leave rotors.time_constant_up, delay out of --fit' in capsys.readouterr().err
+
+
+def test_a_fit_that_predicts_worse_than_before_is_named(foreign, capsys):
+    command = settled(4.0)
+    rows = np.genfromtxt('foreign.csv', delimiter=',', skip_header=1)
+    rows[:, 2] += np.where(rows[:, 1] > 0.85, 9.0, 0.0)
+    np.savetxt('foreign.csv', rows, '%.4f', ',', header='stamp,motor,wrench.force.z', comments='')
+    assert cli.main([*command, 'rotors.esc_curve']) == 0
+    report = json.loads(capsys.readouterr().out)
+    is_worse = report['cross_validation_rms'] > report['rms_before']
+    assert is_worse == any('worse than what it began with' in each for each in report['warnings'])
+    assert is_worse
+
+
+def test_what_shows_a_constant_of_speeds_is_no_sweep(foreign, capsys):
+    command = settled(4.0)
+    assert cli.main([*command, 'rotors.motor_constant']) == 0
+    why = json.loads(capsys.readouterr().out)['unidentified']['rotors.motor_constant']
+    assert why.endswith('would show it: thrust and speed, as state.<name>.effort and .velocity, '
+                        '--measured state')
+
+
+@pytest.mark.parametrize('off', [0.0, 0.07])
+def test_a_torque_beside_a_thrust_that_is_off_is_named(off, foreign, capsys):
+    """A moment_constant was "known", and wrong by as much as the thrust."""
+    command = settled(4.0)
+    text = Path('bench.urdf').read_text().replace('0 4 6<', '0 2 5<')
+    Path('bench.urdf').write_text(text.replace(
+        '</max_thrust>', '</max_thrust> <moment_constant>0.01</moment_constant>'
+    ))
+    rows = np.genfromtxt('foreign.csv', delimiter=',', skip_header=1)
+    rows = np.column_stack((rows, 0.0165 * rows[:, 2]))
+    rows[:, 2:] *= 1.0 + off
+    names = 'stamp,motor,wrench.force.z,wrench.torque.z'
+    np.savetxt('foreign.csv', rows, '%.5f', ',', header=names, comments='')
+    assert cli.main([*command, 'rotors.moment_constant']) == 0
+    warnings = json.loads(capsys.readouterr().out)['warnings']
+    assert any('force.z is 1.07 times' in each for each in warnings) == bool(off)
 
 
 def test_a_curve_that_ends_at_what_no_rotor_has_is_cross_validated(tmp_path, monkeypatch, capsys):

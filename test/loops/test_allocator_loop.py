@@ -64,6 +64,18 @@ def test_a_demand_becomes_a_command_with_its_stamp(host):
     assert health(host) == (OK, 'ok', values())
 
 
+def test_a_costly_axis_is_named_at_the_start():
+    host, family = FakeHost(), Rotors(rotors())
+    matrix = family.allocation_matrix.copy()
+    matrix[0] = 0.1 * matrix[4] + 1e-3 * np.array([1.0, -1.0, -1.0, 1.0])
+    host.run(AllocatorLoop(family, Allocator(matrix, 0.0, 10.0), 'base_link', host))
+    assert [level for level, _ in host.lines] == ['info', 'warn']
+    assert 'an exact force.x takes' in host.lines[1][1]
+    host, without = FakeHost(), Allocator(matrix, 0.0, 10.0, weights=[0, 1, 1, 1, 1, 1])
+    host.run(AllocatorLoop(family, without, 'base_link', host))
+    assert [level for level, _ in host.lines] == ['info']
+
+
 @pytest.mark.parametrize(('publishers', 'expected'), [
     (0, (WARN, 'no command')), (1, (WARN, 'no command')),
     (2, (OK, 'idle, another node commands the group')),

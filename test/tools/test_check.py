@@ -143,6 +143,25 @@ def test_each_fault_is_one_line(tmp_path, capsys, name, text, lines):
         assert str(path) in line
 
 
+def test_what_one_line_of_a_macro_makes_is_one_fault(tmp_path, capsys):
+    path = tmp_path / 'robot.urdf.xacro'
+    names = ('a', 'b', 'c')
+    path.write_text('\n'.join([
+        '<robot name="r" xmlns:xacro="http://wiki.ros.org/xacro"><link name="base_link"/>',
+        '<xacro:macro name="rotor" params="name"><rotor name="${name}"><link>${name}</link>',
+        '<max_thrus>9</max_thrus>', '<motor_constant>1e-5</motor_constant></rotor></xacro:macro>',
+        *(f'<link name="{name}"/><joint name="{name}_joint" type="fixed">'
+          f'<parent link="base_link"/><child link="{name}"/></joint>' for name in names),
+        '<gazebo><plugin filename="propulsion_ros" name="rotors">',
+        *(f'<xacro:rotor name="{name}"/>' for name in names), '</plugin></gazebo></robot>',
+    ]))
+    assert check(path) == 1
+    (line,) = capsys.readouterr().out.splitlines()
+    assert f'{path}:3: called at {path}:9: ' in line
+    assert line.endswith("rotor[name=a]/max_thrus: unknown tag, did you mean 'max_thrust'?; 2 "
+                         'more like it')
+
+
 ALONE = 'family: rotors, names: [a, b], max_thrust: [5.0], motor_constant: [1e-5]'
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
@@ -18,6 +19,8 @@ VECTORED = 'vectored'
 _EFFORT_WEIGHT = 1e-5
 # What is no miss: of the largest part of a demand, and of all that the efforts add up to.
 _MISS, _ROUNDING = 1e-3, 1e-6
+_COSTLY = 10.0
+"""How many times the effort is far more."""
 
 
 def allocation_matrix(
@@ -83,7 +86,8 @@ class Allocator:
     method : str
         One of `METHODS`.
     weights : array_like
-        Cost of a residual in each wrench component, shape (6,) or a scalar; positive.
+        Cost of a residual in each wrench component, shape (6,) or a scalar; one with 0 may be
+        anything.
     least : array_like
         Effort of each actuator below which there is only 0, shape (n,) or a scalar; 0 for none. One
         that lies between is brought to the nearer of them, and the others make up for it.
@@ -115,8 +119,10 @@ class Allocator:
         self.least = row('least', least, n)
         _check_limits(self.lower, self.upper)
         _check_least(self.least, self.lower, self.upper, method)
-        for i in np.flatnonzero(~(np.isfinite(self.weights) & (self.weights > 0.0))).tolist():
-            raise ConfigError('weights', f'{self.weights[i]:g} must be finite and above 0', i)
+        for i in np.flatnonzero(~(np.isfinite(self.weights) & (self.weights >= 0.0))).tolist():
+            raise ConfigError('weights', f'{self.weights[i]:g} must be finite and at least 0', i)
+        if not self.weights.any():
+            raise ConfigError('weights', 'expected one above 0')
         if method not in METHODS:
             raise ConfigError('method', f'expected one of {", ".join(METHODS)}, got {method!r}')
         if method == 'scaled':
@@ -169,7 +175,7 @@ class Allocator:
 
         A miss is more than a thousandth of the largest force, or torque, that is demanded.
         """
-        return missed(self.matrix, wrench, allocation)
+        return missed(self.matrix, wrench, allocation, self.weights)
 
     def allocate(self, wrench: ArrayLike) -> Allocation:
         """Return the efforts for a wrench (..., 6) about the origin of the matrix.
@@ -251,12 +257,42 @@ def checked_demand(wrench: ArrayLike) -> FloatArray:
     return demand
 
 
-def missed(matrix: FloatArray, wrench: FloatArray, allocation: Allocation) -> BoolArray:
+def missed(
+    matrix: FloatArray, wrench: FloatArray, allocation: Allocation, weights: FloatArray
+) -> BoolArray:
     """Return which components of a demand are missed; see `Allocator.out_of_reach`."""
+    counts = weights > 0.0
     given = np.abs(allocation.effort) @ np.abs(matrix).T
     # Of an axis on which nothing acts the rounding of the others is left.
-    allowed = _MISS * _largest(wrench) + _ROUNDING * _largest(given)
-    return np.asarray(np.abs(allocation.residual) > allowed)
+    allowed = _MISS * _largest(wrench * counts) + _ROUNDING * _largest(given)
+    return np.asarray(counts & (np.abs(allocation.residual) > allowed))
+
+
+def cost_doubt(matrix: FloatArray) -> str:
+    """Return which parts of a wrench take far more effort without some other, '' for none.
+
+    What actuators make of both is then nearly in proportion, as of canted arms.
+    """
+    sizes = np.linalg.norm(matrix, axis=1)
+    rows = matrix / np.where(sizes > 0.0, sizes, 1.0)[:, None]
+    inverse = np.linalg.pinv(rows, rcond=_EFFORT_WEIGHT)
+    # Others come only together.
+    alone = np.flatnonzero(np.abs(np.diag(rows @ inverse) - 1.0) < _MISS)
+    efforts = inverse[:, alone] / np.linalg.norm(inverse[:, alone], axis=0)
+    alike = efforts.T @ efforts
+    times = 1.0 / np.sqrt(np.maximum(1.0 - alike**2, _EFFORT_WEIGHT**2))
+    pairs = np.argwhere(np.triu(times > _COSTLY, 1))
+    if not len(pairs):
+        return ''
+    first, weights = alone[pairs[:, 0]].tolist(), np.ones(6)
+    weights[first] = 0.0
+    texts = [f'an exact {WRENCH_NAMES[alone[i]]} takes {times[i, k]:.2g} times the thrust for '
+             f'{WRENCH_NAMES[alone[k]]}' for i, k in pairs.tolist()]
+    names = ' or '.join(dict.fromkeys(WRENCH_NAMES[i] for i in first))
+    return (
+        f'{", ".join(texts)}; where no controller asks for {names}, give the allocator weights: '
+        f'{weights.tolist()}'
+    )
 
 
 def _scaled(ideal: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
+from propulsion_ros.models.common.allocation import Allocator, allocation_matrix, cost_doubt
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
@@ -165,6 +165,48 @@ def test_a_batch_is_its_members(method):
         np.testing.assert_array_equal(answer.saturated[at], single.saturated)
 
 
+# ---- axes that do not count
+
+
+def canted(cant):
+    """Return the matrix of two rotors above each other on each of four arms, which lean inward."""
+    ways = np.array([[np.cos(turn), np.sin(turn), 0.0] for turn in np.pi / 4 * np.arange(1, 9, 2)])
+    axes = np.repeat(np.cos(cant) * np.eye(3)[2] - np.sin(cant) * ways, 2, axis=0)
+    places = np.repeat(0.3 * ways, 2, axis=0) + np.outer([0.06, -0.06] * 4, np.eye(3)[2])
+    return allocation_matrix(places, axes, 0.016 * np.array([-1.0, 1.0, 1.0, -1.0] * 2))
+
+
+@pytest.mark.parametrize('method', ['bounded', 'scaled', 'clipped'])
+def test_an_axis_without_weight_is_left_to_itself(method):
+    demand = np.array([0.0, 0.0, 68.0, 0.0, 1.9, 0.0])
+    exact = Allocator(canted(0.1), 0.0, 19.0, method).allocate(demand)
+    assert np.ptp(exact.effort) in (0.0, pytest.approx(19.0, abs=1.0))
+    allocator = Allocator(canted(0.1), 0.0, 19.0, method, [0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+    found = allocator.allocate(demand)
+    np.testing.assert_allclose(found.wrench[2:], demand[2:], atol=1e-9)
+    assert np.ptp(found.effort) < 3.0
+    # What it is then is told, and is no miss, nor hides one.
+    assert found.residual[0] < -0.5
+    assert not allocator.out_of_reach(demand, found).any()
+    demand[[0, 2]] = 1e4, 200.0
+    assert allocator.out_of_reach(demand, allocator.allocate(demand)).tolist()[:3] == [0, 0, 1]
+
+
+def test_axes_that_are_costly_beside_another_are_named():
+    doubt = cost_doubt(canted(0.1))
+    assert doubt.startswith('an exact force.x takes ')
+    assert doubt.endswith('give the allocator weights: [0.0, 0.0, 1.0, 1.0, 1.0, 1.0]')
+    matrix, pitch = canted(0.1), np.eye(6)[4]
+    effort = np.linalg.pinv(matrix) @ pitch
+    least = np.linalg.pinv(np.delete(matrix, 0, axis=0)) @ np.delete(pitch, 0)
+    times = np.linalg.norm(effort) / np.linalg.norm(least)
+    assert f'{times:.2g} times the thrust for torque.y' in doubt
+    assert not cost_doubt(canted(0.1) * np.array([[0], [0], [1], [1], [1], [1]]))
+    # Upright arms make no side force, and thrusters all round each part alone.
+    assert not cost_doubt(canted(0.0))
+    assert not cost_doubt(np.array(GOLDEN['allocation']['TAM']))
+
+
 # ---- refusals
 
 
@@ -179,7 +221,9 @@ def test_a_batch_is_its_members(method):
         pytest.param({'lower': np.nan}, "'lower[0]': nan must not be above upper 1", id='no_limit'),
         pytest.param({'upper': [1.0] * 3}, "'upper': expected a number or 2 values, got shape (3,)",
                      id='count'),
-        pytest.param({'weights': 0.0}, "'weights[0]': 0 must be finite and above 0", id='weights'),
+        pytest.param({'weights': [1.0, -1.0, 1.0, 1.0, 1.0, 1.0]},
+                     "'weights[1]': -1 must be finite and at least 0", id='weights'),
+        pytest.param({'weights': 0.0}, "'weights': expected one above 0", id='no_weight'),
         pytest.param({'method': 'pinv'}, "'method': expected one of bounded, scaled, clipped, "
                      "got 'pinv'", id='method'),
         pytest.param({'method': 'scaled', 'lower': 0.5},

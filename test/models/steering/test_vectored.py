@@ -196,6 +196,17 @@ def test_faults_leave_the_rest_to_the_others():
     )
 
 
+def test_an_axis_without_weight_is_left_to_itself():
+    # One azimuth alone pushes ahead and turns.
+    allocator = VectoredAllocator(
+        azimuths(BOAT[2:]), 0.0, 80.0, weights=[1.0, 0.0, 1.0, 1.0, 1.0, 1.0]
+    )
+    demand = np.array([30.0, 0.0, 0.0, -4.0, -6.0, 40.0])
+    found = allocator.allocate(demand, np.zeros(1), np.zeros(1))
+    np.testing.assert_allclose(found.residual, [0.0, 20.0, 0.0, 0.0, 0.0, 0.0], atol=1e-6)
+    assert not allocator.out_of_reach(demand, found).any()
+
+
 @pytest.mark.parametrize(('values', 'message'), [
     ({'columns': np.zeros((2, 6))}, r"'columns': expected shape \(n, 3, 6\), got \(2, 6\)"),
     ({'columns': np.full((1, 3, 6), np.nan)}, "'columns': expected finite numbers"),
@@ -204,7 +215,7 @@ def test_faults_leave_the_rest_to_the_others():
     ({'angle_rate': -1.0}, r"'angle_rate\[0\]': -1 is below 0 rad/s"),
     ({'angle_rate': [1.0, 2.0]}, "'angle_rate': expected a number or 1 values"),
     ({'lower': 2.0, 'upper': 1.0}, r"'lower\[0\]': 2 must not be above upper 1"),
-    ({'weights': 0.0}, r"'weights\[0\]': 0 must be finite and above 0"),
+    ({'weights': -1.0}, r"'weights\[0\]': -1 must be finite and at least 0"),
 ])
 def test_what_cannot_be_used_is_refused(values, message):
     with pytest.raises(ConfigError, match=message):
