@@ -309,6 +309,10 @@ RULES = (
          'large ship propellers to motors of quadrotors of 25 g; see tip_speed',
          r.of_rows(r.actuators, _OF_SPEED, lambda a: a.speed * RPM),
          remedy='is the constant per (rad/s)^2, and the thrust in N?'),
+    Rule('rotor_speed', 'turns at {} in water to reach max_thrust', (0.0, 10_000.0), 'rpm',
+         'small thrusters have 4000', r.of_rows(
+             p.spinning, _OF_SPEED, lambda s: s.speed_in_liquid * RPM
+         ), remedy='is the constant per (rad/s)^2, and its command in rad/s?'),
     Rule('blades', 'makes {} of density x speed^2 x radius^4', (4e-4, 0.2), '', 'propellers have '
          '0.01 to 0.06; the radius is half of the way to the next one, of a given one see load',
          r.of_rows(r.actuators, 'motor_constant', lambda a: a.blades),
@@ -371,8 +375,8 @@ RULES = (
          'are two lengths swapped?'),
     Rule('acceleration', 'are pushed by {}', (1e-6, 3000.0), 'N', 'm/s^2: ion engines to '
          'what no gun launches', n.any_forces, 'the mass', _UNITS),
-    Rule('propellers', 'are pushed by {} in water', (0.02, 100.0), 'N', 'm/s^2: slow gliders to '
-         'five times torpedoes', n.forces_in_water, 'the mass', _UNITS),
+    Rule('propellers', 'are pushed by {} in water', (0.03, 100.0), 'N', 'm/s^2: slow gliders to '
+         'five times torpedoes, along one axis', n.forces_in_water, 'the mass', _UNITS),
     Rule('airborne', 'are pushed by {} in air', (0.1, 400.0), 'N', 'm/s^2: airships to twice '
          'racing drones', n.forces_in_air, 'the mass', _UNITS),
     Rule('airborne', 'are pushed by {} and carried by wings', (1.0, 400.0), 'N', 'm/s^2: motor '

@@ -100,6 +100,7 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
     return Rows(
         group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else radius * speed,
         tip_in_liquid=radius * speed if in_liquid else np.nan,
+        speed_in_liquid=np.where(in_liquid & (given == 0.0), speed, np.nan),
         merit=merit, ideal=np.where(given > 0.0, 1.0, 1.5),
     )
 
