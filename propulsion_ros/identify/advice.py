@@ -172,6 +172,17 @@ def correlations(fit: Fit) -> dict[str, dict[str, float]]:
     }
 
 
+def sizes_of(fit: Fit) -> dict[str, float]:
+    """Return what makes each estimate large, by name: its size, of a curve's point the largest."""
+    sizes = np.abs(fit.values)
+    owners = [fit.problem.free_of(i) for i in range(len(sizes))]
+    return {
+        name: float(max(size for size, each in zip(sizes, owners, strict=True) if each is own)
+                    if own.is_curve and not own.units else sizes[i])
+        for i, (name, own) in enumerate(zip(fit.problem.names, owners, strict=True))
+    }
+
+
 def held_by_bounds(fit: Fit) -> dict[str, str]:
     """Return which bound each parameter is at that ends at one, by name."""
     problem, found = fit.problem, dict[str, str]()

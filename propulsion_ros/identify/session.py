@@ -177,8 +177,7 @@ class Session:
         both = problem.predicted(np.vstack([problem.start, fit.place]))
         before, after = ([rows[i] for rows in both] for i in (0, 1))
         of_scale = list(scale_doubts(problem, before))
-        found += of_scale
-        found += tare_doubts(problem, before)
+        found += of_scale or tare_doubts(problem, before)
         found += span_doubts(problem)
         clipped = (
             list(clip_doubts(problem, after, robot.values)) if request.measured == 'wrench' else []
@@ -290,7 +289,7 @@ class Session:
         problem = fit.problem
         rms_of = problem.rms_of(fit.residuals)
         unknown = unidentified(fit)
-        found += remarks(fit)
+        found += [] if is_scaled else remarks(fit)
         found += geometry_doubts(fit)
         squares, spread = self._cross_validated(fit, found)
         units = [unit for each in problem.free
