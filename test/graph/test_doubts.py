@@ -252,7 +252,7 @@ def test_inertia_of_a_cube_of_one_metre_is_one_line(name, pattern, count, rule, 
     ('hopper', '<max_fuel_rate>0.7<', '<max_fuel_rate>233<', 'engine burns 233 kg/s'),
     ('cubesat', '<max_thrust>0.02<', '<max_thrust>20<', 'if that is in mN, write 0.02'),
     ('auv', '<min_command>-350</min_command> <max_command>350<',
-     '<min_command>-3300</min_command> <max_command>3300<', 'max_command is in rpm, write 345.575'),
+     '<min_command>-3300</min_command> <max_command>3300<', 'is in rpm, write 345.575'),
 ], ids=lambda word: word.partition('>')[0])
 def test_what_makes_it_unusual_is_named_once(name, old, new, words, tmp_path):
     path = tmp_path / 'robot.urdf'
