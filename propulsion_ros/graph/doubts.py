@@ -501,7 +501,7 @@ RULES = (
          p.currents, 'the speed of its largest force against its drag'),
     Rule('dry', 'is {} above the water', (-_ENDLESS, 0.0), 'm', 'propellers push water',
          p.dry_propellers, remedy='is a sign in its <origin> wrong?'),
-    Rule('start', '{} from where it floats', (0.0, 1.0), 'm', 'it falls, or is thrown up',
+    Rule('start', '{} from where it floats', (0.0, 0.5), 'm', 'it falls, or is thrown up',
          p.starts, 'the height of its hulls', 'see afloat in check --show'),
     # What counts where it is expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',
