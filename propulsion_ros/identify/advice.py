@@ -345,9 +345,10 @@ def tare_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]
         spread = float(np.median(np.abs(rest - level)))
         if abs(level) > max(_TARE * float(np.ptp(channel.value)), spread):
             column = problem.setup.recording.columns.get(channel.name)
+            hint = f' zeros.{column.name}: {column.raw(level):.5g}' if column else ''
             yield (
                 f'{channel.name} is {level:.4g} {channel.unit} where the commands make none; is '
-                'that the tare?' + (column and f' zeros.{column.name}: {column.raw(level):.5g}' or '')
+                f'that the tare?{hint}'
             )
 
 

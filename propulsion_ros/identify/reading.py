@@ -430,12 +430,12 @@ def _of_one_topic(
 def _joints(topic: str, message: Any, names: Names) -> Any:
     """Yield the commands or states of a JointState."""
     is_command = topic.endswith('/command')
-    for field in FIELDS:
-        for name, value in zip(message.name, getattr(message, field), strict=False):
-            if is_command and names.commands.get(name) == field:
+    for each in FIELDS:
+        for name, value in zip(message.name, getattr(message, each), strict=False):
+            if is_command and names.commands.get(name) == each:
                 yield name, value
             elif not is_command and name in names.states:
-                yield f'{STATE}{name}.{field}', value
+                yield f'{STATE}{name}.{each}', value
 
 
 def _wrench(topic: str, message: Any, names: Names) -> Any:

@@ -177,9 +177,9 @@ class CommandReader:
 
     def _taken(self, name: str) -> str:
         """Return the field that a name takes, and what that is where it is no angle."""
-        field = self._fields[self._columns[name]]
-        is_throttle = field == 'position' and self._interface(name, field)
-        return field + ' (throttle 0 to 1)' * bool(is_throttle)
+        field: str = self._fields[self._columns[name]]
+        is_throttle = field == 'position' and self._interface(name, field) != ''
+        return field + ' (throttle 0 to 1)' * is_throttle
 
     def _interface(self, name: str, field: str) -> str:
         """Return which setting lets a name take a field, '' where none does."""

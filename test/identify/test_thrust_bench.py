@@ -91,9 +91,9 @@ def test_a_table_in_other_units_is_read(foreign, capsys):
 
 @pytest.mark.parametrize(('key', 'value', 'problem'), [
     ('columns.Time (ms)', None, 'another name is given in the parameter file'),
-    ('factors.ESC signal (µs)', None, 'up to 900, expected a throttle from 0 to 1; if 1000 is 0 and '
-     '1900 is 1, give identify: zeros.ESC signal (µs): 1000 and factors.ESC signal (µs): 0.00111'),
-    ('zeros.ESC signal (µs)', 1900.0, 'down to -0.9, expected a throttle from 0 to 1; if 1000 is 0'),
+    ('factors.ESC signal (µs)', None, 'up to 900, expected a throttle from 0 to 1; if 1000 is 0 '
+     'and 1900 is 1, give identify: zeros.ESC signal (µs): 1000 and factors.ESC signal (µs): 0.0'),
+    ('zeros.ESC signal (µs)', 1900.0, 'down to -0.9, expected a throttle from 0 to 1; if 1000 is'),
     ('factors.ESC signal', 0.001, "is no column of the table, did you mean 'ESC signal (µs)'"),
     ('zeros.Thrust (kgf)', 'none', "expected a number, got 'none'"),
 ])

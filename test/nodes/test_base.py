@@ -38,10 +38,9 @@ def test_failure_is_said_in_one_line_and_leaves_no_zombie(graph, capfd, hook, er
     (None, [], 'never commanded: all of fins\n'), ([], [], ''), (None, None, ''),
 ], ids=['name and group', 'group', 'none', 'no controller'])
 def test_what_was_never_commanded_is_named_at_the_end(graph, capfd, fins, boosters, line):
-    vehicle, *groups = (
-        graph.add(type('Node', (PropulsionNode,), {'uncommanded': names} if names != 0 else {}), name)
-        for name, names in (('vehicle', 0), ('fins', fins), ('boosters', boosters))
-    )
+    vehicle = graph.add(type('Node', (PropulsionNode,), {}), 'vehicle')
+    groups = [graph.add(type('Node', (PropulsionNode,), {'uncommanded': names}), name)
+              for name, names in (('fins', fins), ('boosters', boosters))]
     assert spin._follow(vehicle, [vehicle, *groups]) == 0
     err = capfd.readouterr().err
     assert line in err
