@@ -77,7 +77,7 @@ class Rule:
     def doubt(self, number: float, of: float = 1.0, who: str = '') -> str:
         """Return what is wrong with a number that is not usual."""
         found = self.what.format(f'{_short(number)} {self.unit}'.rstrip())
-        return f'{who}{found}, expected {self.words(of)}'
+        return f'{who}{found}{f", expected {self.words(of)}" * ("{}" in self.what)}'
 
 
 @dataclass(frozen=True)
@@ -165,24 +165,30 @@ def _unread(
     parameters: Sequence[Parameter], given: Mapping[str, Any], described: Mapping[str, Any]
 ) -> Iterator[Doubt]:
     """Yield what is given for a choice that is not made: its documentation begins with that."""
+    def rows_of(one: Parameter, i: int, count: int) -> list[Any]:
+        """Return what a row has of another parameter: its own, or all that serve it."""
+        made = flatten(given.get(one.key, described.get(one.key, one.default)))
+        return made[i:i + 1] if len(made) == count else made
+
     for parameter in parameters:
-        values, group = flatten(given.get(parameter.key)), parameter.key.rpartition('.')[0]
+        values, (group, _, last) = flatten(given.get(parameter.key)), parameter.key.rpartition('.')
         words = parameter.spec.users if values else ()
         usual = flatten(None if parameter.required else parameter.default)
-        for chooser in parameters if words else ():
-            alike = chooser.key.rpartition('.')[0] == group and chooser is not parameter
-            if not alike or chooser.spec.shape == ('*',) or not {*words} & {*chooser.spec.choices}:
+        alike = [each for each in parameters if words and each is not parameter
+                 and each.key.rpartition('.')[0] == group]
+        switches = [each for each in alike
+                    if each.spec.kind is bool and each.key.rpartition('.')[2] in words]
+        for chooser in alike:
+            if chooser.spec.shape == ('*',) or not {*words} & {*chooser.spec.choices}:
                 continue
-            chosen = described.get(chooser.key, chooser.default)
-            made = flatten(given.get(chooser.key, chosen))
             for i, value in enumerate(values):
-                # A row of its own, or one that serves all.
-                own = made[i:i + 1] if len(made) == len(values) else made
-                if own and value not in usual and not {*words} & {*own}:
-                    last, by = (each.key.rpartition('.')[2] for each in (parameter, chooser))
-                    index = i if len(values) > 1 else None
+                own = rows_of(chooser, i, len(values))
+                is_read = bool({*words} & {*own}) or any(
+                    any(rows_of(each, i, len(values))) for each in switches)
+                if own and value not in usual and not is_read:
+                    by, index = chooser.key.rpartition('.')[2], i if len(values) > 1 else None
                     yield Doubt(_UNREAD, r.Number(parameter.key, 0, (
-                        f'{last} is for {by} {" or ".join(words)}, and {by} is {own[0]}: it '
+                        f'{last} is for {by} {" or ".join(words)}, and {by} is {own[0]}: '
                     ), index=index), f'write <{by}>{words[0]}</{by}>, or leave it out')
 
 
@@ -260,7 +266,7 @@ _SEE = 'see axes, places, thrusts and masses in check --show'
 _OF_SPEED = ('motor_constant or rotor_constant or input_values or thrust_coefficient or '
              'max_command')
 
-_UNREAD = Rule('unread', 'serves {} rows', (1.0, _ENDLESS), '', _USE)
+_UNREAD = Rule('unread', 'nothing reads it', (1.0, _ENDLESS), '', _USE)
 
 RULES = (
     _UNREAD,
@@ -303,6 +309,10 @@ RULES = (
          'large ship propellers to motors of quadrotors of 25 g; see tip_speed',
          r.of_rows(r.actuators, _OF_SPEED, lambda a: a.speed * RPM),
          remedy='is the constant per (rad/s)^2, and the thrust in N?'),
+    Rule('rotor_speed', 'turns at {} in water to reach max_thrust', (0.0, 10_000.0), 'rpm',
+         'small thrusters have 4000', r.of_rows(
+             p.spinning, _OF_SPEED, lambda s: s.speed_in_liquid * RPM
+         ), remedy='is the constant per (rad/s)^2, and its command in rad/s?'),
     Rule('blades', 'makes {} of density x speed^2 x radius^4', (4e-4, 0.2), '', 'propellers have '
          '0.01 to 0.06; the radius is half of the way to the next one, of a given one see load',
          r.of_rows(r.actuators, 'motor_constant', lambda a: a.blades),
@@ -365,8 +375,8 @@ RULES = (
          'are two lengths swapped?'),
     Rule('acceleration', 'are pushed by {}', (1e-6, 3000.0), 'N', 'm/s^2: ion engines to '
          'what no gun launches', n.any_forces, 'the mass', _UNITS),
-    Rule('propellers', 'are pushed by {} in water', (0.02, 100.0), 'N', 'm/s^2: slow gliders to '
-         'five times torpedoes', n.forces_in_water, 'the mass', _UNITS),
+    Rule('propellers', 'are pushed by {} in water', (0.03, 100.0), 'N', 'm/s^2: slow gliders to '
+         'five times torpedoes, along one axis', n.forces_in_water, 'the mass', _UNITS),
     Rule('airborne', 'are pushed by {} in air', (0.1, 400.0), 'N', 'm/s^2: airships to twice '
          'racing drones', n.forces_in_air, 'the mass', _UNITS),
     Rule('airborne', 'are pushed by {} and carried by wings', (1.0, 400.0), 'N', 'm/s^2: motor '
@@ -491,7 +501,7 @@ RULES = (
          p.currents, 'the speed of its largest force against its drag'),
     Rule('dry', 'is {} above the water', (-_ENDLESS, 0.0), 'm', 'propellers push water',
          p.dry_propellers, remedy='is a sign in its <origin> wrong?'),
-    Rule('start', '{} from where it floats', (0.0, 1.0), 'm', 'it falls, or is thrown up',
+    Rule('start', '{} from where it floats', (0.0, 0.5), 'm', 'it falls, or is thrown up',
          p.starts, 'the height of its hulls', 'see afloat in check --show'),
     # What counts where it is expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',

@@ -100,6 +100,7 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
     return Rows(
         group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else radius * speed,
         tip_in_liquid=radius * speed if in_liquid else np.nan,
+        speed_in_liquid=np.where(in_liquid & (given == 0.0), speed, np.nan),
         merit=merit, ideal=np.where(given > 0.0, 1.0, 1.5),
     )
 
@@ -313,7 +314,8 @@ def planforms(robot: RobotLayout) -> Iterator[Number]:
     if len(names) == 1 and len(corners) and not robot.params.hulls.rpy.any():
         for k, size in enumerate(robot.params.hulls.size[0].tolist()):
             yield Number('body.hulls.size', size, f'along {"xyz"[k]} the hull ',
-                         float(np.ptp(corners[:, k])), k)
+                         float(np.ptp(corners[:, k])), k,
+                         remedy='are two lengths swapped, or is body.hulls.rpy missing?')
     for group in robot.groups:
         surface: Any = getattr(group.params, 'lifting_surface', None)
         for i, fin in enumerate(surface.fin if surface else ()):
@@ -554,7 +556,8 @@ def starts(robot: RobotLayout) -> Iterator[Number]:
     params = robot.params
     if robot.afloat:
         apart = abs(float(params.start_position[2]) - params.water_level - robot.afloat[0])
-        tall = float(params.hulls.size.max(axis=1).max())
+        tall = max(float(np.abs(matrix_of_rpy(rpy))[2] @ size) for rpy, size in zip(
+            params.hulls.rpy, params.hulls.size, strict=True))
         yield Number('body.start_position', apart, 'it starts ', tall, 2)
 
 

@@ -137,8 +137,8 @@ class RobotLayout:
         return float(self.extremes[1][2] / weight) if weight else np.nan
 
     @functools.cached_property
-    def afloat(self) -> tuple[float, float] | None:
-        """How high base_link floats above the water, and its metacentre above the mass [m].
+    def afloat(self) -> tuple[float, ...] | None:
+        """How high base_link floats above the water, and its metacentres above the mass [m].
 
         None for what has no hulls, or hulls that do not carry it.
         """
@@ -146,7 +146,7 @@ class RobotLayout:
         height = hulls.height_at_rest(self.body.mass, density) if density and hulls.volume else None
         if height is None or not self.body.mass:
             return None
-        return height, hulls.metacentric_height(self.body, density, height)
+        return height, *hulls.metacentric_heights(self.body, density, height)
 
     @property
     def buoyancy(self) -> tuple[float, float] | None:
@@ -204,12 +204,14 @@ class RobotLayout:
 
     @property
     def not_counted(self) -> str:
-        """What comes on top of all that, as a phrase, '' for nothing."""
+        """What all that leaves out, as a phrase, '' for nothing."""
         joints = [name for group in self.groups for name in group.layout.angle_names]
         lifting = [group.name for group in self.groups if not group.matrix.shape[1]]
+        off = [name for group in self.groups for name in group.timing.switched_off]
         return '; '.join([
             *([f'joints {", ".join(joints)}, taken at 0'] if joints else []),
             *([f'lift of {", ".join(lifting)}'] if lifting else []),
+            *([f'that {", ".join(off)} is switched off'] if off else []),
         ])
 
     @property
@@ -255,17 +257,18 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
         *([('costly', doubt)] if (doubt := cost_doubt(robot.matrix)) else []),
     ]
     if robot.afloat:
-        height, metacentre = map(_number, robot.afloat)
+        height, _, roll, pitch = map(_number, robot.afloat)
         rows.append((
-            'afloat', f'{robot.base_link} {height} m above the water, '
-            f'metacentre {metacentre} m above the centre of mass',
+            'afloat', f'{robot.base_link} {height} m above the water, metacentre above the centre '
+            f'of mass by {roll} m in roll, {pitch} m in pitch',
         ))
     if robot.buoyancy:
         displaced, above = robot.buoyancy
+        lift = (displaced - robot.body.mass) * robot.params.gravity
         rows.append((
             'buoyancy', f'displaces {_number(displaced)} kg, its centre {_number(above)} m above '
-            f'the centre of mass; the weight is '
-            f'{_number((displaced - robot.body.mass) * robot.params.gravity)} N less',
+            f'the centre of mass; it {"sinks" if lift < 0.0 else "rises"} with '
+            f'{_number(abs(lift))} N',
         ))
     if robot.not_counted:
         rows.append(('not counted', robot.not_counted))

@@ -517,14 +517,19 @@ def outside(robot: RobotLayout, is_main: bool = True) -> Iterator[Number]:
             yield Number(f'{path}/inertia', lies, who, float(end[k]))
 
 
-def forces(is_meant: Callable[[Group], bool]) -> Callable[[RobotLayout], Iterator[Number]]:
-    """Return what yields the largest force of some groups [N], over the mass."""
+def forces(
+    is_meant: Callable[[Group], bool], size: Callable[[FloatArray], Any] = np.linalg.norm
+) -> Callable[[RobotLayout], Iterator[Number]]:
+    """Return what yields the largest force of some groups [N], over the mass.
+
+    ``size`` makes it from those along each axis, (3,).
+    """
     def find(robot: RobotLayout) -> Iterator[Number]:
         groups = [group for group in robot.groups if is_meant(group) and group.matrix.shape[1]]
         total = 0.0
         for group in groups:
             most = np.maximum(np.abs(group.layout.lowest), np.abs(group.layout.highest))
-            total += float(np.linalg.norm(np.abs(group.layout.axis).T @ np.nan_to_num(most)))
+            total += float(size(np.abs(group.layout.axis).T @ np.nan_to_num(most)))
         if robot.body.mass and groups:
             who, name = f'{robot.body.mass:.4g} kg ', groups[0].name
             # Above a tonne, a ship at the same Froude number needs less of its weight.
@@ -535,7 +540,7 @@ def forces(is_meant: Callable[[Group], bool]) -> Callable[[RobotLayout], Iterato
 
 
 any_forces = forces(lambda group: True)
-forces_in_water = forces(is_in_liquid)
+forces_in_water = forces(is_in_liquid, np.max)
 forces_in_air = forces(is_in_air)
 
 

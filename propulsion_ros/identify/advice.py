@@ -172,6 +172,17 @@ def correlations(fit: Fit) -> dict[str, dict[str, float]]:
     }
 
 
+def sizes_of(fit: Fit) -> dict[str, float]:
+    """Return what makes each estimate large, by name: its size, of a curve's point the largest."""
+    sizes = np.abs(fit.values)
+    owners = [fit.problem.free_of(i) for i in range(len(sizes))]
+    return {
+        name: float(max(size for size, each in zip(sizes, owners, strict=True) if each is own)
+                    if own.is_curve and not own.units else sizes[i])
+        for i, (name, own) in enumerate(zip(fit.problem.names, owners, strict=True))
+    }
+
+
 def held_by_bounds(fit: Fit) -> dict[str, str]:
     """Return which bound each parameter is at that ends at one, by name."""
     problem, found = fit.problem, dict[str, str]()
@@ -226,6 +237,11 @@ _PASSES, _RPM = 2.0, np.pi / 30.0
 """How far a command in another unit passes the largest one, and one turn a minute [rad/s]."""
 _TOP, _ABOVE = 99.0, 1.05
 """The percentile of a force that is more than noise, and how far it is above a limit."""
+_REST, _SETTLED, _FEWEST, _TARE = 1e-3, 0.3, 10, 0.01
+"""The part of the largest thrust that is none, after how long [s] it is so of the real one, how
+many samples show it, and the part of a force's range that is more than a drift."""
+_BARE = 0.05
+"""How much of the range of a throttle without a sample is a gap."""
 _MORE = 0.1
 """By how much more of what thrusts explain another order does, where it is another one."""
 
@@ -247,13 +263,8 @@ def command_doubts(recording: Recording, names: Sequence[str]) -> Iterator[str]:
         yield f'no excitation: the command of {", ".join(still)} does not change'
 
 
-def limit_doubts(
-    recording: Recording, model: Family, columns: Mapping[str, str]
-) -> Iterator[str]:
-    """Yield which commands pass what the model takes by much, as of another unit.
-
-    ``columns`` has the column of each command whose unit is not given.
-    """
+def limit_doubts(recording: Recording, model: Family) -> Iterator[str]:
+    """Yield which commands pass what the model takes by much, as of another unit."""
     if not isinstance(model, Allocatable):
         return
     ends = np.array([model.command_for(thrust) for thrust in model.thrust_limits])
@@ -266,8 +277,9 @@ def limit_doubts(
             (given.max(), own.max(), 'largest'), (given.min(), own.min(), 'lowest')
         ):
             if end and top / end > _PASSES:
-                is_scaled = unit != 'rad/s' or name not in columns
-                hint = '' if is_scaled else f': in rpm? factors.{columns[name]}: {_RPM:.5g}'
+                column, hint = recording.columns.get(name), ''
+                if unit == 'rad/s' and column and column.factor is None:
+                    hint = f': in rpm? factors.{column.name}: {_RPM:.5g}'
                 yield f'command of {name} reaches {top:.4g}, its {word} is {end:.4g} {unit}{hint}'
                 break
 
@@ -298,13 +310,8 @@ def clip_doubts(
                 )
 
 
-def scale_doubts(
-    problem: Problem, before: Sequence[FloatArray], columns: Mapping[str, str]
-) -> Iterator[str]:
-    """Yield what was measured that is a multiple of what the model made of it before the fit.
-
-    ``columns`` has the column of each quantity whose unit is not given.
-    """
+def scale_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
+    """Yield what was measured that is a multiple of what the model made of it before the fit."""
     if not any(np.abs(made).max() > _NOTHING for made in before):
         names = ', '.join(channel.name for channel in problem.channels)
         yield f'the commands make nothing of what was measured, {names}; is its axis wrong?'
@@ -317,12 +324,44 @@ def scale_doubts(
             asked = 'is its sign wrong?' if times < 0.0 else (
                 f'is it in {" or ".join(units) or channel.unit or "SI units"}?'
             )
-            if units and channel.name in columns:
-                asked += f' factors.{columns[channel.name]}: {" or ".join(units.values())}'
+            column = problem.setup.recording.columns.get(channel.name)
+            if units and column and column.factor is None:
+                asked += f' factors.{column.name}: {" or ".join(units.values())}'
             yield (
                 f'{channel.name} is {times:.3g} times what the model makes of the commands before '
                 f'the fit; {asked}'
             )
+
+
+def tare_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
+    """Yield which forces are not 0 where the commands, by the model before the fit, make none."""
+    for channel, made in zip(problem.channels, before, strict=True):
+        is_pushed = np.abs(made) >= _REST * np.abs(made).max()
+        last = np.maximum.accumulate(np.where(is_pushed, channel.time, -np.inf))
+        rest = channel.value[channel.time - last > _SETTLED]
+        if channel.axis < 0 or problem.setup.kind != 'wrench' or len(rest) < _FEWEST:
+            continue
+        level = float(np.median(rest))
+        spread = float(np.median(np.abs(rest - level)))
+        if abs(level) > max(_TARE * float(np.ptp(channel.value)), spread):
+            column = problem.setup.recording.columns.get(channel.name)
+            hint = f' zeros.{column.name}: {column.raw(level):.5g}' if column else ''
+            yield (
+                f'{channel.name} is {level:.4g} {channel.unit} where the commands make none; is '
+                f'that the tare?{hint}'
+            )
+
+
+def span_doubts(problem: Problem) -> Iterator[str]:
+    """Yield that a curve over the throttle is fitted beyond the throttles that were commanded."""
+    recording = problem.setup.recording
+    if any('esc_curve' in each.keys for each in problem.free) and recording.commands:
+        throttles = np.concatenate([
+            each.value[recording.is_kept(each.time)] for each in recording.commands.values()
+        ])
+        low, high = float(throttles.min()), float(throttles.max())
+        if low > _BARE or high < 1.0 - _BARE:
+            yield f'commands span {low:.3g} to {high:.3g}: beyond them esc_curve is extrapolated'
 
 
 def ratio_doubts(fit: Fit, after: Sequence[FloatArray]) -> Iterator[str]:

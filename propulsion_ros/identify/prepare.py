@@ -38,7 +38,7 @@ SLOW = 0.5
 _CLIPPED, _MORE = 0.02, 3.0
 """The share of the largest command that is clipped, in itself and over that of a level."""
 _OTHER_UNIT = 2.0
-"""A command above so many times the largest is in another unit."""
+"""A command above so many times the largest, or that part of it below 0, is in another unit."""
 _SMALL, _BRIEF = 1e-3, 0.01
 _IN_G = 0.3, 3.0
 _OFF_G = 0.02
@@ -209,13 +209,20 @@ def _clipped(recording: Recording, largest: float, kind: str) -> Iterator[str]:
     """Yield which commands rest at their largest value; raise `SourceError` for another unit."""
     for name, each in recording.commands.items():
         kept = each.value[recording.is_kept(each.time)]
-        top = float(np.nanmax(kept)) if len(kept) else 0.0
-        if top > _OTHER_UNIT * largest:
-            raise SourceError(
-                recording.name, f'command of {name}: up to {top:.4g}, expected a throttle from 0 '
-                f'to {largest:.4g}; of a column of pulses in us give identify: zeros (1000.0) and '
-                'factors (0.001), of per cent factors (0.01)'
-            )
+        low, top = (kept.min(), kept.max()) if len(kept) else (0.0, 0.0)
+        reach = f'down to {low:.4g}' if low < -_SMALL * largest else f'up to {top:.4g}'
+        if top > _OTHER_UNIT * largest or -low > largest / _OTHER_UNIT:
+            column, hint = recording.columns.get(name), ''
+            if column and top > low:
+                ends = column.raw(low), column.raw(top)
+                hint = (
+                    f'; if {ends[0]:.6g} is 0 and {ends[1]:.6g} is 1, give identify: zeros.'
+                    f'{column.name}: {ends[0]:.6g} and factors.{column.name}: '
+                    f'{1.0 / (ends[1] - ends[0]):.6g}'
+                )
+            raise SourceError(recording.name, (
+                f'command of {name}: {reach}, expected a throttle from 0 to {largest:.4g}{hint}'
+            ))
         share = float(np.mean(kept >= top)) if len(kept) and top > 0.0 else 0.0
         levels = len(np.unique(kept))
         # Of steps each level has its share, and a bench goes to full speed by design.
@@ -224,8 +231,8 @@ def _clipped(recording: Recording, largest: float, kind: str) -> Iterator[str]:
                 f'command of {name}: {share:.0%} of its values are {top:.4g}, its largest: clipped;'
                 ' what the actuator gets may be less than what a controller wanted'
             )
-        elif np.isfinite(largest) and top > largest * (1.0 + 1e-6):
-            yield f'command of {name}: up to {top:.4g}, above its limit of {largest:.4g}'
+        elif top > largest * (1.0 + _SMALL) or low < -_SMALL * largest:
+            yield f'command of {name}: {reach}, its limits are 0 and {largest:.4g}'
 
 
 def _without_offset(recording: Recording) -> tuple[Recording, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,20 @@ class Series:
 
 
 @dataclass(frozen=True)
+class Column:
+    """The column of a table that a series is of."""
+
+    name: str
+    zero: float
+    factor: float | None
+    """(value - zero) times factor is in SI units; None where none is given."""
+
+    def raw(self, value: float) -> float:
+        """Return what the column has for a value in SI units."""
+        return value / (self.factor or 1.0) + self.zero
+
+
+@dataclass(frozen=True)
 class Recording:
     """Series of one flight or bench run, with times from the first stamp on."""
 
@@ -78,6 +92,8 @@ class Recording:
     """Spans that are left out, from, to [s] and why."""
     is_settled: bool = False
     """Whether each sample is what its command has led to, long after it began."""
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    """Of a table, by series."""
 
     @property
     def end(self) -> float:
@@ -154,15 +170,6 @@ class Names:
         ]
 
     @property
-    def unscaled(self) -> dict[str, str]:
-        """The user's column of each command or measurement that has no factor, by its key."""
-        known = self.known
-        return {
-            known[target]: column for column, target in self.columns.targets.items()
-            if target in known and column not in self.columns.factors
-        }
-
-    @property
     def known(self) -> dict[str, str]:
         """Every name that a column may have, with the key of its series."""
         own = {f'{name}.{field}': name for name, field in self.commands.items()}
@@ -207,7 +214,11 @@ def _of_table(path: Path, names: Names) -> Recording:
     keys, factors = _keys(place, columns, names)
     values = names.columns.in_si(_numbers(place, columns, rows), columns)
     values[:, 1:] *= factors
-    return _recording(printable(path), values, keys, names)
+    zeros, scales = names.columns.zeros, names.columns.factors
+    return replace(_recording(printable(path), values, keys, names), columns={
+        key: Column(column, zeros.get(column, 0.0), scales.get(column))
+        for key, column in zip(keys, columns[1:], strict=True) if key
+    })
 
 
 def _numbers(place: str, columns: Sequence[str], rows: Any) -> FloatArray:
@@ -419,12 +430,12 @@ def _of_one_topic(
 def _joints(topic: str, message: Any, names: Names) -> Any:
     """Yield the commands or states of a JointState."""
     is_command = topic.endswith('/command')
-    for field in FIELDS:
-        for name, value in zip(message.name, getattr(message, field), strict=False):
-            if is_command and names.commands.get(name) == field:
+    for each in FIELDS:
+        for name, value in zip(message.name, getattr(message, each), strict=False):
+            if is_command and names.commands.get(name) == each:
                 yield name, value
             elif not is_command and name in names.states:
-                yield f'{STATE}{name}.{field}', value
+                yield f'{STATE}{name}.{each}', value
 
 
 def _wrench(topic: str, message: Any, names: Names) -> Any:

@@ -20,6 +20,8 @@ from propulsion_ros.identify.advice import (
     ratio_doubts,
     remarks,
     scale_doubts,
+    span_doubts,
+    tare_doubts,
     unidentified,
     whiteness_of,
 )
@@ -170,12 +172,13 @@ class Session:
                 ))
             problem = Problem(self._setup(recording, free))
             found += command_doubts(recording, self._actuators)
-            found += limit_doubts(recording, problem.model, self._names.unscaled)
+            found += limit_doubts(recording, problem.model)
         fit = fitted(problem, note=self._note)
         both = problem.predicted(np.vstack([problem.start, fit.place]))
         before, after = ([rows[i] for rows in both] for i in (0, 1))
-        of_scale = list(scale_doubts(problem, before, self._names.unscaled))
-        found += of_scale
+        of_scale = list(scale_doubts(problem, before))
+        found += of_scale or tare_doubts(problem, before)
+        found += span_doubts(problem)
         clipped = (
             list(clip_doubts(problem, after, robot.values)) if request.measured == 'wrench' else []
         )
@@ -286,7 +289,7 @@ class Session:
         problem = fit.problem
         rms_of = problem.rms_of(fit.residuals)
         unknown = unidentified(fit)
-        found += remarks(fit)
+        found += [] if is_scaled else remarks(fit)
         found += geometry_doubts(fit)
         squares, spread = self._cross_validated(fit, found)
         units = [unit for each in problem.free

@@ -570,11 +570,12 @@ class ActuatorPorts(StampedPorts):
         return ''
 
     @property
-    def uncommanded(self) -> Sequence[str]:
-        """Names that have had no command, [] where none has."""
+    def uncommanded(self) -> Sequence[str] | None:
+        """Names that have had no command, None where none has had one."""
         commanded = self.core.hold.commanded.tolist()
         names = zip(self.family.command_names, commanded, strict=True)
-        return [name for name, is_commanded in names if not is_commanded] if any(commanded) else []
+        silent = [name for name, is_commanded in names if not is_commanded]
+        return silent if any(commanded) or not commanded else None
 
     @property
     def small_commands(self) -> str:

@@ -195,6 +195,10 @@ class AllocatorLoop:
         # Of nothing no unit is known.
         if np.any(missed & (np.abs(demand) > _FAR * np.abs(made)) & (np.abs(made) > _TINY)):
             self._missed += '; is it in N and N m?'
+        zeros = missed & (demand == 0.0)
+        if zeros.any() and not zeros[missed].all():
+            names = ' and '.join(np.array(WRENCH_NAMES)[zeros])
+            self._missed += f'; 0 of {names} is at the cost of the rest: give it a weight of 0?'
         if not before:
             self._host.complain('out_of_reach', f'wrench_command is out of reach: {self._missed}')
 

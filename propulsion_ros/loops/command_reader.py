@@ -157,7 +157,7 @@ class CommandReader:
             if strange.any():
                 name = first_marked(message.name, strange)
                 raise CommandError(
-                    f'{name}: takes {self._fields[self._columns[name]]}, '
+                    f'{name}: takes {self._taken(name)}, '
                     f'got {field} {given[strange][0]:g}{self._interface(name, field)}; NaN means '
                     'that a field is not meant'
                 )
@@ -167,13 +167,19 @@ class CommandReader:
     def _without(self, message: NamedCommand, name: str) -> CommandError:
         """Return the error of a name whose own field is empty, with what came in another."""
         at = list(message.name).index(name)
-        taken = self._fields[self._columns[name]]
+        taken = self._taken(name)
         for field in FIELDS:
             given = getattr(message, field)
             if at < len(given) and not np.isnan(given[at]):
                 hint = self._interface(name, field)
                 return CommandError(f'{name}: takes {taken}, got {field} {given[at]:g}{hint}')
         return CommandError(f'{name}: takes {taken}, got none')
+
+    def _taken(self, name: str) -> str:
+        """Return the field that a name takes, and what that is where it is no angle."""
+        field: str = self._fields[self._columns[name]]
+        is_throttle = field == 'position' and self._interface(name, field) != ''
+        return field + ' (throttle 0 to 1)' * is_throttle
 
     def _interface(self, name: str, field: str) -> str:
         """Return which setting lets a name take a field, '' where none does."""

@@ -74,8 +74,8 @@ class ActuatorNode(HostNode):
     loop: ActuatorPorts | None
 
     @property
-    def uncommanded(self) -> Sequence[str]:
-        """Names that never had a command, where others had one."""
+    def uncommanded(self) -> Sequence[str] | None:
+        """Names that never had a command, None where none had one."""
         return self.loop.uncommanded if self.loop else []
 
     @property

@@ -164,7 +164,11 @@ def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:
     skipped = node.counts['repeated'] >= _SKIPPED
     if skipped:
         log.error(f'{node.counts["repeated"]} steps had no reply in time, see above')
-    silent = [name for each in others for name in getattr(each, 'uncommanded', ())]
+    groups = {each.get_name(): each.uncommanded for each in others if hasattr(each, 'uncommanded')}
+    silent = [name for own in groups.values() for name in own or ()]
+    # Where nothing had a command, there was no controller.
+    if any(own is not None for own in groups.values()):
+        silent += [f'all of {name}' for name, own in groups.items() if own is None]
     if silent:
         log.warning(f'never commanded: {", ".join(silent)}')
     for mistake in filter(None, (getattr(each, 'mistake', '') for each in others)):

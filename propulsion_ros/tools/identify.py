@@ -10,7 +10,7 @@ from pathlib import Path
 
 from propulsion_ros.graph.robot_layout import aligned
 from propulsion_ros.graph.share import robot_files
-from propulsion_ros.identify.advice import held_by_bounds
+from propulsion_ros.identify.advice import held_by_bounds, sizes_of
 from propulsion_ros.identify.page import draw_fit
 from propulsion_ros.identify.problem import MEASURED
 from propulsion_ros.identify.robot import read_robot
@@ -108,13 +108,14 @@ def run(args: argparse.Namespace) -> int:
 def _table(result: Result) -> Iterator[str]:
     """Yield the estimates as a table for people."""
     problem, held = result.fit.problem, held_by_bounds(result.fit)
+    sizes = sizes_of(result.fit)
     rows = [('parameter', 'before', 'after', 'sd', 'unit', 'verdict')]
     for (name, each), before in zip(
         result.report['estimates'].items(), problem.estimates(problem.start).tolist(), strict=True
     ):
         value, sd = each['value'], each['sd']
         verdict = 'not identified' if value is None else 'known'
-        if value is not None and (sd is None or sd > _WEAK * abs(value)):
+        if value is not None and (sd is None or sd > _WEAK * sizes[name]):
             verdict = 'weakly known'
         if name in held and value is not None:
             verdict = 'at its bound'
@@ -125,7 +126,9 @@ def _table(result: Result) -> Iterator[str]:
     if models:
         best = models['variants'][models['recommended']]
         error = f'{best["cross_validation_rms"]:.3g} {result.report["unit"]}'
-        yield f'recommended model: {models["recommended"]}; {error} off on parts that were left out'
+        names = ','.join(dict.fromkeys(name.partition('[')[0] for name in best['estimates']))
+        yield (f'recommended model: {models["recommended"]}; {error} off on parts that were left '
+               f'out; --fit {names}')
 
 
 def _check(text: str) -> tuple[Path, Span]:

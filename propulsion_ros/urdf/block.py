@@ -355,9 +355,10 @@ class _Reader:
 
     def _unknown(self, tag: Tag, known: Collection[str], prefix: str = '') -> SourceError:
         """Return the error of an unknown tag; what it may stand for is not missing too."""
-        near = nearest(tag.key, known)
+        home = self._home_of(tag.key)
+        near = tag.key if home else nearest(tag.key, known)
         self._faulty.add(prefix + near)
-        return SourceError(tag.path, f'unknown tag{meant(near) or self._home_of(tag.key)}')
+        return SourceError(tag.path, f'unknown tag{home or meant(near)}')
 
     def _home_of(self, key: str) -> str:
         """Return where a tag that is unknown here would be known, as the end of an error."""
@@ -365,7 +366,7 @@ class _Reader:
             return '; write it in the block itself, one for all'
         for element, rows in self._rows.items():
             if key in rows.fields:
-                return f'; write it inside of <{element}>'
+                return f'; write it inside of each <{element}>'
         for family, family_type in REGISTRY.items():
             groups = [spec_of(f) for f in dataclasses.fields(family_type.Params)]
             elements = [group.element for group in groups if isinstance(group, Group)]

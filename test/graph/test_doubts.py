@@ -146,6 +146,20 @@ def test_a_table_without_limits_of_its_command_is_right(tmp_path):
     assert warnings_of(path, 'unread') == []
 
 
+@pytest.mark.parametrize('tag', [True, False], ids=['tag', 'parameter'])
+def test_loss_at_the_surface_reads_the_diameter(tag, tmp_path):
+    """By that alone it is known how deep a propeller with another curve is."""
+    path, settings = tmp_path / 'boat.urdf', tmp_path / 'boat.yaml'
+    path.write_text(TEXTS['boat'].replace(
+        '<conversion>propeller</conversion>',
+        '<rotor_constant>0.0072</rotor_constant>' + '<surface_loss>true</surface_loss>' * tag,
+    ).replace('<thrust_coefficient>0.0045</thrust_coefficient>', '').replace(
+        '<fluid_density>1000</fluid_density>', ''))
+    settings.write_text('thrusters:\n  ros__parameters:\n    surface_loss: [true]\n')
+    report = check_file(*([path] if tag else [settings, path]))
+    assert (report.faults, report.warnings) == ([], [])
+
+
 FLOAT = '<visual> <origin xyz="0 0 {z}"/> <geometry> <box size="{size}"/> </geometry> </visual>'
 
 
@@ -238,7 +252,7 @@ def test_inertia_of_a_cube_of_one_metre_is_one_line(name, pattern, count, rule, 
     ('hopper', '<max_fuel_rate>0.7<', '<max_fuel_rate>233<', 'engine burns 233 kg/s'),
     ('cubesat', '<max_thrust>0.02<', '<max_thrust>20<', 'if that is in mN, write 0.02'),
     ('auv', '<min_command>-350</min_command> <max_command>350<',
-     '<min_command>-3300</min_command> <max_command>3300<', 'max_command is in rpm, write 345.575'),
+     '<min_command>-3300</min_command> <max_command>3300<', 'is in rpm, write 345.575'),
 ], ids=lambda word: word.partition('>')[0])
 def test_what_makes_it_unusual_is_named_once(name, old, new, words, tmp_path):
     path = tmp_path / 'robot.urdf'

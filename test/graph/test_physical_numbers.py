@@ -77,6 +77,10 @@ def test_start_is_held_against_the_draft_of_a_box(height):
     (number,) = p.starts(robot)
     draft = robot.body.mass / (1000.0 * 1.5 * 0.5)
     assert number.value == pytest.approx(abs(height - (0.1 - draft)), abs=1e-9)
+    assert number.of == 0.2
+    lying = {**body, 'body.hulls.rpy': [0.0, math.pi / 2, 0.0]}
+    (number,) = p.starts(layout_of('boat', {'vehicle': lying}))
+    assert number.of == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize(('density', 'count'), [(1.225, 0), (1025.0, 1), (0.0, 1)], ids=str)

@@ -103,22 +103,26 @@ def test_a_boat_is_said_to_float_and_a_stone_is_not():
     def rows(density):
         values = {'body.fluid_density': density, 'body.ground': False, 'body.hulls.names': ['h'],
                   'body.hulls.size': [2.0, 0.5, 0.4]}
-        robot = sources_of(text, specs, lambda node: values if node == 'vehicle' else {}).layout
-        return [line for line in lines_of(robot) if line.startswith('afloat')]
+        off = {'switched_off': ['t']}
+        robot = sources_of(text, specs, lambda node: values if node == 'vehicle' else off).layout
+        lines = [*lines_of(robot)]
+        assert lines[-1].split('counted')[1].strip() == 'that t is switched off'
+        return [line for line in lines if line.startswith('afloat')]
 
-    # Draught 0.1 m; KB 0.05, BM 0.5^2 / (12 0.1), KG 0.2.
+    # Draught 0.1 m; KB 0.05, BM 0.5^2 / (12 0.1) and 2^2 / (12 0.1), KG 0.2.
     line, = rows(1000.0)
     assert line.split('afloat')[1].strip() == (
-        'b 0.1 m above the water, metacentre 0.05833 m above the centre of mass'
+        'b 0.1 m above the water, metacentre above the centre of mass by 0.05833 m in roll, '
+        '3.183 m in pitch'
     )
     assert rows(200.0) == []
 
 
 @pytest.mark.parametrize(('density', 'volume', 'row'), [
     pytest.param(1025.0, 0.012, 'displaces 12.3 kg, its centre 0.04 m above the centre of mass; '
-                 'the weight is 32.36 N less', id='floats up'),
+                 'it rises with 32.36 N', id='floats up'),
     pytest.param(1000.0, 0.002, 'displaces 2 kg, its centre 0.04 m above the centre of mass; '
-                 'the weight is -68.65 N less', id='sinks'),
+                 'it sinks with 68.65 N', id='sinks'),
     pytest.param(1025.0, 0.0, '', id='displaces nothing'),
     pytest.param(0.0, 0.012, '', id='in air'),
 ])

@@ -86,7 +86,7 @@ WRONG = [
     ('tag twice', rotor('<link>prop</link><direction>1</direction><direction>1</direction>'),
      'direction[2]: is given twice, remove one'),
     ('tag of a rotor in the block', block('<direction>1</direction>'),
-     'direction: unknown tag; write it inside of <rotor>'),
+     'direction: unknown tag; write it inside of each <rotor>'),
     ('geometry', rotor('<link>prop</link><position>0 0 0</position>'),
      'position: comes from the link tree'),
     ('link behind a hinge', '<urdf_file>moved.urdf</urdf_file>',

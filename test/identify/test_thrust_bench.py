@@ -59,7 +59,7 @@ def foreign(tmp_path, monkeypatch):
     shutil.copytree(ROOT / 'examples' / 'thrust_bench', tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     speed, rows = 0.0, ['Time (ms),ESC signal (µs),Thrust (kgf)']
-    for k, throttle in enumerate(np.repeat([0.0, 0.8, 0.3, 0.6, 0.2, 0.9], 60)):
+    for k, throttle in enumerate(np.repeat([0.0, 0.8, 0.3, 0.6, 0.2, 0.9, 0.0], 60)):
         rows.append(f'{10.0 * k:.0f},{1000.0 + 1000.0 * throttle},{0.8 * speed**2:.6f}')
         speed += (1.0 - np.exp(-0.01 / 0.07)) * (throttle - speed)
     Path('foreign.csv').write_text('\n'.join(rows))
@@ -91,7 +91,9 @@ def test_a_table_in_other_units_is_read(foreign, capsys):
 
 @pytest.mark.parametrize(('key', 'value', 'problem'), [
     ('columns.Time (ms)', None, 'another name is given in the parameter file'),
-    ('factors.ESC signal (µs)', None, 'in us give identify: zeros (1000.0) and factors (0.001)'),
+    ('factors.ESC signal (µs)', None, 'up to 900, expected a throttle from 0 to 1; if 1000 is 0 '
+     'and 1900 is 1, give identify: zeros.ESC signal (µs): 1000 and factors.ESC signal (µs): 0.0'),
+    ('zeros.ESC signal (µs)', 1900.0, 'down to -0.9, expected a throttle from 0 to 1; if 1000 is'),
     ('factors.ESC signal', 0.001, "is no column of the table, did you mean 'ESC signal (µs)'"),
     ('zeros.Thrust (kgf)', 'none', "expected a number, got 'none'"),
 ])
@@ -115,6 +117,32 @@ def test_a_thrust_of_another_unit_or_sign_is_named(foreign, factor, line, capsys
     assert [each.rpartition('; ')[2] for each in found] == [line] * bool(line)
     # Sweeps show no more of a number in another unit.
     assert not (line and any('would show it' in each for each in warnings))
+    assert not (line and any('correlated by' in each for each in warnings))
+
+
+def test_a_load_cell_that_was_not_at_0_is_named(foreign, capsys):
+    """The curve had it at rest, without a word."""
+    table = np.loadtxt('foreign.csv', delimiter=',', skiprows=1)
+    table[:, 2] += np.random.default_rng(1).normal(0.15, 0.005, len(table))
+    names = Path('foreign.csv').read_text().partition('\n')[0]
+    np.savetxt('foreign.csv', table, '%.5f', ',', header=names, comments='', encoding='utf-8')
+    tares = []
+    for zero in ('0.0', '0.15'):
+        assert identified({**foreign, 'zeros.Thrust (kgf)': zero}) == 0
+        tares.append([each for each in json.loads(capsys.readouterr().out)['warnings']
+                      if 'is that the tare' in each])
+    (line,), none = tares
+    assert not none
+    assert line.startswith('wrench.force.z is 1.4')
+    assert 'is that the tare? zeros.Thrust (kgf): 0.1' in line
+
+
+def test_a_curve_beyond_the_throttles_of_the_log_is_named(foreign, capsys):
+    for factor, said in ((0.001 / 0.9, 0), (0.001, 1)):
+        assert identified({**foreign, 'factors.ESC signal (µs)': factor}, 'rotors.esc_curve') == 0
+        warnings = json.loads(capsys.readouterr().out)['warnings']
+        line = 'commands span 0 to 0.9: beyond them esc_curve is extrapolated'
+        assert warnings.count(line) == said
 
 
 def test_a_thrust_along_another_axis_is_named(foreign, capsys):
@@ -199,7 +227,9 @@ def test_a_curve_that_ends_at_what_no_rotor_has_is_cross_validated(tmp_path, mon
         speed += (1.0 - np.exp(-0.02 / 0.07)) * (throttle - speed)
     Path('bench.csv').write_text('\n'.join(rows))
     assert cli.main([*words_of(PAGE), '--choose']) == 0
-    report = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    report = json.loads(printed.out)
+    assert '; --fit rotors.time_constant,rotors.' in printed.err
     assert report['estimates']['rotors.thrust_curve[0]']['value'] == pytest.approx(0.0, abs=1e-3)
     for each in (report, *report['models']['variants'].values()):
         assert each['cross_validation_rms'] < 1.5 * each['rms']
@@ -259,7 +289,10 @@ def test_a_thruster_that_takes_pulses_is_found(tmp_path, monkeypatch, capsys):
         'identify', 'pwm.csv', '--model', 'pwm.urdf', '--params-file', 'pwm.yaml', '--measured',
         'wrench', '--fit', 'thrusters.time_constant,thrusters.esc_curve',
     ]) == 0
-    report = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    report = json.loads(printed.out)
+    # A neutral near 0 is known as well as the others.
+    assert 'weakly known' not in printed.err
     lag, *heights = (each['value'] for each in report['estimates'].values())
     # What was simulated is half a step off.
     assert lag == pytest.approx(0.15, abs=0.01)

@@ -103,6 +103,15 @@ def test_commands_at_their_stamps_become_wrenches():
     assert group.health() == (OK, 'ok')
 
 
+def test_names_without_a_command_are_told_apart_from_a_group_without():
+    group = Group().run()
+    assert group.loop.uncommanded is None
+    group.command(10, name=['b'], velocity=[1.0])
+    assert group.loop.uncommanded == ['a']
+    group.command(20, velocity=[1.0, 1.0])
+    assert group.loop.uncommanded == []
+
+
 @pytest.mark.parametrize(('efforts', 'words'), [
     pytest.param([-3.0, -3.0], 'nothing pushes, as every last command is beyond its', id='below'),
     pytest.param([-3.0, 3.0], '', id='one'), pytest.param([30.0, 30.0], '', id='above'),

@@ -140,6 +140,24 @@ def test_a_demand_in_another_unit_is_asked_for(host, force, asks):
     assert health(host)[1].endswith('; is it in N and N m?') == asks
 
 
+def test_a_torque_of_0_that_costs_the_force_is_named():
+    """Propellers below the origin push with a torque."""
+    host, family = FakeHost(), Rotors(rotors(
+        position=[[-1.0, 0.5, -0.5], [-1.0, -0.5, -0.5]] * 2, axis=[1.0, 0.0, 0.0],
+    ))
+    host.run(AllocatorLoop(family, Allocator(
+        family.allocation_matrix, *family.thrust_limits, 'bounded', np.ones(6)
+    ), 'base_link', host))
+    hint = '; 0 of torque.y is at the cost of the rest: give it a weight of 0?'
+    demand(host, 30.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    assert health(host)[1].endswith(f'torque.y: 0 N m wanted, -12 N m allocated{hint}')
+    demand(host, 30.0, 0.0, 0.0, 0.0, -15.0, 0.0)
+    assert health(host)[:2] == (OK, 'ok')
+    # Of what is short alone nothing is gained.
+    demand(host, 60.0, 0.0, 0.0, 0.0, -30.0, 0.0)
+    assert 'at the cost' not in health(host)[1]
+
+
 def test_a_small_miss_beside_a_large_demand_is_none(host):
     demand(host, 0.005, 0.0, 10.0, 0.0, 0.0, 0.0)
     assert health(host)[:2] == (OK, 'ok')
@@ -190,9 +208,10 @@ def test_faults_are_received_before_activation(host):
 
 
 def rotors(**given):
-    return RotorsParams(names=NAMES, max_thrust=[10.0], motor_constant=[1e-5], position=[
+    given = {'position': [
         [0.2, 0.2, 0.0], [0.2, -0.2, 0.0], [-0.2, 0.2, 0.0], [-0.2, -0.2, 0.0],
-    ], **given)
+    ], **given}
+    return RotorsParams(names=NAMES, max_thrust=[10.0], motor_constant=[1e-5], **given)
 
 
 def test_what_is_switched_off_here_gets_no_thrust_whatever_is_published(host):

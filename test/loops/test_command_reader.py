@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.rotors.params import RotorsParams
+from propulsion_ros.models.rotors.rotors import Rotors
 from propulsion_ros.settings.errors import CommandError
 
 NAN, INF = math.nan, math.inf
@@ -32,6 +34,14 @@ def make_reader():
 @pytest.fixture(scope='module')
 def reader():
     return make_reader()
+
+
+def test_a_position_that_is_a_throttle_is_called_so():
+    reader = CommandReader(Rotors(RotorsParams(
+        names=['a'], max_thrust=[8.0], motor_constant=[1e-5], command_interface='throttle',
+    )))
+    with pytest.raises(CommandError, match=r'a: takes position \(throttle 0 to 1\), got effort 5'):
+        reader.read(named(['a'], effort=[5.0]))
 
 
 @pytest.mark.parametrize(('message', 'columns', 'values'), [

@@ -8,7 +8,7 @@ from std_msgs.msg import String
 
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.rclpy_private import RCLError
-from propulsion_ros.nodes import base
+from propulsion_ros.nodes import base, spin
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.settings.errors import ConfigError
 
@@ -31,6 +31,20 @@ def test_failure_is_said_in_one_line_and_leaves_no_zombie(graph, capfd, hook, er
     assert err.count('[ERROR]') == 1
     assert line in err
     assert 'Traceback' not in err
+
+
+@pytest.mark.parametrize(('fins', 'boosters', 'line'), [
+    (None, ['gimbal'], 'never commanded: gimbal, all of fins\n'),
+    (None, [], 'never commanded: all of fins\n'), ([], [], ''), (None, None, ''),
+], ids=['name and group', 'group', 'none', 'no controller'])
+def test_what_was_never_commanded_is_named_at_the_end(graph, capfd, fins, boosters, line):
+    vehicle = graph.add(type('Node', (PropulsionNode,), {}), 'vehicle')
+    groups = [graph.add(type('Node', (PropulsionNode,), {'uncommanded': names}), name)
+              for name, names in (('fins', fins), ('boosters', boosters))]
+    assert spin._follow(vehicle, [vehicle, *groups]) == 0
+    err = capfd.readouterr().err
+    assert line in err
+    assert bool(line) == ('never commanded' in err)
 
 
 @pytest.mark.parametrize('transition', ['trigger_deactivate', 'trigger_shutdown'])

@@ -132,11 +132,13 @@ class Hulls:
                 high = middle
         return 0.5 * (low + high)
 
-    def metacentric_height(self, body: MassProperties, density: float, height: float) -> float:
-        """Return how high the lowest metacentre is above the centre of mass at rest [m].
+    def metacentric_heights(
+        self, body: MassProperties, density: float, height: float
+    ) -> tuple[float, ...]:
+        """Return how high metacentres are above the centre of mass at rest [m].
 
-        GM is the righting moment of a small heel over weight and angle, about the axis of the
-        upright plane where it is least.
+        GM is the righting moment of a small heel over weight and angle: the least about any axis of
+        the upright plane, that in roll, and that in pitch.
         """
         def moment(up: FloatArray) -> FloatArray:
             # It turns about its centre of mass.
@@ -146,8 +148,8 @@ class Hulls:
         tilted = [_UP + _HEEL * np.cross(_UP, axis) for axis in np.eye(3)[:2]]
         level, turned = moment(_UP), [moment(up / np.linalg.norm(up)) for up in tilted]
         rights = np.array([(level - moment_)[:2] for moment_ in turned])
-        least = float(np.linalg.eigvalsh(0.5 * (rights + rights.T))[0])
-        return density * least / (body.mass * _HEEL)
+        least = np.linalg.eigvalsh(0.5 * (rights + rights.T))[0]
+        return tuple((np.append(least, np.diag(rights)) * density / (body.mass * _HEEL)).tolist())
 
 
 def check_hulls(params: Any) -> None:

@@ -173,14 +173,14 @@ def test_metacentre_is_that_of_the_axis_about_which_it_turns_over_first(yaw):
     """Of a hull between the axes of base_link it was nearly that of its length."""
     hull, (_, mass) = hulls_of(size=[LENGTH, BREADTH, DEPTH], rpy=[0.0, 0.0, yaw]), barge()
     height = hull.height_at_rest(mass.mass, RHO)
-    assert hull.metacentric_height(mass, RHO, height) == pytest.approx(GM, rel=1e-5)
+    assert hull.metacentric_heights(mass, RHO, height)[0] == pytest.approx(GM, rel=1e-5)
 
 
 def test_height_and_metacentre_of_a_barge_and_of_a_catamaran():
     hull, (_, mass) = hulls_of(size=[LENGTH, BREADTH, DEPTH]), barge()
     height = hull.height_at_rest(mass.mass, RHO)
     assert height == pytest.approx(DEPTH / 2 - DRAUGHT, abs=1e-12)
-    assert hull.metacentric_height(mass, RHO, height) == pytest.approx(GM, rel=1e-6)
+    assert hull.metacentric_heights(mass, RHO, height)[0] == pytest.approx(GM, rel=1e-6)
     assert hull.height_at_rest(2000.0 * mass.mass, RHO) is None
     two = Hulls(HullsParams(names=['port', 'starboard'], size=[LENGTH, 0.3, DEPTH],
                             position=[[0, 0.8, 0], [0, -0.8, 0]]))
@@ -191,7 +191,7 @@ def test_height_and_metacentre_of_a_barge_and_of_a_catamaran():
     kg, volume = DEPTH / 2 + 0.05, light.mass / RHO
     trim = 2.0 * 0.3 * LENGTH**3 / 12.0
     expected = draught / 2 + min(inertia, trim) / volume - kg
-    assert two.metacentric_height(light, RHO, height) == pytest.approx(expected, rel=1e-6)
+    assert two.metacentric_heights(light, RHO, height)[0] == pytest.approx(expected, rel=1e-6)
 
 
 def test_drag_is_that_of_what_is_wet():
