@@ -16,9 +16,9 @@ from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, Emit, LoopHost
 from propulsion_ros.replay.plain import maker_of
-from propulsion_ros.settings.errors import ConfigError, SourceError, naming
+from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.settings.yaml_file import placing, settings_of
 from propulsion_ros.study.signals import check_published
 from propulsion_ros.urdf.block import ActuatorSpec
 
@@ -73,7 +73,7 @@ class ClosedLoop:
             self._bus.subscribe(_ODOMETRY, Kind.ODOMETRY, steer)
 
     def _run(self, spec: NodeSpec, files: Sequence[Path]) -> _Host:
-        with naming(f'{files[-1] if files else spec.name}: {spec.name}'):
+        with placing(files, spec.name, str(files[-1]) if files else spec.name):
             return running(spec, files, self._bus, self.lines.append)
 
     def fly(self) -> None:

@@ -105,7 +105,7 @@ def test_before_is_what_the_files_have(foreign, fit, capsys):
     for names in ('time_constant_up', f'time_constant_up,{fit}'):
         assert cli.main([
             'identify', 'foreign.csv', '--model', 'bench.urdf', '--params-file', 'foreign.yaml',
-            '--measured', 'wrench', '--fit', ','.join(f'rotors.{each}' for each in names.split(',')),
+            '--measured', 'wrench', '--fit', f'rotors.{names.replace(",", ",rotors.")}',
         ]) == 0
         printed = capsys.readouterr()
         errors.append(json.loads(printed.out)['rms_before'])

@@ -248,7 +248,8 @@ def test_a_wrong_robot_is_named_as_the_study_names_it(folder, capsys):
 
 
 def test_an_attribute_that_is_wrong_is_named_beside_those_that_are(folder, capsys):
-    (folder / 'lift.py').write_text(LIFT.replace('if self', 'motion.velocity_wold\n        if self'))
+    wrong = LIFT.replace('if self', 'motion.velocity_wold\n        if self')
+    (folder / 'lift.py').write_text(wrong)
     assert main(['study', 'flight.yaml', '--case', '0']) == 1
     error = json.loads(capsys.readouterr().out)['error']
     assert "did you mean 'velocity_world'?; known: angular_velocity, position, quatern" in error

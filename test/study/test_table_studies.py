@@ -90,7 +90,7 @@ def test_noise_is_on_each_row_and_blanks_stay(folder):
     ('max_thrust[1]', 'max_trust', "rotors.max_trust: unknown, did you mean 'max_thrust'"),
     ('max_thrust[1]', 'max_thrust[7]', 'expected an index below 2'),
     ('is: factor', 'is: value', None),
-    ('left.effort.offset', 'lift.effort.offset', 
+    ('left.effort.offset', 'lift.effort.offset',
      "no column 'lift.effort', did you mean 'left.effort'?; the table has stamp, left.effort, "),
     ('left.effort.offset', 'left.effort.ofset', 'an effect of noise, offset, factor'),
     ('rotors/state.left', 'rotors/stat.left', "no node publishes 'rotors/stat'"),
