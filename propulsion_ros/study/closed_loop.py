@@ -138,7 +138,6 @@ class ClosedLoop:
         outlet, make = self._outlets[topic]
         self._bus.publish(outlet.topic, outlet.kind, make(outlet, stamp_ns, payload))
 
-
     def _check_taken(self, topic: str, kind: str) -> None:
         """Raise `SourceError` for a topic that no node receives, or receives another type of."""
         if not self._bus.takers(f'/{topic}'):

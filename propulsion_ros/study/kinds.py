@@ -229,7 +229,7 @@ def _known_to(error: Exception) -> str:
     if not isinstance(error, AttributeError) or error.obj is None:
         return ''
     known = [each for each in dir(error.obj) if not each.startswith('_')]
-    return f'{suggestion(error.name, known)}; known: {", ".join(known)}'
+    return f'{suggestion(str(error.name), known)}; known: {", ".join(known)}'
 
 
 def _plain(name: str, value: Any) -> Any:

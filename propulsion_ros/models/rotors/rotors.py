@@ -198,7 +198,8 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
     def __init__(self, params: RotorsParams, batch: tuple[int, ...] = ()) -> None:
         super().__init__(params, FIELDS[params.command_interface])
         n = len(params.names)
-        self._params, self._seed = params, (max(params.seed, 0),)
+        self._params = params
+        self._seed: tuple[int, ...] = (max(params.seed, 0),)
         self._curve = curve_of(params)
         # What the banks know: a thrust that goes with the square of the speed.
         self._square = without_curve(params, self._curve)
