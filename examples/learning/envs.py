@@ -50,7 +50,8 @@ class VehicleEnv(VectorEnv):
         super().reset(seed=seed)
         self.steps = np.zeros(self.num_envs, int)
         self.ended = np.zeros(self.num_envs, bool)
-        self.vehicles.reset()
+        # What is drawn from ranges follows the seed too.
+        self.vehicles.reset(seed=int(self.np_random.integers(2**31)))
         self.begin(np.arange(self.num_envs))
         return self.observe(), {}
 
@@ -205,7 +206,7 @@ class Single(gymnasium.Env):
 
     def step(self, action):
         """Advance by one action; after its end an episode does not begin by itself."""
-        observation, reward, terminated, truncated, info = self.many.step(action[None])
+        observation, reward, terminated, truncated, info = self.many.step(np.asarray(action)[None])
         return (
             observation[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]),
             {key: values[0] for key, values in info.items()},

@@ -13,7 +13,7 @@ from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
 
 Command = Mapping[str, float] | Sequence[float] | np.ndarray[Any, np.dtype[np.float64]]
@@ -27,17 +27,31 @@ class Controller(Protocol):
         """Return the commands of a step by topic; None ends the flight."""
 
 
-def payload_of(command: Command) -> FloatArray | JointRow:
-    """Return a command as an outlet takes it; raise `ConfigError` for a key that is no field."""
+def payload_of(topic: str, command: Command) -> FloatArray | JointRow:
+    """Return the command of a topic as an outlet takes it; raise `SourceError` where it is none."""
+    place = f'steer(): {topic}'
     if not isinstance(command, Mapping):
-        return np.asarray(command, float)
+        try:
+            wrench = np.asarray(command, float)
+        except (TypeError, ValueError):
+            wrench = np.zeros(0)
+        wrong = wrench[~np.isfinite(wrench)]
+        if wrench.shape != (6,) or len(wrong):
+            raise SourceError(place, 'expected 6 numbers, or numbers by <name>.<field>, got ' + (
+                f'{wrong[0]:g}' if len(wrong) else repr(command)
+            ))
+        return wrench
     names = list(dict.fromkeys(key.rpartition('.')[0] for key in command))
     columns: dict[str, Any] = {}
     for key, value in command.items():
         name, _, field = key.rpartition('.')
         if field not in FIELDS:
-            raise ConfigError(key, f'expected <name>.<field>, a field of {", ".join(FIELDS)}')
-        columns.setdefault(field, np.full(len(names), np.nan))[names.index(name)] = value
+            known = ', '.join(FIELDS)
+            raise SourceError(place, f'expected <name>.<field>, a field of {known}, got {key!r}')
+        try:
+            columns.setdefault(field, np.full(len(names), np.nan))[names.index(name)] = value
+        except (TypeError, ValueError):
+            raise SourceError(place, f'{key}: expected a number, got {value!r}') from None
     return JointRow(names=names, **columns)
 
 

@@ -161,7 +161,7 @@ class PilotNode(Node):
         self._steered = motion
         for topic, command in commands.items():
             publisher, encode = self._outlets[topic]
-            message = encode(self._step_ns, payload_of(command))
+            message = encode(self._step_ns, payload_of(topic, command))
             self._sent.append((publisher, message))
             publisher.publish(message)
 

@@ -18,10 +18,10 @@ from propulsion_ros.models.common.family import Family
 from propulsion_ros.models.common.model import Model
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.models.supply.motors import ThrustCurve, motor_of
-from propulsion_ros.settings.errors import ConfigError, SourceError, naming
+from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import check_file, printable, read_text
 from propulsion_ros.settings.flat import build, suggestion
-from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
+from propulsion_ros.settings.yaml_file import ParameterFile, place_in, placing, settings_of
 from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import Description
@@ -62,7 +62,7 @@ def vehicles_of(robot: str | Path, parameters: Files = None, count: int = 1) -> 
     with description.located():
         _, dry = mass_from_urdf(description.text)
         dry.require_solid('mass')
-    with naming(f'{", ".join(map(printable, files)) or description.name}: {BODY}'):
+    with placing(files, BODY, ', '.join(map(printable, files)) or description.name):
         body = build(BodyParams, settings_of(files, BODY), 'body.')
         return Vehicles(pushing, body, dry, count)
 
@@ -110,10 +110,16 @@ def _families_of(
     with description.located():
         specs = actuators_from_urdf(description.text, loop_params_of)
     _check_names(files, specs)
-    with description.located():
-        for spec in specs:
+    for spec in specs:
+        try:
             given = settings_of(files, spec.name)
             models[spec.name], _ = build_family(spec.family, given, spec, batch)
+        except ConfigError as error:
+            # What a block gives has its XML path.
+            of_file = '' if isinstance(error, SourceError) else place_in(
+                files, spec.name, error.key)
+            place = f'{of_file}: {spec.name}' if of_file else description.place_of(error)
+            raise SourceError(place, str(error)) from error
     if not models:
         raise SourceError(description.name, 'has no plugin block of actuators')
     return models

@@ -147,7 +147,7 @@ def refuse_unknown_node(
     near = suggestion(name, known if specs else [*known, *REGISTRY])
     alike = [spec.name for spec in specs if spec.family == name]
     raise SourceError(name, f'not a node that this knows{near or meant(*alike[:1])}; ' + (
-        f'the robot has {", ".join(known)}' if specs else 'give its family'
+        f'the robot has {", ".join(known)}' if specs else 'give its family, or its robot by --model'
     ))
 
 

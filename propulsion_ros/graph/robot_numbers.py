@@ -54,7 +54,11 @@ _ROD = 30.0
 """How much farther the mass of a rod spreads along it than across, squared."""
 _COUPLED, _MANY = 0.3, 20
 """Share of a torque, and rotors of which pairs are not tried."""
-_NO_PAIR = 'see <origin> of their joints, and each <direction>: neighbours turn against each other'
+_NO_PAIR = (
+    'see <origin> of their joints, and each <direction>: neighbours turn against each other',
+    'in an odd number two neighbours turn alike, so that yaw comes with roll or pitch',
+)
+"""What is said of an even and of an odd number."""
 SHEET = 0.2
 """Least size of what is drawn as a sheet, over its largest."""
 NEAREST = 0.22
@@ -332,7 +336,7 @@ def couplings(robot: RobotLayout) -> Iterator[Number]:
         ):
             arms = np.cross(group.layout.position, group.layout.axis).T
             share, rows = _coupled(group.matrix[:, up]), np.flatnonzero(up).tolist()
-            ways, i, remedy = list[Sequence[int]](), 0, _NO_PAIR
+            ways, i, remedy = list[Sequence[int]](), 0, _NO_PAIR[len(rows) % 2]
             for count in (1, 2) if share > _COUPLED and len(rows) < _MANY else ():
                 for way in itertools.combinations(rows, count) if not ways else ():
                     matrix = group.matrix.copy()
@@ -344,7 +348,7 @@ def couplings(robot: RobotLayout) -> Iterator[Number]:
                 senses = [group.matrix[5, k] - arms[2, k] for k in ways[0]]
                 remedy = f'turn the <direction> of {which} round' + (
                     ', or exchange their places' if min(senses) < 0.0 < max(senses) else '')
-            yield Number('direction', share, 'of those that push up ', 1.0, i, group.name, remedy)
+            yield Number('direction', share, 'of what pushes up, ', 1.0, i, group.name, remedy)
 
 
 def _coupled(matrix: FloatArray) -> float:

@@ -97,6 +97,11 @@ class CoastProblem(Problem):
         """Return the vertical speed for places of the search (c, p), (c, n)."""
         return [np.stack([self._climb(self.channels[0], place) for place in places])]
 
+    def given(self) -> list[FloatArray]:
+        """Return the vertical speed by the files as they are, (n,)."""
+        area = np.ravel(self._values.get('drag_area', 0.0))[-1]
+        return [self._climb(self.channels[0], np.array([area, self.start[1]]))]
+
     def _climb(self, channel: Channel, place: FloatArray) -> FloatArray:
         body = self.body_at(place)
         time = channel.time

@@ -275,7 +275,10 @@ def _curve(name: str, key: str, values: Mapping[str, Any]) -> Free:
     full = full_of(key, values)
     factors = numbers_of(key, texts[0] if texts else '')
     if not factors:
-        factors = [0.0, 0.0, float(flatten(values['max_thrust'])[0]) / full**2]
+        # What the model is without a curve.
+        is_esc = key == 'esc_curve'
+        known = float(flatten(values['max_thrust' if is_esc else 'motor_constant'])[0])
+        factors = [0.0, known, 0.0] if is_esc else [0.0, 0.0, known]
     scale = full ** np.arange(len(factors), dtype=float)
     start = np.array(factors) * scale
     over_speed = ('N', 'N s/rad', *(f'N s^{i}/rad^{i}' for i in range(2, len(start))))

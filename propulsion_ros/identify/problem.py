@@ -154,8 +154,14 @@ class Problem:
 
     def predicted(self, places: FloatArray) -> list[FloatArray]:
         """Return the prediction of each channel for places of the search (c, p), (c, n)."""
-        response = self._run(places)
-        return [self._of_channel(each, response, places) for each in self.channels]
+        response = self._run([self.changes(place) for place in places])
+        bodies = [self.body_at(place) for place in places]
+        return [self._of_channel(each, response, bodies) for each in self.channels]
+
+    def given(self) -> list[FloatArray]:
+        """Return the prediction of each channel by the files as they are, (n,)."""
+        response, body = self._run([{}]), self._given_body
+        return [self._of_channel(each, response, [body])[0] for each in self.channels]
 
     def residuals(self, places: FloatArray) -> FloatArray:
         """Return weighted residuals of places of the search (c, p), (c, r)."""
@@ -216,16 +222,17 @@ class Problem:
 
     def body_at(self, place: FloatArray) -> dict[str, float]:
         """Return mass [kg], moments of inertia [kg m^2] and delay [s] at a place of the search."""
-        body = self.setup.body
-        found = {
-            'mass': body.mass, **{
-                f'i{axis}{axis}': float(body.inertia[i, i]) for i, axis in enumerate('xyz')
-            }, DELAY: self.setup.delay,
-        }
+        found = dict(self._given_body)
         for each, cut in self._parts:
             if each.owner in (BODY, DELAY):
                 found[each.keys[0]] = float(place[cut.start])
         return found
+
+    @property
+    def _given_body(self) -> dict[str, float]:
+        body = self.setup.body
+        moments = {f'i{axis}{axis}': float(body.inertia[i, i]) for i, axis in enumerate('xyz')}
+        return {'mass': body.mass, **moments, DELAY: self.setup.delay}
 
     def is_refused(self, place: FloatArray) -> bool:
         """Whether a model refuses the parameters at a place of the search."""
@@ -443,9 +450,8 @@ class Problem:
                     flow[:, i] = np.interp(middle, each.time, each.value)
         return Ticks(dt, np.stack(columns, axis=1), flow), middle
 
-    def _run(self, places: FloatArray) -> Response:
-        """Return the responses at places of the search (c, p); equal ones are run once."""
-        changes = [self.changes(place) for place in places]
+    def _run(self, changes: Sequence[Mapping[str, Any]]) -> Response:
+        """Return the responses with changed parameters, (c, ...); equal ones are run once."""
         unique: list[Mapping[str, Any]] = []
         which = []
         for each in changes:
@@ -458,9 +464,8 @@ class Problem:
         })
 
     def _of_channel(
-        self, channel: Channel, response: Response, places: FloatArray
+        self, channel: Channel, response: Response, bodies: Sequence[Mapping[str, float]]
     ) -> FloatArray:
-        bodies = [self.body_at(place) for place in places]
         if channel.axis < 0:
             rows = response.state[channel.name.removeprefix(STATE)]
         elif channel.moment:

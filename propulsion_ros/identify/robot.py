@@ -21,11 +21,11 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.steering.steered import STEERING, steering_of
 from propulsion_ros.models.steering.steering import SteeringParams
-from propulsion_ros.settings.errors import ConfigError, SourceError, naming
+from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import Parameter, build, parameters_of, refuse_unknown
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
-from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.settings.yaml_file import ParameterFile, placing
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
@@ -165,7 +165,7 @@ def read_robot(
     if group:
         block = block_named(blocks, group)
         given = GivenParameters(group, file.of(group) if file else {})
-        with naming(f'{source}: {group}'):
+        with placing(params_files, group, source):
             _, setting = read_setting(given, ActuatorNodeParams, lambda own: block)
             setting.build_family()
     vehicle = file.of('vehicle') if file else {}

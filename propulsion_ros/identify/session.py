@@ -174,8 +174,7 @@ class Session:
             found += command_doubts(recording, self._actuators)
             found += limit_doubts(recording, problem.model)
         fit = fitted(problem, note=self._note)
-        both = problem.predicted(np.vstack([problem.start, fit.place]))
-        before, after = ([rows[i] for rows in both] for i in (0, 1))
+        before, after = problem.given(), [rows[0] for rows in problem.predicted(fit.place[None])]
         of_scale = list(scale_doubts(problem, before))
         found += of_scale or tare_doubts(problem, before)
         found += span_doubts(problem)
@@ -407,6 +406,7 @@ class Session:
                 each.name: {
                     'cross_validation_rms': each.rms, 'rms': each.training,
                     'numbers': each.simplicity, 'estimates': each.estimates,
+                    'parameters': _plain(each.parameters),
                 } for each in choices
             },
         }

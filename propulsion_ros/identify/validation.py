@@ -227,6 +227,8 @@ class Variant:
     """How sure that is."""
     training: float
     estimates: Mapping[str, float]
+    parameters: Mapping[str, Any]
+    """Flat parameters of the family that make it."""
 
 
 def variants(
@@ -255,6 +257,7 @@ def variants(
             name, len(place), rms, spread,
             other.main_rms(search.residuals(place)),
             dict(zip(other.names, other.estimates(place).tolist(), strict=True)),
+            {**fixed, **other.changes(place)},
         ))
     return found
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
     from propulsion_ros.models.common.allocation import Allocation, Allocator, allocation_matrix
     from propulsion_ros.models.common.family import (
+        Allocatable,
         BatteryState,
         BodyState,
         Command,
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
     from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
 __all__ = [
-    'Allocation', 'Allocator', 'BatteryState', 'Bodies', 'BodyParams', 'BodyState', 'Boosters',
-    'BoostersParams', 'Command', 'Fam', 'FamParams', 'Family', 'Fins', 'FinsParams', 'InverseFam',
-    'InverseFamParams', 'Jets', 'JetsParams', 'MassProperties', 'Model', 'Output',
+    'Allocatable', 'Allocation', 'Allocator', 'BatteryState', 'Bodies', 'BodyParams', 'BodyState',
+    'Boosters', 'BoostersParams', 'Command', 'Fam', 'FamParams', 'Family', 'Fins', 'FinsParams',
+    'InverseFam', 'InverseFamParams', 'Jets', 'JetsParams', 'MassProperties', 'Model', 'Output',
     'PropulsionModules', 'PropulsionModulesParams', 'Rotors', 'RotorsParams', 'TankState',
     'Thrusters', 'ThrustersParams', 'Vehicles', 'allocation_matrix',
 ]
@@ -51,7 +52,7 @@ __getattr__ = late(__name__, {
     'body.vehicles': 'Vehicles',
     'boosters.boosters': 'Boosters BoostersParams',
     'common.allocation': 'Allocation Allocator allocation_matrix',
-    'common.family': 'BatteryState BodyState Command Family Output TankState',
+    'common.family': 'Allocatable BatteryState BodyState Command Family Output TankState',
     'common.model': 'Model',
     'fam.fam': 'Fam FamParams',
     'fam.inverse_fam': 'InverseFam InverseFamParams',

@@ -74,6 +74,10 @@ class Bus:
         self._takers[topic].append(take)
         self._kinds[topic] = kind
 
+    def wanted_of(self, kinds: Collection[str]) -> frozenset[str]:
+        """Return the topics of some types that some loop has a port for."""
+        return frozenset(topic for topic, kind in self._kinds.items() if kind in kinds)
+
     def check(self, topic: str, kind: str) -> None:
         """Raise `SourceError` where a topic is not of the type that its ports take."""
         if self._kinds.get(topic, kind) != kind:

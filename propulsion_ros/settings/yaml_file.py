@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import printable, read_text
 from propulsion_ros.settings.flat import nearest
 from propulsion_ros.settings.ros_yaml import (
@@ -372,6 +373,24 @@ class YamlBudget:
         self._spent += cost
         if self._spent > _BUDGET:
             raise SourceError(self._name, 'has more YAML than any bag')
+
+
+def place_in(paths: Sequence[str | Path], node: str, key: str) -> str:
+    """Return the file, and the line, that gives a node a parameter, '' where none does."""
+    files = [file for file in map(ParameterFile, paths) if key in file.of(node)]
+    return files[-1].place_of(node, key) if files else ''
+
+
+@contextmanager
+def placing(paths: Sequence[str | Path], node: str, otherwise: str) -> Iterator[None]:
+    """Let an error that names no source name the place of its parameter, and the node."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except ConfigError as error:
+        place = place_in(paths, node, error.key) or otherwise
+        raise SourceError(f'{place}: {node}', str(error)) from error
 
 
 def settings_of(

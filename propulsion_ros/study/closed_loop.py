@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, Emit, LoopHost
 from propulsion_ros.replay.plain import maker_of
-from propulsion_ros.settings.errors import ConfigError, naming
-from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.yaml_file import placing, settings_of
+from propulsion_ros.study.signals import check_published
 from propulsion_ros.urdf.block import ActuatorSpec
 
 _ODOMETRY = f'/{BODY}/odometry'
@@ -63,6 +65,7 @@ class ClosedLoop:
         (self._frame,) = [spec.parameters['base_link'] for spec in graph.nodes if spec.name == BODY]
         if controller is not None:
             for topic in getattr(controller, 'topics', ()):
+                check_published('controller: topics', topic, self.published_topics)
                 take = functools.partial(controller.take, topic)  # type: ignore[attr-defined]
                 self._bus.subscribe(f'/{topic}', '', take)
             # After all others, so that a reply is made of all that they publish at that step.
@@ -70,7 +73,7 @@ class ClosedLoop:
             self._bus.subscribe(_ODOMETRY, Kind.ODOMETRY, steer)
 
     def _run(self, spec: NodeSpec, files: Sequence[Path]) -> _Host:
-        with naming(f'{files[-1] if files else spec.name}: {spec.name}'):
+        with placing(files, spec.name, str(files[-1]) if files else spec.name):
             return running(spec, files, self._bus, self.lines.append)
 
     def fly(self) -> None:
@@ -81,10 +84,10 @@ class ClosedLoop:
             look()
             self._bus.feed_together((), 0)
         if self._body.is_active:
-            raise FlightError(
+            raise FlightError('; '.join([
                 f'no step after {self._bus.now_ns * 1e-9:.3f} s: expected a command with the '
-                'stamp of each step'
-            )
+                'stamp of each step', *self.lines[-1:],
+            ]))
         if self._body.failure:
             raise FlightError(self._body.failure)
 
@@ -119,17 +122,32 @@ class ClosedLoop:
         if commands is None:
             self._body.finish()
             return
+        if not isinstance(commands, Mapping):
+            got = type(commands).__name__
+            raise SourceError('steer()', f'expected commands by topic, or None to end, got {got}')
         for topic, command in commands.items():
-            self._send(topic, stamp_ns, command)
+            self._send(str(topic).strip('/'), stamp_ns, command)
 
     def _send(self, topic: str, stamp_ns: int, command: Command) -> None:
-        payload = payload_of(command)
+        payload = payload_of(topic, command)
         if topic not in self._outlets:
             kind = Kind.JOINTS if isinstance(payload, JointRow) else Kind.WRENCH
+            self._check_taken(topic, kind)
             outlet = Outlet(f'/{topic}', kind, 'command', self._frame)
             self._outlets[topic] = outlet, maker_of(outlet)
         outlet, make = self._outlets[topic]
         self._bus.publish(outlet.topic, outlet.kind, make(outlet, stamp_ns, payload))
+
+    def _check_taken(self, topic: str, kind: str) -> None:
+        """Raise `SourceError` for a topic that no node receives, or receives another type of."""
+        if not self._bus.takers(f'/{topic}'):
+            wanted = self._bus.wanted_of((Kind.JOINTS, Kind.WRENCH)) - self.published_topics
+            known = sorted(each.strip('/') for each in wanted)
+            raise SourceError(
+                'steer()', f'no node receives {topic!r}{suggestion(topic, known)}; '
+                f'found: {", ".join(known)}'
+            )
+        self._bus.check(f'/{topic}', kind)
 
 
 def running(

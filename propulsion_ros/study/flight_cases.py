@@ -10,7 +10,7 @@ from typing import Any
 from propulsion_ros.demos.pilot import Controller
 from propulsion_ros.graph.simulation import Simulation
 from propulsion_ros.graph.wiring import Graph, robot_graph, vehicle_graph
-from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_text
 from propulsion_ros.study.closed_loop import ClosedLoop
 from propulsion_ros.study.kinds import CASE, CONTROLLER, ROBOT, params_in
@@ -72,7 +72,9 @@ class FlightCases(RobotCases):
         try:
             made: Controller = self._make(seed=seed, **given)
         except Exception as error:
-            raise SourceError(CONTROLLER, f'{type(error).__name__}: {error}') from error
+            raise SourceError(
+                str(self._folder / CONTROLLER), f'{type(error).__name__}: {error}'
+            ) from error
         return made
 
 
@@ -91,13 +93,13 @@ def _controller_in(path: Path) -> Any:
     """Return the class of a controller; what the file raises is named."""
     spec = importlib.util.spec_from_file_location('study_controller', path)
     if spec is None or spec.loader is None:
-        raise SourceError(path.name, 'expected a Python file')
+        raise SourceError(str(path), 'expected a Python file')
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise SourceError(path.name, f'{type(error).__name__}: {error}') from error
+        raise SourceError(str(path), f'{type(error).__name__}: {error}') from error
     made = getattr(module, 'Controller', None)
     if not callable(getattr(made, 'steer', None)):
-        raise ConfigError(_CONTROLLER, f'expected a class Controller with steer() in {path.name}')
+        raise SourceError(str(path), 'expected a class Controller with steer()')
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,7 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.settings.errors import ConfigError, SourceError, one_line
 from propulsion_ros.settings.files import FILE, kind_of, opened_to_write, read_bytes
+from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import KeyPlaces, document_of
 from propulsion_ros.study.study import KINDS, Case, Study
 from propulsion_ros.urdf.xml import parse_urdf
@@ -25,7 +27,7 @@ _LARGEST = 256 * 1024 * 1024
 """Bytes of a file that goes to every worker."""
 
 
-ROBOT, CONTROLLER, CASE = 'robot.urdf', 'controller.py', 'case.yaml'
+ROBOT, CONTROLLER, CASE, GIVEN = 'robot.urdf', 'controller.py', 'case.yaml', 'given.yaml'
 """Files of a study in the folder of a process that flies its cases."""
 
 
@@ -169,12 +171,19 @@ class OpenStudy:
                 file.write(content)
         name, made = KINDS[study.params.kind].cases
         module = import_module(f'propulsion_ros.study.{name}')
-        self._cases: Cases = getattr(module, made)(study, self._folder)
+        with self._located():
+            self._cases: Cases = getattr(module, made)(study, self._folder)
 
     def check(self) -> None:
         """Raise `ConfigError` for what is wrong before any case can be flown."""
-        try:
+        with self._located():
             self._cases.check(self.study.case(0))
+
+    @contextmanager
+    def _located(self) -> Iterator[None]:
+        """Let errors name the study and its files."""
+        try:
+            yield
         except ConfigError as error:
             raise SourceError(str(self.study.path), self._without_folder(str(error))) from None
 
@@ -200,11 +209,27 @@ class OpenStudy:
             return {**row, **results, 'error': ''}
         except Exception as error:
             kind = '' if isinstance(error, ConfigError) else f'{type(error).__name__}: '
-            return {**row, 'error': self._without_folder(f'{kind}{error}')}
+            return {**row, 'error': self._without_folder(f'{kind}{error}{_known_to(error)}')}
 
     def _without_folder(self, text: str) -> str:
-        """Return an error without the folder of this process, as any other has it."""
+        """Return an error with the names that the study has for its files, not the folder."""
+        params = self.study.params
+        names = {
+            ROBOT: params.robot, CONTROLLER: params.controller, GIVEN: ', '.join(params.params),
+            input_name(params.input): params.input,
+            **{params_name(i): name for i, name in enumerate(params.params)},
+        }
+        for own, name in names.items():
+            text = text.replace(f'{self._folder}/{own}', name or own)
         return one_line(text.replace(f'{self._folder}/', ''))
+
+
+def _known_to(error: Exception) -> str:
+    """Return what an object has, for an error that names another attribute of it."""
+    if not isinstance(error, AttributeError) or error.obj is None:
+        return ''
+    known = [each for each in dir(error.obj) if not each.startswith('_')]
+    return f'{suggestion(str(error.name), known)}; known: {", ".join(known)}'
 
 
 def _plain(name: str, value: Any) -> Any:

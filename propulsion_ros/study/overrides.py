@@ -22,7 +22,7 @@ from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import write_text
-from propulsion_ros.settings.flat import build, parameters_of, suggestion
+from propulsion_ros.settings.flat import Parameter, build, parameters_of, suggestion, unknown_keys
 from propulsion_ros.settings.ros_yaml import dump
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.study.draws import Variable
@@ -143,14 +143,18 @@ class Base:
         for setting in self._settings_of(node):
             with suppress(AttributeError):
                 return np.asarray(attrgetter(key)(setting)).tolist()
-        raise SourceError(f'{node}.{key}', 'has no value in the files that a factor could change')
+        name, known = f'{node}.{key}', [each.key for each in self._schema_of(node)]
+        for error in unknown_keys([key], known) if known else ():
+            raise SourceError(name, error.problem)
+        raise SourceError(name, 'has no value in the files that a factor could change')
 
     def unit(self, node: str, key: str) -> str:
         """Return the unit of a parameter, '' where it has none."""
-        return next((
-            each.spec.unit for setting in self._settings_of(node)
-            for each in parameters_of(type(setting)) if each.key == key
-        ), '')
+        return next((each.spec.unit for each in self._schema_of(node) if each.key == key), '')
+
+    def _schema_of(self, node: str) -> list[Parameter]:
+        """Return the parameters of a node, none where they are not known."""
+        return [each for own in self._settings_of(node) for each in parameters_of(type(own))]
 
     def _settings_of(self, node: str) -> list[Any]:
         """Return the configurations of a node, which are built once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,15 +76,20 @@ class Result:
         return _TAKES[self.take](kept[:, 0], kept[:, 1] - self.minus)
 
 
-def check_topics(results: Iterable[Result], published: Iterable[str]) -> None:
+def check_topics(results: Iterable[Result], published: Collection[str]) -> None:
     """Raise `SourceError` for a result of a topic that no node publishes."""
-    known = sorted(topic.strip('/') for topic in published)
     for result in results:
-        if result.topic not in known:
-            raise SourceError(
-                f'results: {result.name}', f'no node publishes {result.topic!r}'
-                f'{suggestion(result.topic, known)}; found: {", ".join(known)}'
-            )
+        check_published(f'results: {result.name}', result.topic, published)
+
+
+def check_published(place: str, topic: str, published: Collection[str]) -> None:
+    """Raise `SourceError` for a topic that no node publishes."""
+    known = sorted(each.strip('/') for each in published)
+    if topic not in known:
+        raise SourceError(
+            place, f'no node publishes {topic!r}{suggestion(topic, known)}; '
+            f'found: {", ".join(known)}'
+        )
 
 
 def read_result(place: str, name: str, given: Any) -> Result:

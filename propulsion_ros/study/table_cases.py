@@ -19,7 +19,7 @@ from propulsion_ros.settings.files import read_lines, read_text, write_text
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.study.draws import generator
-from propulsion_ros.study.kinds import CASE, ROBOT, input_name, params_in
+from propulsion_ros.study.kinds import CASE, GIVEN, ROBOT, input_name, params_in
 from propulsion_ros.study.overrides import RobotCases, write_merged
 from propulsion_ros.study.signals import Signals, check_topics
 from propulsion_ros.study.study import Case, Study
@@ -36,7 +36,7 @@ class TableCases(RobotCases):
     other = _INPUT
 
     def __init__(self, study: Study, folder: Path) -> None:
-        params, files, given = study.params, params_in(folder), folder / 'given.yaml'
+        params, files, given = study.params, params_in(folder), folder / GIVEN
         changes: dict[str, dict[str, Any]] = {}
         for path in files[1:]:
             for pattern, values in ParameterFile(path).entries:
@@ -77,7 +77,10 @@ class TableCases(RobotCases):
                     name, f'expected input.<column>.<effect>, an effect of {", ".join(_EFFECTS)}'
                 )
             if column not in header:
-                raise SourceError(name, f'no column {column!r}{suggestion(column, header)}')
+                raise SourceError(
+                    name, f'no column {column!r}{suggestion(column, header)}; the table has '
+                    f'{", ".join(header)}'
+                )
             index = header.index(column)
             rng = generator(self._params.seed, case.number, f'{name} of rows')
             for row in rows[1:]:
@@ -99,7 +102,7 @@ class ReplayCases(TableCases):
         """Raise `ConfigError` for what is wrong before a case can be replayed."""
         robot, _ = self._robot(case, [])
         check_topics(
-            self._study.results, (each for host in robot.hosts for each in host.published_topics)
+            self._study.results, [each for host in robot.hosts for each in host.published_topics]
         )
 
     def fly(self, case: Case) -> Mapping[str, Any]:

@@ -178,6 +178,8 @@ def _report(study: Study, rows: Sequence[Row], folder: Path) -> int:
     for row in beyond[:_NAMED]:
         names = ', '.join(f'{name} {row.get(name)}' for name in study.failed_limits(row))
         print(f'case {row["case"]}: beyond its limits: {names}')
+    if more := len(failed[_NAMED:]) + len(beyond[_NAMED:]):
+        print(f'and {more} more such cases')
     print(f'{len(rows)} cases, {len(failed)} failed, {len(beyond)} beyond their limits: '
           f'{printable(folder / RESULTS)}')
     return 1 if failed or beyond else 0

@@ -65,6 +65,32 @@ def test_vector_environment_keeps_to_its_spaces_and_to_its_seed(learning, vehicl
     assert np.abs(other - runs[0][0]).max() > 0.01
 
 
+def test_robots_that_are_drawn_follow_the_seed(learning, tmp_path):
+    envs, _ = learning
+    path = tmp_path / 'rand.yaml'
+    path.write_text(
+        '/**/rotors: {ros__parameters: {time_constant_up_range: [0.03, 0.06], seed: 0}}'
+    )
+
+    class Drawn(envs.QuadrotorHover):
+        parameters = path
+
+    env, drawn = Drawn(3), []
+    for seed in (1, 2, 1, None):
+        env.reset(seed=seed)
+        drawn.append(env.vehicles.groups['rotors'].constants['time_constant_up'].copy())
+    np.testing.assert_array_equal(drawn[0], drawn[2])
+    assert not np.any(drawn[0] == drawn[1])
+    assert not np.any(drawn[2] == drawn[3])
+
+
+def test_a_single_environment_takes_a_list(learning):
+    envs, _ = learning
+    env = envs.Single('quadrotor')
+    env.reset(seed=0)
+    assert env.step([0.0] * 4)[0].shape == (18,)
+
+
 def test_ended_environment_begins_anew_in_the_next_step_and_no_other(learning):
     envs, _ = learning
     env = envs.QuadrotorHover(3)

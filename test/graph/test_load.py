@@ -51,6 +51,7 @@ def test_errors_name_the_file(robot, old, new, problem):
 def test_vehicles_of_the_package_have_names():
     rotors = propulsion_ros.load('quadrotor', batch=3)['rotors']
     assert rotors.step([4.0] * 4, dt=0.01).wrench.shape == (3, 6)
+    assert repr(rotors).startswith("<Rotors 'rotors': front_left, front_right")
     drones = propulsion_ros.load_vehicles('quadrotor', count=2)
     for _ in range(10):
         drones.step({'rotors': [6.0] * 4}, 0.01)
@@ -158,6 +159,11 @@ def test_later_parameter_files_win(robot, tmp_path):
     assert propulsion_ros.load(robot, [first, wins])['rotors'].thrust_limits[1].tolist() == [3.0]
     with pytest.raises(ConfigError, match=r'^absent\.yaml: cannot be read'):
         propulsion_ros.load_vehicles('quadrotor', [first, 'absent.yaml'])
+    # Of several, the one that gives what is wrong.
+    wrong = written(tmp_path, rotors='max_thrust: [-9.0]')
+    for files in ([wrong, first], [first, wrong]):
+        with pytest.raises(ConfigError, match=f'^{wrong}:2: rotors: .*max_thrust'):
+            propulsion_ros.load(robot, files)
 
 
 @pytest.mark.parametrize(('node', 'values', 'problem'), [
@@ -165,6 +171,9 @@ def test_later_parameter_files_win(robot, tmp_path):
      "vehicle: parameter 'body.start_positon': unknown, did you mean 'body.start_position'?"),
     ('vehicle', 'drag_area: [0.1, 0.1, 0.1]',
      "vehicle: parameter 'drag_area': unknown, did you mean 'body.drag_area'?"),
+    ('rotors', 'max_trust: [9.0]',
+     "rotors: parameter 'max_trust': unknown, did you mean 'max_thrust'?"),
+    ('rotors', 'max_thrust: [-9.0]', "rotors: parameter 'max_thrust[0]': -9 is below 0 N"),
     ('rotor', 'command_timeout: 1.0', "rotor: not a node that this knows, did you mean 'rotors'?"),
     # What a family is called, where the robot has no block of that name.
     ('thrusters', 'command_timeout: 1.0', 'thrusters: not a node that this knows; the robot has '

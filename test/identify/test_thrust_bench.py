@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools import cli
@@ -87,6 +88,31 @@ def test_a_table_in_other_units_is_read(foreign, capsys):
     assert report['estimates']['rotors.time_constant_up']['value'] == pytest.approx(0.065, abs=0.01)
     coefficients = report['curves']['rotors.thrust_curve']['coefficients']
     assert coefficients[2] == pytest.approx(0.8 * 9.80665, rel=0.02)
+
+
+@pytest.mark.parametrize('fit', ['thrust_curve', 'thrust_curve,time_constant_down', 'esc_curve'])
+def test_before_is_what_the_files_have(foreign, fit, capsys):
+    """Of a curve it was max_thrust over the square of the largest speed, which was in no file."""
+    text = Path('bench.urdf').read_text()
+    text = text.replace('1.56e-5', '9e-6').replace('_up>0.05<', '_up>0<')
+    if fit == 'esc_curve':
+        text = text.replace('<esc_gives>speed</esc_gives>', '').replace(
+            '<esc_curve>0 800</esc_curve>', '')
+    Path('bench.urdf').write_text(text)
+    lines = ''.join(f'    {key}: {value}\n' for key, value in foreign.items())
+    Path('foreign.yaml').write_text(f'/**/identify:\n  ros__parameters:\n{lines}')
+    errors, tables = [], []
+    for names in ('time_constant_up', f'time_constant_up,{fit}'):
+        assert cli.main([
+            'identify', 'foreign.csv', '--model', 'bench.urdf', '--params-file', 'foreign.yaml',
+            '--measured', 'wrench', '--fit', f'rotors.{names.replace(",", ",rotors.")}',
+        ]) == 0
+        printed = capsys.readouterr()
+        errors.append(json.loads(printed.out)['rms_before'])
+        tables.append(printed.err)
+    assert errors[0] == pytest.approx(errors[1], rel=1e-9)
+    curve = [line.split()[3] for line in tables[1].splitlines() if '_curve[' in line]
+    assert curve[:3] == (['0', '10', '0'] if fit == 'esc_curve' else ['0', '0', '9e-06'])
 
 
 @pytest.mark.parametrize(('key', 'value', 'problem'), [
@@ -231,8 +257,19 @@ def test_a_curve_that_ends_at_what_no_rotor_has_is_cross_validated(tmp_path, mon
     report = json.loads(printed.out)
     assert '; --fit rotors.time_constant,rotors.' in printed.err
     assert report['estimates']['rotors.thrust_curve[0]']['value'] == pytest.approx(0.0, abs=1e-3)
-    for each in (report, *report['models']['variants'].values()):
+    variants = report['models']['variants']
+    for each in (report, *variants.values()):
         assert each['cross_validation_rms'] < 1.5 * each['rms']
+    # What makes the recommended one is a parameter file, points of its table and all.
+    chosen = variants[report['models']['recommended']]
+    assert chosen['parameters']['thrust_curve_kind'] == 'table'
+    Path('chosen.yaml').write_text(yaml.safe_dump(
+        {'/**/rotors': {'ros__parameters': chosen['parameters']}}
+    ))
+    assert cli.main([*words_of(PAGE), '--params-file', 'chosen.yaml']) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again['rms_before'] == pytest.approx(chosen['rms'], rel=0.05)
+    assert again['rms'] <= again['rms_before']
 
 
 @pytest.mark.slow

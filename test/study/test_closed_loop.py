@@ -148,9 +148,45 @@ def test_a_robot_needs_no_controller(tmp_path):
 
 
 def test_a_command_is_numbers_by_name_and_field():
-    row = payload_of({'a.effort': 1.0, 'b.position': 2.0})
+    row = payload_of('boosters/command', {'a.effort': 1.0, 'b.position': 2.0})
     assert list(row.names) == ['a', 'b']
     np.testing.assert_array_equal(row.effort, [1.0, np.nan])
     np.testing.assert_array_equal(row.position, [np.nan, 2.0])
-    with pytest.raises(ConfigError, match='a field of position, velocity, effort'):
-        payload_of({'a.thrust': 1.0})
+
+
+@pytest.mark.parametrize(('commands', 'message'), [
+    ({WRENCH: np.full(6, np.nan)}, f'{WRENCH}: expected 6 numbers, .* got nan'),
+    ({WRENCH: [1.0, 2.0, 3.0, 4.0]}, f'{WRENCH}: expected 6 numbers, .* got .1.0, 2.0, 3.0, 4.0.'),
+    ({WRENCH: {'a.thrust': 1.0}}, f"{WRENCH}: .* position, velocity, effort, got 'a.thrust'"),
+    ({WRENCH: {'a.effort': 'full'}}, f"{WRENCH}: a.effort: expected a number, got 'full'"),
+    ({WRENCH: {'a.effort': 1.0}}, f'{WRENCH}: expected .*WrenchStamped, got .*JointState'),
+    ({WRENCH + 's': [0.0] * 6}, f"no node receives '{WRENCH}s', did you mean '{WRENCH}'.; found: "),
+    ([0.0] * 6, 'expected commands by topic, or None to end, got list'),
+])
+def test_a_wrong_command_is_refused_by_its_topic(quadrotor, commands, message):
+    """A flight without a first step was all that was said of it."""
+    class Wrong(Lift):
+
+        def steer(self, time, motion):
+            return commands
+
+    loop, _ = _loop(quadrotor, Wrong(20.0))
+    with pytest.raises(ConfigError, match=message):
+        loop.fly()
+
+
+def test_a_topic_may_begin_with_a_slash(quadrotor):
+    class Absolute(Lift):
+
+        def steer(self, time, motion):
+            return {f'/{WRENCH}': [0.0, 0.0, 20.0, 0.0, 0.0, 0.0]}
+
+    loop, _ = _loop(quadrotor, Absolute(20.0), duration=0.02)
+    loop.fly()
+
+
+def test_a_topic_that_no_node_publishes_is_refused(quadrotor):
+    lift = Lift(20.0)
+    lift.topics = ('rotors/stat',)
+    with pytest.raises(ConfigError, match=r"topics: no node publishes 'rotors/stat', did you mean"):
+        _loop(quadrotor, lift)

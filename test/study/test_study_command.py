@@ -226,9 +226,10 @@ def test_a_mistake_is_one_line(folder, capsys, words, message):
 
 
 @pytest.mark.parametrize(('old', 'new', 'message'), [
-    ('class Controller', 'class Pilot', 'expected a class Controller with steer() in controller'),
-    ('class Controller', 'import nothing_like_this\nclass Controller', 'ModuleNotFoundError: No'),
-    ('force)', 'mass)', 'TypeError: Controller.__init__() got an unexpected keyword'),
+    ('class Controller', 'class Pilot', 'lift.py: expected a class Controller with steer()'),
+    ('class Controller', 'import nothing_like_this\nclass Controller',
+     'lift.py: ModuleNotFoundError: No'),
+    ('force)', 'mass)', 'lift.py: TypeError: Controller.__init__() got an unexpected keyword'),
 ])
 def test_a_wrong_controller_is_one_line(folder, capsys, old, new, message):
     (folder / 'lift.py').write_text(LIFT.replace(old, new))
@@ -236,6 +237,22 @@ def test_a_wrong_controller_is_one_line(folder, capsys, old, new, message):
     err = capsys.readouterr().err
     assert message in err
     assert err.count('\n') == 1
+
+
+def test_a_wrong_robot_is_named_as_the_study_names_it(folder, capsys):
+    (folder / 'drone.urdf').write_text('<robot name="a"><link name="base_link"/></robot>')
+    text = FLIGHT.replace('vehicle: quadrotor', 'robot: drone.urdf')
+    (folder / 'flight.yaml').write_text(text)
+    assert main(['study', 'flight.yaml']) == 1
+    assert 'flight.yaml: drone.urdf: ' in capsys.readouterr().err
+
+
+def test_an_attribute_that_is_wrong_is_named_beside_those_that_are(folder, capsys):
+    wrong = LIFT.replace('if self', 'motion.velocity_wold\n        if self')
+    (folder / 'lift.py').write_text(wrong)
+    assert main(['study', 'flight.yaml', '--case', '0']) == 1
+    error = json.loads(capsys.readouterr().out)['error']
+    assert "did you mean 'velocity_world'?; known: angular_velocity, position, quatern" in error
 
 
 @pytest.mark.slow

@@ -87,10 +87,11 @@ def test_noise_is_on_each_row_and_blanks_stay(folder):
 
 @pytest.mark.parametrize(('old', 'new', 'message'), [
     ('rotors.max', 'rotor.max', "no node 'rotor', did you mean 'rotors'"),
-    ('max_thrust[1]', 'max_trust', 'rotors.max_trust: has no value in the files'),
+    ('max_thrust[1]', 'max_trust', "rotors.max_trust: unknown, did you mean 'max_thrust'"),
     ('max_thrust[1]', 'max_thrust[7]', 'expected an index below 2'),
     ('is: factor', 'is: value', None),
-    ('left.effort.offset', 'lift.effort.offset', "no column 'lift.effort'"),
+    ('left.effort.offset', 'lift.effort.offset',
+     "no column 'lift.effort', did you mean 'left.effort'?; the table has stamp, left.effort, "),
     ('left.effort.offset', 'left.effort.ofset', 'an effect of noise, offset, factor'),
     ('rotors/state.left', 'rotors/stat.left', "no node publishes 'rotors/stat'"),
     ('max_thrust[1]: {uniform: [0.5, 0.9], is: factor}', 'max_trust: {uniform: [5, 9]}',

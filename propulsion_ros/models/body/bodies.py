@@ -12,6 +12,7 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import (
     FARTHEST,
     FASTEST,
+    OVER_GROUND,
     BodyParams,
     RigidBody,
 )
@@ -127,8 +128,8 @@ class Bodies:
         p, n = self._params, self.count
         start = Start(indices, (n,), state, self.start_states)
         lowest = np.array([-FARTHEST, -FARTHEST, 0.0 if p.ground else -FARTHEST])
-        limits: dict[str, tuple[Any, float]] = {
-            'position': (lowest, FARTHEST), 'rpy': (-np.inf, np.inf),
+        limits: dict[str, tuple[Any, ...]] = {
+            'position': (lowest, FARTHEST, OVER_GROUND), 'rpy': (-np.inf, np.inf),
             'velocity': (-FASTEST, FASTEST), 'angular_velocity': (-FASTEST, FASTEST),
         }
         at = slice(None) if indices is None else indices

@@ -129,6 +129,8 @@ def check_rail(params: Any) -> None:
 _MOST_SUBSTEPS = 1000
 FARTHEST, FASTEST = 1e7, 1e5
 """Where a body may begin [m], and how fast it may move and turn then [m/s], [rad/s]."""
+OVER_GROUND = '; it is x, y, z, and the ground, where there is one, at z = 0'
+"""What is said of a position that is refused."""
 _LARGEST_KICK = 1e5
 """No step changes the speed of a body by more [m/s], whatever its fluid."""
 
@@ -278,7 +280,7 @@ class RigidBody:
         """
         p, start = self._params, Start(indices, (), state, self.start_states)
         lowest = np.array([-FARTHEST, -FARTHEST, 0.0 if p.ground else -FARTHEST])
-        position = start.of('position', p.start_position, lowest, FARTHEST)
+        position = start.of('position', p.start_position, lowest, FARTHEST, OVER_GROUND)
         rpy = start.of('rpy', p.start_rpy)
         velocity = start.of('velocity', p.start_velocity, -FASTEST, FASTEST)
         rate = start.of(

@@ -16,6 +16,9 @@ from propulsion_ros.models.common.start import Restartable, State
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
+_LONGEST = 1.0
+"""What no step is longer than, which is not divided [s]."""
+
 
 class Vehicles:
     """n vehicles alike, each in an environment of its own.
@@ -48,7 +51,7 @@ class Vehicles:
 
     def reset(
         self, indices: Any = None, state: State | None = None,
-        groups: Mapping[str, State] | None = None,
+        groups: Mapping[str, State] | None = None, seed: int | None = None,
     ) -> None:
         """Return some or all vehicles to the start, or to states.
 
@@ -60,6 +63,9 @@ class Vehicles:
             Of the bodies; see `Bodies.reset`.
         groups : mapping of str to mapping, optional
             States of groups by their names; see `Restartable.reset`.
+        seed : int, optional
+            From now on in place of the ``seed`` of groups whose constants are drawn from ranges;
+            without indices alone, as all are drawn anew.
 
         Raises
         ------
@@ -70,9 +76,13 @@ class Vehicles:
         for name in states:
             if name not in self.groups:
                 raise ConfigError('groups', f'unknown {name!r}, known: {", ".join(self.groups)}')
+        if seed is not None and indices is not None:
+            raise ConfigError('seed', 'is that of all vehicles; leave out the indices')
         self.bodies.reset(indices, state)
-        for name, group in self.groups.items():
+        for i, (name, group) in enumerate(self.groups.items()):
             restartable: Restartable = group
+            if seed is not None and hasattr(group, 'reseed'):
+                group.reseed((seed, i))
             restartable.reset(indices, states.get(name))
         if indices is None:
             self._tick, self._mass = 0, self._dry
@@ -98,6 +108,8 @@ class Vehicles:
             For an unknown group, and for commands of another type, length or batch.
         """
         known, dt = ', '.join(self.groups), seconds_of(dt)
+        if not 0.0 < dt <= _LONGEST:
+            raise CommandError(f'dt: expected above 0 and at most {_LONGEST:g} s, got {dt:g}')
         if not isinstance(commands, Mapping):
             got = type(commands).__name__
             raise CommandError(f'commands: expected a mapping with a group ({known}), got {got}')

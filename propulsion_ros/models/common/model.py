@@ -45,6 +45,10 @@ class Model:
             raise AttributeError(f'{type(self).__name__!r} has no attribute {name!r}')
         return getattr(self.family, name)
 
+    def __repr__(self) -> str:
+        made = f'{type(self.family).__name__} {self._name!r}: {", ".join(self.command_names)}'
+        return f'<{made}; batch {self._batch}>' if self._batch else f'<{made}>'
+
     def step(
         self, command: AnyCommand | None = None, body: BodyState | None = None,
         dt: float | None = None, tick: int | None = None,

@@ -67,11 +67,13 @@ class Start:
                 )
 
     def of(
-        self, name: str, usual: T, lowest: ArrayLike = -np.inf, highest: ArrayLike = np.inf
+        self, name: str, usual: T, lowest: ArrayLike = -np.inf, highest: ArrayLike = np.inf,
+        note: str = '',
     ) -> T:
         """Return how a state begins, (..., n): as given where it is reset, elsewhere as usual.
 
-        Raises `ConfigError` for values beyond the limits, which fit (..., n), or another shape.
+        Raises `ConfigError` for values beyond the limits, which fit (..., n), or another shape;
+        ``note`` ends the line of the former.
         """
         if name not in self._state:
             return usual
@@ -82,7 +84,8 @@ class Start:
         wrong = ~(np.isfinite(given) & (low <= given) & (given <= high))
         for at in map(tuple, np.argwhere(wrong)[:1]):
             raise ConfigError(
-                f'state.{name}', f'expected {low[at]:g} to {high[at]:g}, got {given[at]:g}'
+                f'state.{name}{list(map(int, at)) or ""}',
+                f'expected {low[at]:g} to {high[at]:g}, got {given[at]:g}{note}',
             )
         start[self._at] = given
         return start

@@ -43,7 +43,7 @@ class RotorConstants:
         Low and high ends, each (n, 2), under the same names; 0 0 keeps the fixed value.
     shape : tuple of int
         Of what is drawn, (..., n).
-    seed : int
+    seed : tuple of int
         Equal seeds give equal draws.
     """
 
@@ -52,7 +52,7 @@ class RotorConstants:
         fixed: dict[str, FloatArray],
         ranges: dict[str, FloatArray],
         shape: tuple[int, ...],
-        seed: int,
+        seed: tuple[int, ...],
     ) -> None:
         self._generator = np.random.default_rng(seed)
         self._values: dict[str, FloatArray] = dict(fixed)

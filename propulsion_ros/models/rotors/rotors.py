@@ -199,6 +199,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         super().__init__(params, FIELDS[params.command_interface])
         n = len(params.names)
         self._params = params
+        self._seed: tuple[int, ...] = (max(params.seed, 0),)
         self._curve = curve_of(params)
         # What the banks know: a thrust that goes with the square of the speed.
         self._square = without_curve(params, self._curve)
@@ -247,12 +248,16 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         self.constants = RotorConstants(
             {name: getattr(params, name) for name in DRAWN},
             {name: getattr(params, f'{name}_range') for name in DRAWN},
-            self._shape, max(params.seed, 0),
+            self._shape, self._seed,
         )
         self._banks = list(self._made_banks())
         self._dt = -1.0
         self._state = np.empty(self._rows)
         self._turn(speed)
+
+    def reseed(self, seed: tuple[int, ...]) -> None:
+        """Draw from the ranges by another seed, from the next `reset` of all on."""
+        self._seed = seed
 
     def rest(self) -> None:
         """Return to the initial rotor speed, with constants and charge as they are."""

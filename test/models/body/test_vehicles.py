@@ -14,7 +14,7 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.body.simulated_body import ParachutesParams, SimulatedBody
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import mass_from_urdf
@@ -124,6 +124,64 @@ def test_reset_of_some_leaves_the_others_as_they_are():
         np.testing.assert_array_equal(many.bodies.position[i], twin.bodies.position[i])
         assert many.mass.mass[i] == twin.mass.mass[i]
     assert 60.0 < many.mass.mass[1] < 67.6
+
+
+RANGES = """\
+/**/rotors:
+  ros__parameters:
+    motor_constant_range: [8.0e-6, 1.2e-5]
+    time_constant_up_range: [0.03, 0.06]
+    seed: 3
+"""
+
+
+@pytest.fixture
+def drawn(tmp_path):
+    (tmp_path / 'rand.yaml').write_text(RANGES)
+    return lambda: propulsion_ros.load_vehicles('quadrotor', tmp_path / 'rand.yaml', 5)
+
+
+def constants_of(vehicles):
+    constants = vehicles.groups['rotors'].constants
+    return np.stack([constants[key] for key in ('motor_constant', 'time_constant_up')]).copy()
+
+
+def test_what_is_drawn_from_ranges_follows_the_seed(drawn):
+    """Each vehicle and rotor has its own; a reset of some draws theirs anew."""
+    vehicles = drawn()
+    first = constants_of(vehicles)
+    assert len(np.unique(first)) == first.size == 2 * 5 * 4
+    np.testing.assert_array_equal(constants_of(drawn()), first)
+    vehicles.reset([1])
+    second = constants_of(vehicles)
+    assert not np.any(second[:, 1] == first[:, 1])
+    np.testing.assert_array_equal(np.delete(second, 1, axis=1), np.delete(first, 1, axis=1))
+    vehicles.reset()
+    np.testing.assert_array_equal(constants_of(vehicles), first)
+    vehicles.reset(seed=8)
+    other = constants_of(vehicles)
+    assert not np.any(other == first)
+    vehicles.reset([1])
+    vehicles.reset()
+    np.testing.assert_array_equal(constants_of(vehicles), other)
+    # The seed of a file is the same one.
+    vehicles.reset(seed=3)
+    np.testing.assert_array_equal(constants_of(vehicles), first)
+    with pytest.raises(ConfigError, match='leave out the indices'):
+        vehicles.reset([1], seed=3)
+
+
+@pytest.mark.parametrize('dt', [0.0, 10.0])
+def test_a_step_without_length_or_in_milliseconds_is_refused(dt):
+    vehicles = vehicles_of(ROOT / QUADROTOR[0], count=2)
+    with pytest.raises(CommandError, match='dt: expected above 0 and at most 1 s, got'):
+        vehicles.step({}, dt)
+
+
+def test_a_start_below_the_ground_is_named_by_its_place():
+    vehicles = vehicles_of(ROOT / QUADROTOR[0], count=2)
+    with pytest.raises(ConfigError, match=r'position\[0, 2\].*-1; it is x, y, z, and the ground'):
+        vehicles.reset([0, 1], {'position': [-3.0, -2.0, -1.0]})
 
 
 def test_many_chunks_are_as_few():
