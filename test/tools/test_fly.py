@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+import runpy
 import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 from lifecycle_msgs.msg import Transition
@@ -232,6 +234,18 @@ def test_pilot_of_two_stages_ends_with_the_landing(graph):
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.parametrize(('phases', 'ends'), [
+    ('preflight launch flight recovery descent', False), ('preflight launch landed', True),
+    ('preflight launch flight preflight', True),
+])
+def test_pilot_of_two_stages_ends_where_the_flight_is_stood_down_too(phases, ends):
+    """A failed flight went on for ever."""
+    pilot = runpy.run_path(str(EXAMPLES / 'two_stage' / 'pilot.py'))['Pilot'](MagicMock())
+    for phase in phases.split():
+        pilot.look(String(data=phase))
+    assert pilot.end.done() is ends
 
 
 @pytest.mark.slow
