@@ -457,9 +457,9 @@ def leans(robot: RobotLayout) -> Iterator[Number]:
     if robot.params.rail_length:
         i = int(np.argmax(np.abs(rpy[:2])))
         turned = [math.radians(angle) if k == i else angle for k, angle in enumerate(rpy)]
-        meant = f'if that is in degrees, write {turned[i]:.3g}' if lean(*turned) < lean(*rpy) else ''
+        meant = f'if that is in degrees, write {turned[i]:.3g}'
         yield Number('body.start_rpy', lean(*rpy), f'start_rpy of {rpy[i]:.4g} rad ', index=i,
-                     remedy=meant)
+                     remedy=meant if lean(*turned) < lean(*rpy) else '')
 
 
 # The body.

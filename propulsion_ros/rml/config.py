@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.flight.estimation.mounting import MountingParams
-from propulsion_ros.flight.events.conditions import All, LessThan, MoreThan, comparisons
+from propulsion_ros.flight.events.conditions import (
+    All,
+    Condition,
+    LessThan,
+    MoreThan,
+    comparisons,
+)
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.events.variables import Variables
@@ -84,6 +90,25 @@ class FlightConfig:
     """'safe' or 'legacy': how events are evaluated."""
     fingerprint: str = ''
     """Differs where the text or the semantics differ."""
+
+    @property
+    def stages(self) -> dict[str, float]:
+        """Boosters that events light after some time of flight, and how long that is [s]."""
+        waits = {
+            self.engines[action.target].booster: 1e-3 * _wait(event.condition)
+            for event in self.events for action in event.actions
+            if action.ignites and self.engines
+        }
+        return {name: wait for name, wait in waits.items() if wait > 0.0}
+
+
+def _wait(condition: Condition) -> float:
+    """Return for how long after liftoff a condition certainly does not hold [ms]."""
+    if isinstance(condition, All):
+        return max(map(_wait, condition.operands))
+    if isinstance(condition, MoreThan) and condition.variable == 'TimeSinceLiftoff':
+        return condition.threshold
+    return 0.0
 
 
 def load_flight_config(

@@ -315,14 +315,25 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         "two_stage.yaml:18: warning: flight_state: parameter 'flight.max_ascent_time': "
         'max_ascent_time of 35000 s, expected at most 1000 s; if that is in ms, write 35 (time)'
     ), id='timer in ms'),
-    pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', 'flight.stand_down_time: 5000',
-                 'expected at most 2500 s; if that is in ms, write 5 (time)', id='time in ms'),
+    pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', (
+        'flight.min_ascent_time: 9.0\n    flight.stand_down_time: 5000'
+    ), 'expected at most 2500 s; if that is in ms, write 5 (time)', id='time in ms'),
     pytest.param('two_stage.yaml', (
         '9.0               # behind the burn of the upper stage\n    flight.max_ascent_time: 35.0'
     ), '1.0\n    flight.max_ascent_time: 2.0', (
-        "two_stage.yaml:18: warning: flight_state: flight.max_ascent_time is 2 s, and tank "
-        "'lower_grain' burns for 2.8 s: it opens parachutes in the climb"
+        "two_stage.yaml:18: warning: flight_state: flight.max_ascent_time is 2 s, and 'lower' "
+        'burns until 2.8 s after liftoff: it opens parachutes in the climb'
     ), id='timer within the burn'),
+    pytest.param('two_stage.yaml', (
+        '9.0               # behind the burn of the upper stage\n    flight.max_ascent_time: 35.0'
+    ), '1.0\n    flight.max_ascent_time: 7.0', (
+        "two_stage.yaml:18: warning: flight_state: flight.max_ascent_time is 7 s, and 'upper' "
+        'burns until 7.86 s after liftoff: it opens parachutes in the climb'
+    ), id='timer before the upper stage'),
+    pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', 'flight.home_tolerance: 5.0', (
+        "two_stage.yaml:13: warning: flight_state: flight.min_ascent_time is 0 s, and 'upper' "
+        'burns until 7.86 s after liftoff: an apogee before that may be believed'
+    ), id='stage without a lockout'),
     pytest.param('two_stage.urdf', '<update_rate>100<', (
         '<site_altitude>1200</site_altitude> <update_rate>100<'
     ), '', id='pad of no nozzle'),
@@ -360,8 +371,10 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
             'along its rail its engines push by 0 N, expected 227.5 to'
         )),
     )),
-    pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', 'flight.nose: [2.0, 0.0, 0.0]', (
-        'two_stage.yaml:17: warning: flight_state: flight.nose is along 1 0 0, where its engines '
+    pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', (
+        'flight.min_ascent_time: 9.0\n    flight.nose: [2.0, 0.0, 0.0]'
+    ), (
+        'two_stage.yaml:18: warning: flight_state: flight.nose is along 1 0 0, where its engines '
         'push along 0 0 1'
     ), id='nose along x'),
     pytest.param('flight.jsonc', '"MORETHAN", "flightVar": "Position"', (
