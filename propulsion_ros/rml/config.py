@@ -245,10 +245,14 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
             for limit in config.engines[action.target].limits
         )))) for event in config.events
     ]
+    own = {limit: engine.name for engine in config.engines for limit in engine.limits}
+    waits = [
+        (f"'{own[leaf]}' is lit only with" if leaf in own else f"event '{event.name}' waits for", leaf)
+        for event in config.events for leaf in comparisons(event.condition)
+    ]
     seconds = sorted({
-        f"event '{event.name}' waits for '{leaf}', times are in ms: write "
-        f'{1e3 * leaf.threshold:g} for {leaf.threshold:g} s'
-        for event in limited for leaf in comparisons(event.condition)
+        f"{who} '{leaf}', times are in ms: write {1e3 * leaf.threshold:g} for {leaf.threshold:g} s"
+        for who, leaf in waits
         if isinstance(leaf, (LessThan, MoreThan)) and leaf.variable.startswith('TimeSince')
         and 0.0 < leaf.threshold < _LEAST_TIME_MS
     })
