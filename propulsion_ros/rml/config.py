@@ -245,9 +245,12 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
             for limit in config.engines[action.target].limits
         )))) for event in config.events
     ]
-    own = {limit: engine.name for engine in config.engines for limit in engine.limits}
+    own: dict[Any, str] = {
+        limit: f"'{engine.name}' is lit only with"
+        for engine in config.engines for limit in engine.limits
+    }
     waits = [
-        (f"'{own[leaf]}' is lit only with" if leaf in own else f"event '{event.name}' waits for", leaf)
+        (own.get(leaf, f"event '{event.name}' waits for"), leaf)
         for event in config.events for leaf in comparisons(event.condition)
     ]
     seconds = sorted({
