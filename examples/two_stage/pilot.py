@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arms the flight computer and commands the ignition, and ends once that finds the landing."""
+"""Arms the flight computer and commands the ignition, and ends where that ends the flight."""
 import rclpy
 from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
@@ -16,9 +16,10 @@ class Pilot:
             (at, node.create_client(Trigger, f'flight_state/{name}'))
             for at, name in ((3.0, 'launch'), (5.0, 'ignition'))
         ]
-        self.landing = Future()
+        self.end, self.is_armed = Future(), False
         node.create_subscription(Odometry, 'vehicle/odometry', self.call, 10)
-        node.create_subscription(String, 'flight_state/subphase', self.look, 10)
+        for name in ('phase', 'subphase'):
+            node.create_subscription(String, f'flight_state/{name}', self.look, 10)
 
     def call(self, odometry):
         """Call what is due at the stamp of an odometry."""
@@ -26,18 +27,19 @@ class Pilot:
         while self.due and stamp.sec + 1e-9 * stamp.nanosec >= self.due[0][0]:
             self.due.pop(0)[1].call_async(Trigger.Request())
 
-    def look(self, subphase):
-        """End where the flight does."""
-        if subphase.data == 'landed':
-            self.landing.set_result(None)
+    def look(self, phase):
+        """End with the landing, or where a flight that failed was stood down."""
+        self.is_armed |= phase.data == 'launch'
+        if phase.data == 'landed' or (self.is_armed and phase.data == 'preflight'):
+            self.end.set_result(None)
 
 
 def main():
-    """Run until the rocket has landed."""
+    """Run until the flight has ended."""
     try:
         with rclpy.init():
             node = rclpy.create_node('pilot')
-            rclpy.spin_until_future_complete(node, Pilot(node).landing)
+            rclpy.spin_until_future_complete(node, Pilot(node).end)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
 

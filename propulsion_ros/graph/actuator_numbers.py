@@ -103,22 +103,24 @@ def of_rows(
 def actuators(robot: RobotLayout, group: Group) -> Rows:
     """Return the numbers of the actuators of a group."""
     params, layout = group.params, group.layout
-    stored, burns = np.full((2, len(layout.names)), np.nan)
+    stored, burns, lasts = np.full((3, len(layout.names)), np.nan)
     drawn = np.array([bool(name) for name in getattr(params, 'battery', ())], dtype=float)
     rates, curves = _rates(group), getattr(params, 'thrust_curve', ())
     for i, _, tanks, served in stores_of(group, 'tank') if len(rates) else ():
+        held = tanks.capacity[i] * tanks.starting_fuel_ratio[i]
+        lasts[served] = held / max(rates[served].sum(), LEAST)
         for k in (k for k in served if curves and curves[k]):
             times, thrusts = parse_curve(curves[k])
             impulse = float((0.5 * (thrusts[1:] + thrusts[:-1]) * np.diff(times)).sum())
             burns[k] = impulse * float(rates[k] / params.max_thrust[k])
-            stored[k] = tanks.capacity[i] * tanks.starting_fuel_ratio[i] / len(served)
+            stored[k], lasts[k] = held / len(served), times[-1]
     is_pulsed = getattr(params, 'modulation', '') == 'pulse_width'
     impulses = np.asarray(getattr(params, 'specific_impulse', 0.0))
     made = 0.5 * STANDARD_GRAVITY * impulses * np.nan_to_num(layout.highest)  # Of a jet [W].
     ends = group.family.thrust_limits if isinstance(group.family, Allocatable) else np.zeros(2)
     return Rows(
         layout.names, params, speed=group.speeds,
-        rate=rates if len(rates) else np.nan, burns=burns, stored=stored,
+        rate=rates if len(rates) else np.nan, burns=burns, stored=stored, lasts=lasts,
         pulse=np.minimum(params.pulse_period, 1.0) if is_pulsed else 1.0,
         batteries=drawn if drawn.any() else np.nan, blades=_blades(robot, group),
         robot=robot.body.mass or np.nan, power=np.where(impulses > 545.0, made, np.nan),

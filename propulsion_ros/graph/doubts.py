@@ -484,6 +484,8 @@ RULES = (
     Rule('liftoff', '{}', (1.0, 100.0), 'N', 'what flies up, to the fastest missiles', p.liftoffs,
          'the weight, or more on a rail,',
          'N and kg? In orbit, give body.gravity 0 and body.ground false'),
+    Rule('lean', 'leans its rail by {}', (0.0, 30.0), 'deg', _SHAPE, p.leans, remedy='see '
+         'body.start_rpy, which stands it up, and body.rail_axis, along its nose'),
     Rule('descent', '{}', (1.5, 60.0), 'm/s', 'drogues of rockets to landings of people',
          p.descents, remedy='square metres?'),
     Rule('descent', '{}', (0.0, 1.0), 'm^2', _SHAPE, p.openings, 'that of the one that opens later',

@@ -435,9 +435,9 @@ def liftoffs(robot: RobotLayout) -> Iterator[Number]:
     ])
     total, most = pushes.sum(axis=0), float(np.linalg.norm(pushes, axis=1).sum())
     up = float(total @ matrix_of_rpy(robot.params.start_rpy)[2])
-    if rail and (up := min(up, float(total @ unit_axis(robot.params.rail_axis)))) < 0.5 * most:
-        yield Number('body.rail_axis', up, 'up its rail its engines push by ', weight, remedy=(
-            'see body.start_rpy, which stands it up, and body.rail_axis, along its nose'))
+    if rail and (along := float(total @ unit_axis(robot.params.rail_axis))) < 0.5 * most:
+        yield Number('body.rail_axis', along, 'along its rail its engines push by ', weight,
+                     remedy='give body.rail_axis along its nose')
         return
     if rail and not any(group.layout.angle_names for group in driving):
         weight += 0.5 * mass * _HELD_BY_FINS**2 / rail
@@ -445,6 +445,21 @@ def liftoffs(robot: RobotLayout) -> Iterator[Number]:
     if up > 0.9 * most:
         yield Number('max_thrust', up, 'from the ground its engines push it up by ', weight, 0,
                      driving[0].name, remedy)
+
+
+def leans(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far from upright a rail leans [deg]."""
+    axis, rpy = unit_axis(robot.params.rail_axis), robot.params.start_rpy.tolist()
+
+    def lean(*rpy: float) -> float:
+        return math.degrees(math.acos(min(matrix_of_rpy(np.array(rpy))[2] @ axis, 1.0)))
+
+    if robot.params.rail_length:
+        i = int(np.argmax(np.abs(rpy[:2])))
+        turned = [math.radians(angle) if k == i else angle for k, angle in enumerate(rpy)]
+        meant = f'if that is in degrees, write {turned[i]:.3g}'
+        yield Number('body.start_rpy', lean(*rpy), f'start_rpy of {rpy[i]:.4g} rad ', index=i,
+                     remedy=meant if lean(*turned) < lean(*rpy) else '')
 
 
 # The body.

@@ -50,6 +50,7 @@ _PANELS = 60
 _FITS = 30  # drawn in the phase flight
 _AHEAD = 0.35  # the part of that phase that a fit foresees
 _BACK = 2.0  # of a fit: its window [s]
+_PARTS, _LONGEST_PART = 100, 15  # of a record, and samples of each, of which half may be a spike
 _ZOOM = 3.0  # to either side of the apogee [s]
 _DECISION = 'decision'
 _MOTION = {'climb': 'velocity', 'lift': 'acceleration'}
@@ -404,11 +405,10 @@ def flight_panel(
     vertices: Sequence[tuple[float, float]],
 ) -> Panel:
     """Return the panel of altitudes with when and by what apogee was decided, and the vertices."""
-    known = np.concatenate([trace.y[np.isfinite(trace.y)] for trace in altitudes])
+    known = np.concatenate([_without_spikes(trace.y[np.isfinite(trace.y)]) for trace in altitudes])
     limits = (0.0, 1.0)
     if known.size:
-        # A spike must not flatten the flight.
-        low, high = np.percentile(known, (0.5, 99.5))
+        low, high = float(known.min()), float(known.max())
         span = max(high - min(low, 0.0), 10.0)
         limits = min(low, 0.0) - 0.08 * span, min(low, 0.0) + 1.22 * span
     return Panel(
@@ -419,6 +419,13 @@ def flight_panel(
         ),
         colours={altitudes[0].label: COLOURS['altitude']},
     )
+
+
+def _without_spikes(values: FloatArray) -> FloatArray:
+    """Return the medians of short parts: a spike must not flatten the flight."""
+    size = min(len(values) // _PARTS, _LONGEST_PART) | 1
+    parts = values[:len(values) // size * size].reshape(-1, size)
+    return np.asarray(np.median(parts, axis=1))
 
 
 def apogee_panels(flight: Panel, fits: Sequence[Fit]) -> tuple[Panel, ...]:

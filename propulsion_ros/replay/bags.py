@@ -337,7 +337,7 @@ def _check_message(stamp_ns: Any, data: Any) -> None:
 
 
 class BagWriter:
-    """Writes a new bag, and counts its messages in `count`.
+    """Writes a new bag, and counts its messages in `count`; `keeps` may change meanwhile.
 
     Entering raises `SourceError` where it exists or cannot be written.
 
@@ -355,7 +355,8 @@ class BagWriter:
     def __init__(
         self, path: Path, keeps: bool = False, offered: Mapping[str, Sequence[Any]] = _NONE
     ) -> None:
-        self._path, self._keeps, self._offered = path, keeps, offered
+        self.keeps = keeps
+        self._path, self._offered = path, offered
         # The library writes folders alone.
         self._folder = path.with_name(f'{path.name}.part') if path.suffix == '.mcap' else path
         self._stack = ExitStack()
@@ -419,7 +420,7 @@ class BagWriter:
         return SourceError(printable(self._path), f'{what} cannot be written: {reason}')
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        keeps = error is None or self._keeps
+        keeps = error is None or self.keeps
         try:
             self._stack.__exit__(*((None, None, None) if keeps else (kind, error, trace)))
             if keeps and self.count and self._folder != self._path:

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.flight.estimation.mounting import MountingParams
-from propulsion_ros.flight.events.conditions import All, LessThan, MoreThan, comparisons
+from propulsion_ros.flight.events.conditions import (
+    All,
+    Condition,
+    LessThan,
+    MoreThan,
+    comparisons,
+)
 from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.events.variables import Variables
@@ -84,6 +90,25 @@ class FlightConfig:
     """'safe' or 'legacy': how events are evaluated."""
     fingerprint: str = ''
     """Differs where the text or the semantics differ."""
+
+    @property
+    def stages(self) -> dict[str, float]:
+        """Boosters that events light after some time of flight, and how long that is [s]."""
+        waits = {
+            self.engines[action.target].booster: 1e-3 * _wait(event.condition)
+            for event in self.events for action in event.actions
+            if action.ignites and self.engines
+        }
+        return {name: wait for name, wait in waits.items() if wait > 0.0}
+
+
+def _wait(condition: Condition) -> float:
+    """Return for how long after liftoff a condition certainly does not hold [ms]."""
+    if isinstance(condition, All):
+        return max(map(_wait, condition.operands))
+    if isinstance(condition, MoreThan) and condition.variable == 'TimeSinceLiftoff':
+        return condition.threshold
+    return 0.0
 
 
 def load_flight_config(
@@ -220,10 +245,17 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
             for limit in config.engines[action.target].limits
         )))) for event in config.events
     ]
+    own: dict[Any, str] = {
+        limit: f"'{engine.name}' is lit only with"
+        for engine in config.engines for limit in engine.limits
+    }
+    waits = [
+        (own.get(leaf, f"event '{event.name}' waits for"), leaf)
+        for event in config.events for leaf in comparisons(event.condition)
+    ]
     seconds = sorted({
-        f"event '{event.name}' waits for '{leaf}', times are in ms: write "
-        f'{1e3 * leaf.threshold:g} for {leaf.threshold:g} s'
-        for event in limited for leaf in comparisons(event.condition)
+        f"{who} '{leaf}', times are in ms: write {1e3 * leaf.threshold:g} for {leaf.threshold:g} s"
+        for who, leaf in waits
         if isinstance(leaf, (LessThan, MoreThan)) and leaf.variable.startswith('TimeSince')
         and 0.0 < leaf.threshold < _LEAST_TIME_MS
     })

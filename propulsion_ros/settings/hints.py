@@ -64,6 +64,11 @@ def by_opening(names: Iterable[str]) -> list[str]:
     return list(filter(None, first))
 
 
+def comma_hint(header: str) -> str:
+    """Return what to write where the columns of a header are not separated by commas, '' else."""
+    return 'separate columns by commas' if ';' in header or '\t' in header else ''
+
+
 def fall_doubt(fall: float) -> str:
     """Return why a log may be in another unit by what it falls with at its top [m/s^2]."""
     return '' if not fall > _TWICE_FREE else (

@@ -38,6 +38,7 @@ _LINE = re.compile(r'line (\d+)')
 _PLACE = re.compile(r'^<string>:(\d+) (.*) at column')
 _HINTS = {
     **{f'Unexpected "{sign}"': '; is a comma missing before it?' for sign in '"{['},
+    **{f'Unexpected "{sign}"': '; is a comma too many before it?' for sign in ', '},
     'Unexpected "}"': '; is a bracket before it not closed, or a value missing?',
     'Duplicate key': '; remove one',
 }

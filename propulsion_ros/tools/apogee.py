@@ -24,6 +24,8 @@ EXAMPLE = 'flight.csv --picture apogee.png'
 _DEFAULTS = ApogeeParams()
 _PAD = 100.0
 """No log of a height above the pad begins as far from 0 [m]."""
+_SLOW = 1.0
+"""No altimeter samples as seldom [s]."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,21 +103,28 @@ class _Rise:
     ----------
     height, depth : float
         Of the highest and the lowest sample so far, above and below the first one [m].
+    step : float
+        The mean one so far [s].
     """
 
     def __init__(self) -> None:
-        self.height = self.depth = 0.0
+        self.height = self.depth = self.step = 0.0
         self._first: float | None = None
 
     @property
     def above(self) -> str:
         """Why the log may be above the sea and not the pad, '' where it begins near 0."""
         first = self._first or 0.0
-        return f'it begins at {first:.4g} m; altitude 0 is the pad' if abs(first) > _PAD else ''
+        return '' if not abs(first) > _PAD else (
+            f'it begins at {first:.4g} m; altitude 0 is the pad, or the log begins in the climb'
+        )
 
     def measured(self, samples: Iterable[Sample]) -> Iterator[Sample]:
         """Yield samples, whose altitudes count."""
-        for sample in samples:
+        begun_ns = None
+        for count, sample in enumerate(samples):
+            begun_ns = sample.stamp_ns if begun_ns is None else begun_ns
+            self.step = 1e-9 * (sample.stamp_ns - begun_ns) / max(count, 1)
             if math.isfinite(sample.altitude):
                 self._first = sample.altitude if self._first is None else self._first
                 self.height = max(self.height, sample.altitude - self._first)
@@ -147,10 +156,14 @@ def _why_none(report: FlightReport | None, rise: _Rise, least: float) -> str:
     if report.liftoff is None:
         return (
             'no apogee: the log ends before a liftoff was seen, though it rises '
-            f'{rise.height:.3g} m; altitude_m is in metres above the pad, time_s in seconds'
+            f'{rise.height:.3g} m; ' + (
+                'if time_s is in ms, divide by 1000' if rise.step > _SLOW
+                else 'altitude_m is in metres above the pad, time_s in seconds'
+            )
         )
-    health = '' if report.estimate is None else report.estimate.health
-    return f'no apogee: the log ends before one was seen, at health {health!r}'
+    health = 'ok' if report.estimate is None else report.estimate.health
+    at = '' if health == 'ok' else f', at health {health!r}'
+    return f'no apogee: the log ends before one was seen{at}'
 
 
 def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.graph.actuator_numbers import LEAST, of_rows, tanks
+from propulsion_ros.graph.actuator_numbers import LEAST, actuators, of_rows
 from propulsion_ros.graph.doubts import NAMES, merged, value_doubts
 from propulsion_ros.graph.family_params import group_of, is_allocator, loop_params_of
 from propulsion_ros.graph.node_config import (
@@ -56,7 +56,7 @@ _NO_BLOCK = (
     'no plugin block of actuators; expected <gazebo><plugin filename="propulsion_ros" '
     'name="FAMILY">'
 )
-_TIMER = 'flight.max_ascent_time'
+_TIMER, _LOCKOUT = 'flight.max_ascent_time', 'flight.min_ascent_time'
 _NOSE, _UP, _ALONG = 'flight.nose', (0.0, 0.0, 1.0), 0.9
 """Where engines push, by its default, and the cosine of what is still that direction."""
 _SAME_PAD, _DEEPEST = 100.0, 100.0
@@ -393,10 +393,29 @@ def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> 
         report.warn(file.place_of(FLIGHT, _NOSE), (
             f'{FLIGHT}: {_NOSE} is along {ways[0]}, where its engines push along {ways[1]}'
         ))
-    timer, burns = flight.get(_TIMER, 0.0), of_rows(tanks, '', lambda t: t.held / t.rate)(robot)
-    for each in [each for each in burns if 0.0 < timer < each.value][:1]:
-        report.warn(file.place_of(FLIGHT, _TIMER), f'{FLIGHT}: {_TIMER} is {timer:g} s, and '
-                    f'{each.who}burns for {each.value:.3g} s: it opens parachutes in the climb')
+    burns = of_rows(actuators, '', lambda a: a.lasts, lambda a: np.nan_to_num(a.ignition_delay))
+    stages = _stages(flight)
+    ends = {each.who.strip(): each.value + (wait + each.of if wait else 0.0)
+            for each in burns(robot) for wait in [stages.get(each.who.strip(), 0.0)]}
+    for key, names, why in (
+        (_TIMER, ends, 'it opens parachutes in the climb'),
+        (_LOCKOUT, stages, 'an apogee before that may be believed'),
+    ):
+        timer = flight.get(key, 0.0)
+        early = [name for name in names if ends.get(name, 0.0) > timer and (timer or key != _TIMER)]
+        if early:
+            report.warn(file.place_of(FLIGHT, key), f'{FLIGHT}: {key} is {timer:g} s, and '
+                        f'{early[0]!r} burns until {ends[early[0]]:.3g} s after liftoff: {why}')
+            return
+
+
+def _stages(flight: Mapping[str, Any]) -> dict[str, float]:
+    """Return `FlightConfig.stages` of the flight computer's parameters."""
+    if not flight.get('config_file'):
+        return {}
+    from propulsion_ros.rml.config import load_flight_config
+
+    return load_flight_config(flight['config_file'], flight.get('semantics', 'safe')).stages
 
 
 def _warn_of_file(file: ParameterFile, nodes: Sequence[str], report: Report) -> None:

@@ -113,6 +113,9 @@ def _refuse(parser: argparse.ArgumentParser, unknown: Sequence[str]) -> None:
     hints = [suggestion(word.partition('=')[0], known) for word in unknown if word[:1] == '-']
     hints += [f'; write {each.option_strings[-1]} {word}' for word in unknown
               for each in parser._actions if each.option_strings and word in (each.choices or ())]
+    if not hints:
+        hints += [f'; put every {each.metavar} before the options'
+                  for each in parser._actions if each.nargs == '+']
     parser.error(f'unrecognized arguments: {" ".join(unknown)}{"".join(hints)}')
 
 

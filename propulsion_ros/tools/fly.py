@@ -36,6 +36,8 @@ _ASKED_LIMIT = 1.0
 """Wall time for a controller to print where it is [s]."""
 _STOP_LIMIT = 10.0
 """Wall time for a controller to end by SIGTERM [s]."""
+_EARLY = 1.0
+"""Time of a flight within which a controller that ends has not flown it [s]."""
 
 
 class _ControllerError(Exception):
@@ -79,10 +81,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run body, actuators and controller until the body stops; 0 where nothing has failed."""
+    bag = BagWriter(options.record) if options.record else None
     try:
-        _fly(options, _graph_of(options))
+        _fly(options, _graph_of(options), bag)
     except (RuntimeError, TimeoutError, _ControllerError) as error:
-        return fail('fly', error)
+        fail('fly', error)
+        if bag and bag.keeps:
+            note('fly', f'{printable(options.record)}: what was flown until then')
+        return 1
     return 0
 
 
@@ -114,8 +120,8 @@ def _note_steps(options: argparse.Namespace, graph: Graph) -> None:
     simulation = Simulation(params_files=tuple(files), namespace=options.namespace)
     topics = awaitable_topics(blocks, simulation, graph.nodes)
     if topics:
-        note('fly', 'steps do not wait for the controller; give --wait-for TOPIC for each that it '
-             f'publishes: {", ".join(topics)}')
+        note('fly', 'steps do not wait for the controller; if it publishes one of these, give '
+             f'--wait-for TOPIC for it: {", ".join(topics)}')
 
 
 def _note_doubts(options: argparse.Namespace) -> None:
@@ -133,18 +139,18 @@ def _note_doubts(options: argparse.Namespace) -> None:
         note('fly', f'{count} warning{"s" * (count > 1)}: propulsion_ros check {" ".join(words)}')
 
 
-def _fly(options: argparse.Namespace, graph: Graph) -> None:
+def _fly(options: argparse.Namespace, graph: Graph, bag: BagWriter | None) -> None:
     from propulsion_ros.demos import flight
     from propulsion_ros.demos.child import ASKED
 
     with ExitStack() as stack:
         stack.enter_context(flight.held_domain(Path(options.robot).name))
         stopped = stack.enter_context(flight.interrupts())
-        write = stack.enter_context(BagWriter(options.record)).write if options.record else None
+        write = stack.enter_context(bag).write if bag else None
         nodes = stack.enter_context(flight.stack(
             _words(options), options.params_file, 'info', _watched(options)
         ))
-        spin, settle = stack.enter_context(_observers(options, graph, write))
+        spin, settle, flown = stack.enter_context(_observers(options, graph, write))
         controller = stack.enter_context(_controller(options.controller))
 
         def has_ended() -> bool:
@@ -155,22 +161,28 @@ def _fly(options: argparse.Namespace, graph: Graph) -> None:
             name = printable(options.controller)
             if controller.returncode:
                 raise _ControllerError(f'{name} ended with code {controller.returncode}')
-            if options.duration and not _ends(nodes, _END_LIMIT):
+            if options.duration and (end := flown()) >= _EARLY:
+                note('fly', f'{name} ended at {end:.4g} s')
+            elif options.duration and not _ends(nodes, _END_LIMIT):
                 raise _ControllerError(
                     f'{name} ended before --duration {options.duration:g} s; does it rclpy.spin?'
                 )
             return True
 
-        with suppress(_EndError):
-            settle(has_ended)
-        while not has_ended():
-            spin()
-        if controller and not stopped and nodes.poll() and controller.poll() is None:
-            # What does not reply may still be at work on it.
-            controller.send_signal(ASKED)
-            _ends(controller, _ASKED_LIMIT)
-        # Before the last messages are taken: else there would be no last one.
-        flight.stop(nodes)
+        try:
+            with suppress(_EndError):
+                settle(has_ended)
+                if bag:
+                    bag.keeps = True
+            while not has_ended():
+                spin()
+            if controller and not stopped and nodes.poll() and controller.poll() is None:
+                # What does not reply may still be at work on it.
+                controller.send_signal(ASKED)
+                _ends(controller, _ASKED_LIMIT)
+        finally:
+            # Before the last messages are taken: else there would be no last one.
+            flight.stop(nodes)
         if stopped:
             note('fly', 'stopped')
 
@@ -233,20 +245,24 @@ def _controller(path: Path | None) -> Iterator[subprocess.Popen[bytes] | None]:
 @contextmanager
 def _observers(
     options: argparse.Namespace, graph: Graph, write: Callable[..., Any] | None
-) -> Iterator[tuple[Callable[[], None], Callable[[Callable[[], bool]], None]]]:
+) -> Iterator[tuple[
+    Callable[[], None], Callable[[Callable[[], bool]], None], Callable[[], float]
+]]:
     """Record what was chosen, and draw it at the end.
 
-    Yields what to call again and again, and ``settle(has_ended)``, which waits for controller and
-    recorder, and raises `_EndError` where the flight has ended before.
+    Yields what to call again and again; ``settle(has_ended)``, which waits for controller and
+    recorder, and raises `_EndError` where the flight has ended before; and what returns the time
+    of the flight [s].
     """
     if not _is_observed(options):
-        yield lambda: time.sleep(_POLL), lambda has_ended: None
+        yield lambda: time.sleep(_POLL), lambda has_ended: None, lambda: _time_of(options)
         return
     from propulsion_ros.demos import flight
     from propulsion_ros.demos.demo import FlightLog, motion_page
     from propulsion_ros.demos.pilot_node import PilotNode
     from propulsion_ros.pictures.picture import draw
 
+    failed = None
     with flight.joined() as executor:
         log = FlightLog(_state_topics(graph) if options.record or options.picture else ())
         node = PilotNode(log, _LOG, namespace=options.namespace)
@@ -273,12 +289,33 @@ def _observers(
                     executor.spin_once(timeout_sec=_POLL)
                 node.announce()
 
-            yield lambda: executor.spin_once(timeout_sec=_POLL), settle
+            try:
+                yield lambda: executor.spin_once(timeout_sec=_POLL), settle, lambda: node.now
+            except _ControllerError as error:
+                # What was flown until then is recorded and drawn first.
+                failed = error
             flight.drain(executor, lambda: node.received)
     if options.picture and log.recording.rows.get('motion'):
         title = Path(options.robot).name.partition('.')[0]
         draw(motion_page(title, log.recording), options.picture)
         print(f'picture: {printable(options.picture)}')
+    if failed:
+        raise failed
+
+
+def _time_of(options: argparse.Namespace) -> float:
+    """Return the time of a flight that waits for its controller [s], 0 where it has not begun."""
+    from propulsion_ros.demos import flight
+    from propulsion_ros.demos.demo import FlightLog
+    from propulsion_ros.demos.pilot_node import PilotNode
+
+    with flight.joined() as executor:
+        node = PilotNode(FlightLog(()), _LOG, namespace=options.namespace)
+        executor.add_node(node)
+        end = time.monotonic() + _END_LIMIT
+        while not node.steps and time.monotonic() < end:
+            executor.spin_once(timeout_sec=_POLL)
+        return node.now
 
 
 def _state_topics(graph: Graph) -> Sequence[str]:

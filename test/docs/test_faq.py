@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the FAQ calls a parameter, topic or argument is one."""
+"""What the FAQ calls a parameter, topic or argument is one, and a parameter of any page."""
 from __future__ import annotations
 
 import re
 
 import pytest
 
-from markdown_pages import REPOSITORY, Page
+from markdown_pages import REPOSITORY, Page, pages
 from page_words import CHOICES, FLAGS, TOPICS, WORDS
 
 PAGES = [Page(REPOSITORY / 'docs' / name) for name in ('faq.md', 'quick_start.md')]
@@ -15,6 +15,12 @@ OTHERS = {
     'propulsion_ros': 'the package',
 }
 """Words that are nothing of ours, and what they are."""
+OF_FILES = {
+    *('flight.seed', 'flight.log', 'flight.fault'), 'body.velocity.x',
+    *(f'body.{key}' for key in ('mass', 'ixx', 'iyy', 'izz')),
+}
+"""Keys of studies, columns of tables, and what `identify` fits of a body."""
+GROUPS = {key.rpartition('.')[0] for key in CHOICES}
 
 
 def spans():
@@ -35,6 +41,20 @@ def test_word_is_known(text):
 
 def test_no_word_is_excused_in_vain():
     assert set(OTHERS) <= {span.text for page in PAGES for span in page.spans}
+    assert {span.text.partition(':')[0] for page in pages() for span in page.spans} >= OF_FILES
+
+
+def test_parameters_of_every_page_are_there():
+    """One had been removed."""
+    known = {*CHOICES, *GROUPS, *OF_FILES}
+    spans = [span for page in pages() for span in page.spans]
+    found = [
+        (span.place, span.text.partition(': ')[0]) for span in spans
+        if re.fullmatch(r'[a-z_]+(\.(?!json)[a-z_]+)+(: .*)?', span.text)
+        and span.text.partition('.')[0] in GROUPS
+    ]
+    assert len(found) > 100
+    assert [each for each in found if each[1] not in known] == []
 
 
 @pytest.mark.parametrize('topic', sorted({

@@ -25,8 +25,8 @@ OTHERS = [
 ]
 # Tested by files of other kinds than those of the table.
 ELSEWHERE = {
-    'body', 'backwards', 'buoyancy', 'capsizes', 'centre', 'descent', 'drag', 'dry', 'gravity',
-    'gyration', 'odd_arm', 'pressure_centre', 'sinks', 'speed', 'spread', 'start', 'turned',
+    'backwards', 'body', 'buoyancy', 'capsizes', 'centre', 'descent', 'drag', 'dry', 'gravity',
+    'gyration', 'lean', 'odd_arm', 'pressure_centre', 'sinks', 'speed', 'spread', 'start', 'turned',
     'upside_down',
 }
 

@@ -255,6 +255,19 @@ def test_a_main_that_never_opens_low_or_at_any_speed_is_doubtful(conditions, cha
     assert doubt in ''.join(found)
 
 
+def test_limit_of_an_engine_in_seconds_is_named_with_the_engine():
+    lit = {'type': 'engine', 'id': 0, 'param': 1}
+    text = json.dumps({
+        'Engines': [{'id': 0, 'name': 'upper', 'type': 'SimpleEngine', 'latest': 8,
+                     'igniter': {'type': 'local_pyro', 'channel': 0, 'param': 500}}],
+        'Events': [{'id': 0, 'name': 'ignition', 'action': lit, 'condition': UP}],
+    })
+    assert doubtful_events(read_flight_config(text), 'sensors') == [
+        "'upper' is lit only with 'time since liftoff < 0.008 s', times are in ms: write 8000 for "
+        '8 s'
+    ]
+
+
 VALUES = [i / 2.0 for i in range(9)]
 
 

@@ -23,10 +23,10 @@ def command(tmp_path, capsys):
     return run
 
 
-def _throw(columns='time_s,altitude_m', extra='', speed=60.0, begin=0.0):
+def _throw(columns='time_s,altitude_m', extra='', speed=60.0, begin=0.0, factor=1.0):
     time = np.arange(begin, 10.0, 0.05)
     altitude = np.maximum(speed * time - 4.903325 * time**2, 0.0)
-    rows = [f'{t:.2f},{h:.3f}{extra}' for t, h in zip(time, altitude, strict=True)]
+    rows = [f'{factor * t:.2f},{h:.3f}{extra}' for t, h in zip(time, altitude, strict=True)]
     return '\n'.join([columns, *rows, ''])
 
 
@@ -68,7 +68,7 @@ def test_unknown_times_are_null_and_never_nan(command):
 @pytest.mark.parametrize(('unit', 'pad', 'doubt'), [
     (1.0, 0.0, ''), (1.0 / 0.3048, 0.0, 'it falls with 32.2 m/s^2, a free fall with 9.81'),
     (100.0, 0.0, 'it falls with 981 m/s^2'), (1.0, 90.0, ''),
-    (1.0, 700.0, 'it begins at 700 m; altitude 0 is the pad'),
+    (1.0, 700.0, 'it begins at 700 m; altitude 0 is the pad, or the log begins in the climb'),
 ])
 def test_altitude_in_feet_or_above_the_sea_is_doubted(command, unit, pad, doubt):
     """It gave an apogee 3 s too early or 700 m too high, without a word."""
@@ -78,6 +78,15 @@ def test_altitude_in_feet_or_above_the_sea_is_doubted(command, unit, pad, doubt)
     assert code == 0
     assert doubt in err
     assert bool(err) == bool(doubt)
+
+
+@pytest.mark.parametrize(('content', 'reason'), [
+    pytest.param(_throw(speed=300.0), 'before one was seen\n', id='climbs'),
+    pytest.param(_throw(factor=1000.0), '; if time_s is in ms, divide by 1000\n', id='in ms'),
+])
+def test_why_nothing_was_found(command, content, reason):
+    _, _, err = command(content)
+    assert err.endswith(reason)
 
 
 def test_minimum_height(command):

@@ -315,14 +315,25 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         "two_stage.yaml:18: warning: flight_state: parameter 'flight.max_ascent_time': "
         'max_ascent_time of 35000 s, expected at most 1000 s; if that is in ms, write 35 (time)'
     ), id='timer in ms'),
-    pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', 'flight.stand_down_time: 5000',
-                 'expected at most 2500 s; if that is in ms, write 5 (time)', id='time in ms'),
+    pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', (
+        'flight.min_ascent_time: 9.0\n    flight.stand_down_time: 5000'
+    ), 'expected at most 2500 s; if that is in ms, write 5 (time)', id='time in ms'),
     pytest.param('two_stage.yaml', (
         '9.0               # behind the burn of the upper stage\n    flight.max_ascent_time: 35.0'
     ), '1.0\n    flight.max_ascent_time: 2.0', (
-        "two_stage.yaml:18: warning: flight_state: flight.max_ascent_time is 2 s, and tank "
-        "'lower_grain' burns for 2.8 s: it opens parachutes in the climb"
+        "two_stage.yaml:18: warning: flight_state: flight.max_ascent_time is 2 s, and 'lower' "
+        'burns until 2.8 s after liftoff: it opens parachutes in the climb'
     ), id='timer within the burn'),
+    pytest.param('two_stage.yaml', (
+        '9.0               # behind the burn of the upper stage\n    flight.max_ascent_time: 35.0'
+    ), '1.0\n    flight.max_ascent_time: 7.0', (
+        "two_stage.yaml:18: warning: flight_state: flight.max_ascent_time is 7 s, and 'upper' "
+        'burns until 7.86 s after liftoff: it opens parachutes in the climb'
+    ), id='timer before the upper stage'),
+    pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', 'flight.home_tolerance: 5.0', (
+        "two_stage.yaml:13: warning: flight_state: flight.min_ascent_time is 0 s, and 'upper' "
+        'burns until 7.86 s after liftoff: an apogee before that may be believed'
+    ), id='stage without a lockout'),
     pytest.param('two_stage.urdf', '<update_rate>100<', (
         '<site_altitude>1200</site_altitude> <update_rate>100<'
     ), '', id='pad of no nozzle'),
@@ -343,11 +354,27 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         'rail_length of 500 m, expected 0.5 to 200 m; if that is in mm, write 0.5, or if that is '
         'in cm, write 5 (length)'
     ), id='rail in cm'),
-    pytest.param('two_stage.yaml', 'rail_length: 5.0', (
-        'rail_length: 5.0\n    body.start_rpy: [0.0, 1.5, 0.0]'
-    ), 'up its rail its engines push by 148.5 N, expected 227.5 to', id='rail that lies'),
-    pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', 'flight.nose: [2.0, 0.0, 0.0]', (
-        'two_stage.yaml:17: warning: flight_state: flight.nose is along 1 0 0, where its engines '
+    *(pytest.param('two_stage.yaml', 'rail_length: 5.0', (
+        f'rail_length: 5.0\n    body.{lines}'
+    ), line, id=name) for name, lines, line in (
+        ('rail in degrees', 'start_rpy: [0.0, 5.0, 0.0]', (
+            "'body.start_rpy[1]': start_rpy of 5 rad leans its rail by 73.52 deg, expected at most "
+            '30 deg; if that is in degrees, write 0.0873 (lean)'
+        )),
+        ('rail that lies', 'rail_axis: [1.0, 0.0, 0.2]', (
+            "'body.start_rpy[0]': start_rpy of 0 rad leans its rail by 78.69 deg, expected at most "
+            '30 deg; see body.start_rpy, which stands it up, and body.rail_axis, along its nose'
+        )),
+        ('engines across the rail', (
+            'rail_axis: [1.0, 0.0, 0.0]\n    body.start_rpy: [0.0, -1.5, 0.0]'
+        ), (
+            'along its rail its engines push by 0 N, expected 227.5 to'
+        )),
+    )),
+    pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', (
+        'flight.min_ascent_time: 9.0\n    flight.nose: [2.0, 0.0, 0.0]'
+    ), (
+        'two_stage.yaml:18: warning: flight_state: flight.nose is along 1 0 0, where its engines '
         'push along 0 0 1'
     ), id='nose along x'),
     pytest.param('flight.jsonc', '"MORETHAN", "flightVar": "Position"', (

@@ -32,6 +32,12 @@ def test_help_of_each_command_has_an_example_that_is_right(command, capsys):
     assert f'example: propulsion_ros {command} {module.EXAMPLE}' in text
 
 
+def test_files_behind_the_options_are_refused_with_what_to_do(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(['check', 'a.yaml', '--model', 'a.urdf', 'flight.jsonc'])
+    assert 'flight.jsonc; put every FILE before the options; ' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(('words', 'heavy'), [
     pytest.param('--help', ['numpy', 'scipy', 'yaml', 'rclpy', 'matplotlib'], id='help'),
     pytest.param('--version', ['numpy', 'scipy', 'yaml', 'rclpy', 'matplotlib'], id='version'),

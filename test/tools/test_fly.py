@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+import runpy
 import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 from lifecycle_msgs.msg import Transition
@@ -234,6 +236,18 @@ def test_pilot_of_two_stages_ends_with_the_landing(graph):
         process.wait()
 
 
+@pytest.mark.parametrize(('phases', 'ends'), [
+    ('preflight launch flight recovery descent', False), ('preflight launch landed', True),
+    ('preflight launch flight preflight', True),
+])
+def test_pilot_of_two_stages_ends_where_the_flight_is_stood_down_too(phases, ends):
+    """A failed flight went on for ever."""
+    pilot = runpy.run_path(str(EXAMPLES / 'two_stage' / 'pilot.py'))['Pilot'](MagicMock())
+    for phase in phases.split():
+        pilot.look(String(data=phase))
+    assert pilot.end.done() is ends
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize('source', ['odometry', 'pressure', 'sensors'])
 def test_first_step_waits_for_what_the_flight_computer_reads(tmp_path, capfd, source):
@@ -315,13 +329,13 @@ rclpy.spin(Plain())
 """
 
 
-def fly_plainly(folder, mistake):
+def fly_plainly(folder, mistake, *options):
     """Fly with a controller that knows nothing of how a flight ends."""
     controller = folder / 'plain.py'
     controller.write_text(PLAIN.replace('{mistake}', mistake))
     with flying(
         'hopper', *FLOWN['hopper'], '--controller', str(controller), '--duration', '1',
-        '--real-time-factor', '0',
+        '--real-time-factor', '0', *options,
     ) as process:
         process.wait(90.0)
     return process
@@ -348,6 +362,33 @@ def test_what_a_controller_does_wrong_is_one_line_and_a_code(tmp_path, mistake, 
     assert process.returncode == code, process.said
     assert line in process.said
     assert 'Traceback' not in process.said
+
+
+@pytest.mark.parametrize(('mistake', 'code', 'line'), [
+    pytest.param('raise ValueError', 1, '{bag}: what was flown until then\n', id='raises'),
+    pytest.param('raise SystemExit(0)', 0, 'plain.py ended at 1.2 s\n', id='ends',
+                 marks=pytest.mark.slow),
+])
+def test_what_was_flown_until_a_controller_ends_is_kept(tmp_path, mistake, code, line):
+    """A whole flight was thrown away, as it landed before --duration."""
+    bag, picture = tmp_path / 'bag', tmp_path / 'flight.png'
+    process = fly_plainly(
+        tmp_path, f'if self.count == 121: {mistake}', '--duration', '9', '--record', str(bag),
+        '--picture', str(picture),
+    )
+    assert process.returncode == code
+    assert line.format(bag=bag) in process.said
+    with BagReader(bag) as reader:
+        assert reader.count_of(['/boosters/command']) == 120
+    assert picture.is_file()
+
+
+@pytest.mark.slow
+def test_controller_that_ends_without_an_observer_has_flown(tmp_path):
+    process = fly_plainly(
+        tmp_path, 'if self.count == 121: raise SystemExit(0)', '--duration', '9'
+    )
+    assert (process.returncode, 'plain.py ended at 1.2 s' in process.said) == (0, True)
 
 
 def test_killed_flight_leaves_no_process_behind(graph, tmp_path):
@@ -400,7 +441,7 @@ def test_what_check_warns_of_is_counted_before_the_flight(
     text = (EXAMPLES / 'thruster_scale' / 'thruster.urdf').read_text(encoding='utf-8')
     (tmp_path / 'robot.urdf').write_text(text.replace(before, after), encoding='utf-8')
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda options, graph: None)
+    monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda *given: None)
     assert cli.main(['fly', 'robot.urdf']) == 0
     line = f'propulsion_ros fly: {counted}: propulsion_ros check robot.urdf\n' if counted else ''
     assert capsys.readouterr().err == line
@@ -414,7 +455,7 @@ def test_warnings_of_every_parameter_file_are_counted_once(tmp_path, capsys, mon
     for name, key in (('own.yaml', 'command_timeout: 1.0'), ('lag.yaml', 'time_constant_up: [85]')):
         (tmp_path / name).write_text(f'/**/rotors:\n  ros__parameters:\n    {key}\n')
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda options, graph: None)
+    monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda *given: None)
     files = ['--params-file', 'own.yaml', '--params-file', 'lag.yaml']
     assert cli.main(['fly', 'robot.urdf', *files]) == 0
     command = 'check own.yaml lag.yaml --model robot.urdf'
@@ -448,7 +489,7 @@ def test_controller_that_no_step_waits_for_gets_a_line(
     )
     (tmp_path / 'c.py').touch()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda options, graph: None)
+    monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda *given: None)
     monkeypatch.setattr('propulsion_ros.tools.fly._note_doubts', lambda options: None)
     assert cli.main(['fly', *words, '--controller', 'c.py']) == 0
     line = capsys.readouterr().err

@@ -198,6 +198,15 @@ def test_a_spike_does_not_flatten_the_flight():
     assert 5.0 < high < 15.0
 
 
+def test_short_flight_of_a_long_record_is_not_cut_off():
+    made = fitted_flight()
+    for i in range(29_000):
+        made.add(Channel('', 'altitude', 'log'), 3.0 + 0.1 * i, max(i - 0.01 * i**2, 0.0))
+    low, high = page_of(made).above[0].limits
+    assert low < 0.0
+    assert high > 25.0
+
+
 def test_fits_that_begin_late_are_spread_over_their_own_time():
     made = Signals('late.csv')
     for i in range(2000):

@@ -120,7 +120,11 @@ def unit_axis(axis: FloatArray) -> FloatArray:
 def check_rail(params: Any) -> None:
     """Raise `ConfigError` where a body cannot begin on the rail of its settings."""
     if (matrix_of_rpy(params.start_rpy) @ unit_axis(params.rail_axis))[2] < _LEVEL:
-        raise ConfigError('rail_axis', 'expected a direction that does not point down at the start')
+        is_own = np.array_equal(params.rail_axis, (0.0, 0.0, 1.0))
+        raise ConfigError(
+            'start_rpy' if is_own else 'rail_axis',
+            'expected a rail that does not point down at the start; start_rpy is in rad',
+        )
     for key in ('start_velocity', 'start_angular_velocity'):
         if np.any(getattr(params, key)):
             raise ConfigError(key, 'expected 0 for a body that begins on a rail')

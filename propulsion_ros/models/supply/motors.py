@@ -34,6 +34,8 @@ def motor_of(path: str, name: str, read: Reader) -> ThrustCurve:
     return motor_named(parse_rasp(read(path, LARGEST, 'replace'), source), name, source)
 
 
+_LEAST_IMPULSE = 10.0
+"""Of a propellant [N s/kg]; black powder has 800, and in g one has a thousandth of it."""
 _NONE = ('', 0.0, -1.0)
 """What stands for no curve, no thrust, and no fuel rate, as a node has it by default."""
 
@@ -249,6 +251,8 @@ def _motor(header: tuple[str, list[str]], points: list[tuple[float, float]]) -> 
         raise SourceError(place, f'{name} has no thrust')
     if not (math.isfinite(impulse) and math.isfinite(curve.max_fuel_rate)):
         raise SourceError(place, f'{name}: its impulse or its fuel rate is not finite')
+    if impulse < _LEAST_IMPULSE * curve.propellant_mass:
+        raise SourceError(place, f'propellant {propellant} in its header is in kg')
     return curve
 
 

@@ -137,6 +137,8 @@ def test_a_file_of_two_motors():
                  'm.eng:1: M1: its impulse or its fuel rate is not finite', id='short burn'),
     pytest.param(HEADER.replace('0.02', '0.2') + '0.1 5\n1 0\n',
                  'm.eng:1: propellant mass 0.2 kg is above the total mass, 0.05 kg', id='mass'),
+    pytest.param(HEADER.replace('0.02 0.05', '20 50') + '0.1 5\n1 0\n',
+                 'm.eng:1: propellant 20 in its header is in kg', id='mass in g'),
     pytest.param(HEADER.replace('0.02', 'x') + '0.1 5\n1 0\n',
                  "m.eng:1: propellant mass: expected a number, got 'x'", id='mass text'),
 ])
