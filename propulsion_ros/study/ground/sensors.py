@@ -37,7 +37,7 @@ SENSORS: Mapping[str, Range] = {
     'gyro_offset': (-0.05, 0.05),
     # u-blox M8 and M9: 2.5 m horizontally, about twice that upward, alike for a minute.
     'fix_error': (2.0, 6.0),
-    # A receiver is a filter too, which follows a steady speed, and a change of it so much later [s].
+    # A receiver is a filter too: it follows a steady speed, and a change of it so late [s].
     'fix_time': (0.05, 1.0, LOG),
     # How long a message is under way [s].
     'delay': (0.0005, 0.02, LOG),

@@ -629,7 +629,7 @@ def test_a_glide_that_begins_as_it_is_felt_is_not_carried(seed, sink):
 
 @pytest.mark.parametrize('seed', [50201509, 50201511])
 def test_a_thrust_below_the_weight_is_no_coast(seed):
-    """A hopper that slowed down fell, by its force, and its drogue fired a second before it hung."""
+    """A hopper that slowed down fell, by its force, and its drogue fired before it hung."""
     drawn = draw(Case('hopper', 'sensors', seed))
     apogee, motion = drawn.scene.apogee, drawn.scene.motion
     doubted = [
