@@ -146,9 +146,9 @@ class FlightState:
         return self._is_legacy or (is_in_air and self.liftoff is not None)
 
     @property
-    def may_fire(self) -> bool:
-        """Whether a charge may act once it is due: nothing certainly holds the vehicle."""
-        return self.may_deploy and not self.is_supported
+    def may_lose(self) -> bool:
+        """Whether a charge may be lost that a flight needs: nothing certainly holds the vehicle."""
+        return self.may_deploy and not self._is_held
 
     @property
     def objections(self) -> dict[str, str]:
@@ -171,7 +171,8 @@ class FlightState:
         if self.phase is Phase.FLIGHT:
             return Subphase.BOOST if self._burn.is_burning else Subphase.COAST
         if self.phase is Phase.RECOVERY:
-            return Subphase.LANDED if self._motion.is_supported else Subphase.DESCENT
+            has_landed = self._motion.is_supported and not self._is_overridden
+            return Subphase.LANDED if has_landed else Subphase.DESCENT
         return Subphase.NONE
 
     @property
@@ -350,7 +351,12 @@ class FlightState:
     @property
     def is_supported(self) -> bool:
         """Whether something certainly holds the vehicle, so that nothing may fire or be lit."""
-        return self._motion.is_supported and not (self._is_legacy or self._is_overridden)
+        return self._is_held and not self._is_overridden
+
+    @property
+    def _is_held(self) -> bool:
+        # An override lets charges fire, but takes nothing from a command that makes safe.
+        return self._motion.is_supported and not self._is_legacy
 
     @property
     def repeats_height(self) -> bool:
@@ -373,7 +379,9 @@ class FlightState:
         mark = self.liftoff
         if mark is None or mark.source != 'override':
             return False
-        return self._clock.now_ns - mark.clock_ns < _OVERRIDES_NS
+        # What held it when its last sensor died is past, and no sensor can show that.
+        is_fresh = self._clock.now_ns - mark.clock_ns < _OVERRIDES_NS
+        return is_fresh or not self._motion.is_seen
 
     def _follow_motion(self, sample: Sample, *, is_silence: bool) -> None:
         """Have the belief follow what the sensors measured."""
@@ -633,8 +641,7 @@ class FlightState:
             is_resuming=self.is_resuming,
             is_rearmed=self._is_rearmed,
             has_asked=has_asked,
-            # An override lets charges fire, but takes nothing from a command that makes safe.
-            is_supported=self._motion.is_supported and not self._is_legacy,
+            is_supported=self._is_held,
             is_bench=self._progress.is_debug,
             aloft=self._aloft(has_asked=has_asked),
         )

@@ -454,6 +454,17 @@ def test_override_of_liftoff_is_recorded_as_such_and_lets_the_timer_fire():
     assert vehicle.report.liftoff.source == 'override'
 
 
+def test_override_beside_a_dead_sensor_outlasts_its_minute():
+    """What had held the vehicle when its only sensor died did so again: no charge ever fired."""
+    vehicle = armed(BARO, params={'max_ascent_time': 75.0})
+    assert vehicle.state.is_supported
+    vehicle.sensors = ()
+    vehicle.fly(5.0, at_rest)
+    vehicle.override_liftoff()
+    assert vehicle.fly(82.0, at_rest).names == ['drogue']
+    assert vehicle.state.subphase is Subphase.DESCENT
+
+
 @pytest.mark.parametrize('command', ['abort', 'apogee_override'])
 @pytest.mark.parametrize('name', ['rocket_flight.jsonc', 'thanos_flight.jsonc'])
 def test_shipped_configurations_hold_charges_after_a_command_until_a_speed_limit(name, command):

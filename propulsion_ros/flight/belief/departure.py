@@ -78,7 +78,8 @@ class DepartureWatch:
         self._level, self._is_level_known, self._has_settled = 0.0, False, False
         self._forget_flight()
         self._forget_push()
-        self._moved_ns, self._read_ns = -_MOVED_NS, 0
+        self._moved_ns = self._pressed_ns = -_MOVED_NS
+        self._read_ns = 0
         self._was_off = self._was_likely = False
 
     def _forget_flight(self) -> None:
@@ -108,6 +109,11 @@ class DepartureWatch:
             return
         if abs(size - STANDARD_GRAVITY) > STILL:
             self._moved_ns = now_ns
+        if not _WEIGHT[0] < size < _WEIGHT[1]:
+            self._pressed_ns = now_ns
+        elif now_ns - self._pressed_ns > _MOVED_NS:
+            # An offset of the accelerometer would add up for ever.
+            self._forget_push()
         seconds, self._read_ns = (now_ns - self._read_ns) * 1e-9, now_ns
         self._is_off = self._is_off and size > _WEIGHT[1]
         if self._is_off:

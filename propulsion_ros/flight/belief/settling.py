@@ -36,7 +36,8 @@ class Settling:
     """A height that nears where the vehicle is, the slower the nearer: a lag of first order.
 
     For each time constant there is a filter of where it ends and of where it is. One that nears
-    something far away for a quarter of an hour is that of a vehicle that moves.
+    something far away for a quarter of an hour is that of a vehicle that moves; but beside what
+    waited on its pad a height that nears the pad steadily is a mean that began elsewhere.
     """
 
     def __init__(self) -> None:
@@ -45,7 +46,7 @@ class Settling:
     def begin(self, *, may_settle: bool, in_air: bool = False) -> None:
         """Begin anew, with a sensor that was switched on or one that has long settled."""
         settling, free = len(_SETTLES), len(_PUSHES)
-        self._may_settle = may_settle
+        self._may_settle, self._begins_in_air = may_settle, in_air
         self._first_ns: int | None = None
         self._last_ns, self._share = 0, 0.0
         self._odds = np.repeat([(1.0 - _FREE) / settling, _FREE / free], [settling, free])
@@ -75,9 +76,12 @@ class Settling:
             dt, self._last_ns = (now_ns - self._last_ns) * 1e-9, now_ns
             self._advance(dt)
             self._take(height, min(dt / ALIKE[Channel.HEIGHT], 1.0), noise)
-        settling = slice(len(_SETTLES))
+        settling, steady = slice(len(_SETTLES)), len(_SETTLES)
         away = np.abs(self._state[settling, 0] - self._state[settling, 1]) > _AWAY
         self._share = float(self._odds[settling] @ away)
+        end, now = self._state[steady].tolist()
+        if not self._begins_in_air and abs(now) > _AWAY and now * (end - now) < 0.0:
+            self._share += float(self._odds[steady])
         self._may_settle = self._share > _EXCLUDED and not self._has_ended(now_ns)
         return self.is_on(now_ns)
 

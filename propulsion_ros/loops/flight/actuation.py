@@ -362,8 +362,10 @@ class FlightActuation:
     def _prolong_unreceived(self, now_ns: int) -> None:
         """Begin the on-times anew while no driver is connected that could follow them."""
         self._finish(now_ns)
-        if not self._owed.on or self._is_received(self._deployers.topic):
+        if not self._owed.on:
             self._unreceived_ns = None
+            return
+        if self._is_received(self._deployers.topic):
             return
         if self._unreceived_ns is None:
             self._unreceived_ns = now_ns

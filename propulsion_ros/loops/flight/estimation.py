@@ -25,6 +25,8 @@ from propulsion_ros.timing.stamps import REANCHOR_NS, Arrival, StampJudge, Stamp
 
 MAGNETIC_FIELD, FIX, PRESSURE, IMU = 'magnetic_field', 'fix', 'pressure', 'imu'
 _NO_FIX = -1
+_RISE_NS = (400_000_000, 2_500_000_000)
+"""Between altitudes of fixes whose difference is a speed: at least, at most."""
 _STAMPS = StampLimits(
     behind_ns=1_000_000_000, ahead_ns=1_000_000_000, agreeing=None, drifts=True
 )
@@ -160,6 +162,7 @@ class FlightEstimation:
         for judge in self._judges.values():
             judge.reset()
         self._raw: dict[str, list[_Values]] = {IMU: [], PRESSURE: []}
+        self._rise = _Rise()
         self._imu_ns: int | None = None
         self._estimated_ns: int | None = None
 
@@ -250,6 +253,8 @@ class FlightEstimation:
             self._feeds[source](stamp_ns, *values)
             if source in self._raw:
                 self._raw[source].append(values)
+            elif source == FIX:
+                self._rise.take(stamp_ns, values[2])
 
     def readings(self) -> Readings:
         """Return what was measured since the last call: means of each sensor."""
@@ -258,10 +263,11 @@ class FlightEstimation:
         if raw[PRESSURE]:
             pascal = sum(values[0] for values in raw[PRESSURE]) / len(raw[PRESSURE])
             height = sane(float(altitude_of_pressure(pascal)) - self.pad_altitude)
+        speed, self._rise.speed = self._rise.speed, math.nan
         if not raw[IMU]:
-            return Readings(height)
+            return Readings(height, speed)
         rates, forces = zip(*raw[IMU], strict=True)
-        return Readings(height, math.nan, _mean(forces), _mean(rates))
+        return Readings(height, speed, _mean(forces), _mean(rates))
 
     # Outputs.
 
@@ -280,6 +286,39 @@ class FlightEstimation:
         state = self._estimator.state(stamp_ns)
         self._host.publish(self.outlet, state.stamp_ns, _row_of(state, self._base_link))
         self._emit(state)
+
+
+class _Rise:
+    """How fast a receiver of satellites rises: its height has an offset of its own.
+
+    Attributes
+    ----------
+    speed : float
+        At the last fix, upward [m/s], where it is steady or steadily accelerated; NaN until known.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[int, float] | None = None
+        self._before: tuple[int, float] | None = None
+        self.speed = math.nan
+
+    def take(self, stamp_ns: int, altitude: float) -> None:
+        """Take an altitude [m]."""
+        if not math.isfinite(sane(altitude)):
+            return
+        last, least, most = self._last, *_RISE_NS
+        if last is not None and stamp_ns - last[0] < least:
+            return
+        self._last = stamp_ns, altitude
+        if last is None or stamp_ns - last[0] > most:
+            self._before = None
+            return
+        rise = (altitude - last[1]) / ((stamp_ns - last[0]) * 1e-9)
+        middle_ns = (stamp_ns + last[0]) // 2
+        self.speed, before, self._before = rise, self._before, (middle_ns, rise)
+        if before is not None:
+            # What was measured is the speed half an interval ago.
+            self.speed += (rise - before[1]) * (stamp_ns - middle_ns) / (middle_ns - before[0])
 
 
 def _mean(vectors: Sequence[Vector]) -> Vector:

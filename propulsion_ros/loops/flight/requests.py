@@ -396,7 +396,7 @@ class FlightRequests:
             now_ns = self._host.steady_ns()
             # Where no charge may act none is lost by it: people in a hurry may press it often. A
             # flight that waits to be resumed may be in the air.
-            may_lose = self._state.may_fire or self._state.may_resume_aloft
+            may_lose = self._state.may_lose or self._state.may_resume_aloft
             may_repeat = name == SAFE and not may_lose
             due_ns = self._repetitions.take(name, source, now_ns, may_repeat=may_repeat)
             if due_ns is None and not self._repetitions.is_stream(name, source):

@@ -37,6 +37,8 @@ SENSORS: Mapping[str, Range] = {
     'gyro_offset': (-0.05, 0.05),
     # u-blox M8 and M9: 2.5 m horizontally, about twice that upward, alike for a minute.
     'fix_error': (2.0, 6.0),
+    # A receiver is a filter too: it follows a steady speed, and a change of it so late [s].
+    'fix_time': (0.05, 1.0, LOG),
     # How long a message is under way [s].
     'delay': (0.0005, 0.02, LOG),
     # Of the odometry's filter: how long it takes to follow the barometer [s].
@@ -114,9 +116,19 @@ def measure(motion: Motion, rng: Rng, kit: Mapping[str, Any]) -> dict[str, Strea
     ], axis=1))
     time = times(kit['fix_rate'])
     slow = wandering(rng, kit['fix_error'], 1.0 / (kit['fix_rate'] * _FIX_ALIKE), len(time))
-    height = np.interp(time, motion.time, motion.height) + slow + rng.normal(0.0, 0.2, len(time))
+    height = at(time, _followed(motion.height, kit['fix_time']))
+    height = height + slow + rng.normal(0.0, 0.2, len(time))
     found[FIX] = stream(time, height[:, None])
     return found
+
+
+def _followed(height: FloatArray, seconds: float) -> FloatArray:
+    """Return a height (n,) as a critically damped filter of height and speed follows it."""
+    from scipy.signal import bilinear, lfilter, lfilter_zi
+
+    filter_ = bilinear([2.0 * seconds, 1.0], [seconds * seconds, 2.0 * seconds, 1.0], 1.0 / STEP)
+    found, _ = lfilter(*filter_, height, zi=lfilter_zi(*filter_) * height[0])
+    return np.asarray(found)
 
 
 def _stepped(values: FloatArray, step: float) -> FloatArray:

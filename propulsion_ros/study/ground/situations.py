@@ -474,7 +474,7 @@ def _hopper(rng: Rng, drawn: Drawn) -> Scene:
     up = carried(
         [(ramp, speed), (climb, speed), (ramp, 0.0), (drawn['hover'], 0.0)], is_aloft=True
     )
-    fall = fly(Rocket((), 6e-4, lean=0.0, drogue=2.0, drogue_speed=10.0), rng,
+    fall = fly(Rocket((), 6e-4, lean=0.0, drogue=8.0, drogue_speed=10.0), rng,
                height=float(up.height[-1]))
     return _then_falls(up, fall, up.end, ((PAD - 0.3, 'ignition'),))
 
@@ -486,9 +486,7 @@ def _balloon(rng: Rng, drawn: Drawn) -> Scene:
     sway = np.outer(np.sin(math.tau * 0.2 * up.time), [0.5, 0.3, 0.0])
     fall = fly(Rocket((), 2e-3, lean=0.0, drogue=8.0, drogue_speed=10.0), rng,
                height=float(up.height[-1]), speed=drawn['speed'])
-    scene = _then_falls(up.with_force(sway), fall, ride)
-    # After 50 m of fall it is one.
-    return replace(scene, due=scene.apogee + 4.0)
+    return _then_falls(up.with_force(sway), fall, ride)
 
 
 def _dropped(rng: Rng, drawn: Drawn) -> Scene:
@@ -505,9 +503,10 @@ def _then_falls(
     falls = replace(fall.motion, height=fall.motion.height - level)
     motion = motion.then(falls)
     touchdown = motion.end
+    # What may have been held is in flight once it has fallen by 50 m.
     return Scene(
         motion.then(rest(15.0)), PAD, apogee, round(1.2 * ascent + 10.0), requests, apogee,
-        touchdown,
+        touchdown, due=apogee + 4.0,
     )
 
 

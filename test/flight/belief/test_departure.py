@@ -314,3 +314,13 @@ def test_a_drop_is_as_deep_as_both_the_height_and_the_belief_show(step, fallen):
         watch.update(i * 100_000_000, Believed(), 0.001, height, has_speed=False, has_force=True)
     assert watch.found.source == 'fall'
     assert watch.fallen == fallen
+
+
+def test_an_offset_of_the_accelerometer_adds_up_to_no_throw():
+    """What a parachute had caught was thrown by its landing: its charges fired at the impact."""
+    watch = DepartureWatch()
+    for i in range(6000):
+        now_ns, opens = i * STEP_NS, i < 40
+        watch.feel(now_ns, (0.0, 0.0, (4.0 if opens else 1.04) * STANDARD_GRAVITY))
+        watch.update(now_ns, Believed(), 0.001, 0.0, has_speed=False, has_force=True)
+    assert watch.found is None

@@ -601,28 +601,42 @@ def test_a_long_slow_glide_is_not_carried(sink, noise, seed):
     assert max(glide(watched, sink, 200, noise=noise)) < 0.5
 
 
+def watched(drawn, end):
+    """Yield time and watch at each reading of a drawn case's sensors until then [s]."""
+    watch = MotionWatch(5.0)
+    imu, pressure = (
+        zip(stream.arrival.tolist(), stream.values.tolist(), strict=True)
+        for stream in (drawn.streams['imu'], drawn.streams['pressure'])
+    )
+    for at, reading in sorted([
+        *((at, Readings(force=tuple(row[:3]), rate=tuple(row[3:]))) for at, row in imu),
+        *((at, Readings(height=row[0])) for at, row in pressure),
+    ]):
+        if at > end:
+            return
+        watch.update(round(at * SECOND), reading, learns=at < 7.0, has_flown=at > 8.5)
+        yield at, watch
+
+
 @pytest.mark.parametrize(('seed', 'sink'), [(7100221, 1.8664), (7100234, 2.2187)])
 def test_a_glide_that_begins_as_it_is_felt_is_not_carried(seed, sink):
     """A broad begin, merged anew at every reading, was never steady: what pushed went on."""
     drawn = draw(Case('glide', 'sensors', seed, pins={'sink': sink}))
-    scene, watch = drawn.scene, MotionWatch(5.0)
-    readings = sorted([
-        *((at, Readings(force=tuple(row[:3]), rate=tuple(row[3:]))) for at, row in zip(
-            drawn.streams['imu'].arrival.tolist(), drawn.streams['imu'].values.tolist(),
-            strict=True,
-        )),
-        *((at, Readings(height=row[0])) for at, row in zip(
-            drawn.streams['pressure'].arrival.tolist(), drawn.streams['pressure'].values.tolist(),
-            strict=True,
-        )),
-    ])
-    held = []
-    for at, reading in readings:
-        if at > scene.apogee + 40.0:
-            break
-        watch.update(round(at * SECOND), reading, learns=at < 7.0, has_flown=at > 8.5)
-        held.append(watch.held if at > scene.apogee else 0.0)
+    apogee = drawn.scene.apogee
+    held = [watch.held for at, watch in watched(drawn, apogee + 40.0) if at > apogee]
     assert max(held) < 0.5
+
+
+@pytest.mark.parametrize('seed', [50201509, 50201511])
+def test_a_thrust_below_the_weight_is_no_coast(seed):
+    """A hopper that slowed down fell, by its force, and its drogue fired before it hung."""
+    drawn = draw(Case('hopper', 'sensors', seed))
+    apogee, motion = drawn.scene.apogee, drawn.scene.motion
+    doubted = [
+        at for at, watch in watched(drawn, apogee)
+        if motion.speed[motion.at(at)] > 3.0 and watch.reckoned and watch.reckoned.speed < 0.0
+    ]
+    assert not doubted
 
 
 def rocket(push, burn, drag, coast):

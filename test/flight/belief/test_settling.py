@@ -128,3 +128,29 @@ def test_what_flew_and_rests_is_held_however_short_ago_it_flew(away):
     for i in range(120):
         watch.update(10**9 + i * 50_000_000, Readings(rng.normal(0.0, 0.3)), learns=False)
     assert watch.held > 0.99
+
+
+@pytest.mark.parametrize('force', [math.nan, G], ids=['height alone', 'beside a force'])
+@pytest.mark.parametrize('seconds', [2.0, 5.0, 9.0])
+@pytest.mark.parametrize('offset', [-700.0, 100.0, 300.0, 700.0])
+def test_mean_that_began_elsewhere_is_no_descent_to_the_pad(offset, seconds, force):
+    """A barometer ran in along a line after a restart on the armed pad: both charges fired."""
+    rng, watch = np.random.default_rng(1), MotionWatch(5.0)
+    watch.begin(in_air=False, held=1.0, away=2.0, may_settle=True)
+    doubted = []
+    for t in np.arange(0.0, 15.0, 0.05):
+        height = offset * max(1.0 - t / seconds, 0.0) + rng.normal(0.0, 0.3)
+        readings = Readings(height, force=(0.0, 0.0, force + rng.normal(0.0, 0.05)))
+        watch.update(round((1.0 + t) * 1e9), readings, learns=False)
+        if watch.unsettled <= 0.05 and watch.held < 0.5:
+            doubted.append(t)
+    assert watch.held > 0.99
+    assert not doubted
+
+
+def test_descent_to_the_pad_is_believed_once_nothing_settles_any_more():
+    watch = MotionWatch(5.0)
+    watch.begin(in_air=False, held=1.0, away=30.0, may_settle=True)
+    for i in range(260):
+        watch.update((20 + i) * 50_000_000, Readings(900.0 - 1.25 * i), learns=False)
+    assert watch.held < 0.05

@@ -2,6 +2,8 @@
 """Which measurements of raw sensors the estimator is given, by their stamps."""
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from fake_host import FakeHost, message
@@ -82,3 +84,44 @@ def test_after_a_jump_of_the_inertial_sensor_the_others_follow():
     assert found == 'yyyyy'
     assert host.counts['jumps'] == 1
     assert 'time of the sensors jumped by -45.000 s' in host.said('warn')
+
+
+def speed_by(*fixes):
+    """Return the speed that is read after fixes of (time [s], altitude [m])."""
+    host = FakeHost()
+    estimation = FlightEstimation(
+        host, Estimator(EstimatorParams(), Mounting(MountingParams())), EstimationParams(), 'map',
+        False, lambda state: None,
+    )
+    take = {port.topic: port.take for port in estimation.ports}['~/fix']
+    for seconds, altitude in [*fixes, (fixes[-1][0] + 1.0, math.nan)]:
+        take(message(
+            round(seconds * S), status={'status': 0}, latitude=47.0, longitude=11.0,
+            altitude=altitude, position_covariance=[0.0] * 9,
+        ))
+    speed = estimation.readings().speed
+    assert math.isnan(estimation.readings().speed), 'each is read once'
+    return speed
+
+
+@pytest.mark.parametrize('rate', [1.0, 5.0, 10.0])
+@pytest.mark.parametrize(('speed', 'acceleration'), [
+    pytest.param(0.0, 0.0, id='rest'), pytest.param(-20.0, 0.0, id='steady'),
+    pytest.param(5.0, -9.81, id='falls'),
+])
+def test_fixes_show_how_fast_it_rises(rate, speed, acceleration):
+    """A receiver was no witness beside a barometer that had died."""
+    times = [i / rate for i in range(round(10.0 * rate) + 1)]
+    fixes = [(5.0 + t, 120.0 + speed * t + 0.5 * acceleration * t * t) for t in times]
+    expected = speed + acceleration * 10.0
+    assert speed_by(*fixes) == pytest.approx(expected, abs=0.5 * abs(acceleration) + 1e-6)
+
+
+@pytest.mark.parametrize('fixes', [
+    pytest.param([(5.0, 120.0)], id='one'),
+    pytest.param([(5.0, 120.0), (9.0, 160.0)], id='after a gap'),
+    pytest.param([(5.0, 120.0), (5.1, 160.0)], id='too near'),
+    pytest.param([(5.0, math.nan), (6.0, math.nan)], id='without altitude'),
+])
+def test_few_fixes_show_no_speed(fixes):
+    assert math.isnan(speed_by(*fixes))

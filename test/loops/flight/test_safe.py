@@ -214,6 +214,24 @@ def test_on_the_ground_it_is_followed_however_often_and_fast_it_is_pressed(prepa
     assert computer.flags['phase'] == 'preflight'
 
 
+def test_after_a_mistaken_override_it_is_followed_as_fast():
+    """Requests in a hurry were refused as a stream, and both charges fired at the timer."""
+    def rests(t):
+        return 0.2 * math.sin(40.0 * t)
+
+    computer = Computer(**{'flight.max_ascent_time': 10.0})
+    computer.feed(0.0, 12.0, motion=rests)
+    computer.command('launch', 'liftoff_override')
+    replies = []
+    for i in range(4):
+        computer.feed(14.0 + 0.1 * i, 14.1 + 0.1 * i, motion=rests)
+        replies.append(computer.call('safe')[0])
+    assert replies[:2] == [False, True]
+    computer.feed(14.4, 30.0, motion=rests)
+    assert computer.flags['phase'] == 'preflight'
+    assert not computer.fired
+
+
 @pytest.mark.parametrize('motion', [
     pytest.param(lambda t: 0.0, id='rest'), pytest.param(altitude, id='climb'),
 ])

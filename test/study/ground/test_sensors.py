@@ -11,7 +11,8 @@ from propulsion_ros.study.ground.sensors import FIX, IMU, PRESSURE, measure, odo
 KIT = {
     'baro_rate': 20.0, 'imu_rate': 100.0, 'fix_rate': 5.0, 'baro_noise': 0.3, 'baro_step': 0.0,
     'imu_noise': 0.05, 'imu_offset': 0.0, 'imu_scale': 1.0, 'gyro_noise': 0.01,
-    'gyro_offset': 0.02, 'fix_error': 3.0, 'delay': 0.005, 'filter_time': 1.0,
+    'gyro_offset': 0.02, 'fix_error': 3.0, 'fix_time': 0.1, 'delay': 0.005,
+    'filter_time': 1.0,
 }
 
 
@@ -52,3 +53,18 @@ def test_an_odometry_follows_a_flight():
     assert np.abs(odometry.values[:, 0] - height).max() < 5.0
     assert np.sqrt(np.mean((odometry.values[:, 1] - speed) ** 2)) < 1.0
     assert len(odometry.stamp) == pytest.approx(50.0 * motion.end, rel=0.02)
+
+
+@pytest.mark.parametrize('seconds', [0.1, 0.8])
+def test_a_receiver_is_late_where_the_speed_changes(seconds):
+    """A filter of height and speed lags by acceleration x time^2 in a burn, and not after it."""
+    motion = rest(8.0).then(fly(
+        Rocket(((0.0, 3.0, 40.0),), drag=0.0), np.random.default_rng(1)
+    ).motion)
+    fix = measured(motion, fix_error=1e-6, fix_time=seconds)[FIX]
+    off = np.interp(fix.stamp, motion.time, motion.height) - fix.values[:, 0]
+    burns = (fix.stamp > 8.0 + 6.0 * seconds) & (fix.stamp < 11.0)
+    assert np.abs(off[fix.stamp < 8.0]).max() < 1.0
+    if burns.any():
+        net = np.gradient(motion.speed, motion.time)[round(10.0 / 0.01)]
+        assert off[burns].mean() == pytest.approx(net * seconds**2, abs=0.4)
