@@ -310,7 +310,7 @@ RULES = (
          r.of_rows(r.actuators, _OF_SPEED, lambda a: a.speed * RPM),
          remedy='is the constant per (rad/s)^2, and the thrust in N?'),
     Rule('rotor_speed', 'turns at {} in water to reach max_thrust', (0.0, 10_000.0), 'rpm',
-         'small thrusters have 4000', r.of_rows(
+         'the small ones of ROVs have 4000', r.of_rows(
              p.spinning, _OF_SPEED, lambda s: s.speed_in_liquid * RPM
          ), remedy='is the constant per (rad/s)^2, and its command in rad/s?'),
     Rule('blades', 'makes {} of density x speed^2 x radius^4', (4e-4, 0.2), '', 'propellers have '

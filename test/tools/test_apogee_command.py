@@ -81,7 +81,10 @@ def test_altitude_in_feet_or_above_the_sea_is_doubted(command, unit, pad, doubt)
 
 
 @pytest.mark.parametrize(('content', 'reason'), [
-    pytest.param(_throw(speed=300.0), 'before one was seen\n', id='climbs'),
+    pytest.param(_throw(speed=300.0), "before one was seen, at health 'lockout'\n", id='climbs'),
+    pytest.param(
+        '\n'.join(_throw().split()[:122]) + '\n', 'before one was seen\n', id='at its apogee'
+    ),
     pytest.param(_throw(factor=1000.0), '; if time_s is in ms, divide by 1000\n', id='in ms'),
 ])
 def test_why_nothing_was_found(command, content, reason):

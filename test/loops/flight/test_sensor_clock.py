@@ -242,7 +242,7 @@ def test_ascent_that_passed_in_a_restart_is_known_where_the_vehicle_is_high(tmp_
     """
     recorded(tmp_path / 'r.json', LIFTOFF + 0.2)
     robot = Robot(tmp_path / 'r.json', LIFTOFF + 1.0)
-    robot.feed(LIFTOFF + 1.0, LIFTOFF + 13.0, motion=lambda t: 500.0 - 20.0 * (t - LIFTOFF))
+    robot.feed(LIFTOFF + 1.0, LIFTOFF + 16.0, motion=lambda t: 700.0 - 20.0 * (t - LIFTOFF))
     assert robot.loop._state.phase is Phase.RECOVERY
     assert robot.charges[:1] == CHARGES[:1], robot.fired
 
