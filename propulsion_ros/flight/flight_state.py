@@ -147,7 +147,7 @@ class FlightState:
 
     @property
     def may_lose(self) -> bool:
-        """Whether a charge may be lost that a flight needs: nothing certainly holds the vehicle."""
+        """Whether making safe may cost a charge: nothing certainly holds the vehicle."""
         return self.may_deploy and not self._is_held
 
     @property
@@ -379,9 +379,7 @@ class FlightState:
         mark = self.liftoff
         if mark is None or mark.source != 'override':
             return False
-        # What held it when its last sensor died is past, and no sensor can show that.
-        is_fresh = self._clock.now_ns - mark.clock_ns < _OVERRIDES_NS
-        return is_fresh or not self._motion.is_seen
+        return self._clock.now_ns - mark.clock_ns < _OVERRIDES_NS
 
     def _follow_motion(self, sample: Sample, *, is_silence: bool) -> None:
         """Have the belief follow what the sensors measured."""
@@ -394,6 +392,9 @@ class FlightState:
             learns=not (self.phase.is_armed or self.holds_record),
             has_flown=self.liftoff is not None or self._record.may_be_blocked,
         )
+        if self._is_overridden and not self._motion.is_seen:
+            # No sensor can show that what held it when the last one died holds it no more.
+            self._motion.withdraw()
 
     def _is_attitude_stuck(self, sample: Sample) -> bool:
         """Return whether the attitude has repeated itself for too long; no attitude is no news."""

@@ -155,21 +155,21 @@ def test_force_that_stays_on_the_pad_beside_noise_of_an_altitude_is_no_liftoff(
     assert vehicle.fired == []
 
 
-@pytest.mark.parametrize('acceleration', few_of([
-    pytest.param({}, id='missing'),
-    pytest.param({ACCELERATION: (0.0, NAN)}, id='silent'),
-    pytest.param({ACCELERATION: (0.0, 0.001)}, id='stuck'),
-    pytest.param({ACCELERATION: (0.1, 16.0)}, id='saturated'),
+@pytest.mark.parametrize(('acceleration', 'source'), few_of([
+    pytest.param({}, 'climb', id='missing'),
+    pytest.param({ACCELERATION: (0.0, NAN)}, 'climb', id='silent'),
+    pytest.param({ACCELERATION: (0.0, 0.001)}, 'climb', id='stuck'),
+    pytest.param({ACCELERATION: (0.1, 16.0)}, 'acceleration', id='saturated'),
 ], 2))
 @pytest.mark.parametrize('sensors', [ODOMETRY, BARO], ids=['odometry', 'barometer'])
 def test_speed_and_rise_that_last_are_liftoff_alone_where_acceleration_is_dead(
-    sensors, acceleration
+    sensors, acceleration, source
 ):
     sensors = (*sensors, ACCELERATION) if acceleration else sensors
     motion = Motion()
     vehicle = armed(sensors, acceleration, params=TIMED).fly(3.0, motion)
     assert vehicle.phases == ['launch', 'flight']
-    assert vehicle.state.liftoff.source == 'climb'
+    assert vehicle.state.liftoff.source == source
     assert vehicle.fly(motion.apogee + 2.0, motion).names == ['drogue']
 
 
@@ -463,6 +463,18 @@ def test_override_beside_a_dead_sensor_outlasts_its_minute():
     vehicle.override_liftoff()
     assert vehicle.fly(82.0, at_rest).names == ['drogue']
     assert vehicle.state.subphase is Subphase.DESCENT
+
+
+def test_override_by_mistake_ends_while_a_sensor_drops_out():
+    """A dropout of half a second fired both charges of what had rested for more than a minute."""
+    vehicle = armed(BARO, params={'max_ascent_time': 62.0})
+    vehicle.fly(2.0, at_rest)
+    vehicle.override_liftoff()
+    vehicle.fly(75.0, at_rest)
+    vehicle.sensors = ()
+    vehicle.fly(76.5, at_rest)
+    vehicle.sensors = BARO
+    assert vehicle.fly(90.0, at_rest).names == []
 
 
 @pytest.mark.parametrize('command', ['abort', 'apogee_override'])

@@ -80,6 +80,9 @@ def test_a_flight_lifts_off_once_and_the_drogue_comes_at_apogee(name, only_altit
     assert report.apogee.source == 'detected'
     # Once a second no decision can be nearer than about a second.
     allowed = 1.4 if name == 'astra_upv_2022' else 0.6
+    if name == 'cavour_2023' and only_altitude:
+        # Five samples a second, in whole metres, which its own charge moves by 8 m.
+        allowed = 0.7
     assert report.apogee.stamp_ns * 1e-9 == pytest.approx(reference['apogee_t'], abs=allowed)
     assert deployed.count('drogue') == 1
     assert deployed.count('main') <= 1

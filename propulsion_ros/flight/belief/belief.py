@@ -47,8 +47,8 @@ _DEAD_VARIANCE = 0.006  # A dead accelerometer shows zeros [m^2/s^4].
 _OFFSET = 0.8  # One of a wrong range shows the same weak force, larger than an offset, that no drag
 # is, until it changes by more than that [m/s^2].
 _DEAD_SHARES = (0.09, 0.02)  # Of both, beside a height that rests; else: a free fall shows zeros.
-_STEADY = 0.1  # Nothing at rest shows another force than 1 g: it is stuck if it changes by a
-# smaller share within `_LEVEL_TIME`, as that of no motor does.
+_STRONG = STANDARD_GRAVITY + STILL  # Nothing at rest shows that [m/s^2]: it is stuck if it
+_STEADY = 0.1  # changes by a smaller share within `_LEVEL_TIME`, as that of no motor does.
 _STUCK_SHARE, _STUCK_SIGMA = 0.5, 0.3  # Of that, beside a height at rest; its noise [m/s^2].
 _THRUST, _LEAST_PUSH = 0.2, 0.5 * STANDARD_GRAVITY  # A thrust changes by such a share within 1 s,
 # of one that pushes at least so much [m/s^2], or as a motor does where no height shows it.
@@ -376,11 +376,13 @@ class Belief:
     def _begin_as_felt(self, push: float) -> NDArray[np.int_]:
         """Return which hypotheses begin with the push that is felt [m/s^2].
 
-        A strong push shows itself at once; a thrust below the weight is a push too.
+        A strong push shows itself at once. In flight a thrust below the weight pushes too; at
+        rest that is an accelerometer that is off.
         """
         if abs(push) <= STILL:
             return self._hanging
-        is_weak = push < MOTIONS[Mode.PUSHED].entry_acceleration
+        least = STILL if self.held >= 0.5 else WEAK - STANDARD_GRAVITY
+        is_weak = least < push < MOTIONS[Mode.PUSHED].entry_acceleration
         return self._pushing if is_weak else self._pushing[:0]
 
     def _healed(self, moments: FloatArray, top: float) -> FloatArray:
@@ -550,9 +552,7 @@ class Belief:
                 return 0.0
             is_long = self._same_time >= _LEVEL_TIME
             rests = self._is_rest & self._is_sound[Channel.HEIGHT]
-            if self._same_force > WEAK:
-                if abs(self._same_force - STANDARD_GRAVITY) <= STILL:
-                    return 0.0
+            if self._same_force > _STRONG:
                 # It may drift.
                 self._same_force += off * min(seconds / _LEVEL_TIME, 1.0)
                 sigma = _STUCK_SIGMA * (1.0 + _STEADY * value)
@@ -560,7 +560,7 @@ class Belief:
                 return np.where(rests, stuck, 0.0)
             if self._same_force < _OFFSET:
                 off = value
-            elif not is_long:
+            elif self._same_force > WEAK or not is_long:
                 return 0.0
             return np.where(rests, *_DEAD_SHARES) * _normal(off, _DEAD_VARIANCE)
         if channel is Channel.SPEED:

@@ -28,7 +28,8 @@ _MEDIAN = 0.455  # and the median of them is so much
 _GLITCH = 3.0  # times its variance, of what is no noise
 _FAR_OFF = 25.0  # times that of one reading, of what is a glitch
 _GUST_NS, _GUSTS = 1_000_000_000, 15  # wind shows in means of so long [ns], so many of them,
-_GUSTY = 20.0  # and moves a height by no more [m^2/s]
+_GUSTY = 20.0  # and moves a height by no more [m^2/s];
+_LULL = 0.98  # in each of them what was known of it is lost but for this share
 
 
 class Readings(NamedTuple):
@@ -270,4 +271,5 @@ class Wander:
         if len(self._squares) == _GUSTS:
             # Of a walk the mean of these squares is its growth, and noise adds six times its own.
             middle = sorted(self._squares)[_GUSTS // 2] / _MEDIAN
-            self.growth = min(max(middle - 6.0 * noise, 0.0), _GUSTY)
+            # A lull is no calm.
+            self.growth = min(max(middle - 6.0 * noise, _LULL * self.growth), _GUSTY)

@@ -28,6 +28,7 @@ _OFF_LEVEL = 5.0  # but not one that moves so far [m]
 _LANDS = 5.0  # the slowest descent from there [m/s]
 _LIKELY_TIME = 2.0  # where it was likely for so long [s]
 _LANDED = 0.002  # doubt after a restart by the time away [1/s]
+_RUNS_IN = 5.0  # after so short an absence a steady descent is that of a filter [s]
 _LONGEST_NS = 100_000_000  # after which time passes without a reading
 
 
@@ -93,7 +94,8 @@ class MotionWatch:
         self.has_rested = in_air and is_supported
         in_air = in_air and not is_supported
         self._belief.reset(in_air=in_air, held=held, doubt=min(_LANDED * away, DOUBT))
-        self._settling.begin(may_settle=may_settle, in_air=in_air)
+        # Within seconds of a rest nothing comes down steadily: that is a filter that runs in.
+        self._settling.begin(may_settle=may_settle, in_air=in_air, runs_in=away < _RUNS_IN)
         self._departure.reset(in_air=in_air)
         for feed in self._feeds:
             feed.reset()
@@ -111,6 +113,12 @@ class MotionWatch:
         self.probability, self.held = 0.0, self._belief.held
         self.likely, self.is_seen, self.is_believed = self.held, False, False
         self.is_supported, self.is_likely, self.is_certain = is_supported, False, False
+
+    def withdraw(self) -> None:
+        """Forget that something certainly held it, until that is certain anew."""
+        self.is_supported = self.is_likely = self.has_rested = False
+        self._likely_ns = -_STAYS_LIKELY_NS
+        self._certain.reset()
 
     def light(self) -> None:
         """Know that an engine is being lit by a command."""

@@ -36,17 +36,22 @@ class Settling:
     """A height that nears where the vehicle is, the slower the nearer: a lag of first order.
 
     For each time constant there is a filter of where it ends and of where it is. One that nears
-    something far away for a quarter of an hour is that of a vehicle that moves; but beside what
-    waited on its pad a height that nears the pad steadily is a mean that began elsewhere.
+    something far away for a quarter of an hour is that of a vehicle that moves; but so
+    shortly after a rest, what nears the pad along a line is a filter that runs in.
     """
 
     def __init__(self) -> None:
         self.begin(may_settle=False)
 
-    def begin(self, *, may_settle: bool, in_air: bool = False) -> None:
-        """Begin anew, with a sensor that was switched on or one that has long settled."""
+    def begin(
+        self, *, may_settle: bool, in_air: bool = False, runs_in: bool = False
+    ) -> None:
+        """Begin anew, with a sensor that was switched on or one that has long settled.
+
+        One that ``runs_in`` may near the pad along a line, as a mean that began elsewhere.
+        """
         settling, free = len(_SETTLES), len(_PUSHES)
-        self._may_settle, self._begins_in_air = may_settle, in_air
+        self._may_settle, self._runs_in = may_settle, runs_in and not in_air
         self._first_ns: int | None = None
         self._last_ns, self._share = 0, 0.0
         self._odds = np.repeat([(1.0 - _FREE) / settling, _FREE / free], [settling, free])
@@ -80,7 +85,7 @@ class Settling:
         away = np.abs(self._state[settling, 0] - self._state[settling, 1]) > _AWAY
         self._share = float(self._odds[settling] @ away)
         end, now = self._state[steady].tolist()
-        if not self._begins_in_air and abs(now) > _AWAY and now * (end - now) < 0.0:
+        if self._runs_in and abs(now) > _AWAY and now * (end - now) < 0.0:
             self._share += float(self._odds[steady])
         self._may_settle = self._share > _EXCLUDED and not self._has_ended(now_ns)
         return self.is_on(now_ns)

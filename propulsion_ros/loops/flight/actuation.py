@@ -362,10 +362,8 @@ class FlightActuation:
     def _prolong_unreceived(self, now_ns: int) -> None:
         """Begin the on-times anew while no driver is connected that could follow them."""
         self._finish(now_ns)
-        if not self._owed.on:
+        if not self._owed.on or self._is_received(self._deployers.topic):
             self._unreceived_ns = None
-            return
-        if self._is_received(self._deployers.topic):
             return
         if self._unreceived_ns is None:
             self._unreceived_ns = now_ns

@@ -25,7 +25,7 @@ from propulsion_ros.timing.stamps import REANCHOR_NS, Arrival, StampJudge, Stamp
 
 MAGNETIC_FIELD, FIX, PRESSURE, IMU = 'magnetic_field', 'fix', 'pressure', 'imu'
 _NO_FIX = -1
-_RISE_NS = (400_000_000, 2_500_000_000)
+_RISE_NS = (400_000_000, 2_000_000_000)
 """Between altitudes of fixes whose difference is a speed: at least, at most."""
 _STAMPS = StampLimits(
     behind_ns=1_000_000_000, ahead_ns=1_000_000_000, agreeing=None, drifts=True
@@ -294,31 +294,25 @@ class _Rise:
     Attributes
     ----------
     speed : float
-        At the last fix, upward [m/s], where it is steady or steadily accelerated; NaN until known.
+        Mean between the last two fixes, upward [m/s]; NaN where there are none.
     """
 
     def __init__(self) -> None:
         self._last: tuple[int, float] | None = None
-        self._before: tuple[int, float] | None = None
         self.speed = math.nan
 
     def take(self, stamp_ns: int, altitude: float) -> None:
-        """Take an altitude [m]."""
-        if not math.isfinite(sane(altitude)):
+        """Take an altitude [m]; one that repeats itself to the last bit is no new fix."""
+        last, (least_ns, most_ns) = self._last, _RISE_NS
+        if not math.isfinite(sane(altitude)) or (last is not None and altitude == last[1]):
             return
-        last, least, most = self._last, *_RISE_NS
-        if last is not None and stamp_ns - last[0] < least:
-            return
+        if last is not None:
+            elapsed_ns = stamp_ns - last[0]
+            if 0 <= elapsed_ns < least_ns:
+                return
+            if least_ns <= elapsed_ns <= most_ns:
+                self.speed = (altitude - last[1]) / (elapsed_ns * 1e-9)
         self._last = stamp_ns, altitude
-        if last is None or stamp_ns - last[0] > most:
-            self._before = None
-            return
-        rise = (altitude - last[1]) / ((stamp_ns - last[0]) * 1e-9)
-        middle_ns = (stamp_ns + last[0]) // 2
-        self.speed, before, self._before = rise, self._before, (middle_ns, rise)
-        if before is not None:
-            # What was measured is the speed half an interval ago.
-            self.speed += (rise - before[1]) * (stamp_ns - middle_ns) / (middle_ns - before[0])
 
 
 def _mean(vectors: Sequence[Vector]) -> Vector:

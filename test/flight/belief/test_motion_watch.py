@@ -645,9 +645,11 @@ def rocket(push, burn, drag, coast):
     for i in range(round(50 * (burn + coast))):
         is_pushed = i < 50 * burn
         slows = drag * speed * abs(speed)
-        speed += 0.02 * (push if is_pushed else -G - slows)
+        # A force that stays the same for 2 s is that of a stuck accelerometer.
+        pushes = push * (1.15 - 0.3 * i / (50 * burn))
+        speed += 0.02 * (pushes if is_pushed else -G - slows)
         height += 0.02 * speed
-        yield is_pushed, push + G if is_pushed else slows, speed, height
+        yield is_pushed, pushes + G if is_pushed else slows, speed, height
 
 
 @pytest.mark.parametrize(('push', 'burn', 'drag'), few_of([

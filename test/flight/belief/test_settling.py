@@ -148,9 +148,16 @@ def test_mean_that_began_elsewhere_is_no_descent_to_the_pad(offset, seconds, for
     assert not doubted
 
 
-def test_descent_to_the_pad_is_believed_once_nothing_settles_any_more():
-    watch = MotionWatch(5.0)
-    watch.begin(in_air=False, held=1.0, away=30.0, may_settle=True)
-    for i in range(260):
-        watch.update((20 + i) * 50_000_000, Readings(900.0 - 1.25 * i), learns=False)
+@pytest.mark.parametrize('force', [math.nan, G], ids=['height alone', 'beside a force'])
+@pytest.mark.parametrize('sink', [20.0, 60.0])
+@pytest.mark.parametrize('away', [6.0, math.inf], ids=['6 s', 'a boot'])
+def test_descent_after_a_longer_absence_is_believed(away, sink, force):
+    rng, watch = np.random.default_rng(1), MotionWatch(5.0)
+    watch.begin(in_air=False, held=1.0, away=away, may_settle=True)
+    for t in np.arange(0.0, 13.0, 0.05):
+        readings = Readings(
+            40.0 * sink - sink * t + rng.normal(0.0, 0.3),
+            force=(0.0, 0.0, force + rng.normal(0.0, 0.05)),
+        )
+        watch.update(round((1.0 + t) * 1e9), readings, learns=False)
     assert watch.held < 0.05

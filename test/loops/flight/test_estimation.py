@@ -106,7 +106,7 @@ def speed_by(*fixes):
 
 @pytest.mark.parametrize('rate', [1.0, 5.0, 10.0])
 @pytest.mark.parametrize(('speed', 'acceleration'), [
-    pytest.param(0.0, 0.0, id='rest'), pytest.param(-20.0, 0.0, id='steady'),
+    pytest.param(0.01, 0.0, id='rest'), pytest.param(-20.0, 0.0, id='steady'),
     pytest.param(5.0, -9.81, id='falls'),
 ])
 def test_fixes_show_how_fast_it_rises(rate, speed, acceleration):
@@ -117,8 +117,13 @@ def test_fixes_show_how_fast_it_rises(rate, speed, acceleration):
     assert speed_by(*fixes) == pytest.approx(expected, abs=0.5 * abs(acceleration) + 1e-6)
 
 
+def test_fixes_that_are_published_again_are_no_rest():
+    assert speed_by(*((5.0 + 0.2 * i, 120.0 + 100.0 * (i // 5)) for i in range(14))) == 100.0
+
+
 @pytest.mark.parametrize('fixes', [
-    pytest.param([(5.0, 120.0)], id='one'),
+    pytest.param([(5.0, 120.0)], id='one'), pytest.param([(5.0, 120.0), (6.0, 120.0)], id='stuck'),
+    pytest.param([(5.0, 120.0), (4.0, 110.0)], id='set back'),
     pytest.param([(5.0, 120.0), (9.0, 160.0)], id='after a gap'),
     pytest.param([(5.0, 120.0), (5.1, 160.0)], id='too near'),
     pytest.param([(5.0, math.nan), (6.0, math.nan)], id='without altitude'),

@@ -221,13 +221,18 @@ def test_after_a_mistaken_override_it_is_followed_as_fast():
 
     computer = Computer(**{'flight.max_ascent_time': 10.0})
     computer.feed(0.0, 12.0, motion=rests)
-    computer.command('launch', 'liftoff_override')
+    computer.command('launch')
+    computer.call('liftoff_override')
+    computer.feed(12.0, 13.0, motion=rests)
+    assert computer.call('liftoff_override')[0]
+    computer.feed(13.0, 16.0, motion=rests)
+    assert computer.flags['phase'] == 'flight'
     replies = []
     for i in range(4):
-        computer.feed(14.0 + 0.1 * i, 14.1 + 0.1 * i, motion=rests)
+        computer.feed(16.0 + 0.1 * i, 16.1 + 0.1 * i, motion=rests)
         replies.append(computer.call('safe')[0])
     assert replies[:2] == [False, True]
-    computer.feed(14.4, 30.0, motion=rests)
+    computer.feed(16.4, 40.0, motion=rests)
     assert computer.flags['phase'] == 'preflight'
     assert not computer.fired
 
