@@ -171,8 +171,7 @@ class FlightState:
         if self.phase is Phase.FLIGHT:
             return Subphase.BOOST if self._burn.is_burning else Subphase.COAST
         if self.phase is Phase.RECOVERY:
-            has_landed = self._motion.is_supported and not self._is_overridden
-            return Subphase.LANDED if has_landed else Subphase.DESCENT
+            return Subphase.LANDED if self._motion.is_supported else Subphase.DESCENT
         return Subphase.NONE
 
     @property

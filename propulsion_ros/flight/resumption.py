@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, PUSH
+from propulsion_ros.flight.belief.belief import CERTAIN, LIKELY
+from propulsion_ros.flight.belief.departure import PUSH
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.events.events import EventRecord
 from propulsion_ros.flight.events.variables import Sample

@@ -58,7 +58,7 @@ _NO_PAIR = (
     'see <origin> of their joints, and each <direction>: neighbours turn against each other',
     'in an odd number two neighbours turn alike, so that yaw comes with roll or pitch',
 )
-"""What is said of an even and of an odd number."""
+"""Remedies for an even and for an odd number of rotors."""
 SHEET = 0.2
 """Least size of what is drawn as a sheet, over its largest."""
 NEAREST = 0.22

@@ -26,6 +26,8 @@ class Channel(IntEnum):
 ALIKE = (0.1, 0.5, 0.1)
 """Errors of a channel are alike for so long [s]: what comes faster is no further evidence."""
 
+CERTAIN, LIKELY = 0.995, 0.5
+"""Probabilities from which it is certain, and likely, that something holds the vehicle."""
 DOUBT = 0.02
 """Least doubt of what was believed before a restart, where it may be long ago."""
 STILL = 0.3 * STANDARD_GRAVITY
@@ -381,7 +383,7 @@ class Belief:
         """
         if abs(push) <= STILL:
             return self._hanging
-        least = STILL if self.held >= 0.5 else WEAK - STANDARD_GRAVITY
+        least = STILL if self.held >= LIKELY else WEAK - STANDARD_GRAVITY
         is_weak = least < push < MOTIONS[Mode.PUSHED].entry_acceleration
         return self._pushing if is_weak else self._pushing[:0]
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from propulsion_ros.flight.belief.belief import STILL, Belief, Channel
+from propulsion_ros.flight.belief.belief import CERTAIN, LIKELY, STILL, Belief, Channel
 from propulsion_ros.flight.belief.feed import Vector
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
-CERTAIN, LIKELY = 0.995, 0.5
-"""Probabilities from which it is certain, and likely, that something holds the vehicle."""
 PUSH, CLIMB, FALL = 'acceleration', 'climb', 'fall'
 """Sources of a departure: a push that the accelerometer has felt, or else where it goes."""
 DROP = 50.0

@@ -6,14 +6,16 @@ import math
 
 from propulsion_ros.flight.belief.belief import (
     ALIKE,
+    CERTAIN,
     DOUBT,
+    LIKELY,
     STILL,
     WEAK,
     Belief,
     Channel,
     Reckoned,
 )
-from propulsion_ros.flight.belief.departure import CERTAIN, LIKELY, Departure, DepartureWatch
+from propulsion_ros.flight.belief.departure import Departure, DepartureWatch
 from propulsion_ros.flight.belief.feed import BENDS, MOVES, WINDOW_NS, Feed, Mean, Readings, Wander
 from propulsion_ros.flight.belief.settling import Settling
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY

@@ -85,6 +85,7 @@ class Settling:
         away = np.abs(self._state[settling, 0] - self._state[settling, 1]) > _AWAY
         self._share = float(self._odds[settling] @ away)
         end, now = self._state[steady].tolist()
+        # Far from the pad, and on its way to it.
         if self._runs_in and abs(now) > _AWAY and now * (end - now) < 0.0:
             self._share += float(self._odds[steady])
         self._may_settle = self._share > _EXCLUDED and not self._has_ended(now_ns)

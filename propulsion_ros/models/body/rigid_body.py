@@ -134,7 +134,7 @@ _MOST_SUBSTEPS = 1000
 FARTHEST, FASTEST = 1e7, 1e5
 """Where a body may begin [m], and how fast it may move and turn then [m/s], [rad/s]."""
 OVER_GROUND = '; it is x, y, z, and the ground, where there is one, at z = 0'
-"""What is said of a position that is refused."""
+"""How the message for a refused position ends."""
 _LARGEST_KICK = 1e5
 """No step changes the speed of a body by more [m/s], whatever its fluid."""
 

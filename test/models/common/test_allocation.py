@@ -185,7 +185,7 @@ def test_an_axis_without_weight_is_left_to_itself(method):
     found = allocator.allocate(demand)
     np.testing.assert_allclose(found.wrench[2:], demand[2:], atol=1e-9)
     assert np.ptp(found.effort) < 3.0
-    # What it is then is told, and is no miss, nor hides one.
+    # The residual has what it is then; that is no miss, and hides none.
     assert found.residual[0] < -0.5
     assert not allocator.out_of_reach(demand, found).any()
     demand[[0, 2]] = 1e4, 200.0
