@@ -57,9 +57,12 @@ def offline(
     """Return what a replay without DDS publishes, the names of its nodes, and their topics."""
     with BagSource(bag) as source:
         robot = Robot(Choice(config, vehicle), source.inputs)
+        source.begin(robot)
+        # At the end each node is stopped; over DDS it is so when nothing is recorded any more.
+        *moments, _ = source.play(robot)
         said = [
             Recorded(topic, kind, moment.stamp_ns, wire.serialise(message, kind))
-            for moment in source.play(robot) for topic, kind, message in moment.published
+            for moment in moments for topic, kind, message in moment.published
         ]
         names = [host.name for host in robot.hosts]
     return contents(said, wire, names), names, robot.bus.wanted

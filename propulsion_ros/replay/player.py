@@ -135,36 +135,40 @@ class Player(Node):
         """
         begun = time.monotonic()
         first_ns: int | None = None
+        stamp_ns = 0
         for message in messages:
             publisher = self._publishers_of.get(message.topic)
             if publisher is None:
                 continue
-            first_ns = message.stamp_ns if first_ns is None else first_ns
-            due = begun + (message.stamp_ns - first_ns) * 1e-9 / self._rate
-            self._wait(due, begun, first_ns, executor)
+            stamp_ns = message.stamp_ns
+            first_ns = stamp_ns if first_ns is None else first_ns
+            self._wait(stamp_ns, first_ns, begun, executor)
             publisher.publish(message.data)
             progress(message)
+        publishers = dict(self._publishers_of)
+        if self._time is not None and first_ns is not None:
+            # Else the last steps of who steps on it would be missing.
+            self._time.publish(Clock(clock=ns_to_stamp(stamp_ns)))
+            publishers['/clock'] = self._time
         end = time.monotonic() + _FLUSH
         return [
-            topic for topic, publisher in self._publishers_of.items()
+            topic for topic, publisher in publishers.items()
             if not publisher.wait_for_all_acked(
                 Duration(seconds=max(end - time.monotonic(), 0.0))
             )
         ]
 
-    def _wait(self, due: float, begun: float, first_ns: int, executor: Executor) -> None:
-        """Spin until it is time, and publish the time."""
+    def _wait(self, stamp_ns: int, first_ns: int, begun: float, executor: Executor) -> None:
+        """Spin until it is time for a message, and publish the time until then."""
+        due = begun + (stamp_ns - first_ns) * 1e-9 / self._rate
         while True:
             now = time.monotonic()
-            self._publish_time(now, begun, first_ns)
+            if self._time is not None and now - self._published >= self._clock_period:
+                self._published = now
+                # No later than what is still to be published, also where that is behind.
+                passed_ns = round((now - begun) * self._rate * 1e9)
+                self._time.publish(Clock(clock=ns_to_stamp(min(first_ns + passed_ns, stamp_ns))))
             if now >= due:
                 return
             rest = due - now
             executor.spin_once(timeout_sec=min(rest, self._clock_period or rest))
-
-    def _publish_time(self, now: float, begun: float, first_ns: int) -> None:
-        if self._time is None or now - self._published < self._clock_period:
-            return
-        self._published = now
-        stamp_ns = first_ns + round((now - begun) * self._rate * 1e9)
-        self._time.publish(Clock(clock=ns_to_stamp(stamp_ns)))
