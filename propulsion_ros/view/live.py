@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,13 @@ from propulsion_ros.settings.names import class_of
 from propulsion_ros.view.motion import (
     Frames,
     Scale,
-    arrow_rows,
-    blank_arrows,
+    arrows_of,
     canopies_of,
     joints_of,
     motion_of,
     moving_joints,
     palette,
     parachutes_of,
-    states_of,
 )
 from propulsion_ros.view.numbers import as_json, flat
 from propulsion_ros.view.page import plots_of
@@ -51,9 +49,11 @@ def scene_data(robot: Robot, title: str) -> dict[str, Any]:
     """Return what a page needs before the first picture."""
     # Any joint may move.
     scene, chutes = scene_of(robot, robot.tree.joints), parachutes_of(robot)
+    at_rest = Signals('graph'), Frames(1.0, np.zeros(1), np.zeros(1))
+    arrows = arrows_of(robot, Scale(scene['size']), *at_rest, draws_all=True)
     return {
         'live': True, 'title': title, 'robot': scene, 'palette': palette(),
-        'arrows': list(blank_arrows(robot, scene['size'])), 'canopies': [
+        'arrows': list(arrows), 'canopies': [
             {'name': name, 'attachment': flat(chutes.attachment)} for name in chutes.names
         ], 'phases': [],
         'events': [], 'plots': [], 'notes': robot.notes, 'begin': 0, 'end': 1,
@@ -184,7 +184,11 @@ class LiveView(Node):
                 name: values[0] for name, values in
                 joints_of(moving_joints(self._robot, signals), frames).items()
             },
-            'arrows': list(self._arrows(signals, frames)),
+            'arrows': [
+                [[part[0] for part in row['origin']], [part[0] for part in row['direction']],
+                 row['length'][0], row['shade'][0]]
+                for row in arrows_of(self._robot, self._scale, signals, frames, draws_all=True)
+            ],
             'plots': self._plots(signals), 'canopies': self._canopies(signals, frames),
         }
 
@@ -213,17 +217,3 @@ class LiveView(Node):
             for each in canopies_of(self._chutes, self._size, signals, frames)
         }
         return [radii.get(name, 0) for name in self._chutes.names]
-
-    def _arrows(self, signals: Signals, frames: Frames) -> Iterator[list[Any]]:
-        """Yield origin, direction, length and shade of each arrow."""
-        known = [(block, block.layout) for block in self._robot.blocks if block.layout]
-        states = {
-            block.name: states_of(block.name, layout, signals, frames) for block, layout in known
-        }
-        style = self._scale.of(states.values())
-        for block, layout in known:
-            for row in arrow_rows(block, layout, states[block.name], style):
-                yield [
-                    [part[0] for part in row['origin']], [part[0] for part in row['direction']],
-                    row['length'][0], row['shade'][0],
-                ]

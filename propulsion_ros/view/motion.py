@@ -144,29 +144,25 @@ class Scale:
 
 
 def arrows_of(
-    robot: Robot, size: float, signals: Signals, frames: Frames
+    robot: Robot, scale: Scale, signals: Signals, frames: Frames, draws_all: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Yield the arrow of each actuator, and its plume, at each frame."""
-    known = [(block, block.layout) for block in robot.blocks if block.layout is not None]
-    states = {block.name: states_of(block.name, layout, signals, frames) for block, layout in known}
-    style = Scale(size).of(states.values())
-    for block, layout in known:
-        drawn = states[block.name]
-        if drawn:
-            yield from arrow_rows(block, layout, drawn, style)
+    """Yield the arrow of each actuator, and its plume, at each frame.
+
+    A block of which the input has no state is noted, with ``draws_all`` drawn at rest.
+    """
+    known = [
+        (block, block.layout, _states_of(block.name, block.layout, signals, frames))
+        for block in robot.blocks if block.layout is not None
+    ]
+    style = scale.of(states for *_, states in known)
+    for block, layout, states in known:
+        if states or draws_all:
+            yield from _arrow_rows(block, layout, states, style)
         else:
             robot.notes.append(f'{block.name}: not drawn, the input has no state of it')
 
 
-def blank_arrows(robot: Robot, size: float) -> Iterator[dict[str, Any]]:
-    """Yield the arrow of each actuator, without any thrust."""
-    style = Scale(size).of([])
-    for block in robot.blocks:
-        if block.layout is not None:
-            yield from arrow_rows(block, block.layout, [], style)
-
-
-def states_of(
+def _states_of(
     block: str, layout: ThrustLayout, signals: Signals, frames: Frames
 ) -> list[ThrustState]:
     """Return the state of a block at each frame, [] where the input has none."""
@@ -193,7 +189,7 @@ def _largest(states: Sequence[ThrustState]) -> float:
     return max((float(np.abs(state.thrust).max(initial=0.0)) for state in states), default=0.0)
 
 
-def arrow_rows(
+def _arrow_rows(
     block: DrawnBlock, layout: ThrustLayout, states: Sequence[ThrustState], style: Style
 ) -> Iterator[dict[str, Any]]:
     """Yield the arrow of each actuator of a block in each state; at rest where there is none."""
@@ -239,19 +235,14 @@ def canopies_of(
 ) -> Iterator[dict[str, Any]]:
     """Yield the radius of each parachute [m] at each frame, those that fired."""
     for name, time in signals.flight.fired.items():
+        given = {'drag_area': np.array([_CANOPY * size**2])}
         if name in known.names:
             i = known.names.index(name)
-            area, delay, inflation = (
-                values[i:i + 1] for values in
-                (known.drag_area, known.deployment_delay, known.inflation_time)
-            )
-            chute = Parachutes(ParachutesParams(
-                names=(name,), drag_area=area, deployment_delay=delay, inflation_time=inflation,
-            ))
-        else:
-            chute = Parachutes(ParachutesParams(
-                names=(name,), drag_area=np.array([_CANOPY * size**2])
-            ))
+            given = {
+                key: getattr(known, key)[i:i + 1]
+                for key in ('drag_area', 'deployment_delay', 'inflation_time')
+            }
+        chute = Parachutes(ParachutesParams(names=(name,), **given))
         chute.fire(name, round(time * 1e9))
         areas = np.array([chute.drag_area(round(stamp * 1e9)) for stamp in frames.stamps])
         yield {

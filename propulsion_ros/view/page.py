@@ -35,6 +35,7 @@ from propulsion_ros.settings.files import read_bytes, read_text, write_text, wri
 from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.view.motion import (
     SHORTEST,
+    Scale,
     arrows_of,
     canopies_of,
     frames_of,
@@ -154,7 +155,7 @@ def data_of(signals: Signals, robot: Robot, title: str | None = None) -> dict[st
     frames, joints = frames_of(page), moving_joints(robot, signals)
     scene = scene_of(robot, joints)
     plots, left_out = plots_of(page)
-    arrows = list(arrows_of(robot, scene['size'], signals, frames))
+    arrows = list(arrows_of(robot, Scale(scene['size']), signals, frames))
     if frames.step > SHORTEST:
         robot.notes.append(
             f'{page.end - page.begin:.0f} s are drawn as {len(frames.times)} frames, one every '

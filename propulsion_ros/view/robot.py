@@ -2,7 +2,7 @@
 """A robot description as a page draws it: shapes on frames that move."""
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -122,9 +122,7 @@ def scene_of(robot: Robot, moving: Collection[str]) -> dict[str, Any]:
     """
     frames = _Frames(robot, moving)
     meshes = _Meshes(robot)
-    shapes = [
-        shape for visual in robot.visuals for shape in meshes.shapes_of(visual)
-    ]
+    shapes = [meshes.shape_of(visual) for visual in robot.visuals]
     boxes = [_bounds(robot.tree.pose(v.link, robot.base_link) @ pose, size)
              for v, pose, size, _ in shapes]
     corners = np.vstack([*boxes, _actuators(robot)])
@@ -188,13 +186,12 @@ class _Meshes:
         self._known: dict[str, tuple[FloatArray, int | None]] = {}
         self._failed = 0
 
-    def shapes_of(self, visual: Visual) -> Iterator[Shape]:
+    def shape_of(self, visual: Visual) -> Shape:
         if visual.kind != 'mesh':
             edges = {'box': visual.size, 'cylinder': (2 * visual.size[0],) * 2 + visual.size[-1:],
                      'sphere': (2 * visual.size[0],) * 3}[visual.kind]
             drawn: dict[str, Any] = {'kind': visual.kind, 'size': flat(visual.size)}
-            yield visual, visual.pose, np.array(edges), drawn
-            return
+            return visual, visual.pose, np.array(edges), drawn
         if visual.mesh not in self._known:
             self._known[visual.mesh] = self._read(visual)
         bounds, number = self._known[visual.mesh]
@@ -203,11 +200,10 @@ class _Meshes:
         middle = Pose(np.eye(3), scale * bounds.mean(axis=0))
         if number is None:
             box = {'kind': 'box', 'size': flat(np.maximum(edges, 1e-6))}
-            yield visual, visual.pose @ middle, edges, box
-        else:
-            mesh = {'kind': 'mesh', 'size': flat(scale), 'mesh': number}
-            # Its middle counts for the size of the robot.
-            yield visual, visual.pose, edges + 2.0 * np.abs(middle.position), mesh
+            return visual, visual.pose @ middle, edges, box
+        mesh = {'kind': 'mesh', 'size': flat(scale), 'mesh': number}
+        # Its middle counts for the size of the robot.
+        return visual, visual.pose, edges + 2.0 * np.abs(middle.position), mesh
 
     def _read(self, visual: Visual) -> tuple[FloatArray, int | None]:
         """Return the lowest and highest corner of a mesh, and its number where it is drawn."""
