@@ -35,7 +35,7 @@ class CubesatGuidance:
     """Demands the torque that gives the wanted momentum in one period of the jets.
 
     What is too small for a pulse is not fired, so the momentum that is left about an axis is less
-    than the impulse bit of its couple: see `momentum_bit`.
+    than the smallest that its couple can give.
     """
 
     inertia: tuple[float, float, float] = (0.166714, 0.166714, 0.102190)
@@ -70,22 +70,13 @@ def attitude_error(rpy: tuple[float, float, float], quaternion: FloatArray) -> F
     return np.asarray((Rotation.from_quat(quaternion).inv() * wanted).as_rotvec())
 
 
-def momentum_bit(max_thrust: float, min_on_time: float, arms: FloatArray) -> FloatArray:
-    """Return the smallest angular momentum that couples of two jets can give [N m s], (3,).
-
-    ``arms`` are the distances of the jets of each couple from its axis [m], (3,). With equal delays
-    of opening and closing a valve is open for as long as its order.
-    """
-    return np.asarray(2.0 * max_thrust * min_on_time * np.asarray(arms))
-
-
 _COMMAND = 'jets_allocator/wrench_command'
 _THRUST, _ON_TIME, _SPECIFIC_IMPULSE = 0.05, 0.01, 70.0
 _PERIOD = 0.01
 """Step of the vehicle and its actuators [s]."""
 _ARMS = np.array([0.113, 0.17, 0.113])
-_BIT = momentum_bit(_THRUST, _ON_TIME, _ARMS)
-"""Of the couple about each axis [N m s]."""
+_BIT = 2.0 * _THRUST * _ON_TIME * _ARMS
+"""Smallest angular momentum that the two jets about each axis can give [N m s], (3,)."""
 _JETS = (
     'left_up', 'left_down', 'right_up', 'right_down', 'top_front', 'top_back', 'bottom_front',
     'bottom_back', 'front_left', 'front_right', 'back_left', 'back_right',

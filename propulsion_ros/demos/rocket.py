@@ -53,7 +53,7 @@ class RocketGuidance:
     roll_limit: float = 0.03
     """Largest angle spent on roll [rad]."""
 
-    def thrust(self, time: float, propellant: float = np.inf, phase: str = '') -> float:
+    def thrust(self, time: float, propellant: float, phase: str) -> float:
         """Return the thrust to command of both boosters together [N].
 
         Without ``propellant`` [kg], or in recovery, nothing is commanded any more.
@@ -66,18 +66,11 @@ class RocketGuidance:
         """Return the lean of the nose towards east to have at a time [rad]."""
         return self.tilt * float(np.clip((time - self.ignition_time) / self.tilt_time, 0.0, 1.0))
 
-    def gimbals(
-        self,
-        time: float,
-        motion: Motion,
-        propellant: float = np.inf,
-        phase: str = '',
-    ) -> FloatArray:
+    def gimbals(self, time: float, motion: Motion, thrust: float) -> FloatArray:
         """Return the angles of both axes of both gimbals [rad], a row for each, (2, 2).
 
-        They are 0 where no thrust is commanded, since nothing would turn.
+        They are 0 where no thrust [N] is commanded, since nothing would turn.
         """
-        thrust = self.thrust(time, propellant, phase)
         if not thrust:
             return np.zeros((2, 2))
         lean = self.lean(time)
@@ -113,9 +106,9 @@ class RocketPilot(Pilot):
     # By it flight_state has seen the very sample at which the flight is held.
     arrives_first = 'flight_state/deployers'
 
-    def __init__(self, guidance: RocketGuidance = RocketGuidance()) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._guidance = guidance
+        self._guidance = RocketGuidance()
         self._propellant = np.inf
         self._last_event = ''
         self._is_armed = False
@@ -149,21 +142,20 @@ class RocketPilot(Pilot):
         )
         if self._last_event.startswith('main') and abs(up) < AT_REST:
             self._landed = min(self._landed, time)
-        fuel = self._propellant, self._phase
-        gimbals = self._guidance.gimbals(time, motion, *fuel)
-        total = self._guidance.thrust(time, *fuel)
+        total = self._guidance.thrust(time, self._propellant, self._phase)
+        gimbals = self._guidance.gimbals(time, motion, total).ravel().tolist()
         # Of the nose, which stands upright on the ground.
         east, north, height = motion.rotation[:, 2].tolist()
         self.recording.add(
             'lean', time, np.arctan2(east, height), np.arctan2(north, height),
             self._guidance.lean(time) if total else np.nan,
         )
-        self.recording.add('command', time, total, *gimbals.ravel().tolist())
+        self.recording.add('command', time, total, *gimbals)
         return {_COMMAND: {
             **{f'{name}.effort': total / len(_BOOSTERS) for name in _BOOSTERS},
             **{
                 f'{name}.position': angle
-                for name, angle in zip(_GIMBALS, gimbals.ravel().tolist(), strict=True)
+                for name, angle in zip(_GIMBALS, gimbals, strict=True)
             },
         }}
 

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.demos.cubesat import (
-    CubesatGuidance,
-    CubesatTarget,
-    attitude_error,
-    momentum_bit,
-)
+from propulsion_ros.demos.cubesat import CubesatGuidance, CubesatTarget, attitude_error
 from propulsion_ros.models.common.motion import Motion
 
 GUIDANCE = CubesatGuidance()
@@ -58,8 +53,3 @@ def test_error_is_in_the_axes_of_the_body():
     wanted = Rotation.from_rotvec([0.0, 0.0, 0.2]) * Rotation.from_quat(quaternion)
     error = attitude_error(tuple(wanted.as_euler('xyz')), quaternion)
     np.testing.assert_allclose(error, [0.0, 0.2, 0.0], atol=1e-12)
-
-
-def test_impulse_bit_by_hand():
-    """Two jets of 50 mN for 10 ms at 0.1 m."""
-    np.testing.assert_allclose(momentum_bit(0.05, 0.01, [0.1, 0.2, 0.3]), [1e-4, 2e-4, 3e-4])

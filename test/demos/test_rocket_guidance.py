@@ -29,8 +29,9 @@ LEANING = Motion(
     pytest.param(60.0, 0.0, 'recovery', 0.0, id='under the parachute'),
 ])
 def test_nothing_is_asked_without_propellant_nor_in_recovery(time, propellant, phase, expected):
-    assert GUIDANCE.thrust(time, propellant, phase) == expected
-    gimbals = GUIDANCE.gimbals(time, LEANING, propellant, phase)
+    thrust = GUIDANCE.thrust(time, propellant, phase)
+    assert thrust == expected
+    gimbals = GUIDANCE.gimbals(time, LEANING, thrust)
     assert gimbals.shape == (2, 2)
     assert gimbals.any() == bool(expected)
 
