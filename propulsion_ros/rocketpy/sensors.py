@@ -17,10 +17,11 @@ from propulsion_ros.models.common.atmosphere import (
     altitude_of_pressure,
     temperature_and_pressure,
 )
-from propulsion_ros.replay.plain import SECOND, maker_of
+from propulsion_ros.replay.plain import maker_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.study.bench_host import message
 from propulsion_ros.study.draws import generator, variable_of
 from propulsion_ros.study.ground.sensors import FAULTS, FIX, IMU, ODOMETRY, PRESSURE, Stream
 
@@ -236,21 +237,14 @@ class Source:
 
     def new(self) -> list[Reading]:
         """Return what has been measured since the last call and comes by now."""
-        count = min(map(len, self.data))
-        rows, self._taken = self._rows(self._taken, count), count
-        if self._spoiler is None:
-            return [Reading(time, time, values) for time, values in rows]
-        return self._given(
-            np.array([time for time, _ in rows]), np.array([values for _, values in rows])
-        ) if rows else []
-
-    def _rows(self, begin: int, end: int) -> list[tuple[float, tuple[float, ...]]]:
-        return [
-            (float(parts[0][0]), tuple([float(x) for part in parts for x in part[1:]]))
-            for parts in zip(*(data[begin:end] for data in self.data), strict=True)
-        ]
+        begin, self._taken = self._taken, min(map(len, self.data))
+        if begin == self._taken:
+            return []
+        parts = [np.array(data[begin:self._taken], float) for data in self.data]
+        return self._given(parts[0][:, 0], np.hstack([part[:, 1:] for part in parts]))
 
     def _given(self, time: FloatArray, values: FloatArray) -> list[Reading]:
+        """Return what comes by the last of some times (n,) [s] of values (n, k)."""
         if self._spoiler is None:
             rows = zip(time.tolist(), values.tolist(), strict=True)
             return [Reading(each, each, tuple(row)) for each, row in rows]
@@ -315,32 +309,8 @@ _UNITS: Mapping[str, tuple[_Change, _Change]] = {
 # Messages.
 
 _FRAME = 'base_link'
-_PRESSURE = Outlet(f'~/{PRESSURE}', Kind.PRESSURE, 'sensor', _FRAME)
-_IMU = Outlet(f'~/{IMU}', Kind.IMU, 'sensor', _FRAME)
-
-
-def _pressure(stamp_ns: int, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
-    return maker_of(_PRESSURE)(_PRESSURE, stamp_ns, PressureRow(values[0]))
-
-
-def _imu(stamp_ns: int, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
-    return maker_of(_IMU)(_IMU, stamp_ns, ImuRow(values[:3], values[3:]))
-
-
-def _fix(stamp_ns: int, values: Sequence[float], sensors: Sequence[Any]) -> Plain:
-    level, height = sensors[0].position_accuracy, sensors[0].altitude_accuracy
-    sec, nanosec = divmod(stamp_ns, SECOND)
-    return Plain(
-        header=Plain(stamp=Plain(sec=sec, nanosec=nanosec), frame_id=_FRAME),
-        status=Plain(status=0, service=1),
-        latitude=values[0], longitude=values[1], altitude=values[2],
-        position_covariance=np.diag([level**2, level**2, height**2]).ravel(),
-        position_covariance_type=_KNOWN_DIAGONAL if level and height else _UNKNOWN,
-    )
-
-
-_MESSAGES: Mapping[str, Callable[[int, Sequence[float], Sequence[Any]], Plain]] = {
-    PRESSURE: _pressure, IMU: _imu, FIX: _fix,
+_OUTLETS = {
+    name: Outlet(f'~/{name}', SOURCES[name].message, 'sensor', _FRAME) for name in (PRESSURE, IMU)
 }
 
 
@@ -348,4 +318,17 @@ def message_of(
     source: str, stamp_ns: int, values: Sequence[float], sensors: Sequence[Any]
 ) -> Plain:
     """Return a reading as a plain message of the type that `SOURCES` has."""
-    return _MESSAGES[source](stamp_ns, values, sensors)
+    if source == FIX:
+        return _fix(stamp_ns, values, sensors[0])
+    row = PressureRow(values[0]) if source == PRESSURE else ImuRow(values[:3], values[3:])
+    return maker_of(_OUTLETS[source])(_OUTLETS[source], stamp_ns, row)
+
+
+def _fix(stamp_ns: int, values: Sequence[float], receiver: Any) -> Plain:
+    level, height = receiver.position_accuracy, receiver.altitude_accuracy
+    return message(
+        stamp_ns, _FRAME, status={'status': 0, 'service': 1},
+        latitude=values[0], longitude=values[1], altitude=values[2],
+        position_covariance=np.diag([level**2, level**2, height**2]).ravel(),
+        position_covariance_type=_KNOWN_DIAGONAL if level and height else _UNKNOWN,
+    )
