@@ -52,10 +52,23 @@ def recorded(topic, stamp_ns, message):
     return Recorded(topic, type_name(type(message)), stamp_ns, bytes(serialize_message(message)))
 
 
-def effort(names, values, stamp_ns):
-    message = JointState(name=names, effort=doubles(values))
+def stamped(message, stamp_ns):
     message.header.stamp = ns_to_stamp(stamp_ns)
     return message
+
+
+def effort(names, values, stamp_ns):
+    return stamped(JointState(name=names, effort=doubles(values)), stamp_ns)
+
+
+def odometry(stamp_ns, frame='base_link'):
+    message = stamped(Odometry(child_frame_id=frame), stamp_ns)
+    message.pose.pose.orientation.w = 1.0
+    return message
+
+
+def launch(stamp_ns=0):
+    return stamped(DiagnosticArray(status=[DiagnosticStatus(name='launch')]), stamp_ns)
 
 
 def write_bag(path, messages):
@@ -118,26 +131,24 @@ STATE = ['a.velocity', 'b.velocity', 'a.effort', 'b.effort']
 WRENCH = ['wrench.force.x', 'wrench.force.z', 'wrench.torque.y', 'wrench.torque.z']
 
 
-def test_bag_to_bag_gives_the_numbers_of_a_table(config, table, bag, tmp_path):
-    assert replay(config, table, tmp_path / 'loop.csv') == 0
-    assert replay(config, bag, tmp_path / 'out.mcap') == 0
-    loop = read_table(tmp_path / 'loop.csv')
-    topics = read_bag(tmp_path / 'out.mcap')
-    states, wrenches = topics['/rotors/state'], topics['/rotors/wrench']
-    assert len(states) == len(wrenches) == len(loop) > 60
-    assert columns_of(loop, STATE).tolist() == [
-        [*m.velocity, *m.effort] for _, m in states
-    ]
-    assert columns_of(loop, WRENCH).tolist() == [
-        [m.wrench.force.x, m.wrench.force.z, m.wrench.torque.y, m.wrench.torque.z]
-        for _, m in wrenches
-    ]
-    assert [row['stamp'] for row in loop] == [
-        f'{m.header.stamp.sec}.{m.header.stamp.nanosec:09d}' for _, m in wrenches
-    ]
+def read_ticks(path):
+    """Return the stamps, states and wrenches of a table or a bag."""
+    if path.suffix == '.csv':
+        rows = read_table(path)
+        stamps = [row['stamp'] for row in rows]
+        return stamps, columns_of(rows, STATE).tolist(), columns_of(rows, WRENCH).tolist()
+    topics = read_bag(path)
+    states, wrenches = ([m for _, m in topics[f'/rotors/{name}']] for name in ('state', 'wrench'))
+    return (
+        [f'{m.header.stamp.sec}.{m.header.stamp.nanosec:09d}' for m in wrenches],
+        [[*m.velocity, *m.effort] for m in states],
+        [[m.wrench.force.x, m.wrench.force.z, m.wrench.torque.y, m.wrench.torque.z]
+         for m in wrenches],
+    )
 
 
 @pytest.mark.parametrize(('source', 'target'), [
+    pytest.param('bag', 'out.mcap', id='bag to bag'),
     pytest.param('bag', 'out.csv', id='bag to table'),
     pytest.param('table', 'out.mcap', id='table to bag'),
     pytest.param('bag', 'out.db3', id='to sqlite3'),
@@ -145,16 +156,10 @@ def test_bag_to_bag_gives_the_numbers_of_a_table(config, table, bag, tmp_path):
 ])
 def test_every_way_gives_the_same_numbers(config, request, tmp_path, source, target):
     assert replay(config, request.getfixturevalue('table'), tmp_path / 'loop.csv') == 0
-    loop = read_table(tmp_path / 'loop.csv')
     assert replay(config, request.getfixturevalue(source), tmp_path / target) == 0
-    if target.endswith('.csv'):
-        rows = read_table(tmp_path / target)
-        assert columns_of(rows, ['stamp', *STATE, *WRENCH]).tolist() == columns_of(
-            loop, ['stamp', *STATE, *WRENCH]
-        ).tolist()
-    else:
-        states = read_bag(tmp_path / target)['/rotors/state']
-        assert columns_of(loop, STATE).tolist() == [[*m.velocity, *m.effort] for _, m in states]
+    stamps, *numbers = read_ticks(tmp_path / 'loop.csv')
+    assert len(stamps) > 60
+    assert [stamps, *numbers] == [*read_ticks(tmp_path / target)]
 
 
 def test_late_and_refused_messages_are_counted(config, tmp_path, capsys):
@@ -185,14 +190,12 @@ def test_recorded_clock_steps_nodes_that_step_on_it(tmp_path):
 def test_nodes_hear_each_other_on_topics_that_the_bag_does_not_have(tmp_path, capsys):
     messages = []
     for k in range(40):
-        demand, odometry = WrenchStamped(), Odometry(child_frame_id='body')
+        demand = stamped(WrenchStamped(), k * 16_000_000)
         demand.header.frame_id = 'body'
         demand.wrench.force.x = 0.1
-        odometry.pose.pose.orientation.w = 1.0
         for topic, message in (
-            ('/vehicle/odometry', odometry), ('/fam/wrench_command', demand),
+            ('/vehicle/odometry', odometry(k * 16_000_000, 'body')), ('/fam/wrench_command', demand)
         ):
-            message.header.stamp = ns_to_stamp(k * 16_000_000)
             messages.append(recorded(topic, k * 16_000_000 + len(messages) % 2, message))
     path = write_bag(tmp_path / 'in.mcap', messages)
     empty = tmp_path / 'none.yaml'
@@ -223,22 +226,19 @@ def test_flight_is_followed_with_what_was_asked_of_it(tmp_path, place):
     )
     messages = []
     for k in range(200):
-        odometry = Odometry(child_frame_id='base_link')
-        odometry.pose.pose.orientation.w = 1.0
-        odometry.header.stamp = ns_to_stamp(k * 20_000_000 + 20_000_000)
-        messages.append(recorded('/flight_state/odometry', k * 20_000_000, odometry))
+        sample = odometry((k + 1) * 20_000_000)
+        messages.append(recorded('/flight_state/odometry', k * 20_000_000, sample))
         # A recorder may write it behind samples that came later.
         if k == place:
-            request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
-            request.header.stamp = ns_to_stamp(101 * 20_000_000)
+            request = launch(101 * 20_000_000)
             messages.append(recorded('/flight_state/requests', k * 20_000_000 + 1, request))
     bag = write_bag(tmp_path / 'in.mcap', messages)
     assert replay(path, bag, tmp_path / 'out.mcap', '--keep-inputs') == 0
     topics = read_bag(tmp_path / 'out.mcap')
     assert [m.data for _, m in topics['/flight_state/phase']] == ['preflight', 'launch']
     assert len(topics['/flight_state/odometry']) == 200
-    launch, _ = topics['/flight_state/phase'][1]
-    assert launch.stamp_ns == 101 * 20_000_000
+    change, _ = topics['/flight_state/phase'][1]
+    assert change.stamp_ns == 101 * 20_000_000
     # Early, so that nodes which the new bag is played into have it at its stamp.
     (request, _), = topics['/flight_state/requests']
     assert request.stamp_ns - place * 20_000_000 == 1 - 2_000_000_000
@@ -338,10 +338,7 @@ def late_bag(path, begin, *more, clock=None):
     clock = begin if clock is None else clock
     messages = [recorded('/clock', 1, Clock(clock=ns_to_stamp(clock * 20_000_000)))]
     for k in range(begin, begin + 20):
-        odometry = Odometry(child_frame_id='base_link')
-        odometry.pose.pose.orientation.w = 1.0
-        odometry.header.stamp = ns_to_stamp(k * 20_000_000)
-        messages.append(recorded('/flight_state/odometry', k + 2, odometry))
+        messages.append(recorded('/flight_state/odometry', k + 2, odometry(k * 20_000_000)))
     return write_bag(path, [*messages, *more])
 
 
@@ -354,10 +351,9 @@ def flight_config(path):
 def test_a_bag_of_a_simulated_body_asks_for_its_model(tmp_path, capsys, is_launched, code):
     """The launch alone was read, and the replay looked as if it had worked."""
     path = flight_config(tmp_path / 'config.yaml')
-    request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
     bag = write_bag(tmp_path / 'in.mcap', [
         recorded('/vehicle/odometry', 1, Odometry()),
-        *[recorded('/flight_state/requests', 2, request)] * is_launched,
+        *[recorded('/flight_state/requests', 2, launch())] * is_launched,
     ])
     assert replay(path, bag, tmp_path / 'out.mcap') == code
     hint = 'it has what is wanted as of a body, /flight_state/odometry as /vehicle/odometry: add '
@@ -371,11 +367,8 @@ def test_what_a_bag_lacks_at_its_beginning_is_printed_before_it_is_replayed(tmp_
     printed = capsys.readouterr().err
     assert 'nothing is in it of /flight_state/requests' in printed
     assert 'it begins at 1.000 s of simulated time' in printed
-    request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
-    request.header.stamp = ns_to_stamp(200_000_000)
-    bag = late_bag(
-        tmp_path / 'whole.mcap', 0, recorded('/flight_state/requests', 100, request)
-    )
+    request = recorded('/flight_state/requests', 100, launch(200_000_000))
+    bag = late_bag(tmp_path / 'whole.mcap', 0, request)
     assert replay(path, bag, tmp_path / 'again.mcap') == 0
     printed = capsys.readouterr().err
     assert 'nothing is in it' not in printed
@@ -393,9 +386,8 @@ def test_input_that_begins_behind_the_clock_is_no_bag_from_its_middle_on(tmp_pat
 
 
 def test_inputs_are_the_topics_that_nodes_take_and_do_not_publish(tmp_path, bag, config, capsys):
-    request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
     flown = late_bag(
-        tmp_path / 'flown.mcap', 0, recorded('/flight_state/requests', 100, request),
+        tmp_path / 'flown.mcap', 0, recorded('/flight_state/requests', 100, launch()),
         recorded('/flight_state/phase', 101, String(data='launch')),
     )
     path = flight_config(tmp_path / 'flight.yaml')
@@ -408,16 +400,10 @@ def test_inputs_are_the_topics_that_nodes_take_and_do_not_publish(tmp_path, bag,
 
 
 def test_request_that_waits_for_a_sample_is_counted(tmp_path, capsys):
-    path = tmp_path / 'config.yaml'
-    path.write_text('flight_state:\n  ros__parameters:\n    altitude_source: odometry\n')
-    request = DiagnosticArray(status=[DiagnosticStatus(name='launch')])
-    request.header.stamp = ns_to_stamp(5_000_000_000)
-    odometry = Odometry(child_frame_id='base_link')
-    odometry.pose.pose.orientation.w = 1.0
-    odometry.header.stamp = ns_to_stamp(5_000_000_000)
+    path = flight_config(tmp_path / 'config.yaml')
     bag = write_bag(tmp_path / 'in.mcap', [
-        recorded('/flight_state/odometry', 1, odometry),
-        recorded('/flight_state/requests', 2, request),
+        recorded('/flight_state/odometry', 1, odometry(5_000_000_000)),
+        recorded('/flight_state/requests', 2, launch(5_000_000_000)),
     ])
     assert replay(path, bag, tmp_path / 'out.mcap') == 0
     assert '1 waiting by flight_state' in capsys.readouterr().err
