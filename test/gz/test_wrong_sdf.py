@@ -138,6 +138,8 @@ def test_wrong_plugin_is_one_line_with_model_and_file(load, tmp_path, inside, me
     make, printed = load
     world = make(inside)
     world.step(2)
+    world.reset()
+    world.system.shutdown()
     (line,) = printed()
     assert f"model 'lander' in {tmp_path}/model.sdf: the actuators do not act: " in line
     assert message in line.replace(f'{tmp_path}/', '')
