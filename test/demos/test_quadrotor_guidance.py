@@ -52,16 +52,6 @@ def test_torque_acts_against_the_error(given, part, sign):
     assert sign * wrench[part] > 0.0
 
 
-@pytest.mark.parametrize(('given', 'is_more'), [
-    pytest.param({'position': (1.0, 2.0, 2.0)}, True, id='too low'),
-    pytest.param({'position': (1.0, 2.0, 4.0)}, False, id='too high'),
-    pytest.param({'velocity': (0.0, 0.0, 1.0)}, False, id='climbs'),
-])
-def test_thrust_acts_against_the_error_of_height(given, is_more):
-    thrust = GUIDANCE.wrench(HOVER, motion(**given))[2]
-    assert bool(thrust > GUIDANCE.mass * STANDARD_GRAVITY) is is_more
-
-
 def test_thrust_is_never_negative():
     assert GUIDANCE.wrench(HOVER, motion(rpy=(np.pi, 0.0, 0.0)))[2] == 0.0
 

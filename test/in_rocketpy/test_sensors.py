@@ -73,6 +73,7 @@ def test_a_fault_of_a_receiver_counts_in_metres():
 @pytest.mark.parametrize(('source', 'values', 'sensors', 'field', 'expected'), [
     ('pressure', (9e4,), [Barometer(1.0)], 'fluid_pressure', 9e4),
     ('fix', (1.0, 2.0, 3.0), [GnssReceiver(1.0)], 'altitude', 3.0),
+    ('fix', (1.0, 2.0, 3.0), [GnssReceiver(1.0)], 'longitude', 2.0),
     ('imu', (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), [], 'angular_velocity.z', 6.0),
     ('imu', (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), [], 'linear_acceleration.x', 1.0),
 ])

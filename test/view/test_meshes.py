@@ -129,6 +129,7 @@ def test_a_mesh_above_a_limit_is_drawn_as_its_box(mesh, tmp_path, monkeypatch):
     robot, drawn = scene(tmp_path)
     assert (drawn['shapes'][0]['kind'], robot.notes) == ('mesh', [])
     assert len(drawn['meshes']) == 1
+    assert drawn['shapes'][0]['position'] == [0, 0, 0]
     monkeypatch.setattr('propulsion_ros.view.robot.TRIANGLE_LIMIT', 0)
     robot, drawn = scene(tmp_path, '2 2 2')
     (shape,) = drawn['shapes']
