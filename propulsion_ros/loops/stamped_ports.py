@@ -130,7 +130,7 @@ class StampedPorts:
         if self._host.is_simulated:
             self.ports.append(Port(
                 '/clock', Kind.CLOCK, self.record.guard(self._take_clock), 'clock',
-                overridable=False,
+                self._lossless, overridable=False,
             ))
         elif not self.record.is_replay:
             self.timers.append(Timer(1.0 / rate, lambda: self._pass_time(self._host.now_ns())))

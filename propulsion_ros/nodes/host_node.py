@@ -140,7 +140,7 @@ class HostNode(PropulsionNode):
     def _subscribe(self, port: Port, profile: Any, events: Any = None) -> None:
         kind = class_of(port.kind)
         receive = self._receiver(port, kind)
-        if port.lossless and port.qos not in _LATCHED and self._is_replaying():
+        if port.lossless and port.qos not in (*_LATCHED, _CLOCK) and self._is_replaying():
             receive, events = self._noting_start(port, receive)
         options: dict[str, Any] = {'event_callbacks': events} if events else {}
         if port.overridable:

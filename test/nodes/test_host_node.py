@@ -212,6 +212,17 @@ def test_recording_that_does_not_wait_for_the_node_is_reported_once(graph, capfd
         assert '--delay' in printed
 
 
+def test_no_time_of_a_recording_is_lost(graph):
+    """A clock that overtakes the inputs of a node that is busy for a moment makes them late."""
+    node = replaying(graph, step_on='clock', use_sim_time=True)
+    clock = graph.talk_later(Clock, '/clock', qos.LOCKSTEP)
+    # One subscription is rclpy's own.
+    graph.until(lambda: clock.get_subscription_count() == 2, 'the node')
+    for ms in range(100):
+        clock.publish(Clock(clock=ns_to_stamp(ms * 1_000_000)))
+    graph.until(lambda: node._received['/clock'] == 100, 'all times')
+
+
 def test_live_node_does_not_compare_its_start(graph):
     command = graph.talk_later(JointState, 'rotors/command', qos.COMMAND)
     node = replaying(graph, step_on='clock', replay=False)
