@@ -19,6 +19,9 @@ from propulsion_ros.flight.phases.phases import Duty, Subphase
 from propulsion_ros.flight.phases.progress import Progress
 from propulsion_ros.settings.errors import ConfigError
 
+_TOGETHER_NS = 1_000_000_000
+"""Engines that are lit within so long after the first one are of one ignition [ns]."""
+
 Fired = tuple[tuple[ControlOutput, ...], list[EventFired]]
 
 
@@ -85,6 +88,7 @@ class EventRunner:
         self._inputs.reset()
         self.controllers.reset()
         self._burning: set[int] = set()
+        self._lit_ns: int | None = None
 
     def update(
         self,
@@ -112,6 +116,7 @@ class EventRunner:
                     self.controllers.execute(action.target, action.param)
                 elif action.ignites:
                     self._burning.add(action.target)
+                    self._lit_ns = clock_ns if self._lit_ns is None else self._lit_ns
                 elif action.kind == 'engine':
                     self._burning.discard(action.target)
         return controls, fired
@@ -127,6 +132,10 @@ class EventRunner:
     def may_ignite(self) -> bool:
         """Whether an event that lights an engine may still act."""
         return self._ignites and any(event.ignites for event in self.pending())
+
+    def is_first_ignition(self, clock_ns: int) -> bool:
+        """Return whether no engine was lit yet, or the first of them only just, at a time [ns]."""
+        return self._lit_ns is None or clock_ns - self._lit_ns <= _TOGETHER_NS
 
     @property
     def burns(self) -> bool:

@@ -320,17 +320,19 @@ class FlightState:
 
     @property
     def _permits(self) -> Permits:
-        # What is due waits until the vehicle is seen to fall; once it has rested, far.
-        may_fall = not (self.is_supported or self.is_likely_supported or self._has_rested)
         return Permits(
-            deploy=self.may_deploy and not self._is_time_doubtful and may_fall,
+            deploy=self.may_deploy and not self._is_time_doubtful and self._is_free,
             ignite=self._may_ignite,
             is_grounded=self.liftoff is None and not self._is_legacy,
             is_ascending=(
-                self._is_legacy or self.phase is not Phase.FLIGHT
-                or (not self.is_likely_supported and self._is_ascending)
+                self._is_legacy or self.phase is not Phase.FLIGHT or self._is_ascending
             ),
         )
+
+    @property
+    def _is_free(self) -> bool:
+        """Whether likely nothing holds it: what is due waits for its fall; after a rest, far."""
+        return not (self.is_supported or self.is_likely_supported or self._has_rested)
 
     @property
     def _may_ignite(self) -> bool:
@@ -338,13 +340,13 @@ class FlightState:
         if self._is_legacy:
             return True
         if self.phase is Phase.LAUNCH:
-            return self.ignition is not None and not self._is_rearmed
-        if self.is_supported:
-            return False
+            # Where that fails to lift it off, people come near, and nothing else may be lit.
+            is_first = self._events.is_first_ignition(self._clock.now_ns)
+            return self.ignition is not None and not self._is_rearmed and is_first
         if self.phase is Phase.RECOVERY:
-            return True
+            return self._is_free
         # After a restart on the pad engines may be lit only if they were commanded to be before.
-        may_light = self.ignition is not None or not self._is_rearmed
+        may_light = self._is_free and (self.ignition is not None or not self._is_rearmed)
         return self.liftoff is not None and may_light
 
     @property

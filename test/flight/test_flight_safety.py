@@ -961,6 +961,35 @@ def test_no_engine_lights_on_the_pad_before_ignition_is_commanded():
     assert vehicle.fly(vehicle.t + 0.1, at_rest).thrust == 1000.0
 
 
+@pytest.mark.parametrize(
+    ('second', 'lights'), [(0.0, True), (0.9, True), (1.2, False), (9.0, False)]
+)
+def test_where_the_first_ignition_fails_no_other_engine_is_lit_on_the_pad(second, lights):
+    events = tuple(
+        EventSpec(i, f'engine {i}', MoreThan('TimeSinceIgnition', 0, 1e3 * after),
+                  (Action('engine', i, 1.0),))
+        for i, after in enumerate((3.0, 3.0 + second))
+    )
+    engines = (ENGINE, dataclasses.replace(ENGINE, id=1, name='second', booster='second'))
+    vehicle = Vehicle(events=events, engines=engines).arm()
+    assert vehicle.command('ignition') == ''
+    vehicle.fly(vehicle.t + 20.0, at_rest)
+    assert vehicle.thrust == (2000.0 if lights else 1000.0)
+
+
+def test_engine_of_a_landing_does_not_light_once_something_likely_holds_the_vehicle():
+    motion = Motion()
+    engine = dataclasses.replace(ENGINE, landing=True)
+    late = dataclasses.replace(
+        EVERYWHERE, phases=('recovery',),
+        condition=MoreThan('TimeSinceApogee', 0, 1e3 * (motion.landing - motion.apogee + 2.5)),
+    )
+    vehicle = Vehicle(events=(late,), engines=(engine,)).arm().fly(motion.landing + 2.4, motion)
+    assert vehicle.state.is_likely_supported
+    assert not vehicle.state.is_supported
+    assert vehicle.fly(motion.landing + 30.0, motion).thrust == 0.0
+
+
 @pytest.mark.parametrize('condition', [
     pytest.param(MoreThan('Position', 2, -1e6), id='low'),
     pytest.param(LessThan('Velocity', 2, 5.0), id='slow'),

@@ -62,7 +62,7 @@ _AIR = 8400.0  # scale height of the air [m]
 _DRAG_SPEED = 600.0  # up to which drag grows with the square of the speed [m/s]
 _TERRAIN = 100.0  # landings are that near the height of the pad [m]
 _CLIMB = 20.0  # and so much slower [m/s]
-_BELOW, _DEEP = 50.0, 15.0  # no flight is further below the pad [m]: there it lands so much sooner
+_BELOW, _DEEP = 50.0, 15.0  # What is reckoned further below the pad [m] lands so much sooner.
 _PAD_SPREAD, _AIR_SPREAD = 30.0, 4000.0  # of the height at a start on the pad, in the air [m]
 _SPINS = {True: (0.9, 0.2, 3.0), False: (0.3, 0.3, 3.0)}
 # Rates of turn of what is held or not: share of the slow ones, and both means [rad/s].
@@ -178,6 +178,7 @@ class Belief:
         # Beside a height that does not show it a weak push is rather a force that is stuck.
         self._pushing = np.flatnonzero(is_pushed & is_felt & height)
         self._hanging = np.flatnonzero((self._mode == int(Mode.PARACHUTE)) & is_felt)
+        self._may_be_below = self._is_held | height
         # Beside a force that falls freely no wind explains that a height stays.
         self._blown = self._held * self._sound[Channel.FORCE]
         self._reckoned = (is_felt & ~height & ~self._is_held).astype(float)
@@ -575,9 +576,12 @@ class Belief:
         return _LEVEL_SHARE * np.exp(_log_density(off * off / variance, variance))
 
     def _too_deep(self) -> FloatArray:
-        """Return by how much a flight is less likely that has come to be below the ground."""
+        """Return by how much a flight is less likely that is reckoned to be below the ground.
+
+        Where its height is believed, that may be a valley.
+        """
         deep = np.minimum((self._state[:, 0] + _BELOW) / np.sqrt(self._covariance[:, 0, 0]), 0.0)
-        return np.where(self._is_held, 0.0, np.minimum(0.5 * deep**2, 50.0))
+        return np.where(self._may_be_below, 0.0, np.minimum(0.5 * deep**2, 50.0))
 
     def read_spin(self, rate: float, seconds: float) -> None:
         """Take a rate of turn [rad/s] that the inertial sensor had for a while [s]."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from propulsion_ros.flight.belief.belief import CERTAIN, LIKELY, STILL, Belief, Channel
 from propulsion_ros.flight.belief.feed import Vector
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.models.common.rotation import of_vector, rotate
 
 PUSH, CLIMB, FALL = 'acceleration', 'climb', 'fall'
 """Sources of a departure: a push that the accelerometer has felt, or else where it goes."""
@@ -88,7 +89,8 @@ class DepartureWatch:
 
     def _forget_push(self) -> None:
         self._pushed_ns: int | None = None
-        self._speed = self._gained = 0.0
+        self._push: Vector = (0.0, 0.0, 0.0)
+        self._weight = self._gained = 0.0
         self._is_off = False
 
     def _end_push(self, now_ns: int) -> None:
@@ -100,8 +102,17 @@ class DepartureWatch:
             self._is_off = is_off
             self._was_off = is_off
 
-    def feel(self, now_ns: int, force: Vector) -> None:
-        """Take a specific force [m/s^2], NaN where unknown, and note since when it is a push."""
+    def feel(self, now_ns: int, force: Vector, rate: Vector = (0.0, 0.0, 0.0)) -> None:
+        """Take a specific force, and note since when it is a push.
+
+        Parameters
+        ----------
+        now_ns : int
+            On the flight clock [ns].
+        force, rate : tuple of float
+            Specific force [m/s^2] and rate of turn [rad/s], both in axes of the body; NaN where
+            unknown.
+        """
         size = math.hypot(*force)
         if not math.isfinite(size):
             return
@@ -122,8 +133,20 @@ class DepartureWatch:
             # A blow or a shake ends before it adds up.
             self._forget_push()
         if self._pushed_ns is not None:
-            self._speed += (size - STANDARD_GRAVITY) * min(max(seconds, 0.0), _LONGEST)
-            self._gained = max(self._gained, self._speed)
+            self._add_push(force, rate, min(max(seconds, 0.0), _LONGEST))
+
+    def _add_push(self, force: Vector, rate: Vector, seconds: float) -> None:
+        """Add to a push what a force gave it: one that turns, as of what is swung, is little.
+
+        Whatever the attitude is, the speed has changed by what was pushed less what the weight took
+        at most.
+        """
+        turn = [-each * seconds if math.isfinite(each) else 0.0 for each in rate]
+        before = rotate(of_vector(*turn), self._push)
+        x, y, z = (each + of * seconds for each, of in zip(before, force, strict=True))
+        self._push = x, y, z
+        self._weight += STANDARD_GRAVITY * seconds
+        self._gained = max(self._gained, math.hypot(x, y, z) - self._weight)
 
     def update(
         self, now_ns: int, belief: Belief, held: float, height: float, *, has_speed: bool,

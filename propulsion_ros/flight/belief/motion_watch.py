@@ -109,6 +109,7 @@ class MotionWatch:
         self._likely_ns, self._was_likely = -_STAYS_LIKELY_NS, held >= LIKELY
         self._level_ns: int | None = None
         self._level, self._has_moved = 0.0, False
+        self._jumped, self._leap = 0.0, (0, 0.0, 0.0)
         self._height = math.nan
         self._pushed, self._fallen, self._moved_ns, self._dead_time = 0.0, 0.0, 0, 0.0
         self.flown_ns: int | None = None
@@ -181,7 +182,7 @@ class MotionWatch:
         has_flown : bool
             Whether a liftoff was seen, so that a level height far up may be that of a blocked port.
         """
-        self._departure.feel(now_ns, readings.force)
+        self._departure.feel(now_ns, readings.force, readings.rate)
         values = (readings.height,), (readings.speed,), readings.force, readings.rate
         # A coarse height stays where it is, and a force that lives agrees.
         is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns) and not self._is_dead
@@ -258,10 +259,24 @@ class MotionWatch:
             if not is_level:
                 return False
             self._level_ns, self._level, self._has_moved = now_ns, height, False
+            self._jumped, self._leap = self._belief.jumped, (now_ns, 0.0, self._height)
         # What has moved from where it was level is no blocked port: someone carries it.
         self._has_moved |= abs(height - self._level) > _OFF_LEVEL
         may_fall = (now_ns - self._level_ns) * 1e-9 < height / _LANDS
-        return is_level and may_fall and not self._has_moved
+        is_blocked = is_level and not self._has_moved
+        return may_fall and (self._falls_on(now_ns) if self._has_jumped(now_ns) else is_blocked)
+
+    def _has_jumped(self, now_ns: int) -> bool:
+        """Return whether the height is at another level now, by a jump, and note since when."""
+        jumped = self._belief.jumped - self._jumped
+        if abs(jumped - self._leap[1]) > _OFF_LEVEL:
+            self._leap = now_ns, jumped, self._height
+        return abs(jumped) > _OFF_LEVEL
+
+    def _falls_on(self, now_ns: int) -> bool:
+        """Return whether it falls since its height jumped, as of a port that opens on its way."""
+        since_ns, _, height = self._leap
+        return height - self._height > max(_OFF_LEVEL, _LANDS * (now_ns - since_ns) * 1e-9)
 
     def _judge(self, now_ns: int, *, has_flown: bool) -> None:
         belief = self._belief

@@ -49,6 +49,7 @@ class OwedPulses:
         """Remove all pulses."""
         self._planned: dict[tuple[int, int], OwedPulse] = {}
         self._on: dict[tuple[int, int], OwedPulse] = {}
+        self._begun_ns: dict[tuple[int, int], int] = {}
         self._waiting: dict[tuple[int, int], OwedPulse] = {}
         self._next_ns = 0
 
@@ -73,11 +74,16 @@ class OwedPulses:
         self._waiting.pop(key, None)
         self._planned[key] = pulse
 
-    def begin(self, event: int, deployer: int) -> None:
+    def begun_after(self, time_ns: int) -> list[OwedPulse]:
+        """Return the pulses that are on and were begun after a time [ns]."""
+        return [pulse for key, pulse in self._on.items() if self._begun_ns[key] > time_ns]
+
+    def begin(self, event: int, deployer: int, now_ns: int) -> None:
         """Begin a planned pulse."""
         pulse = self._planned.pop((event, deployer), None)
         if pulse is not None:
             self._on[event, deployer] = pulse
+            self._begun_ns[event, deployer] = now_ns
 
     def owe(self, pulses: Iterable[OwedPulse], next_ns: int) -> None:
         """Add pulses that a restart interrupted, to be attempted from a time on [ns]."""
@@ -125,7 +131,7 @@ TICK = 0.02
 """How finely on-times end on the steady clock [s]."""
 
 _CONNECTED_WITHIN_NS = 4_000_000_000
-"""A pulse waits at most so long for a first subscriber, as after a restart [ns]."""
+"""For so long from its begin a pulse waits for a driver, as after a restart [ns]."""
 
 
 def _outlet(topic: str, qos: str = 'command', names: tuple[str, ...] = ()) -> Outlet:
@@ -188,7 +194,6 @@ class FlightActuation:
         self.is_waiting = False
         self.actuators = Actuators(self._config.deployers, self._config.engines)
         self._owed = OwedPulses()
-        self._unreceived_ns: int | None = None
         self._stamp_ns = 0
         self._published_ns = 0
         self._rows: list[EngineRow] = []
@@ -262,9 +267,10 @@ class FlightActuation:
         for event in events:
             for action in event.actions:
                 is_done = action.ignites or self._carry_out(action)
-                if action.deploys:
-                    (self._owed.begin if is_done else self._owed.drop)(event.id, action.target)
-                if action.deploys and is_done:
+                if action.deploys and not is_done:
+                    self._owed.drop(event.id, action.target)
+                elif action.deploys:
+                    self._owed.begin(event.id, action.target, self.now_ns)
                     self._check_received(self._deployers, self._deployers.names[action.target])
         for pulse in resumed:
             self._complete(pulse)
@@ -295,7 +301,7 @@ class FlightActuation:
             self._owed.drop(pulse.event, pulse.deployer)
             self._host.complain('refused', str(error))
         else:
-            self._owed.begin(pulse.event, pulse.deployer)
+            self._owed.begin(pulse.event, pulse.deployer, self.now_ns)
             self._host.log('warn', f'{self._name(pulse)} is given, attempt {pulse.attempts}')
             self._check_received(self._deployers, self._deployers.names[pulse.deployer])
 
@@ -360,16 +366,12 @@ class FlightActuation:
             self._publish_engines(now_ns, is_beat=is_beat)
 
     def _prolong_unreceived(self, now_ns: int) -> None:
-        """Begin the on-times anew while no driver is connected that could follow them."""
+        """Begin on-times anew while no driver is connected that could follow them."""
         self._finish(now_ns)
-        if not self._owed.on or self._is_received(self._deployers.topic):
-            self._unreceived_ns = None
-            return
-        if self._unreceived_ns is None:
-            self._unreceived_ns = now_ns
-        if now_ns - self._unreceived_ns < _CONNECTED_WITHIN_NS:
+        if self._owed.on and not self._is_received(self._deployers.topic):
+            recent = self._owed.begun_after(now_ns - _CONNECTED_WITHIN_NS)
             self.actuators.complete(
-                [(pulse.deployer, pulse.on_time_ns) for pulse in self._owed.on], now_ns
+                [(pulse.deployer, pulse.on_time_ns) for pulse in recent], now_ns
             )
 
     def on_timer(self) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY as G
 from propulsion_ros.study.draws import LOG, Range, Rng
 from propulsion_ros.study.ground.motion import (
+    STEP,
     Flight,
     Motion,
     Rocket,
@@ -233,6 +234,27 @@ def _shaken(rng: Rng, drawn: Drawn) -> Scene:
     return replace(scene, motion=scene.motion.with_force(shaken))
 
 
+def _swung(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a test of its stability: it is swung in a circle, on a rope."""
+    scene = _still(rng, {'length': drawn['turning'] + 30.0, 'tilt': 0.0})
+    motion = scene.motion
+    time = motion.time
+    share = np.clip(0.5 * np.minimum(time - PAD, PAD + drawn['turning'] - time), 0.0, 1.0)
+    rate = math.tau * drawn['turns'] * share
+    angle, zero = np.cumsum(rate) * STEP, np.zeros_like(rate)
+    lean = drawn['lean'] * share
+    # Of a circle that leans the weight turns in the axes of the body.
+    aside, rise = G * np.sin(lean), drawn['rope'] * np.sin(lean)
+    return replace(scene, motion=replace(
+        motion, height=rise * np.sin(angle), speed=rise * rate * np.cos(angle),
+        force=np.stack([
+            rate**2 * drawn['rope'] + aside * np.sin(angle), aside * np.cos(angle),
+            G * np.cos(lean),
+        ], axis=1),
+        rate=np.stack([zero, zero, rate], axis=1),
+    ))
+
+
 def _kicked(rng: Rng, drawn: Drawn) -> Scene:
     """Return an accelerometer that shows much for a while, beside a level barometer."""
     scene = _still(rng, {'length': 60.0, 'tilt': 0.0})
@@ -395,6 +417,9 @@ GROUND: Mapping[str, Situation] = {
     'ship': situation(_ship, length=_LENGTH, heave=(0.5, 4.0), period=(5.0, 14.0)),
     'knocks': situation(
         _bumps, length=[60.0], size=(20.0, 300.0, LOG), blow=(0.01, 0.08, LOG), count=[1, 3, 10]
+    ),
+    'swung': situation(
+        _swung, turns=(0.7, 2.0), turning=(8.0, 30.0), rope=(0.8, 1.8), lean=(0.1, 0.8)
     ),
     'kick': situation(_kicked, size=(4.0, 16.0), blow=(0.05, 0.6)),
     'tip-over': situation(_topples, fall=(0.6, 2.0), height=(0.3, 3.0), blow=(1.0, 16.0)),

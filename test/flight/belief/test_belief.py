@@ -101,12 +101,15 @@ def test_a_ramp_of_the_height_beside_a_force_at_rest_is_a_fault():
     assert follow(Belief(), 30.0, channels).min() > 0.9
 
 
-def test_a_parachute_is_no_support():
+@pytest.mark.parametrize('top', [
+    pytest.param(800.0, id='above the pad'), pytest.param(200.0, id='into a valley'),
+])
+def test_a_parachute_is_no_support(top):
     """It falls with 1 g too, and only the height differs."""
     belief = Belief()
     belief.reset(in_air=True)
     error = noise(7, 0.3)
-    channels = {HEIGHT: lambda now: 800.0 - 20.0 * now + error(now), FORCE: at(G, 8, 0.3)}
+    channels = {HEIGHT: lambda now: top - 20.0 * now + error(now), FORCE: at(G, 8, 0.3)}
     assert (follow(belief, 30.0, channels)[20:] < 0.01).all()
 
 

@@ -210,6 +210,25 @@ def test_a_blocked_port_in_a_fall_is_no_support():
     assert fall.index(True) / 20 == pytest.approx(top / 5.0 + 5.0, abs=5.0)
 
 
+@pytest.mark.parametrize(('to', 'speed', 'is_likely'), [
+    pytest.param(0.0, 0.0, True, id='an odometry that begins anew'),
+    pytest.param(400.0, 0.0, True, id='a step of a port'),
+    pytest.param(60.0, 0.0, True, id='a port that opens on the ground'),
+    pytest.param(140.0, -15.0, False, id='a port that opens under a drogue'),
+    pytest.param(140.0, -40.0, False, id='a port that opens in a fall'),
+])
+def test_a_level_height_that_jumps_is_held_unless_it_falls_on(to, speed, is_likely):
+    """It could still be that of a blocked port: the main fired into what lay on a hill."""
+    watched = Watched().stand()
+    watched.read(1.2, lambda t: 25.0 * t * t, lambda t: 50.0 + G)
+    watched.read(6.12, lambda t: 36.0 + 60.0 * t - 0.5 * G * t * t, lambda t: 0.3)
+    watched.read(2.0, lambda t: 219.6 - 8.0 * t, lambda t: G, flown=True)
+    watched.read(10.0, lambda t: 203.6, lambda t: G, flown=True)
+    assert not watched.watch.is_likely
+    watched.read(2.0, lambda t: to + speed * t, lambda t: G, flown=True)
+    assert watched.watch.is_likely is is_likely
+
+
 @pytest.mark.parametrize('speed', [0.0, 9.0, -9.0, -4.0])
 @pytest.mark.parametrize(('push', 'lasts'), [
     pytest.param(0.0, 0.0, id='zeros'), pytest.param(60.0, 0.5, id='a burst, then zeros'),

@@ -62,3 +62,27 @@ def test_pulse_is_given_whole_to_a_driver_that_is_connected_late(away, until):
     computer.host.publish = see
     computer.feed(2.0, APOGEE + 8.0)
     assert received[-1] - received[0] == pytest.approx(until, abs=0.15)
+
+
+@pytest.mark.parametrize('period', [0.3, 0.8])
+def test_driver_that_comes_and_goes_does_not_prolong_a_pulse_for_as_long(period):
+    computer = Computer(on_time_clock='steady')
+    computer.feed(0.0, 2.0)
+    computer.command('launch')
+    driver, on = computer.host.receivers['~/deployers'], []
+    publish = computer.host.publish
+
+    def see(outlet, stamp_ns, payload):
+        now = computer.host.steady * 1e-9
+        if outlet.topic == '~/deployers' and payload.effort[0] == 1.0:
+            on.append(now)
+        if on and int((now - on[0]) / period) % 2:
+            computer.host.receivers.pop('~/deployers', None)
+        else:
+            computer.host.receivers['~/deployers'] = driver
+        publish(outlet, stamp_ns, payload)
+
+    computer.host.publish = see
+    computer.feed(2.0, APOGEE + 20.0)
+    # Four seconds from its begin, and one whole pulse of 1 s.
+    assert 1.0 - 0.15 < on[-1] - on[0] < 5.15
