@@ -247,7 +247,7 @@ class FlightState:
         """Take one sample and return what it changed.
 
         A sample whose stamp does not advance, is late, or strays from the others is not used, and
-        the report has the reason. See `FlightClock` for stamps that jump.
+        the report has the reason. See `FlightTime` for stamps that jump.
 
         Parameters
         ----------

@@ -95,7 +95,7 @@ class Variables:
     Attributes
     ----------
     clock_ns : int
-        Now, on the clock of `FlightClock` [ns].
+        Now, on the clock of `FlightTime` [ns].
     position, velocity, acceleration : tuple of float
         North, east, down; NaN where unknown.
     ignition_ns, liftoff_ns, apogee_ns : int or None
