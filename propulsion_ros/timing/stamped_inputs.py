@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import IntArray
 from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 QUEUE_LIMIT = 10_000
@@ -201,50 +200,6 @@ class StampedInputs:
             self._apply(source, stamp_ns, payload)
             return True
         return self.push(source, stamp_ns, payload)
-
-    def takes_run(self, source: str, stamps: IntArray, clock: str = '') -> bool:
-        """Return whether inputs of a source, and no others, follow the newest one in its time.
-
-        Parameters
-        ----------
-        stamps : IntArray
-            That of the newest input, which is of this source, and of those that follow.
-        clock : str
-            Source that time passes with: to before each stamp, and to it; '' for none.
-        """
-        steps, first_ns = np.diff(stamps), int(stamps[0])
-        sources = [source, clock] if clock else [source]
-        return (
-            self._clock_ns == (first_ns if clock else None)
-            and self._newest_ns == first_ns
-            and all(self._judges[each].newest_ns == first_ns for each in sources)
-            and all(awaited in sources for awaited in self._ordering.wait_for)
-            and not (self._strays or self._delays_ns)
-            and self._lead_ns is None
-            and all(item[3] == source for item in self._queue)
-            and len(self._queue) + len(stamps) < QUEUE_LIMIT
-            and len(sources) <= steps.min() <= steps.max() <= self._ordering.max_gap_ns
-        )
-
-    def _pass_run(
-        self, source: str, stamps: IntArray, clock: str, waiting: Mapping[int, Any]
-    ) -> None:
-        """Take the inputs of which `takes_run` holds, but the first; all that is due is applied.
-
-        ``waiting`` has the payloads of those that are not due yet, by their stamps.
-        """
-        before_ns, last_ns = stamps[-2:].tolist()
-        self._judges[source].take_next(before_ns, last_ns, len(stamps) - 1)
-        self._newest[source] = self._newest_ns = last_ns
-        if clock:
-            self._judges[clock].take_next(last_ns - 1, last_ns, 2 * (len(stamps) - 1))
-            self._newest[clock] = self._clock_ns = last_ns
-        order = self._order[source]
-        self._arrivals += len(stamps) - 1
-        self._queue = [
-            (stamp_ns, order, self._arrivals - len(waiting) + i, source, payload)
-            for i, (stamp_ns, payload) in enumerate(waiting.items(), start=1)
-        ]
 
     def drop(self, source: str) -> list[Any]:
         """Forget the inputs of a source that wait for their turn, or to be believed.

@@ -13,7 +13,7 @@ import numpy as np
 
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import IntArray
-from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
+from propulsion_ros.timing.stamped_inputs import QUEUE_LIMIT, Ordering, StampedInputs
 
 NEVER, FOREVER = -(2**63), 2**63
 """Before and after every stamp [ns]."""
@@ -131,23 +131,58 @@ class FixedStepRunner(StampedInputs):
         """Return the stamps of some ticks [ns]."""
         return np.array([self._ticks.stamp(tick) for tick in ticks], np.int64)
 
+    def takes_run(self, source: str, stamps: IntArray, clock: str = '') -> bool:
+        """Return whether inputs of a source, and no others, follow the newest one in its time.
+
+        Parameters
+        ----------
+        stamps : IntArray
+            That of the newest input, which is of this source, and of those that follow.
+        clock : str
+            Source that time passes with: to before each stamp, and to it; '' for none.
+        """
+        steps, first_ns = np.diff(stamps), int(stamps[0])
+        sources = [source, clock] if clock else [source]
+        return (
+            self._clock_ns == (first_ns if clock else None)
+            and self._newest_ns == first_ns
+            and all(self._judges[each].newest_ns == first_ns for each in sources)
+            and all(awaited in sources for awaited in self._ordering.wait_for)
+            and not (self._strays or self._delays_ns)
+            and self._lead_ns is None
+            and all(item[3] == source for item in self._queue)
+            and len(self._queue) + len(stamps) < QUEUE_LIMIT
+            and len(sources) <= steps.min() <= steps.max() <= self._ordering.max_gap_ns
+        )
+
     def pass_run(
         self, source: str, stamps: IntArray, clock: str, ticks: range, waiting: Mapping[int, Any]
     ) -> None:
-        """Take that the caller has run all ticks that a run of inputs makes due; see `takes_run`.
+        """Take that the caller has run all ticks that a run of inputs makes due.
 
         Parameters
         ----------
         source, stamps, clock
-            As of `takes_run`.
+            As of `takes_run`, which holds.
         ticks : range
             Those that were run, at least one: what `due_until` the last stamp returns.
         waiting : mapping of int
             Payloads of the inputs that are due after these, by their stamps.
         """
-        self._pass_run(source, stamps, clock, waiting)
-        applied_ns = int(stamps[len(stamps) - 1 - len(waiting)])
-        self._applied = applied_ns, self._order[source]
+        more = len(stamps) - 1
+        before_ns, last_ns = stamps[-2:].tolist()
+        self._judges[source].take_next(before_ns, last_ns, more)
+        self._newest[source] = self._newest_ns = last_ns
+        if clock:
+            self._judges[clock].take_next(last_ns - 1, last_ns, 2 * more)
+            self._newest[clock] = self._clock_ns = last_ns
+        order = self._order[source]
+        self._arrivals += more
+        self._queue = [
+            (stamp_ns, order, self._arrivals - len(waiting) + i, source, payload)
+            for i, (stamp_ns, payload) in enumerate(waiting.items(), start=1)
+        ]
+        self._applied = int(stamps[more - len(waiting)]), order
         self._continue_at(ticks.stop)
 
     def _is_late(self, source: str, stamp_ns: int) -> bool:
