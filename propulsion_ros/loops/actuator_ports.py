@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -24,7 +24,7 @@ from propulsion_ros.loops.actuator_loop import (
 )
 from propulsion_ros.loops.autopilot import Autopilot, AutopilotParams
 from propulsion_ros.loops.command_hold import CommandLoss
-from propulsion_ros.loops.command_reader import CommandReader, CommandRows, NamedCommand
+from propulsion_ros.loops.command_reader import CommandReader, CommandRows
 from propulsion_ros.loops.decoders import LATEST_NS, WrenchReader, msg_to_current, msg_to_motion
 from propulsion_ros.loops.measured import JointReader
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
@@ -212,45 +212,37 @@ class ActuatorPorts(StampedPorts):
         family = self.family
         reader = self._reader = CommandReader(family)
         if family.command_names == WRENCH_NAMES:
-            self._add_command(
-                '~/wrench_command', Kind.WRENCH, COMMAND, WrenchReader(self.frame).read
-            )
+            self._add('~/wrench_command', Kind.WRENCH, COMMAND, WrenchReader(self.frame).read)
         else:
-            self._add_command('~/command', Kind.JOINTS, COMMAND, reader.read)
+            self._add('~/command', Kind.JOINTS, COMMAND, reader.read)
         if 'float64_multi_array' in adapters:
-            self._add('~/command_array', Kind.ARRAY, lambda message: (
+            self._open('~/command_array', Kind.ARRAY, COMMAND, lambda message: (
                 self._take(COMMAND, None, message.data, reader.read_array)
             ))
-            self._command_ports.append(self.ports[-1])
         if 'actuators' in adapters:
             field = _one_field(family)
-            self._add_command('~/command_actuators', Kind.ACTUATORS, COMMAND, lambda message: (
+            self._add('~/command_actuators', Kind.ACTUATORS, COMMAND, lambda message: (
                 reader.read_array(getattr(message, field))
             ))
         if isinstance(family, AboutCom):
             self._add_com()
         if family.uses_body:
-            self._add('~/odometry', Kind.ODOMETRY, self._take_odometry, 'sensor', ODOMETRY)
-            self._add('~/current', Kind.TWIST, self._taking(
-                CURRENT, lambda message: msg_to_current(message, self._world_frame)
-            ), 'sensor', CURRENT)
+            self._open('~/odometry', Kind.ODOMETRY, ODOMETRY, self._take_odometry, 'sensor')
+            self._add('~/current', Kind.TWIST, CURRENT, lambda message: (
+                msg_to_current(message, self._world_frame)
+            ), 'sensor')
         # A host that has the joints itself needs no message.
         if self._host.follows_links:
             self.core.joints = None
         elif isinstance(family, SteeredFamily) and family.is_measured.any():
             self._joint_reader = JointReader(family, measured_joints(family))
-            self._add(JOINTS, Kind.JOINTS, self._take_joints, 'sensor', JOINTS)
+            self._open(JOINTS, Kind.JOINTS, JOINTS, self._take_joints, 'sensor')
         if params.step_on == 'clock' or self.record.is_replay:
             self._keep_time(params.update_rate, params.hold_back)
             self._has_clock = params.step_on == 'clock'
 
     def _open_autopilot(self, autopilot: Autopilot, adapters: Collection[str]) -> None:
         """Take what an autopilot sends to its motors; it publishes with best effort."""
-        def take(read: Callable[[Any], NamedCommand], message: Any) -> None:
-            self._take(COMMAND, autopilot.stamp(message), message, lambda given: (
-                self._reader.read(read(given))
-            ))
-
         forms = sorted(OF_AUTOPILOTS.intersection(adapters))
         if len(forms) > 1:
             raise ConfigError(
@@ -258,9 +250,10 @@ class ActuatorPorts(StampedPorts):
                 f'has, got {", ".join(forms)}; give the others a block of their own'
             )
         kind = ADAPTERS[forms[0]]
-        read = functools.partial(take, autopilot.reads[kind])
-        self._add(f'~/command_{forms[0]}', kind, read, 'sensor')
-        self._command_ports.append(self.ports[-1])
+        named = autopilot.reads[kind]
+        self._open(f'~/command_{forms[0]}', kind, COMMAND, lambda message: self._take(
+            COMMAND, autopilot.stamp(message), message, lambda each: self._reader.read(named(each))
+        ), 'sensor')
 
     # Inputs.
 

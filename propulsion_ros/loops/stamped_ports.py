@@ -90,7 +90,6 @@ class StampedPorts:
         self._is_compared = False
         self._has_clock = False
         self._misstamped: set[tuple[str, str]] = set()
-        self._command_ports: list[Port] = []
         self.ports: list[Port] = []
         self.timers: list[Timer] = []
         self.requests: list[Request] = [Request('~/reset', 'std_srvs/srv/Trigger', self._reset)]
@@ -102,27 +101,30 @@ class StampedPorts:
 
     # Called while the loop is made.
 
-    def _add_command(
-        self, topic: str, kind: str, source: str, read: Callable[[Any], Any]
-    ) -> None:
-        """Take commands from a topic."""
-        self._add(topic, kind, self._taking(source, read), source=source)
-        self._command_ports.append(self.ports[-1])
-
     def _add(
-        self, topic: str, kind: str, take: Callable[[Any], Any], qos: str = 'command',
-        source: str = COMMAND,
+        self, topic: str, kind: str, source: str, read: Callable[[Any], Any], qos: str = 'command'
     ) -> None:
-        self.ports.append(Port(topic, kind, self.record.guard(take), qos, self._lossless))
-        self._source_of[topic] = source
+        """Take stamped messages of a source, which ``read`` turns into payloads."""
+        self._open(topic, kind, source, lambda message: (
+            self._take(source, message.header.stamp, message, read)
+        ), qos)
 
     def _add_com(self) -> None:
         """Take the centre of mass; it is latched, so it counts before activation too."""
+        self._open(
+            '~/inertia', Kind.INERTIA, COM, self._take_com, self.record.latched,
+            while_inactive=True,
+        )
+
+    def _open(
+        self, topic: str, kind: str, source: str, take: Callable[[Any], Any],
+        qos: str = 'command', while_inactive: bool = False,
+    ) -> None:
+        """Let ``take`` have the messages of a source."""
         self.ports.append(Port(
-            '~/inertia', Kind.INERTIA, self.record.guard(self._take_com), self.record.latched,
-            self._lossless, while_inactive=True,
+            topic, kind, self.record.guard(take), qos, self._lossless, while_inactive
         ))
-        self._source_of['~/inertia'] = COM
+        self._source_of[topic] = source
 
     def _keep_time(self, rate: float, hold_back: float = 0.0) -> None:
         """Give the core the time ``hold_back`` [s] late: of /clock, or ``rate`` times a second."""
@@ -136,13 +138,6 @@ class StampedPorts:
             self.timers.append(Timer(1.0 / rate, lambda: self._pass_time(self._host.now_ns())))
 
     # Inputs.
-
-    def _taking(self, source: str, read: Callable[[Any], Any]) -> Callable[[Any], None]:
-        """Return what takes the messages of a source, which ``read`` turns into payloads."""
-        def take(message: Any) -> None:
-            self._take(source, message.header.stamp, message, read)
-
-        return take
 
     def _take(self, source: str, stamp: Any, content: Any, read: Callable[[Any], Any]) -> bool:
         """Give an input to the core and return True, or complain; stamp 0 or None means now.
@@ -405,5 +400,6 @@ class StampedPorts:
         if self._has_clock and inputs.clock_ns is None and inputs.waiting:
             return values, WARN, 'inputs wait for a clock that has not come yet'
         if not counts[COMMAND]:
-            return values, *self._host.absence(self._command_ports, 'command')
+            ports = [port for port in self.ports if self._source_of.get(port.topic) == COMMAND]
+            return values, *self._host.absence(ports, 'command')
         return values, OK, 'ok'
