@@ -15,10 +15,3 @@ def newest_flags(graph, node, messages):
         lambda: messages and flags_of(messages) == node.loop._outputs.flags, 'the newest flags'
     )
     return flags_of(messages)
-
-
-def has_subscribers(node, *topics):
-    """Return whether each of these topics of a node has been found by a subscription."""
-    return all(
-        node.subscriptions_to(outlet) for outlet in node.loop.outlets if outlet.topic in topics
-    )

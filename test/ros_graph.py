@@ -7,13 +7,32 @@ import time
 import uuid
 from collections import defaultdict
 
+import numpy as np
 import rclpy
-from lifecycle_msgs.srv import GetState
+from geometry_msgs.msg import WrenchStamped
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from propulsion_ros.messages.fields import ns_to_stamp, set_wrench
+
 LIMIT = 40.0
+
+
+def stamped(kind, stamp_ns, frame='', **fields):
+    """Return a message with a stamp, which may be no whole number [ns]."""
+    message = kind(**fields)
+    message.header.stamp, message.header.frame_id = ns_to_stamp(round(stamp_ns)), frame
+    return message
+
+
+def wrench_message(stamp_ns, wrench, frame='base_link'):
+    """Return a WrenchStamped."""
+    message = stamped(WrenchStamped, stamp_ns, frame)
+    set_wrench(message.wrench, np.asarray(wrench, dtype=float))
+    return message
 
 
 def close(context, nodes):
@@ -68,6 +87,19 @@ class Graph:
         publisher = self.talk_later(kind, topic, profile)
         self.until(lambda: publisher.get_subscription_count() > 0, f'a subscription to {topic}')
         return publisher
+
+    def connected(self, node, *topics):
+        """Spin until a subscription has found each of these topics of a node."""
+        outlets = [outlet for outlet in node.loop.outlets if outlet.topic in topics]
+        assert len(outlets) == len(topics)
+        self.until(lambda: all(map(node.subscriptions_to, outlets)), f'subscriptions to {topics}')
+
+    def change(self, name, *transitions):
+        """Request transitions of a node's life cycle; return whether the last one succeeded."""
+        for transition in transitions:
+            request = ChangeState.Request(transition=Transition(id=transition))
+            is_changed = self.call(ChangeState, f'{name}/change_state', request).success
+        return is_changed
 
     def call(self, kind, name, request=None):
         """Call a service of a lifecycle node once, and return the response.
@@ -136,6 +168,16 @@ class Graph:
         """Spin until a topic gave so many messages, and return them."""
         self.until(lambda: len(self.received[topic]) >= count, f'{count} messages of {topic}')
         return self.received[topic]
+
+    def at(self, topic, stamp_ns):
+        """Spin until a topic gave a message of a stamp, and return the last one."""
+        stamp, found = ns_to_stamp(round(stamp_ns)), []
+
+        def is_found():
+            found[:] = [m for m in self.received[topic] if m.header.stamp == stamp]
+            return found
+        self.until(is_found, f'{topic} stamped {stamp_ns * 1e-6:g} ms')
+        return found[-1]
 
     def close(self):
         """Destroy everything, what waits for messages first."""

@@ -49,15 +49,6 @@ def doubles(values: Any) -> array[float]:
     return out
 
 
-def wrench_to_msg(stamp_ns: int, frame: str, wrench: FloatArray) -> WrenchStamped:
-    """Return a wrench (6,), force first; its axes and its point are ``frame``."""
-    message = WrenchStamped()
-    message.header.frame_id = frame
-    set_stamp(message.header.stamp, stamp_ns)
-    set_wrench(message.wrench, wrench)
-    return message
-
-
 def set_wrench(message: Wrench, wrench: FloatArray) -> None:
     """Write a wrench (6,), force first, into a message."""
     force, torque = message.force, message.torque

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import InertiaStamped, PointStamped, WrenchStamped
 from hypothesis import given
@@ -17,7 +18,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 from std_msgs.msg import Bool, Float64, Int32MultiArray, String
 
-from propulsion_ros.loops.decoders import msg_to_inertia
+from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.payloads import (
     ImuRow,
     JointRow,
@@ -32,11 +33,10 @@ from propulsion_ros.messages.fields import (
     ODOMETRY_NUMBERS,
     doubles,
     ns_to_stamp,
-    odometry_to_transform,
     set_odometry,
-    wrench_to_msg,
 )
 from propulsion_ros.settings.names import type_name
+from ros_graph import stamped, wrench_message
 
 FIELDS = ('position', 'velocity', 'effort')
 FLOATS = st.floats(width=64)
@@ -54,24 +54,27 @@ def encoder(kind, frame='', names=()):
     return message
 
 
-def stamped(kind, stamp_ns, frame='', **fields):
-    message = kind(**fields)
-    message.header.stamp, message.header.frame_id = ns_to_stamp(stamp_ns), frame
-    return message
-
-
 def joint_state(names, stamp_ns, **fields):
     values = {field: doubles(values) for field, values in fields.items()}
     return stamped(JointState, stamp_ns, 'base_link', name=list(names), **values)
+
+
+@pytest.mark.parametrize('stamp_ns', [0, 999_999_999, 1_000_000_000, 1_795_241_191_211_075_016])
+def test_stamps_go_there_and_back(stamp_ns):
+    stamp = ns_to_stamp(stamp_ns)
+    assert stamp == Time(sec=stamp_ns // 10**9, nanosec=stamp_ns % 10**9)
+    assert stamp_to_ns(stamp) == stamp_ns
 
 
 @given(STAMPS, st.lists(FLOATS, min_size=6, max_size=6), st.text('abc/_', max_size=9))
 def test_wrench_is_the_one_of_a_message(stamp_ns, values, frame):
     encode = encoder(WrenchStamped, frame)
     encode(stamp_ns, np.ones(6))
+    sent = encode(stamp_ns, np.array(values))
     # As text NaN equals NaN.
-    expected = wrench_to_msg(stamp_ns, frame, np.array(values))
-    assert repr(encode(stamp_ns, np.array(values))) == repr(expected)
+    assert repr(sent) == repr(wrench_message(stamp_ns, values, frame))
+    assert repr(sent.wrench.torque.z) == repr(values[5])
+    np.testing.assert_array_equal(msg_to_wrench(sent), values)
 
 
 @given(st.data(), STAMPS, st.integers(0, 5), st.booleans())
@@ -150,9 +153,14 @@ def test_transform_is_that_of_an_odometry(monkeypatch):
     messages = SimpleNamespace(TFMessage=SimpleNamespace)
     monkeypatch.setitem(sys.modules, 'tf2_msgs', SimpleNamespace(msg=messages))
     monkeypatch.setitem(sys.modules, 'tf2_msgs.msg', messages)
-    row = OdometryRow('base_link', (1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0), (), ())
+    row = OdometryRow('base_link', (1.0, 2.0, 3.0), (0.5, -0.5, 0.5, 0.5), (), ())
     encode = make_encoder(Outlet('tf', 'tf2_msgs/msg/TFMessage', 'tf', 'odom'))
-    assert encode(5, row).transforms == [odometry_to_transform(5, 'odom', row)]
+    (transform,) = encode(5, row).transforms
+    assert transform.header == stamped(Odometry, 5, 'odom').header
+    assert transform.child_frame_id == 'base_link'
+    shift, rotation = transform.transform.translation, transform.transform.rotation
+    assert (shift.x, shift.y, shift.z) == (1.0, 2.0, 3.0)
+    assert (rotation.x, rotation.y, rotation.z, rotation.w) == (0.5, -0.5, 0.5, 0.5)
 
 
 @pytest.mark.parametrize(('kind', 'payload'), [

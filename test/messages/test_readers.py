@@ -19,17 +19,12 @@ from propulsion_ros.messages.fields import (
     INERTIA_NUMBERS,
     ODOMETRY_NUMBERS,
     doubles,
-    ns_to_stamp,
     set_inertia,
     set_odometry,
-    wrench_to_msg,
 )
-from propulsion_ros.messages.readers import (
-    KINDS,
-    MessageReader,
-    plain,
-)
+from propulsion_ros.messages.readers import KINDS, MessageReader, plain
 from propulsion_ros.settings.errors import CommandError
+from ros_graph import stamped, wrench_message
 
 FIELDS = ('position', 'velocity', 'effort')
 FLOATS = st.floats(width=64)
@@ -39,23 +34,18 @@ WIRE, KIND = Wire(), 'sensor_msgs/msg/JointState'
 
 
 def joint_state(names=('a', 'bb'), stamp_ns=0, frame='base_link', **fields):
-    message = JointState(name=list(names))
-    message.header.stamp, message.header.frame_id = ns_to_stamp(stamp_ns), frame
-    for field, values in fields.items():
-        setattr(message, field, doubles(values))
-    return message
+    values = {field: doubles(values) for field, values in fields.items()}
+    return stamped(JointState, stamp_ns, frame, name=list(names), **values)
 
 
 def odometry(stamp_ns=0, values=(0.0,) * ODOMETRY_NUMBERS, frame='odom', child_frame='base_link'):
-    message = Odometry(child_frame_id=child_frame)
-    message.header.stamp, message.header.frame_id = ns_to_stamp(stamp_ns), frame
+    message = stamped(Odometry, stamp_ns, frame, child_frame_id=child_frame)
     set_odometry(message, np.array(values, dtype=float))
     return message
 
 
 def inertia(stamp_ns, values, frame='base_link'):
-    message = InertiaStamped()
-    message.header.stamp, message.header.frame_id = ns_to_stamp(stamp_ns), frame
+    message = stamped(InertiaStamped, stamp_ns, frame)
     set_inertia(message.inertia, [float(value) for value in values])
     return message
 
@@ -87,7 +77,7 @@ def test_messages_of_any_shape_in_any_order_are_read_as_they_are(messages):
 def test_wrenches_are_read_as_they_are(wrenches):
     reader = MessageReader(WrenchStamped)
     for frame, stamp_ns, values in wrenches:
-        sent = wrench_to_msg(stamp_ns, frame, np.array(values))
+        sent = wrench_message(stamp_ns, values, frame)
         assert text(reader.read(bytes(serialize_message(sent)))) == text(sent)
 
 
@@ -127,7 +117,7 @@ def test_message_like_the_last_is_written_into_it(data_of, fields, values):
         joint_state(stamp_ns=k, position=[k, nan], velocity=[nan, k]) for k in range(3)
     ], id='joint states'),
     pytest.param(WrenchStamped, [
-        wrench_to_msg(k, 'base_link', np.full(6, float(k))) for k in range(3)
+        wrench_message(k, [k] * 6) for k in range(3)
     ], id='wrenches'),
     pytest.param(InertiaStamped, [
         inertia(k, [k] * INERTIA_NUMBERS) for k in range(3)
@@ -163,7 +153,7 @@ def test_bytes_that_are_no_message_are_refused_and_the_next_one_is_read(fields, 
 
 
 @pytest.mark.parametrize('message', [
-    wrench_to_msg(5, 'base_link', np.arange(6.0)), odometry(5, np.arange(ODOMETRY_NUMBERS)),
+    wrench_message(5, range(6)), odometry(5, np.arange(ODOMETRY_NUMBERS)),
     inertia(5, range(INERTIA_NUMBERS)),
 ], ids=lambda message: type(message).__name__)
 @pytest.mark.parametrize('end', [0, 3, 12, -1, -9])

@@ -4,7 +4,6 @@ from __future__ import annotations
 import pytest
 from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import DescribeParameters
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
@@ -14,6 +13,7 @@ from std_msgs.msg import String
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
+from ros_graph import stamped
 
 MS = 1_000_000
 PLAIN = {
@@ -34,17 +34,11 @@ class Boosters:
         self.states = graph.listen(JointState, 'boosters/state', qos.COMMAND)
         if start:
             self.command = graph.talk(JointState, 'boosters/command', qos.COMMAND)
-            graph.until(
-                lambda: self.node.count_subscribers('boosters/wrench') == 1
-                and self.node.subscriptions_to(self.node.loop._wrench) == 1
-                and self.node.subscriptions_to(self.node.loop._state) == 1,
-                'the probe to be found',
-            )
+            graph.connected(self.node, '~/wrench', '~/state')
 
     def send(self, ms, thrust=None, **fields):
-        message = JointState(**(fields or {'name': ['b'], 'effort': [thrust]}))
-        message.header.stamp = ns_to_stamp(round(ms * MS))
-        self.command.publish(message)
+        fields = fields or {'name': ['b'], 'effort': [thrust]}
+        self.command.publish(stamped(JointState, ms * MS, **fields))
 
     def fly(self, begin_ms, end_ms, thrust):
         """Command every 10 ms and return the wrench of the last stamp."""
@@ -53,10 +47,7 @@ class Boosters:
         return self.wrench_at(end_ms)
 
     def wrench_at(self, ms):
-        stamp = ns_to_stamp(round(ms * MS))
-        found = lambda: [w for w in self.wrenches if w.header.stamp == stamp]  # noqa: E731
-        self.graph.until(found, f'a wrench stamped {ms} ms')
-        return found()[-1]
+        return self.graph.at('boosters/wrench', ms * MS)
 
 
 @pytest.fixture
@@ -66,44 +57,37 @@ def boosters(graph):
 
 def test_deactivation_says_zero_once_and_old_commands_do_not_come_back(boosters):
     boosters.fly(10, 20, 800.0)
-    graph, name = boosters.graph, 'boosters/change_state'
-    request = ChangeState.Request(
-        transition=Transition(id=Transition.TRANSITION_DEACTIVATE)
-    )
-    assert graph.call(ChangeState, name, request).success
+    graph = boosters.graph
+    assert graph.change('boosters', Transition.TRANSITION_DEACTIVATE)
     graph.until(lambda: boosters.wrenches[-1].wrench.force.z == 0.0, 'a zero wrench')
     count = len(boosters.wrenches)
     boosters.send(30, 800.0)
-    request.transition.id = Transition.TRANSITION_ACTIVATE
-    assert graph.call(ChangeState, name, request).success
+    assert graph.change('boosters', Transition.TRANSITION_ACTIVATE)
     boosters.send(40, name=['y'], position=[0.01])
     assert boosters.wrench_at(40).wrench.force.z == 0.0
     assert len(boosters.wrenches) == count + 1, 'nothing came while it was inactive'
 
 
 def test_cleanup_leaves_nothing_and_it_can_be_configured_again(boosters):
-    node, name = boosters.node, 'boosters/change_state'
+    graph, node = boosters.graph, boosters.node
     boosters.fly(10, 20, 800.0)
     counts = []
     for _ in range(3):
-        for transition in (
-            Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
-            Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE,
-        ):
-            request = ChangeState.Request(transition=Transition(id=transition))
-            assert boosters.graph.call(ChangeState, name, request).success
-            if transition == Transition.TRANSITION_CLEANUP:
-                assert not node.entities
-                assert not node._managed_entities
+        assert graph.change(
+            'boosters', Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP
+        )
+        assert not node.entities
+        assert not node._managed_entities
+        assert graph.change(
+            'boosters', Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE
+        )
         counts.append((
             len(list(node.publishers)), len(list(node.subscriptions)), len(list(node.services)),
             len(list(node.timers)), len(node._managed_entities),
         ))
     assert counts[0] == counts[1] == counts[2]
-    boosters.graph.until(
-        lambda: node.subscriptions_to(node.loop._wrench) == 1
-        and boosters.command.get_subscription_count() == 1, 'the probe to be found again',
-    )
+    graph.connected(node, '~/wrench')
+    graph.until(boosters.command.get_subscription_count, 'its subscription')
     assert boosters.fly(1010, 1020, 700.0).wrench.force.z == 700.0
 
 

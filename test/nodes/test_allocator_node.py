@@ -7,11 +7,11 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
+from propulsion_ros.loops.decoders import msg_to_wrench
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import wrench_to_msg
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
+from ros_graph import wrench_message
 
 MS = 1_000_000
 ROTORS = {
@@ -33,13 +33,13 @@ class Robot:
         self.graph, self.ms = graph, 0
         self.group = graph.add(ActuatorNode, 'group', {**group, **parameters})
         self.add_allocator(group)
-        self.wrenches = graph.listen(WrenchStamped, 'group/wrench', qos.COMMAND)
+        graph.listen(WrenchStamped, 'group/wrench', qos.COMMAND)
         self.commands = graph.listen(JointState, 'group/command', qos.COMMAND)
         self.talk = graph.talk(WrenchStamped, 'group_allocator/wrench_command', qos.COMMAND)
+        graph.connected(self.group, '~/wrench')
         graph.until(lambda: (
-            self.group.subscriptions_to(self.group.loop._wrench) == 1
-            and self.allocator.subscriptions_to(self.allocator.loop.outlets[0]) == 2
-        ), 'the probe to be found')
+            self.allocator.subscriptions_to(self.allocator.loop.outlets[0]) == 2
+        ), 'the group and the probe to be found')
 
     def add_allocator(self, group):
         remap = [
@@ -63,11 +63,8 @@ class Robot:
     def make(self, *wrench):
         """Return the wrench that the group makes of a demand."""
         self.ms += 100
-        self.talk.publish(wrench_to_msg(self.ms * MS, 'base_link', np.asarray(wrench, float)))
-        self.graph.until(lambda: self.wrenches and stamp_to_ns(
-            self.wrenches[-1].header.stamp
-        ) == self.ms * MS, 'the wrench')
-        return msg_to_wrench(self.wrenches[-1])
+        self.talk.publish(wrench_message(self.ms * MS, wrench))
+        return msg_to_wrench(self.graph.at('group/wrench', self.ms * MS))
 
 
 @pytest.mark.parametrize(('group', 'lift', 'fault', 'thrusts'), [

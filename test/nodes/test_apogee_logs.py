@@ -11,14 +11,15 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from flight_flags import has_subscribers, newest_flags
+from flight_flags import newest_flags
 from parts import few_of
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import doubles, ns_to_stamp
+from propulsion_ros.messages.fields import doubles
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.replay.flight_log import fly, read_flight_log
+from ros_graph import stamped
 
 LOGS = [
     'andromeda_2022', 'astra_upv_2022', 'bella_lui_2020', 'camoes_2023', 'cavour_2023',
@@ -44,8 +45,7 @@ def fly_log(path):
 
 
 def odometry(sample):
-    message = Odometry()
-    message.header.stamp = ns_to_stamp(sample.stamp_ns)
+    message = stamped(Odometry, sample.stamp_ns)
     message.pose.pose.position.z = sample.altitude
     message.twist.twist.linear.z = sample.velocity
     return message
@@ -65,7 +65,7 @@ class Flown:
         self.flags = graph.listen(DiagnosticArray, 'flight_state/flags', qos.LATCHED)
         self.apogees = graph.listen(PointStamped, 'flight_state/apogee', qos.LATCHED)
         sensor = graph.talk(Odometry, 'flight_state/odometry', qos.LOCKSTEP)
-        graph.until(lambda: has_subscribers(self.node, '~/fit'), 'the probe to be found')
+        graph.connected(self.node, '~/fit')
         sensor.publish(odometry(samples[0]))
         graph.until(
             lambda: graph.call(Trigger, 'flight_state/launch').success, 'the first sample'

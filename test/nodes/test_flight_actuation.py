@@ -15,13 +15,13 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Int32MultiArray, String
 from std_srvs.srv import Trigger
 
-from flight_flags import has_subscribers, newest_flags
+from flight_flags import newest_flags
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from ros_graph import stamped
 
 MS = 1_000_000
 PAD_MS = 400
@@ -45,10 +45,7 @@ class Node:
         self.flags = graph.listen(DiagnosticArray, 'flight_state/flags', qos.LATCHED)
         self.events = graph.listen(DiagnosticArray, 'flight_state/events', qos.LATCHED_HISTORY)
         self.sensor = graph.talk(Odometry, 'flight_state/odometry', qos.LOCKSTEP)
-        graph.until(
-            lambda: has_subscribers(self.node, '~/deployers', '~/engines'),
-            'the probe to be found',
-        )
+        graph.connected(self.node, '~/deployers', '~/engines')
 
     @property
     def now_ms(self):
@@ -57,8 +54,7 @@ class Node:
     def feed(self, until_ms, altitude=lambda t: 0.0, tilt=0.0):
         """Send samples up to a stamp, and wait until the node has taken the last."""
         while 20 * self.k <= until_ms:
-            message = Odometry()
-            message.header.stamp = ns_to_stamp(self.begin_ns + 20 * self.k * MS)
+            message = stamped(Odometry, self.begin_ns + 20 * self.k * MS)
             position, q = message.pose.pose.position, message.pose.pose.orientation
             position.x, position.y = 100.0, 200.0
             position.z = 50.0 + altitude(0.02 * self.k) + 1e-4 * (self.k % 2)
@@ -132,9 +128,7 @@ def test_event_lights_both_boosters(graph):
         graph, CONFIG / 'rocket_flight.jsonc',
         ['--ros-args', '-r', '~/booster_command:=boosters/command'],
     )
-    graph.until(
-        lambda: has_subscribers(flight.node, '~/booster_command'), 'the boosters'
-    )
+    graph.connected(flight.node, '~/booster_command')
     flight.feed(400)
     flight.command('launch')
     flight.feed(600)
@@ -195,9 +189,7 @@ def test_circuits_commands_and_dwell(graph, write):
     flight.command('launch')
     flight.feed(800)
     assert not flight.events
-    message = JointState(name=['main'], position=[1.0])
-    message.header.stamp = ns_to_stamp(800 * MS)
-    continuity.publish(message)
+    continuity.publish(stamped(JointState, 800 * MS, name=['main'], position=[1.0]))
     graph.until(lambda: flight.node.loop._side_inputs._inputs.newest_ns == 900 * MS, 'the circuit')
     flight.feed(1100)
     graph.until(lambda: commands, 'the command')

@@ -12,13 +12,13 @@ from sensor_msgs.msg import FluidPressure, Imu, MagneticField, NavSatFix
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from flight_flags import has_subscribers
 from parts import amount, few_of
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from ros_graph import stamped
 
 CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
 START = 1_000_000_000
@@ -53,19 +53,15 @@ class Flight:
         self.apogees = graph.listen(PointStamped, 'flight_state/apogee', qos.LATCHED)
         self.imu = graph.talk(Imu, 'flight_state/imu', qos.COMMAND)
         self.baro = graph.talk(FluidPressure, 'flight_state/pressure', qos.COMMAND)
-        graph.until(
-            lambda: has_subscribers(self.node, '~/odometry'), 'the probe'
-        )
+        graph.connected(self.node, '~/odometry')
 
     def send(self, k, imu=True):
         """Publish the pressure and the inertial sample of one moment."""
-        stamp = ns_to_stamp(START + self.truth.stamp_ns[k])
-        pressure = FluidPressure(fluid_pressure=float(self.pressure[k]))
-        pressure.header.stamp = stamp
-        self.baro.publish(pressure)
+        stamp_ns = START + self.truth.stamp_ns[k]
+        pressure = float(self.pressure[k])
+        self.baro.publish(stamped(FluidPressure, stamp_ns, fluid_pressure=pressure))
         if imu:
-            message = Imu()
-            message.header.stamp = stamp
+            message = stamped(Imu, stamp_ns)
             rate, force = message.angular_velocity, message.linear_acceleration
             rate.x, rate.y, rate.z = self.rate[k].tolist()
             force.x, force.y, force.z = self.force[k].tolist()
@@ -139,9 +135,7 @@ def test_odometry_holds_the_truth_within_its_covariance(graph):
 def test_launch_waits_for_the_estimator(graph):
     flight = Flight(graph)
     for k in range(RATE):
-        pressure = FluidPressure(fluid_pressure=float(flight.pressure[k]))
-        pressure.header.stamp = ns_to_stamp(START + flight.truth.stamp_ns[k])
-        flight.baro.publish(pressure)
+        flight.send(k, imu=False)
     graph.until(lambda: len(flight.odometry) > RATE // 2, 'estimates')
     response = graph.call(Trigger, 'flight_state/launch')
     assert not response.success

@@ -15,13 +15,13 @@ from sensor_msgs.msg import FluidPressure, JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
-from flight_flags import has_subscribers, newest_flags
+from flight_flags import newest_flags
 from parts import few_of
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
+from ros_graph import stamped
 
 
 class Flight:
@@ -43,9 +43,7 @@ class Flight:
         self.apogees = graph.listen(PointStamped, 'flight_state/apogee', qos.LATCHED)
         kind = FluidPressure if source == 'pressure' else Odometry
         self.sensor = graph.talk(kind, f'flight_state/{source}', qos.COMMAND)
-        graph.until(
-            lambda: has_subscribers(self.node, '~/deployers', '~/fit'), 'the probe to be found',
-        )
+        graph.connected(self.node, '~/deployers', '~/fit')
 
     def command(self, name):
         return self.graph.call(Trigger, f'flight_state/{name}')
@@ -56,13 +54,10 @@ class Flight:
             t = k * PERIOD
             if self.source == 'pressure':
                 _, pressure = temperature_and_pressure(site + altitude(t))
-                message = FluidPressure(fluid_pressure=float(pressure))
+                message = stamped(FluidPressure, t * 1e9, fluid_pressure=float(pressure))
             else:
-                message = Odometry()
-                message.pose.pose.position.z = altitude(t)
-                message.pose.pose.orientation.w = 1.0
+                message = standing(t * 1e9, altitude(t))
                 message.twist.twist.linear.z = (altitude(t + 1e-4) - altitude(t - 1e-4)) / 2e-4
-            message.header.stamp = ns_to_stamp(round(t * 1e9))
             self.sensor.publish(message)
             if k % 20 == 0:
                 self._settle(t)
@@ -130,11 +125,7 @@ def test_sensor_that_repeats_its_stamp_does_not_stop_the_backup_timer(graph):
     begun_ns = time.time_ns() - 10**9
 
     def send(ms, height):
-        message = Odometry()
-        message.header.stamp = ns_to_stamp(round(ms * 1e6) + begun_ns)
-        message.pose.pose.orientation.w = 1.0
-        message.pose.pose.position.z = height
-        sensor.publish(message)
+        sensor.publish(standing(ms * 1_000_000 + begun_ns, height))
 
     for ms in range(0, 1000, 20):
         send(ms, 0.0)
@@ -165,15 +156,14 @@ def test_robot_is_not_launched_while_a_recorder_alone_receives_its_charges(graph
         recorder.create_subscription(JointState, topic, lambda message: None, qos.COMMAND)
 
     def send():
-        sensor.publish(standing(time.time_ns() // 1_000_000))
+        sensor.publish(standing(time.time_ns()))
 
     def launch():
         send()
         return graph.call(Trigger, 'flight_state/launch')
 
     graph.until(lambda: send() or node.loop.stamp_ns, 'the first sample')
-    graph.until(lambda: has_subscribers(node, *(f'~/{t.rpartition("/")[2]}' for t in topics)),
-                'the recorder')
+    graph.connected(node, '~/deployers', '~/engines')
     response = launch()
     assert not response.success
     assert 'no node but recorders receives ~/deployers' in response.message
@@ -184,9 +174,9 @@ def test_robot_is_not_launched_while_a_recorder_alone_receives_its_charges(graph
     recorder.destroy_node()
 
 
-def standing(ms):
-    """Return the odometry of a vehicle on the pad."""
-    message = Odometry()
-    message.header.stamp = ns_to_stamp(ms * 1_000_000)
+def standing(stamp_ns, height=0.0):
+    """Return the odometry of a vehicle that stands upright."""
+    message = stamped(Odometry, stamp_ns)
+    message.pose.pose.position.z = height
     message.pose.pose.orientation.w = 1.0
     return message

@@ -19,6 +19,7 @@ from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.settings.errors import ConfigError
+from ros_graph import stamped
 
 FLOAT, JOINTS = 'std_msgs/msg/Float64', 'sensor_msgs/msg/JointState'
 
@@ -185,12 +186,6 @@ def replaying(graph, **parameters):
     })
 
 
-def command_at(ms):
-    message = JointState(name=['a'], effort=[1.0])
-    message.header.stamp = ns_to_stamp(ms * 1_000_000)
-    return message
-
-
 @pytest.mark.parametrize('is_prompt', [True, False])
 def test_recording_that_does_not_wait_for_the_node_is_reported_once(graph, capfd, is_prompt):
     node = replaying(graph)
@@ -200,7 +195,7 @@ def test_recording_that_does_not_wait_for_the_node_is_reported_once(graph, capfd
         end = time.monotonic() + 1.0
         graph.until(lambda: time.monotonic() > end, 'the lead of the player')
     for ms in (100, 110):
-        command.publish(command_at(ms))
+        command.publish(stamped(JointState, ms * 1_000_000, name=['a'], effort=[1.0]))
     graph.until(lambda: node.counts['taken'] == 2, 'both commands')
     [(_, level, _, values)] = list(node.health())
     printed = capfd.readouterr().err

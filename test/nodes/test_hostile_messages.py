@@ -35,6 +35,7 @@ from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
+from ros_graph import stamped, wrench_message
 
 S, MS = 1_000_000_000, 1_000_000
 COUNT, BATCH = amount('floods', 200, 1000), 50
@@ -43,9 +44,7 @@ BASE_S = 1000
 
 
 def joints(names, field, value, ns):
-    message = JointState(name=list(names), **{field: [float(value)] * len(names)})
-    message.header.stamp = ns_to_stamp(ns)
-    return message
+    return stamped(JointState, ns, name=list(names), **{field: [float(value)] * len(names)})
 
 
 class Subject:
@@ -58,25 +57,17 @@ class Subject:
             if cls is ActuatorNode else {'use_sim_time': True, **parameters},
             cli_args=['--ros-args', '--params-file', str(share_directory() / 'config' / file)],
         )
-        self.wrenches = graph.listen(WrenchStamped, f'{name}/wrench', qos.COMMAND)
+        graph.listen(WrenchStamped, f'{name}/wrench', qos.COMMAND)
         self.clock = graph.talk(Clock, '/clock', qos.CLOCK)
-        graph.until(
-            lambda: self.clock.get_subscription_count() >= 2
-            and self.node.subscriptions_to(self.node.loop._wrench) == 1, 'the node to be found',
-        )
+        graph.connected(self.node, '~/wrench')
+        graph.until(lambda: self.clock.get_subscription_count() >= 2, 'both clocks of the node')
         self.tick()
 
-    def tick(self, wait=True):
+    def tick(self):
         """Let 20 ms pass; return the last wrench."""
         self.now += 20 * MS
         self.clock.publish(Clock(clock=ns_to_stamp(self.now)))
-        if not wait:
-            return None
-        stamp = ns_to_stamp(self.now)
-        self.graph.until(
-            lambda: self.wrenches and self.wrenches[-1].header.stamp == stamp, 'the next wrench'
-        )
-        return msg_to_wrench(self.wrenches[-1])
+        return msg_to_wrench(self.graph.at(f'{self.name}/wrench', self.now))
 
     @property
     def refused(self):
@@ -105,11 +96,7 @@ def command(family, names, kind, value, file='', extra=None):
 
 
 def wrench_command(ns):
-    message = WrenchStamped()
-    message.header.frame_id = 'base_link'
-    message.header.stamp = ns_to_stamp(ns)
-    message.wrench.force.x = 0.2
-    return message
+    return wrench_message(ns, [0.2, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
 NOZZLES = [f'nozzle_{i}' for i in range(1, 13)]
@@ -177,18 +164,14 @@ def _is(wrench, expected):
 
 
 def odometry(ns):
-    message = Odometry()
-    message.header.stamp = ns_to_stamp(ns)
-    message.child_frame_id = 'base_link'
+    message = stamped(Odometry, ns, child_frame_id='base_link')
     message.pose.pose.orientation.w = 1.0
     message.twist.twist.linear.x = 3.0
     return message
 
 
 def inertia(ns):
-    message = InertiaStamped()
-    message.header.stamp = ns_to_stamp(ns)
-    message.header.frame_id = 'base_link'
+    message = stamped(InertiaStamped, ns, 'base_link')
     message.inertia.com.x = 0.1
     return message
 

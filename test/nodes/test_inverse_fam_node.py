@@ -9,10 +9,11 @@ from sensor_msgs.msg import JointState
 
 from propulsion_ros.loops.decoders import msg_to_wrench
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import ns_to_stamp, wrench_to_msg
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
+from ros_graph import stamped, wrench_message
 
 MS = 1_000_000
 SIM = {'use_sim_time': True}
@@ -32,66 +33,40 @@ class Pair:
             cli_args=['--ros-args', '-r', '~/command:=/fam/state',
                       '-r', '~/wrench_command:=/fam/wrench_command'],
         )
-        for kind, topic in (
-            (JointState, 'fam/state'), (WrenchStamped, 'inverse_fam/wrench'),
-            (WrenchStamped, 'inverse_fam/residual'), (JointState, 'inverse_fam/state'),
-            (JointState, 'inverse_fam/covariance'),
-        ):
-            graph.listen(kind, topic, qos.COMMAND)
+        for topic in ('wrench', 'residual'):
+            graph.listen(WrenchStamped, f'inverse_fam/{topic}', qos.COMMAND)
         self.clock = graph.talk(Clock, '/clock', qos.CLOCK)
         self.demand = graph.talk(WrenchStamped, 'fam/wrench_command', qos.COMMAND)
+        graph.connected(self.inverse, '~/wrench', '~/residual')
+        graph.connected(self.fam, '~/state')
         graph.until(
             lambda: self.clock.get_subscription_count() == 4
-            and self.demand.get_subscription_count() == 2
-            and self.inverse.subscriptions_to(self.inverse.loop._wrench) == 1
-            and self.inverse.subscriptions_to(self.inverse.loop._residual) == 1
-            and self.inverse.subscriptions_to(self.inverse.loop._state) == 1
-            and self.inverse.subscriptions_to(self.inverse.loop._covariance) == 1
-            and self.fam.subscriptions_to(self.fam.loop._state) == 2,
+            and self.demand.get_subscription_count() == 2,
             'both nodes, each with its own clock too, to be found',
         )
 
-    def ask(self, ms, wrench):
-        self.demand.publish(wrench_to_msg(round(ms * MS), 'base_link', np.asarray(wrench)))
-
-    def tick(self, ms):
-        self.clock.publish(Clock(clock=ns_to_stamp(round(ms * MS))))
-
-    def at(self, topic, ms):
-        stamp = ns_to_stamp(round(ms * MS))
-        found = lambda: [m for m in self.graph.received[topic] if m.header.stamp == stamp]  # noqa: E731
-        self.graph.until(found, f'{topic} stamped {ms} ms')
-        return found()[-1]
-
     def run(self, ms, wrench=WANTED):
-        """Ask for a wrench at one tick and return what is applied there, demand known."""
-        self.ask(ms, wrench)
-        self.graph.until(
-            lambda: self.fam.loop.inputs.newest_ns is not None
-            and self.inverse.loop.inputs.newest_ns is not None
-            and min(self.fam.loop.inputs.newest_ns, self.inverse.loop.inputs.newest_ns)
-            >= round(ms * MS), 'the demand to arrive',
-        )
-        self.tick(ms)
-        return self.at('inverse_fam/wrench', ms)
+        """Ask for a wrench at one tick; return what is applied there, and the residual."""
+        self.demand.publish(wrench_message(ms * MS, wrench))
+        for node in (self.fam, self.inverse):
+            self.graph.becomes(lambda node=node: node.loop.inputs.newest_ns, ms * MS)
+        self.clock.publish(Clock(clock=ns_to_stamp(ms * MS)))
+        return [self.graph.at(f'inverse_fam/{topic}', ms * MS) for topic in ('wrench', 'residual')]
 
 
 def test_applied_wrench_comes_back_at_the_stamp_of_the_command(graph):
-    pair = Pair(graph)
-    wrench = pair.run(160)
-    assert wrench.header.frame_id == 'base_link'
-    np.testing.assert_allclose(msg_to_wrench(wrench)[:3], WANTED[:3], atol=3e-3)
-    residual = msg_to_wrench(pair.at('inverse_fam/residual', 160))
-    np.testing.assert_allclose(residual + msg_to_wrench(wrench), WANTED, atol=1e-12)
+    applied, residual = Pair(graph).run(160)
+    assert applied.header.frame_id == 'base_link'
+    wrench = msg_to_wrench(applied)
+    np.testing.assert_allclose(wrench[:3], WANTED[:3], atol=3e-3)
+    np.testing.assert_allclose(msg_to_wrench(residual) + wrench, WANTED, atol=1e-12)
 
 
 @pytest.mark.parametrize('early', [False, True], ids=['active', 'inactive'])
 @pytest.mark.parametrize(('cls', 'name'), [(ActuatorNode, 'fam'), (InverseFamNode, 'inverse_fam')])
 def test_latched_centre_of_mass_holds_for_late_joiners_and_after_a_reset(graph, cls, name, early):
     publisher = graph.probe.create_publisher(InertiaStamped, f'{name}/inertia', qos.LATCHED)
-    message = InertiaStamped()
-    message.header.frame_id = 'base_link'
-    message.header.stamp = ns_to_stamp(5 * MS)
+    message = stamped(InertiaStamped, 5 * MS, 'base_link')
     com = message.inertia.com
     com.x, com.y, com.z = 0.05, 0.02, -0.03
     publisher.publish(message)
@@ -127,9 +102,9 @@ def test_command_is_answered_without_a_clock_topic(graph, settings):
     node = graph.add(InverseFamNode, 'inverse_fam', settings)
     wrenches = graph.listen(WrenchStamped, 'inverse_fam/wrench', qos.COMMAND)
     command = graph.talk(JointState, 'inverse_fam/command', qos.COMMAND)
-    graph.until(lambda: node.subscriptions_to(node.loop._wrench) == 1, 'the probe')
-    message = JointState(name=['nozzle_1'], position=[1.0])
-    message.header.stamp = ns_to_stamp(node.now_ns() or 500_000 * MS)
+    graph.connected(node, '~/wrench')
+    stamp_ns = node.now_ns() or 500_000 * MS
+    message = stamped(JointState, stamp_ns, name=['nozzle_1'], position=[1.0])
     command.publish(message)
     graph.until(lambda: wrenches, 'an answer')
     assert wrenches[0].header.stamp == message.header.stamp

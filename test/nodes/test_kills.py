@@ -26,7 +26,7 @@ from std_srvs.srv import Trigger
 
 from parts import amount, few_of
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import ns_to_stamp
+from ros_graph import stamped
 
 COUNTS = {
     'random': amount('kills', 1, 60), 'firing': amount('kills', 1, 60),
@@ -199,8 +199,7 @@ class Flight:
         return height, speed
 
     def send(self):
-        message = Odometry()
-        message.header.stamp = ns_to_stamp(time.time_ns())
+        message = stamped(Odometry, time.time_ns())
         height, speed = self.motion()
         height += self.rng.gauss(0.0, 0.05)
         message.pose.pose.position.z = 100.0 + height

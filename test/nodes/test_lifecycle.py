@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
@@ -58,16 +57,11 @@ ENDS = {
 }
 
 
-def change(graph, transition):
-    request = ChangeState.Request(transition=Transition(id=transition))
-    return graph.call(ChangeState, 'node/change_state', request).success
-
-
 @pytest.mark.parametrize(('cls', 'parameters'), NODES)
 def test_there_and_back_and_there_again(graph, capfd, cls, parameters):
     graph.add(cls, 'node', {'autostart': False, **parameters})
     for transition, state in WAY:
-        assert change(graph, transition)
+        assert graph.change('node', transition)
         assert graph.state_of('node') == state
     assert 'Traceback' not in capfd.readouterr().err
 
@@ -75,7 +69,7 @@ def test_there_and_back_and_there_again(graph, capfd, cls, parameters):
 @pytest.mark.parametrize(('cls', 'parameters'), NODES)
 def test_what_comes_before_the_first_activation_does_nothing(graph, cls, parameters):
     node = graph.add(cls, 'node', {'autostart': False, **parameters})
-    assert change(graph, Transition.TRANSITION_CONFIGURE)
+    assert graph.change('node', Transition.TRANSITION_CONFIGURE)
     # rclpy calls back in every state.
     for subscription in node.subscriptions:
         message = subscription.msg_type()
@@ -87,7 +81,7 @@ def test_what_comes_before_the_first_activation_does_nothing(graph, cls, paramet
     for timer in node.timers:
         timer.callback()
     assert not node.counts
-    assert change(graph, Transition.TRANSITION_ACTIVATE)
+    assert graph.change('node', Transition.TRANSITION_ACTIVATE)
     assert graph.state_of('node') == 'active'
 
 
@@ -97,14 +91,14 @@ def test_shutdown_from_every_state(graph, capfd, cls, parameters, state):
     graph.add(cls, 'node', {'autostart': False, **parameters})
     first, last = ENDS[state]
     for transition in first:
-        assert change(graph, transition)
+        assert graph.change('node', transition)
     assert graph.state_of('node') == state
-    assert change(graph, last)
+    assert graph.change('node', last)
     assert graph.state_of('node') == 'finalized'
     assert 'Traceback' not in capfd.readouterr().err
 
 
 def test_transition_that_does_not_apply_is_refused(graph):
     graph.add(ActuatorNode, 'node', {'autostart': False, **ROTORS})
-    assert not change(graph, Transition.TRANSITION_ACTIVATE)
+    assert not graph.change('node', Transition.TRANSITION_ACTIVATE)
     assert graph.state_of('node') == 'unconfigured'

@@ -12,9 +12,9 @@ from sensor_msgs.msg import JointState
 
 from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.tools import cli
+from ros_graph import stamped
 
 CONFIG = """
 group:
@@ -65,13 +65,11 @@ def test_same_bytes(graph, tmp_path, family, field, settings, step):
     })
     heard = graph.listen(WrenchStamped, 'group/wrench', qos.COMMAND)
     command = graph.talk(JointState, 'group/command', qos.COMMAND)
-    graph.until(lambda: node.subscriptions_to(node.loop._wrench) == 1, 'the probe')
+    graph.connected(node, '~/wrench')
     taken, push = [], node.loop.core.push
     node.loop.core.push = lambda *args: taken.append(push(*args)) or taken[-1]
     for stamp, pair in zip(stamps, values, strict=True):
-        message = JointState(name=['a', 'b'], **{field: list(pair)})
-        message.header.stamp = ns_to_stamp(stamp)
-        command.publish(message)
+        command.publish(stamped(JointState, stamp, name=['a', 'b'], **{field: list(pair)}))
         graph.until(lambda: len(taken) == len(rows) + 1, 'the command')
         rows.append(f'{stamp // 10**9}.{stamp % 10**9:09d},{pair[0]!r},{pair[1]!r}')
     last = node.loop.inputs.last_stamp_ns // 10_000_000 * 10_000_000

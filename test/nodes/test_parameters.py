@@ -28,6 +28,7 @@ from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.yaml_file import ParameterFile
+from ros_graph import stamped
 
 
 def dumped(node):
@@ -110,7 +111,7 @@ class Group:
         self.node = graph.add(ActuatorNode, 'group', parameters)
         self.states = graph.listen(JointState, 'group/state', qos.COMMAND)
         self.command = graph.talk(JointState, 'group/command', qos.COMMAND)
-        graph.until(lambda: self.node.subscriptions_to(self.node.loop._state) == 1, 'the probe')
+        graph.connected(self.node, '~/state')
 
     def set(self, **values):
         request = SetParameters.Request(parameters=[
@@ -122,12 +123,9 @@ class Group:
 
     def at(self, ms, value):
         names = list(self.node.loop.family.actuator_names)
-        message = JointState(name=names, **{self.field: [value] * len(names)})
-        message.header.stamp = ns_to_stamp(ms * MS)
-        self.command.publish(message)
-        found = lambda: [s for s in self.states if s.header.stamp == message.header.stamp]  # noqa: E731
-        self.graph.until(found, f'a state stamped {ms} ms')
-        return found()[-1]
+        values = {self.field: [value] * len(names)}
+        self.command.publish(stamped(JointState, ms * MS, name=names, **values))
+        return self.graph.at('group/state', ms * MS)
 
 
 DEGRADABLE = [
@@ -198,11 +196,7 @@ def test_degraded_rotor_says_the_same_in_state_wrench_and_numbers(graph):
     group = Group(graph, {**ROTORS, 'publish_numbers': True}, 'effort')
     wrenches = graph.listen(WrenchStamped, 'group/wrench', qos.COMMAND)
     numbers = graph.listen(Float64, 'group/thrusts/b', qos.COMMAND)
-    graph.until(
-        lambda: all(group.node.subscriptions_to(outlet) == 1 for outlet in (
-            group.node.loop._wrench, group.node.loop._thrusts[1]
-        )), 'the probe'
-    )
+    graph.connected(group.node, '~/wrench', '~/thrusts/b')
     assert list(group.at(10, 4.0).effort) == [4.0, 4.0]
     assert group.set(efficiency=[1.0, 0.25]).successful
     state = group.at(20, 4.0)

@@ -12,7 +12,6 @@ import pytest
 import yaml
 from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
@@ -20,7 +19,7 @@ from parts import few_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import ns_to_stamp
+from ros_graph import stamped
 
 GOOD = """
 /**/boosters:
@@ -66,9 +65,9 @@ class Thrust:
 
         def pushed():
             self.stamp_ns += 10_000_000
-            message = JointState(name=['b'], effort=[700.0])
-            message.header.stamp = ns_to_stamp(self.stamp_ns)
-            self.publisher.publish(message)
+            self.publisher.publish(
+                stamped(JointState, self.stamp_ns, name=['b'], effort=[700.0])
+            )
             return (
                 self.wrenches and self.wrenches[-1].wrench.force.z > 0.0
                 and stamp_to_ns(self.wrenches[-1].header.stamp) > begun_ns
@@ -188,9 +187,7 @@ def test_stack_runs_all_nodes_of_a_vehicle_and_ends_with_code_0_where_that_is_sh
     assert graph.state_of('vehicle') == 'active'
     graph.listen(WrenchStamped, 'boosters/wrench')
     graph.heard('boosters/wrench', 3)
-    shut_down = Transition(id=Transition.TRANSITION_ACTIVE_SHUTDOWN)
-    request = ChangeState.Request(transition=shut_down)
-    assert graph.call(ChangeState, 'vehicle/change_state', request).success
+    assert graph.change('vehicle', Transition.TRANSITION_ACTIVE_SHUTDOWN)
     code, err = process.end()
     assert code == 0
     assert complaints(err) == []
@@ -208,9 +205,7 @@ def test_vehicle_that_gives_up_alone_can_be_activated_again(graph, start, params
     }}}))
     process = start('vehicle_node', '--params-file', path)
     graph.becomes(lambda: graph.state_of('vehicle'), 'inactive')
-    activate = Transition(id=Transition.TRANSITION_ACTIVATE)
-    request = ChangeState.Request(transition=activate)
-    assert graph.call(ChangeState, 'vehicle/change_state', request).success
+    assert graph.change('vehicle', Transition.TRANSITION_ACTIVATE)
     assert process.end(signal.SIGINT)[0] == 0
 
 

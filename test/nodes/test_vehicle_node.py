@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import FluidPressure, Imu
 
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import ns_to_stamp, wrench_to_msg
 from propulsion_ros.nodes.vehicle_node import VehicleNode
+from ros_graph import wrench_message
 
 MS = 1_000_000
 URDF = """
@@ -29,36 +26,30 @@ SETTINGS = {
 class Vehicle:
     """A vehicle under test, pushed by hand."""
 
-    def __init__(self, graph, **settings):
+    def __init__(self, graph):
         self.graph = graph
-        self.odometry = graph.listen(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
-        self.clock = graph.listen(Clock, '/clock', qos.LOCKSTEP)
-        self.imu = graph.listen(Imu, 'vehicle/imu', qos.LOCKSTEP)
-        self.pressure = graph.listen(FluidPressure, 'vehicle/pressure', qos.LOCKSTEP)
-        self.node = graph.add(VehicleNode, 'vehicle', {**SETTINGS, **settings})
+        graph.listen(Odometry, 'vehicle/odometry', qos.LOCKSTEP)
+        self.node = graph.add(VehicleNode, 'vehicle', SETTINGS)
         self.wrench = {
             topic: graph.talk(WrenchStamped, topic, qos.COMMAND)
             for topic in ('a/wrench', 'b/wrench')
         }
 
-    def push(self, topic, tick, up, frame='base_link'):
-        wrench = np.array([0.0, 0.0, up, 0.0, 0.0, 0.0])
-        self.wrench[topic].publish(wrench_to_msg(tick * 10 * MS, frame, wrench))
+    def push(self, tick):
+        """Push with 15 N on each topic, and return the odometry of the next step."""
+        for publisher in self.wrench.values():
+            publisher.publish(wrench_message(tick * 10 * MS, [0.0, 0.0, 15.0, 0.0, 0.0, 0.0]))
+        return self.at(tick + 1)
 
     def at(self, tick):
-        stamp = ns_to_stamp(tick * 10 * MS)
-        found = lambda: [o for o in self.odometry if o.header.stamp == stamp]  # noqa: E731
-        self.graph.until(found, f'odometry of tick {tick}')
-        return found()[-1]
+        return self.graph.at('vehicle/odometry', tick * 10 * MS)
 
 
 def test_diagnostics_have_the_simulated_time(graph):
     vehicle = Vehicle(graph)
     diagnostics = graph.listen(DiagnosticArray, '/diagnostics')
     vehicle.at(0)
-    for topic in vehicle.wrench:
-        vehicle.push(topic, 0, 15.0)
-    vehicle.at(1)
+    vehicle.push(0)
     graph.until(
         lambda: diagnostics and stamp_to_ns(diagnostics[-1].header.stamp) == 10 * MS,
         'diagnostics of step 1',
@@ -70,11 +61,9 @@ def test_pose_is_told_to_tf(graph):
     tf2 = pytest.importorskip('tf2_msgs.msg', reason='tf2_msgs is not installed')
     transforms = graph.listen(tf2.TFMessage, 'tf', qos.TF)
     vehicle = Vehicle(graph)
+    vehicle.at(0)
     for tick in range(3):
-        vehicle.at(tick)
-        for topic in vehicle.wrench:
-            vehicle.push(topic, tick, 15.0)
-    odometry = vehicle.at(3)
+        odometry = vehicle.push(tick)
     found = lambda: [  # noqa: E731
         t for m in transforms for t in m.transforms if t.header == odometry.header
     ]

@@ -17,9 +17,9 @@ from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
 from propulsion_ros.loops import visualizer_loop
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
-from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
+from ros_graph import stamped
 
 MS = 1_000_000
 MARKERS = 'visualizer/markers'
@@ -40,19 +40,15 @@ QUADROTOR = {'robot_description': description('quadrotor'), 'state_topics': ['ro
 
 def boosters(ms, thrusts=(1300.0, 650.0), angles=(0.0, 0.0, 0.0, 0.0)):
     """Return a state as the boosters' node publishes it."""
-    message = JointState(
+    return stamped(
+        JointState, ms * MS, position=[NAN, NAN, *angles, 1.0, 0.3], effort=[*thrusts, *[NAN] * 6],
         name=['booster_1', 'booster_2', *GIMBALS, 'booster_1/ignition', 'main_tank/fuel_ratio'],
-        position=[NAN, NAN, *angles, 1.0, 0.3], effort=[*thrusts, *[NAN] * 6],
     )
-    message.header.stamp = ns_to_stamp(ms * MS)
-    return message
 
 
 def rotors(ms, thrusts=(3.0, 3.0, 3.0, 3.0)):
     names = ['front_left', 'front_right', 'rear_left', 'rear_right']
-    message = JointState(name=names, effort=list(thrusts))
-    message.header.stamp = ns_to_stamp(ms * MS)
-    return message
+    return stamped(JointState, ms * MS, name=names, effort=list(thrusts))
 
 
 @pytest.fixture(autouse=True)
