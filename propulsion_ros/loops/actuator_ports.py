@@ -488,9 +488,9 @@ class ActuatorPorts(StampedPorts):
             self._most = max(self._most, float(output.thrusts.max(initial=0.0)))
         self._compare(output)
         # What pushes nothing may be meant so.
-        if not self._was_far and self.far_commands.startswith('every'):
+        if not self._was_far and self._far_commands().startswith('every'):
             self._was_far = True
-            self._host.log('warn', self.far_commands)
+            self._host.log('warn', self._far_commands())
         tanks = output.tanks
         if tanks is not None:
             for outlet, *row in zip(
@@ -549,8 +549,12 @@ class ActuatorPorts(StampedPorts):
                 self._done[own] += np.abs(done[seen])
 
     @property
-    def unfollowed(self) -> str:
-        """Commands that were all 0 where something pushes, or far from what was done, in words."""
+    def mistake(self) -> str:
+        """What commands are probably of another unit or sign, or did not push, in words."""
+        return self._far_commands() or self._small_commands() or self._unfollowed()
+
+    def _unfollowed(self) -> str:
+        """Return commands that were all 0 where something pushes, or far from what was done, in words."""
         names, fields = self.family.command_names, self.family.command_fields
         if not self._asked.any():
             is_idle = isinstance(self.family, Allocatable) and self.core.hold.has_any
@@ -570,9 +574,8 @@ class ActuatorPorts(StampedPorts):
         silent = [name for name, is_commanded in names if not is_commanded]
         return silent if any(commanded) or not commanded else None
 
-    @property
-    def small_commands(self) -> str:
-        """What all thrusts since the start look like that were asked for as shares, in words."""
+    def _small_commands(self) -> str:
+        """Return what all thrusts since the start look like that were asked for as shares, in words."""
         field = self.family.command_fields[0]
         share, unit = _LITTLE.get(field, (0.0, ''))
         if isinstance(self.family, Allocatable):
@@ -582,9 +585,8 @@ class ActuatorPorts(StampedPorts):
                 return f'no thrust was above {self._most:.3g} of {limit:g} N; is {field} in {unit}?'
         return ''
 
-    @property
-    def far_commands(self) -> str:
-        """Last commands that are all far beyond their limits, or push nothing by them, in words."""
+    def _far_commands(self) -> str:
+        """Return last commands that are all far beyond their limits, or push nothing by them, in words."""
         output = None if self._report is None else self._report.output
         saturated = None if output is None else output.flags.get('saturated')
         if output is None or saturated is None or output.thrusts is None or not np.all(

@@ -81,11 +81,11 @@ class ActuatorNode(HostNode):
     @property
     def mistake(self) -> str:
         """Why no command has come or has an effect, '' where that is not known."""
-        odd = self.loop and (self.loop.far_commands or self.loop.small_commands
-                             or self.loop.unfollowed)
-        if odd:
-            return f'{self.get_name()}: {odd}'
-        has_none = self.loop is not None and not self.loop.core.hold.has_any
+        if self.loop is None:
+            return ''
+        if self.loop.mistake:
+            return f'{self.get_name()}: {self.loop.mistake}'
+        has_none = not self.loop.core.hold.has_any
         looks = [each.look() for each in self.awaited.values()] if has_none else []
         return '; '.join(text for level, text in looks if level == WARN)
 
