@@ -554,7 +554,7 @@ class ActuatorPorts(StampedPorts):
         return self._far_commands() or self._small_commands() or self._unfollowed()
 
     def _unfollowed(self) -> str:
-        """Return commands that were all 0 where something pushes, or far from what was done, in words."""
+        """Return which were all 0 where something pushes, or far from what was done."""
         names, fields = self.family.command_names, self.family.command_fields
         if not self._asked.any():
             is_idle = isinstance(self.family, Allocatable) and self.core.hold.has_any
@@ -575,7 +575,7 @@ class ActuatorPorts(StampedPorts):
         return silent if any(commanded) or not commanded else None
 
     def _small_commands(self) -> str:
-        """Return what all thrusts since the start look like that were asked for as shares, in words."""
+        """Return what all thrusts since the start look like that were asked for as shares."""
         field = self.family.command_fields[0]
         share, unit = _LITTLE.get(field, (0.0, ''))
         if isinstance(self.family, Allocatable):
@@ -586,7 +586,7 @@ class ActuatorPorts(StampedPorts):
         return ''
 
     def _far_commands(self) -> str:
-        """Return last commands that are all far beyond their limits, or push nothing by them, in words."""
+        """Return that the last are all far beyond their limits, or push nothing by them."""
         output = None if self._report is None else self._report.output
         saturated = None if output is None else output.flags.get('saturated')
         if output is None or saturated is None or output.thrusts is None or not np.all(

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from fake_host import MS, FakeHost, message, wrench_message
+from fake_host import MS, FakeHost, joints, message, wrench_message, xyz
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.payloads import JointRow
@@ -21,11 +21,7 @@ from propulsion_ros.models.rotors.rotors import Rotors
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import ConfigError
 
-POSE = {
-    'position': {'x': 0.0, 'y': 0.0, 'z': 0.0},
-    'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0},
-}
-STILL = {'x': 0.0, 'y': 0.0, 'z': 0.0}
+POSE = {'position': xyz(), 'orientation': {**xyz(), 'w': 1.0}}
 
 
 class Group:
@@ -46,10 +42,8 @@ class Group:
         self.host.run(self.loop)
         return self
 
-    def command(self, ms, frame='', **fields):
-        self.host.deliver('~/command', message(ms * MS, frame, **{
-            'name': ['a', 'b'], 'position': [], 'velocity': [], 'effort': [], **fields
-        }))
+    def command(self, ms, name=('a', 'b'), **fields):
+        self.host.deliver('~/command', joints(ms * MS, name, **fields))
 
     def forces(self):
         return [(stamp_ns / MS, wrench[0]) for stamp_ns, wrench in self.host.of('~/wrench')]
@@ -82,10 +76,9 @@ def clock(ms):
 
 
 def odometry(stamp_ns, speed, frame='odom', child_frame='base_link'):
-    linear = {**STILL, 'x': speed}
     return message(
         stamp_ns, frame, child_frame_id=child_frame, pose={'pose': POSE},
-        twist={'twist': {'linear': linear, 'angular': STILL}},
+        twist={'twist': {'linear': xyz(speed), 'angular': xyz()}},
     )
 
 
@@ -154,7 +147,7 @@ FAST = {'rotor_constant': 1e-4, 'max_command': 600.0, 'dynamics': ['zero_order']
                  FAR + '1700 of at most 380 rad/s; is it in rad/s?', id='pulses as speeds'),
     pytest.param(table('velocity'), 'velocity', [300.0, 1800.0], '', id='one speed'),
     pytest.param(pods(**LIMITED), 'velocity', [0.9, 0.0],
-                 'no thrust was above 0.000324 of 49 N; is velocity in rad/s?', id='shares of speed'),
+                 'no thrust was above 0.000324 of 49 N; is velocity in rad/s?', id='speed shares'),
     pytest.param(pods(**LIMITED), 'velocity', [20.0, 0.0], '', id='little speed'),
     pytest.param(pods(**LIMITED), 'velocity', [0.02, 0.0], '', id='nearly no speed'),
     pytest.param(pods(**FAST), 'velocity', [3000.0, 20.0],
@@ -328,9 +321,7 @@ def test_numbers_and_links_are_published_where_they_are_asked_for():
 def test_the_number_of_a_fin_is_the_size_of_its_force():
     group = Group(fins(), publish_numbers=True).run()
     group.host.deliver('~/odometry', odometry(5 * MS, 2.0))
-    group.host.deliver('~/command', message(
-        10 * MS, name=['f'], position=[0.2], velocity=[], effort=[]
-    ))
+    group.command(10, ['f'], position=[0.2])
     wrench = group.host.of('~/wrench')[-1][1]
     thrust = group.host.of('~/thrusts/f')[-1][1]
     assert thrust == pytest.approx(np.linalg.norm(wrench[:3]))
@@ -340,9 +331,7 @@ def test_the_number_of_a_fin_is_the_size_of_its_force():
 
 def test_a_family_in_a_flow_complains_until_there_is_some():
     group = Group(fins()).run()
-    group.host.deliver('~/command', message(
-        10 * MS, name=['f'], position=[0.2], velocity=[], effort=[]
-    ))
+    group.command(10, ['f'], position=[0.2])
     assert group.health() == (WARN, 'no odometry yet, so no force')
     # What is refused does not define the frame of the world.
     group.host.deliver('~/odometry', odometry(20 * MS, 2.0, 'map', child_frame='arm'))
@@ -351,7 +340,7 @@ def test_a_family_in_a_flow_complains_until_there_is_some():
     ]
     group.host.deliver('~/odometry', odometry(30 * MS, 2.0))
     group.host.deliver('~/current', message(
-        40 * MS, 'map', twist={'linear': {**STILL, 'x': 1.0}, 'angular': STILL}
+        40 * MS, 'map', twist={'linear': xyz(1.0), 'angular': xyz()}
     ))
     assert group.host.said('warn')[-1] == "current refused: expected the frame 'odom', got 'map'"
 
@@ -407,13 +396,13 @@ def test_centre_of_mass_is_taken_before_activation_too():
     group = Group(Fam(FamParams()))
     port = next(port for port in group.loop.ports if port.topic == '~/inertia')
     assert port.while_inactive
-    port.take(message(0, 'map', inertia={'com': {**STILL, 'x': 0.1}}))
+    port.take(message(0, 'map', inertia={'com': xyz(0.1)}))
     assert group.host.said('warn') == ["com refused: expected the frame 'base_link', got 'map'"]
-    port.take(message(0, 'base_link', inertia={'com': {**STILL, 'x': 0.1}}))
+    port.take(message(0, 'base_link', inertia={'com': xyz(0.1)}))
     assert group.loop.core.com.value.tolist() == [0.1, 0.0, 0.0]
     group.run()
     group.host.deliver('~/wrench_command', wrench_message(10 * MS, [0.1, 0, 0, 0, 0, 0]))
-    group.host.deliver('~/inertia', message(20 * MS, 'base_link', inertia={'com': STILL}))
+    group.host.deliver('~/inertia', message(20 * MS, 'base_link', inertia={'com': xyz()}))
     group.host.deliver('~/wrench_command', wrench_message(30 * MS, [0.1, 0, 0, 0, 0, 0]))
     assert group.loop.core.com.value.tolist() == [0.0, 0.0, 0.0]
 
@@ -434,9 +423,7 @@ def test_a_host_with_time_and_motion_of_its_own_steps_it():
     motion = Motion(
         np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.array([2.0, 0.0, 0.0]), np.zeros(3)
     )
-    group.host.deliver('~/command', message(
-        0, name=['f'], position=[0.2], velocity=[], effort=[]
-    ))
+    group.command(0, ['f'], position=[0.2])
     output = group.loop.step(10 * MS, motion)
     assert np.linalg.norm(output.wrench) > 1.0
     assert group.host.of('~/wrench')[-1][0] == 10 * MS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fake_host import MS, FakeHost, message, wrench_message
+from fake_host import MS, FakeHost, joints, wrench_message
 from propulsion_ros.graph.family_params import AllocatorNodeParams
 from propulsion_ros.graph.node_config import allocator_of, build_family, read_setting
 from propulsion_ros.loops.actuator_loop import LoopParams
@@ -45,9 +45,7 @@ def demand(host, *wrench, ms=10):
 
 def report(host, **parts):
     """Publish the effectiveness of some actuators."""
-    host.deliver('~/effectiveness', message(
-        0, name=list(parts), position=list(parts.values()), velocity=[], effort=[]
-    ))
+    host.deliver('~/effectiveness', joints(0, parts, position=parts.values()))
 
 
 def test_a_demand_becomes_a_command_with_its_stamp(host):
@@ -195,7 +193,7 @@ def test_a_derated_actuator_is_commanded_more(host):
     (['a'], [], 'position: expected 1 values, one per name, got 0'),
 ])
 def test_a_wrong_effectiveness_is_refused_and_changes_nothing(host, names, position, line):
-    host.deliver('~/effectiveness', message(0, name=names, position=position))
+    host.deliver('~/effectiveness', joints(0, names, position))
     assert host.said('warn') == [f'effectiveness refused: {line}']
     np.testing.assert_allclose(demand(host, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0)[0], 2.0)
 
@@ -314,10 +312,8 @@ def steered(host, *wrench, ms):
 @pytest.mark.parametrize('yaw', [0.0, 0.8])
 def test_vectored_commands_make_the_wrench_where_the_joints_are_sent(yaw):
     host, group = vectored()
-    host.deliver('~/state', message(
-        0, '', name=['left_azimuth', 'yaw', 'right_azimuth'], position=[0.3, yaw, -0.2],
-        velocity=[], effort=[],
-    ))
+    names = ['left_azimuth', 'yaw', 'right_azimuth']
+    host.deliver('~/state', joints(0, names, position=[0.3, yaw, -0.2]))
     wanted = group.allocation_at(np.array([0.3, yaw, -0.2])) @ [3.0, 5.0, 2.0]
     last = np.array([0.3, -0.2])
     for ms in range(10, 600, 20):
@@ -350,17 +346,12 @@ def test_vectored_turns_round_to_what_is_behind_and_says_what_is_missing_meanwhi
 def test_vectored_reckons_with_faults_and_begins_anew_where_the_group_is():
     host, _ = vectored()
     steered(host, 0.0, 8.0, 0.0, 0.0, 0.0, 0.0, ms=10)
-    host.deliver('~/effectiveness', message(
-        0, '', name=['left'], position=[0.0], velocity=[], effort=[],
-    ))
+    report(host, left=0.0)
     row = steered(host, 0.0, 8.0, 0.0, 0.0, 0.0, 0.0, ms=30)
     assert row.effort[0] == 0.0
     host.loop.stop()
     host.loop.start()
-    host.deliver('~/state', message(
-        0, '', name=['left_azimuth', 'right_azimuth'], position=[1.0, 1.5], velocity=[],
-        effort=[],
-    ))
+    host.deliver('~/state', joints(0, ['left_azimuth', 'right_azimuth'], position=[1.0, 1.5]))
     row = steered(host, 0.0, 8.0, 0.0, 0.0, 0.0, 0.0, ms=50)
     np.testing.assert_allclose(row.position[3:], [1.0, 1.5], atol=0.02 + 1e-12)
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace as Plain
 import numpy as np
 import pytest
 
-from fake_host import MS, FakeHost, message
+from fake_host import MS, FakeHost, joints, message
 from propulsion_ros.graph.executables import make_actuators
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
@@ -204,10 +204,8 @@ def test_an_observer_computes_what_the_autopilot_makes_its_motors_do():
     robot, other = Robot('px4_motors', clock_offset=0.02), Robot()
     for ms, row in ((10, (0.1, 0.5, 0.9)), (20, (0.1, NAN, 0.2)), (40, (0.3, 0.3, 0.3))):
         robot.host.deliver('~/command_px4_motors', motors(*row, timestamp=ms * 1000))
-        other.host.deliver('~/command', message(
-            (ms + 20) * MS, name=list(NAMES), position=np.nan_to_num(row).tolist(), velocity=[],
-            effort=[],
-        ))
+        shares = np.nan_to_num(row).tolist()
+        other.host.deliver('~/command', joints((ms + 20) * MS, NAMES, position=shares))
     assert len(robot.thrusts()) > 1
     assert robot.thrusts() == pytest.approx(other.thrusts(), rel=1e-6)
 

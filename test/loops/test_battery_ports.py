@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from fake_host import MS, FakeHost, message
+from fake_host import MS, FakeHost, joints
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.payloads import BatteryRow
@@ -30,9 +30,7 @@ def group(**batteries):
 
 
 def send(host, ms, thrust=5.0):
-    host.deliver('~/command', message(
-        ms * MS, name=['a', 'b'], position=[], velocity=[], effort=[thrust] * 2
-    ))
+    host.deliver('~/command', joints(ms * MS, 'ab', effort=[thrust] * 2))
 
 
 def topics(loop):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fake_host import FakeHost, message
+from fake_host import MS, FakeHost, joints
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-
-MS = 1_000_000
 
 
 class Group:
@@ -27,10 +25,8 @@ class Group:
         ))
 
     def command(self, ahead_ms, **thrusts):
-        self.host.deliver('~/command', message(
-            self.host.now + ahead_ms * MS, name=list(thrusts), effort=list(thrusts.values()),
-            position=[], velocity=[],
-        ))
+        stamp_ns = self.host.now + ahead_ms * MS
+        self.host.deliver('~/command', joints(stamp_ns, thrusts, effort=thrusts.values()))
 
     def run(self, ms):
         for _ in range(ms // 10):

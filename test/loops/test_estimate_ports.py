@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fake_host import MS, FakeHost, message, wrench_message
+from fake_host import MS, FakeHost, joints, message, wrench_message, xyz
 from propulsion_ros.loops.estimate_loop import COVARIANCE_NAMES, EstimateParams, EstimatePorts
 from propulsion_ros.loops.ports import OK, WARN
 from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
@@ -30,10 +30,8 @@ class Estimates:
 
     def command(self, ms, angle=0.5, speed=200.0):
         n = len(self.names) - 2
-        self.host.deliver('~/command', message(
-            ms * MS, name=self.names, position=[angle] * n + [NAN] * 2,
-            velocity=[NAN] * n + [speed] * 2, effort=[],
-        ))
+        angles, speeds = [angle] * n + [NAN] * 2, [NAN] * n + [speed] * 2
+        self.host.deliver('~/command', joints(ms * MS, self.names, angles, speeds))
 
     def health(self):
         (_, level, text, _), = self.loop.health()
@@ -77,14 +75,12 @@ def test_each_command_is_estimated_at_its_stamp():
 
 def test_measured_speeds_are_of_impellers():
     estimates = Estimates(speed_source='measured')
-    estimates.host.deliver('~/measured', message(
-        10 * MS, name=[estimates.names[0]], position=[0.1], velocity=[], effort=[]
-    ))
+    estimates.host.deliver('~/measured', joints(10 * MS, estimates.names[:1], position=[0.1]))
     assert estimates.host.said('warn') == [
         'speed refused: expected impellers only, got a nozzle'
     ]
-    estimates.host.deliver('~/measured', message(
-        10 * MS, name=estimates.names[-2:], position=[], velocity=[100.0, 120.0], effort=[]
+    estimates.host.deliver('~/measured', joints(
+        10 * MS, estimates.names[-2:], velocity=[100.0, 120.0]
     ))
     estimates.command(20)
     (_, state), = estimates.host.of('~/state')
@@ -146,7 +142,7 @@ def test_centre_of_mass_moves_what_the_demand_is_about(is_active):
     estimates = Estimates()
     estimates.host.is_active = is_active
     estimates.host.deliver('~/inertia', message(
-        5 * MS, 'base_link', inertia={'com': {'x': 0.1, 'y': 0.0, 'z': 0.0}}
+        5 * MS, 'base_link', inertia={'com': xyz(0.1)}
     ))
     estimates.host.is_active = True
     estimates.command(10)

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from fake_host import MS, FakeHost, message, wrench_message
+from fake_host import MS, FakeHost, message, wrench_message, xyz
 from propulsion_ros.loops.vehicle_loop import VehicleLoop
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.common.atmosphere import (
@@ -170,7 +170,7 @@ def test_states_are_merged_and_joints_of_others_left_out():
 def tank_message(mass, **inertia):
     fields = {'ixx': 0.0, 'ixy': 0.0, 'ixz': 0.0, 'iyy': 0.0, 'iyz': 0.0, 'izz': 0.0, **inertia}
     return message(0, 'base_link', inertia={
-        'm': mass, 'com': {'x': 0.0, 'y': 0.0, 'z': 0.0}, **fields
+        'm': mass, 'com': xyz(), **fields
     })
 
 
