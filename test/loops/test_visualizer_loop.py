@@ -4,35 +4,40 @@ from __future__ import annotations
 import math
 
 import pytest
+from visualization_msgs.msg import Marker
 
-from fake_host import MS, FakeHost, message
-from propulsion_ros.drawing.drawn_blocks import drawn_blocks
-from propulsion_ros.graph.family_params import loop_params_of
+from fake_host import MS, FakeHost, joints, message
+from propulsion_ros.graph.executables import make_visualizer
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.loops.visualizer_loop import Pace, VisualizerLoop, VisualizerParams
+from propulsion_ros.graph.vehicles import VEHICLES
+from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
+from propulsion_ros.loops.decoders import stamp_to_ns
+from propulsion_ros.loops.ports import GivenParameters
+from propulsion_ros.loops.visualizer_loop import Pace
+from propulsion_ros.messages.encoders import make_encoder
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.urdf.reader import actuators_from_urdf
 
 NAMES = ['front_left', 'front_right', 'rear_left', 'rear_right']
-QUADROTOR = load_robot_description(share_directory() / 'urdf' / 'quadrotor.urdf.xacro')
+TOPICS = {
+    'quadrotor': {'state_topics': ['rotors/state']},
+    'rocket': {'state_topics': ['boosters/state', 'fins/state'], 'tank_topics': ['tank']},
+}
 
 
 class Scene:
-    """A visualizer of the quadrotor, which somebody watches."""
+    """A visualizer of a vehicle, which somebody watches."""
 
-    def __init__(self, watched=True, description=QUADROTOR, **parameters):
+    def __init__(self, vehicle='quadrotor', watched=True, **parameters):
         self.host = FakeHost()
         self.host.subscriptions['~/markers'] = int(watched)
-        params = VisualizerParams(**{
-            'robot_description': description, 'state_topics': ['rotors/state'],
+        model = share_directory() / 'urdf' / f'{vehicle}.urdf.xacro'
+        self.loop = self.host.run(make_visualizer(GivenParameters('visualizer', {
+            'robot_description': load_robot_description(model), **TOPICS[vehicle],
             'phase_topic': 'phase', **parameters,
-        })
-        blocks = drawn_blocks(actuators_from_urdf(description, loop_params_of))
-        self.loop = self.host.run(VisualizerLoop(params, blocks, self.host))
+        }), self.host))
 
     def deliver(self, ms, efforts=(3.0, 3.0, 3.0, 3.0)):
-        state = message(ms * MS, name=NAMES, position=[], effort=list(efforts))
-        self.host.deliver('rotors/state', state)
+        self.host.deliver('rotors/state', joints(ms * MS, NAMES, effort=efforts))
 
     @property
     def pictures(self):
@@ -41,6 +46,12 @@ class Scene:
     @property
     def stamps(self):
         return [stamp_ns // MS for stamp_ns, _ in self.host.of('~/markers')]
+
+    @property
+    def markers(self):
+        """The newest picture as RViz receives it, by namespace and id."""
+        picture = make_encoder(self.loop.outlets[0])(*self.host.of('~/markers')[-1])
+        return {(marker.ns, marker.id): marker for marker in picture.markers}
 
 
 def is_grey(picture):
@@ -121,10 +132,7 @@ def test_bad_state_is_counted_and_the_last_good_one_stays(ms, efforts, line):
 
 @pytest.mark.parametrize('mass', [math.nan, math.inf, -1.0], ids=str)
 def test_bad_tank_is_counted_and_the_last_good_one_stays(mass):
-    scene = Scene(
-        description=load_robot_description(share_directory() / 'urdf' / 'rocket.urdf.xacro'),
-        state_topics=['boosters/state', 'fins/state'], tank_topics=['tank'],
-    )
+    scene = Scene('rocket')
     for m in (3.0, mass):
         scene.host.deliver('tank', message(0, inertia={'m': m}))
     assert scene.host.said('warn') == [f'tank: {mass} kg is no mass']
@@ -143,6 +151,107 @@ def test_wrong_count_of_topics_is_refused():
     with pytest.raises(ConfigError) as error:
         Scene(state_topics=['a', 'b'])
     assert str(error.value) == "parameter 'state_topics': expected one for each of rotors, got 2"
+
+
+@pytest.mark.parametrize(('parameters', 'said'), [
+    pytest.param({'robot_description': '<robot/>'}, 'robot', id='no robot'),
+    pytest.param({'params_files': ['/nowhere.yaml']}, '/nowhere.yaml: cannot be read', id='file'),
+])
+def test_wrong_parameter_is_named(parameters, said):
+    with pytest.raises(ConfigError, match=said):
+        Scene(**parameters)
+
+
+def vector(start, end):
+    return [end.x - start.x, end.y - start.y, end.z - start.z]
+
+
+def test_thrusts_plumes_and_status_of_a_rocket_are_markers():
+    scene = Scene('rocket')
+    scene.host.deliver('tank', message(0, inertia={'m': 3.0}))
+    scene.host.deliver('phase', message(data='flight'))
+    gimbals = [f'booster_{i}_gimbal_{axis}' for i in (1, 2) for axis in 'xy']
+    # As the boosters' node publishes it.
+    scene.host.deliver('boosters/state', joints(
+        1500 * MS,
+        ['booster_1', 'booster_2', *gimbals, 'booster_1/ignition', 'main_tank/fuel_ratio'],
+        position=[math.nan] * 2 + [0.0] * 4 + [1.0, 0.3],
+        effort=[1300.0, 650.0] + [math.nan] * 6,
+    ))
+    shown = scene.markers
+    assert sorted(shown) == [
+        ('boosters', 0), ('boosters', 1), ('boosters/plume', 0), ('boosters/plume', 1),
+        ('status', 0),
+    ]
+    assert {stamp_to_ns(marker.header.stamp) for marker in shown.values()} == {1500 * MS}
+    assert {marker.header.frame_id for marker in shown.values()} == {'base_link'}
+    assert {marker.action for marker in shown.values()} == {Marker.ADD}
+    # So that RViz draws them where their frame is now.
+    assert {marker.frame_locked for marker in shown.values()} == {True}
+    limit, half = shown['boosters', 0], shown['boosters', 1]
+    assert vector(*limit.points) == pytest.approx([0.0, 0.0, 0.5])
+    assert vector(*half.points) == pytest.approx([0.0, 0.0, 0.25])
+    assert (limit.color.r, limit.color.g, limit.color.a) == (1.0, 0.0, 1.0)
+    assert (half.color.r, half.color.g) == (1.0, 1.0)
+    assert half.color.a < 1.0
+    assert half.points[0].y == pytest.approx(-0.045)
+    # A plume is a cone whose tip is at the nozzle.
+    plume = shown['boosters/plume', 0]
+    assert vector(*plume.points) == pytest.approx([0.0, 0.0, 0.5])
+    assert plume.points[1] == limit.points[0]
+    assert plume.color.a < 0.5
+    status = shown['status', 0]
+    assert (status.type, status.text) == (
+        Marker.TEXT_VIEW_FACING, 'flight\nmain_tank 3.00 kg (25%)'
+    )
+
+
+def test_limits_of_a_parameter_file_win(tmp_path):
+    path = tmp_path / 'rotors.yaml'
+    path.write_text('/**/rotors:\n  ros__parameters:\n    max_thrust: [6.0]\n')
+    scene = Scene(params_files=[str(path)])
+    scene.deliver(0, (6.0, 3.0, 1.0, 1.0))
+    shown = scene.markers
+    assert vector(*shown['rotors', 0].points) == pytest.approx([0.0, 0.0, 0.5])
+    assert shown['rotors', 0].color.a == 1.0
+
+
+# Which robots are drawn.
+
+
+def names_of(graph):
+    return [spec.name for spec in graph.nodes]
+
+
+@pytest.mark.parametrize('vehicle', VEHICLES)
+def test_every_vehicle_is_drawn_when_asked_and_only_then(vehicle):
+    assert 'visualizer' not in names_of(vehicle_graph(vehicle))
+    wired = vehicle_graph(vehicle, drawn_with=())
+    spec = next(spec for spec in wired.nodes if spec.name == 'visualizer')
+    respawned = [each.name for each in wired.nodes if each.respawn_delay is not None]
+    # What lasts of a flight computer is in its record.
+    assert respawned == ['flight_state', 'visualizer'][vehicle != 'rocket':]
+    loop = make_visualizer(GivenParameters(spec.name, spec.parameters), FakeHost())
+    drawn = list(loop.drawn_names)
+    topics = {port.topic for port in loop.ports}
+    assert topics >= {f'{block}/state' for block in drawn}
+    published = {f'{block}/state' for block in names_of(wired)}
+    assert {topic for topic in topics if topic.endswith('/state')} <= published
+    hosts = ('actuator_node', 'inverse_fam_node')
+    groups = [spec.name for spec in wired.nodes if spec.executable in hosts]
+    assert drawn == [name for name in groups if name != 'fam']
+
+
+def test_any_robot_is_drawn_when_asked():
+    model = share_directory() / 'urdf' / 'quadrotor.urdf.xacro'
+    assert names_of(robot_graph(model)) == ['rotors']
+    wired = robot_graph(model, drawn_with=['own.yaml'])
+    assert names_of(wired) == ['rotors', 'visualizer']
+    assert wired.nodes[-1].parameters['params_files'] == ['own.yaml']
+    assert wired.nodes[-1].parameters['phase_topic'] == ''
+
+
+# When they are.
 
 
 def drawn(stamps, period=100):
