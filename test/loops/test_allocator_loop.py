@@ -9,11 +9,14 @@ from fake_host import MS, FakeHost, joints, wrench_message
 from propulsion_ros.graph.family_params import AllocatorNodeParams
 from propulsion_ros.graph.node_config import allocator_of, build_family, read_setting
 from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
 from propulsion_ros.loops.ports import OK, WARN, GivenParameters
 from propulsion_ros.models.common.allocation import Allocator
+from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.flat import build
 
 NAMES = ('a', 'b', 'c', 'd')
 
@@ -233,17 +236,95 @@ def test_of_the_effectiveness_the_newest_holds(host):
     assert demand(host, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0)[0][0] == 0.0
 
 
-def boosters_loop(**given):
-    """Return a host with an allocator of two boosters side by side."""
-    host = FakeHost()
-    setting = {
-        'family': 'boosters', 'names': ['left', 'right'], 'max_thrust': [100.0],
-        'max_fuel_rate': [1.0], 'position': [0.0, 1.0, 0.0, 0.0, -1.0, 0.0], **given,
-    }
-    given = GivenParameters('boosters_allocator', setting)
-    family, allocator = allocator_of(*read_setting(given, AllocatorNodeParams, lambda own: None))
+# Joined to its group.
+
+
+GROUPS = {
+    'rotors': {
+        'names': list(NAMES), 'max_thrust': [10.0], 'motor_constant': [1e-5],
+        'position': [0.2, 0.2, 0.0, 0.2, -0.2, 0.0, -0.2, 0.2, 0.0, -0.2, -0.2, 0.0],
+    },
+    'boosters': {
+        'names': ['a', 'b', 'c'], 'max_thrust': [100.0], 'min_thrust': [10.0],
+        'max_fuel_rate': [0.1],
+        'position': [1.0, 0.0, 0.0, -0.5, 0.8, 0.0, -0.5, -0.8, 0.0],
+    },
+}
+
+
+class Robot:
+    """A group and its allocator, each on its host, joined as a launch file joins them."""
+
+    def __init__(self, family, **faults):
+        self.family, self.group, self.ms = family, FakeHost(), 0
+        self.given = {'step_on': 'stamp', 'command_timeout': 0.0, **GROUPS[family], **faults}
+        self.group.run(ActuatorPorts(
+            *build_family(family, self.given, None), 'base_link', self.group
+        ))
+        self.host = allocated({'family': family, **GROUPS[family]})
+
+    def set(self, **changed):
+        """Change live settings of the group, which tells its allocator."""
+        self.given.update(changed)
+        classes = LoopParams, FAMILIES[self.family].Params
+        self.group.loop.retune(changed, *(build(cls, self.given) for cls in classes))
+
+    def make(self, *wrench):
+        """Return the thrusts that are commanded for a demand, and the wrench that they make."""
+        outlets = {outlet.topic: outlet for outlet in self.group.loop.outlets}
+        assert outlets['~/effectiveness'].qos == 'latched'
+        _, row = self.group.of('~/effectiveness')[-1]
+        names = outlets['~/effectiveness'].names
+        self.host.deliver('~/effectiveness', joints(0, names, position=row.position))
+        self.ms += 100
+        thrusts, _ = demand(self.host, *wrench, ms=self.ms)
+        self.group.deliver('~/command', joints(self.ms * MS, names, effort=thrusts))
+        return thrusts, self.group.of('~/wrench')[-1][1]
+
+
+@pytest.mark.parametrize('is_running', [False, True], ids=['from the start', 'while it runs'])
+@pytest.mark.parametrize(('family', 'lift', 'fault', 'thrusts'), [
+    pytest.param('rotors', 12.0, {'efficiency': [0.0, 1.0, 1.0, 1.0]}, [0.0, 6.0, 6.0, 0.0],
+                 id='failed rotor'),
+    pytest.param('rotors', 12.0, {'switched_off': ['a']}, [0.0, 6.0, 6.0, 0.0],
+                 id='rotor switched off'),
+    pytest.param('boosters', 60.0, {'efficiency': [1.0, 0.8, 0.8]}, None, id='derated boosters'),
+])
+def test_faults_of_the_group_are_reckoned_with(family, lift, fault, thrusts, is_running):
+    robot = Robot(family, **({} if is_running else fault))
+    wanted = [0.0, 0.0, lift, 0.0, 0.0, 0.0]
+    if is_running:
+        _, made = robot.make(*wanted)
+        np.testing.assert_allclose(made, wanted, atol=1e-9)
+        robot.set(**fault)
+    given, made = robot.make(*wanted)
+    np.testing.assert_allclose(made, wanted, atol=1e-9)
+    assert health(robot.host)[2]['faulty'] == (1 if thrusts else 2)
+    if thrusts:
+        np.testing.assert_allclose(given, thrusts, atol=1e-9)
+    n = len(given)
+    robot.set(efficiency=[1.0] * n, switched_off=[])
+    given, made = robot.make(*wanted)
+    np.testing.assert_allclose(made, wanted, atol=1e-9)
+    np.testing.assert_allclose(given, lift / n, atol=1e-9)
+
+
+def allocated(given):
+    """Return a host with the allocator that a node with these parameters has."""
+    host, parameters = FakeHost(), GivenParameters('group_allocator', given)
+    family, allocator = allocator_of(
+        *read_setting(parameters, AllocatorNodeParams, lambda own: None)
+    )
     host.run(AllocatorLoop(family, allocator, 'base_link', host))
     return host
+
+
+def boosters_loop(**given):
+    """Return a host with an allocator of two boosters side by side."""
+    return allocated({
+        'family': 'boosters', 'names': ['left', 'right'], 'max_thrust': [100.0],
+        'max_fuel_rate': [1.0], 'position': [0.0, 1.0, 0.0, 0.0, -1.0, 0.0], **given,
+    })
 
 
 def test_boosters_push_one_way_only():
@@ -294,13 +375,8 @@ STEERED = {
 
 def vectored(**given):
     """Return a host with an allocator that steers two of three rotors, and their group."""
-    host, given = FakeHost(), {**STEERED, **given}
-    parameters = GivenParameters('rotors_allocator', {**given, 'method': 'vectored'})
-    family, allocator = allocator_of(
-        *read_setting(parameters, AllocatorNodeParams, lambda own: None)
-    )
-    host.run(AllocatorLoop(family, allocator, 'base_link', host, params=LoopParams()))
-    return host, build_family('rotors', given, None)[0]
+    given = {**STEERED, **given}
+    return allocated({**given, 'method': 'vectored'}), build_family('rotors', given, None)[0]
 
 
 def steered(host, *wrench, ms):
