@@ -75,13 +75,14 @@ class EchoNode(HostNode):
 
 def test_messages_go_through_the_loop_while_it_is_active(graph):
     out = graph.listen(Float64, '/echo/out')
+    # What is latched may be older than the node.
+    latched = graph.talk_later(String, '/echo/latched', qos.LATCHED)
+    latched.publish(String(data='kept'))
     node = graph.add(EchoNode, 'echo', start=False)
     node.trigger_configure()
     talk = graph.talk(Float64, '/echo/in')
-    latched = graph.talk(String, '/echo/latched', qos.LATCHED)
     graph.until(lambda: node.subscriptions_to(node.loop.out) == 1, 'the subscription')
     talk.publish(Float64(data=5.0))
-    latched.publish(String(data='kept'))
     # Only a port that asks for it takes messages before activation.
     graph.becomes(lambda: node.loop.taken, ['kept'])
     assert node.publishers_of('~/in') == 1
