@@ -2,7 +2,6 @@
 """From a demanded wrench to the commands of a group of actuators."""
 from __future__ import annotations
 
-from propulsion_ros.loops.allocator_loop import AllocatorLoop
 from propulsion_ros.nodes.host_node import HostNode
 
 
@@ -33,7 +32,6 @@ class AllocatorNode(HostNode):
     """
 
     executable = 'allocator_node'
-    loop: AllocatorLoop | None
 
 
 main = AllocatorNode.main

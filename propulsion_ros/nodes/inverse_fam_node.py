@@ -2,7 +2,6 @@
 """The wrench that Astrobee's propulsion modules apply, from their commands."""
 from __future__ import annotations
 
-from propulsion_ros.loops.estimate_loop import EstimatePorts
 from propulsion_ros.nodes.host_node import HostNode
 
 
@@ -50,7 +49,6 @@ class InverseFamNode(HostNode):
     """
 
     executable = 'inverse_fam_node'
-    loop: EstimatePorts | None
 
 
 main = InverseFamNode.main
