@@ -2,11 +2,10 @@
 """What is no number of a vehicle is refused, whoever made the message."""
 from __future__ import annotations
 
-from types import SimpleNamespace as Fields
-
 import numpy as np
 import pytest
 
+from fake_host import message, wrench_message, xyz
 from propulsion_ros.loops.decoders import (
     WrenchReader,
     checked_stamp,
@@ -19,33 +18,20 @@ from propulsion_ros.settings.errors import CommandError
 NAN, INF = float('nan'), float('inf')
 
 
-def vector(values):
-    return Fields(**dict(zip('xyzw', values, strict=False)))
-
-
-def header(frame):
-    return Fields(frame_id=frame, stamp=Fields(sec=0, nanosec=5))
-
-
-def wrench_message(frame, values):
-    wrench = Fields(force=vector(values[:3]), torque=vector(values[3:]))
-    return Fields(header=header(frame), wrench=wrench)
-
-
-def odometry_message(child_frame, quaternion, linear=(0.0, 0.0, 0.0)):
-    twist = Fields(linear=vector(linear), angular=vector((0.0, 0.0, 0.0)))
-    return Fields(
-        child_frame_id=child_frame, twist=Fields(twist=twist),
-        pose=Fields(pose=Fields(
-            position=vector((4.0, 5.0, 6.0)), orientation=vector(quaternion),
-        )),
+def odometry_message(child_frame, z, w):
+    return message(
+        child_frame_id=child_frame,
+        twist={'twist': {'linear': xyz(1.0, 2.0, 3.0), 'angular': xyz()}},
+        pose={'pose': {
+            'position': xyz(4.0, 5.0, 6.0), 'orientation': {**xyz(0.0, 0.0, z), 'w': w},
+        }},
     )
 
 
 def test_demanded_wrench_becomes_an_update_of_all_six():
     wrench = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     for frame in ('base_link', ''):
-        update = WrenchReader('base_link').read(wrench_message(frame, wrench))
+        update = WrenchReader('base_link').read(wrench_message(5, wrench, frame))
         np.testing.assert_array_equal(update.columns, np.arange(6))
         np.testing.assert_array_equal(update.values, wrench)
 
@@ -57,9 +43,9 @@ def test_demanded_wrench_becomes_an_update_of_all_six():
     pytest.param('base_link', -1.7e308, 'torque.z -1.7e.308 is beyond 1e.09', id='huge'),
 ])
 def test_refused_demands(frame, part, text):
-    message = wrench_message(frame, [1.0, 2.0, 3.0, 4.0, 5.0, part])
+    demand = wrench_message(5, [1.0, 2.0, 3.0, 4.0, 5.0, part], frame)
     with pytest.raises(CommandError, match=text):
-        WrenchReader('base_link').read(message)
+        WrenchReader('base_link').read(demand)
 
 
 @pytest.mark.parametrize(('frame', 'x', 'text'), [
@@ -68,9 +54,8 @@ def test_refused_demands(frame, part, text):
     pytest.param('base_link', 1e4, 'is beyond', id='far away'),
 ])
 def test_refused_centres_of_mass(frame, x, text):
-    message = Fields(header=header(frame), inertia=Fields(com=vector((x, 0.5, 1.0))))
     with pytest.raises(CommandError, match=text):
-        msg_to_com(message, 'base_link')
+        msg_to_com(message(5, frame, inertia={'com': xyz(x, 0.5, 1.0)}), 'base_link')
 
 
 @pytest.mark.parametrize(('length', 'text'), [
@@ -81,29 +66,28 @@ def test_refused_centres_of_mass(frame, x, text):
 ])
 @pytest.mark.filterwarnings('error')
 def test_refused_orientations(length, text):
-    odometry = odometry_message('base_link', (0.0, 0.0, 0.0, length))
+    odometry = odometry_message('base_link', 0.0, length)
     with pytest.raises(CommandError, match=text):
         msg_to_motion(odometry, 'base_link')
 
 
 def test_motion_is_that_of_the_frame():
-    turned = odometry_message('base_link', (0.0, 0.0, 2.0, 2.0), (1.0, 2.0, 3.0))
-    motion = msg_to_motion(turned, 'base_link')
+    motion = msg_to_motion(odometry_message('base_link', 2.0, 2.0), 'base_link')
     np.testing.assert_array_equal(motion.velocity, [1.0, 2.0, 3.0])
     np.testing.assert_allclose(motion.rotation @ [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], atol=1e-15)
     with pytest.raises(CommandError, match="expected the twist of 'base_link', got 'arm'"):
-        msg_to_motion(odometry_message('arm', (0.0, 0.0, 0.0, 1.0)), 'base_link')
+        msg_to_motion(odometry_message('arm', 0.0, 1.0), 'base_link')
 
 
 def test_a_current_is_a_speed_in_the_world():
-    message = Fields(header=header('odom'), twist=Fields(linear=vector((1.0, 2.0, 3.0))))
+    current = message(5, 'odom', twist={'linear': xyz(1.0, 2.0, 3.0)})
     for world in ('odom', ''):
-        np.testing.assert_array_equal(msg_to_current(message, world), [1.0, 2.0, 3.0])
+        np.testing.assert_array_equal(msg_to_current(current, world), [1.0, 2.0, 3.0])
     with pytest.raises(CommandError, match="expected the frame 'map', got 'odom'"):
-        msg_to_current(message, 'map')
-    message.twist.linear.z = NAN
+        msg_to_current(current, 'map')
+    current.twist.linear.z = NAN
     with pytest.raises(CommandError, match=r'current .* is beyond 100000 m/s'):
-        msg_to_current(message, '')
+        msg_to_current(current, '')
 
 
 @pytest.mark.parametrize(('sec', 'text'), [
@@ -111,6 +95,6 @@ def test_a_current_is_a_speed_in_the_world():
     (-2_140_000_001, 'stamp -2140000001.000 s is beyond 2140000000 s'),
 ])
 def test_stamps_near_the_end_of_time_are_refused(sec, text):
-    assert checked_stamp(Fields(sec=-5, nanosec=7)) == -4_999_999_993
+    assert checked_stamp(message(-4_999_999_993).header.stamp) == -4_999_999_993
     with pytest.raises(CommandError, match=text):
-        checked_stamp(Fields(sec=sec, nanosec=0))
+        checked_stamp(message(sec * 10**9).header.stamp)
