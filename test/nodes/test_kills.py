@@ -298,29 +298,31 @@ def flight(graph, tmp_path):
     flight.end()
 
 
-def draws(kind):
-    """Return a random generator for each run of a kind."""
-    return [pytest.param(random.Random(f'{kind} {i}'), id=str(i)) for i in range(COUNTS[kind])]
+def any_time(rng):
+    return rng.uniform(LIFTOFF + 0.5, MAIN + 1.0)
+
+
+PLANS = {
+    'random': lambda rng: {'kills': [any_time(rng)]},
+    'firing': lambda rng: {'kills': [
+        rng.choice([APOGEE + 0.2, MAIN]) + rng.uniform(-0.6, 0.6)
+    ]},
+    'published': lambda rng: {'kill_at_event': [rng.choice(['drogue', 'main'])]},
+    'many': lambda rng: {'kills': [any_time(rng) for _ in range(rng.choice([2, 3]))]},
+    'key': lambda rng: {'kills': [
+        rng.choice([APOGEE + rng.uniform(-1.0, 1.0), MAIN + rng.uniform(0.0, 1.5)])
+    ]},
+}
+"""When a process is killed: at any time, near a firing, as an event is published, several times,
+at apogee or under the main."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('rng', draws('random'))
-def test_killed_at_any_time_in_the_air(flight, rng):
-    flight.fly([rng.uniform(LIFTOFF + 0.5, MAIN + 1.0)])
-    flight.check()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('rng', draws('firing'))
-def test_killed_near_a_firing(flight, rng):
-    flight.fly([rng.choice([APOGEE + 0.2, MAIN]) + rng.uniform(-0.6, 0.6)])
-    flight.check()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('rng', draws('published'))
-def test_killed_as_an_event_is_published(flight, rng):
-    flight.fly(kill_at_event=[rng.choice(['drogue', 'main'])])
+@pytest.mark.parametrize(('kind', 'i'), [
+    (kind, i) for kind, count in COUNTS.items() for i in range(count)
+])
+def test_killed_in_the_air(flight, kind, i):
+    flight.fly(**PLANS[kind](random.Random(f'{kind} {i}')))
     flight.check()
 
 
@@ -329,20 +331,6 @@ def test_killed_as_an_event_is_published_while_each_write_takes_long(flight, nam
     """A write took longer than a firing waited for it: one event was detected twice."""
     flight.sync_time = 0.05
     flight.fly(kill_at_event=[name])
-    flight.check()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('rng', draws('many'))
-def test_killed_two_or_three_times_in_one_flight(flight, rng):
-    flight.fly([rng.uniform(LIFTOFF + 0.5, MAIN + 1.0) for _ in range(rng.choice([2, 3]))])
-    flight.check()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('rng', draws('key'))
-def test_killed_at_apogee_or_under_the_main(flight, rng):
-    flight.fly([rng.choice([APOGEE + rng.uniform(-1.0, 1.0), MAIN + rng.uniform(0.0, 1.5)])])
     flight.check()
 
 
