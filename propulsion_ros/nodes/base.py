@@ -37,100 +37,15 @@ from propulsion_ros.settings.flat import Parameter, refuse_unknown
 
 _COUNTING = ('rmw_fastrtps_cpp', 'rmw_fastrtps_dynamic_cpp', 'rmw_cyclonedds_cpp', 'rmw_connextdds')
 """Middlewares that count every subscription which receives what is published."""
-
-
-class RobustNode(LenientLifecycleNode):
-    """A lifecycle node that counts by kind, and logs, what would end another one."""
-
-    def __init__(self, name: str, **kwargs: Any) -> None:
-        self._complaints = Complaints(lambda line: self.get_logger().warning(line), self.steady_ns)
-        self.counts = self._complaints.counts
-        super().__init__(name, **kwargs)
-
-    def create_subscription(
-        self, msg_type: Any, topic: str, callback: Any, *args: Any, **kwargs: Any
-    ) -> Any:
-        """Subscribe; drop times at which rclpy's own clock would end."""
-        if msg_type is not ClockMessage:
-            return super().create_subscription(msg_type, topic, callback, *args, **kwargs)
-
-        def on_clock(message: ClockMessage) -> None:
-            try:
-                checked_clock(message.clock)
-            except CommandError as error:
-                self.complain('refused', f'clock refused: {error}')
-            else:
-                callback(message)
-
-        return super().create_subscription(msg_type, topic, on_clock, *args, **kwargs)
-
-    def create_lifecycle_publisher(self, *args: Any, **kwargs: Any) -> Any:
-        """Create a publisher that publishes while the node is active, and does not raise."""
-        return self.steadfast(super().create_lifecycle_publisher(*args, **kwargs))
-
-    def steadfast(self, publisher: Any) -> Any:
-        """Let a publisher complain where it would raise, so that overload ends no node."""
-        publisher.publish = self._complaining(publisher.topic_name, publisher.publish)
-        return publisher
-
-    def _complaining(self, topic: str, send: Callable[..., None]) -> Callable[..., None]:
-        """Return what sends to a topic, and complains where that fails."""
-        def try_send(*args: Any) -> None:
-            try:
-                send(*args)
-            except RCLError as error:
-                self.complain('unsent', f'{topic} not published: {reason_of(error)}')
-
-        return try_send
-
-    def sender(
-        self, publisher: Any, encode: Callable[[int, Any], Any]
-    ) -> Callable[[int, Any], None]:
-        """Return what encodes a stamp and a payload, and publishes them while active.
-
-        Without a subscription nothing is encoded, unless a later one would still receive it, or the
-        middleware is none of which it is known that it counts every subscription.
-        """
-        handle, publish = publisher.handle, publisher.publish
-        # What the layers above it would do again for each message is done here once.
-        publish_bytes, subscriptions = handle.publish_raw, handle.get_subscription_count
-        is_kept = publisher.qos_profile.durability != DurabilityPolicy.VOLATILE
-        always = is_kept or get_rmw_implementation_identifier() not in _COUNTING
-
-        def send(stamp_ns: int, payload: Any) -> None:
-            if not publisher.is_activated:
-                return
-            with handle:
-                if not (always or subscriptions()):
-                    return
-                message = encode(stamp_ns, payload)
-                if type(message) is bytes:
-                    publish_bytes(message)
-                else:
-                    publish(message)
-
-        return self._complaining(publisher.topic_name, send)
-
-    def complain(self, key: str, line: str) -> None:
-        """Count what is wrong, and warn: once for the same text, else at most 5 times in 5 s."""
-        self._complaints.add(key, line)
-
-    def now_ns(self) -> int:
-        """Return the time of messages [ns]: that of /clock with ``use_sim_time``."""
-        return int(self.get_clock().now().nanoseconds)
-
-    def steady_ns(self) -> int:
-        """Return a time that is never set back [ns]."""
-        return time.monotonic_ns()
-
-
 _HEALTH = Outlet('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', 'state')
 _LOOKS = 3
 """How often, a second apart, a node that starts looks for another one of its name."""
 
 
-class PropulsionNode(RobustNode):
+class PropulsionNode(LenientLifecycleNode):
     """A lifecycle node that starts by itself, and logs what is wrong in one line.
+
+    It counts by kind, and logs, what would end another node.
 
     What a node creates in `setup` it puts into `entities`, which `teardown` destroys. rclpy runs
     subscriptions and timers in every lifecycle state, so callbacks check `is_active`. A node
@@ -149,6 +64,8 @@ class PropulsionNode(RobustNode):
     """
 
     def __init__(self, name: str, **kwargs: Any) -> None:
+        self._complaints = Complaints(lambda line: self.get_logger().warning(line), self.steady_ns)
+        self.counts = self._complaints.counts
         super().__init__(name, **kwargs)
         self.entities: list[Any] = []
         self.is_active = False
@@ -166,9 +83,8 @@ class PropulsionNode(RobustNode):
         ))
         if not isinstance(autostart, bool):
             self._fail(f"parameter 'autostart': expected true or false, got {autostart!r}")
-        self._diagnostics = self.steadfast(self.create_publisher(
-            DiagnosticArray, _HEALTH.topic, qos.DIAGNOSTICS
-        ))
+        diagnostics = self.create_publisher(DiagnosticArray, _HEALTH.topic, qos.DIAGNOSTICS)
+        self._send_health = self._complaining(diagnostics.topic_name, diagnostics.publish)
         self._encode_health = make_encoder(_HEALTH)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._health_timer = self.create_timer(1.0, self._publish_health, clock=steady)
@@ -260,6 +176,75 @@ class PropulsionNode(RobustNode):
         self.has_ended = True
         return result
 
+    # Topics and time.
+
+    def create_subscription(
+        self, msg_type: Any, topic: str, callback: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Subscribe; drop times at which rclpy's own clock would end."""
+        if msg_type is not ClockMessage:
+            return super().create_subscription(msg_type, topic, callback, *args, **kwargs)
+
+        def on_clock(message: ClockMessage) -> None:
+            try:
+                checked_clock(message.clock)
+            except CommandError as error:
+                self.complain('refused', f'clock refused: {error}')
+            else:
+                callback(message)
+
+        return super().create_subscription(msg_type, topic, on_clock, *args, **kwargs)
+
+    def _complaining(self, topic: str, send: Callable[..., None]) -> Callable[..., None]:
+        """Return what sends to a topic, and complains where that fails."""
+        def try_send(*args: Any) -> None:
+            try:
+                send(*args)
+            except RCLError as error:
+                self.complain('unsent', f'{topic} not published: {reason_of(error)}')
+
+        return try_send
+
+    def sender(
+        self, publisher: Any, encode: Callable[[int, Any], Any]
+    ) -> Callable[[int, Any], None]:
+        """Return what encodes a stamp and a payload, and publishes them while active.
+
+        Without a subscription nothing is encoded, unless a later one would still receive it, or the
+        middleware is none of which it is known that it counts every subscription.
+        """
+        handle, publish = publisher.handle, publisher.publish
+        # What the layers above it would do again for each message is done here once.
+        publish_bytes, subscriptions = handle.publish_raw, handle.get_subscription_count
+        is_kept = publisher.qos_profile.durability != DurabilityPolicy.VOLATILE
+        always = is_kept or get_rmw_implementation_identifier() not in _COUNTING
+
+        def send(stamp_ns: int, payload: Any) -> None:
+            if not publisher.is_activated:
+                return
+            with handle:
+                if not (always or subscriptions()):
+                    return
+                message = encode(stamp_ns, payload)
+                if type(message) is bytes:
+                    publish_bytes(message)
+                else:
+                    publish(message)
+
+        return self._complaining(publisher.topic_name, send)
+
+    def complain(self, key: str, line: str) -> None:
+        """Count what is wrong, and warn: once for the same text, else at most 5 times in 5 s."""
+        self._complaints.add(key, line)
+
+    def now_ns(self) -> int:
+        """Return the time of messages [ns]: that of /clock with ``use_sim_time``."""
+        return int(self.get_clock().now().nanoseconds)
+
+    def steady_ns(self) -> int:
+        """Return a time that is never set back [ns]."""
+        return time.monotonic_ns()
+
     # Helpers.
 
     def _succeeds(self, action: Callable[[], None]) -> bool:
@@ -313,7 +298,7 @@ class PropulsionNode(RobustNode):
         self._look_for_twin()
         if self.is_active:
             rows = [self._row(*status) for status in self.health()]
-            self._diagnostics.publish(self._encode_health(self.now_ns(), rows))
+            self._send_health(self._encode_health(self.now_ns(), rows))
 
     def _row(
         self, component: str, level: str, text: str, values: Mapping[str, Any]

@@ -212,7 +212,9 @@ class HostNode(PropulsionNode):
         return on_bytes
 
     def _open_outlet(self, outlet: Outlet) -> None:
-        options = {'qos_overriding_options': qos.overridable()} if outlet.overridable else {}
+        options: dict[str, Any] = (
+            {'qos_overriding_options': qos.overridable()} if outlet.overridable else {}
+        )
         publisher = self.create_lifecycle_publisher(
             class_of(outlet.kind), outlet.topic, qos.profile(outlet.qos, outlet.lossless),
             **options,

@@ -58,25 +58,6 @@ def test_last_word_that_fails_is_said_and_the_node_stops_all_the_same(graph, cap
     assert 'OverflowError: too large' in capfd.readouterr().err
 
 
-def test_what_cannot_be_published_is_counted_and_said_once_and_ends_nothing(graph, capfd):
-    class Talker(PropulsionNode):
-
-        def setup(self):
-            self.said = self.create_lifecycle_publisher(String, '~/said', 10)
-
-    node = graph.add(Talker, 'talker')
-    node.said.publish(String())
-    assert not node.counts['unsent']
-    rclpy.shutdown(context=graph.context)
-    for _ in range(3):
-        node.said.publish(String())
-    assert node.counts['unsent'] == 3
-    assert capfd.readouterr().err.count('/talker/said not published: ') == 1
-    # Without its context it cannot be deactivated any more.
-    graph.nodes.remove(node)
-    node.destroy_node()
-
-
 class Talker(PropulsionNode):
     """A node with a volatile topic and a latched one, that notes what it encodes."""
 
@@ -93,6 +74,20 @@ class Talker(PropulsionNode):
             return String(data=payload)
 
         return self.sender(publisher, encode)
+
+
+def test_what_cannot_be_published_is_counted_and_said_once_and_ends_nothing(graph, capfd):
+    node = graph.add(Talker, 'talker')
+    node.send[1](0, 'sent')
+    assert not node.counts['unsent']
+    rclpy.shutdown(context=graph.context)
+    for _ in range(3):
+        node.send[1](0, 'unsent')
+    assert node.counts['unsent'] == 3
+    assert capfd.readouterr().err.count('/talker/kept not published: ') == 1
+    # Without its context it cannot be deactivated any more.
+    graph.nodes.remove(node)
+    node.destroy_node()
 
 
 def test_without_subscription_only_what_is_latched_is_encoded(graph):
