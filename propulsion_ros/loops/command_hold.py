@@ -73,8 +73,12 @@ class CommandHold:
 
     Attributes
     ----------
+    commanded : BoolArray
+        Names that had a command since the start, (m,).
     stale : BoolArray
         Names whose command was too old at the last `at`, (m,).
+    last : FloatArray
+        Last values that were commanded, (m,), NaN where there were none.
     """
 
     def __init__(
@@ -91,11 +95,6 @@ class CommandHold:
         self.clear()
 
     @property
-    def commanded(self) -> BoolArray:
-        """Names that had a command since the start, (m,)."""
-        return self._commanded
-
-    @property
     def off(self) -> BoolArray:
         """Names that are held safe whatever is commanded, (m,)."""
         return self._off
@@ -106,27 +105,22 @@ class CommandHold:
         self._is_new = True
 
     @property
-    def last(self) -> FloatArray:
-        """Last values that were commanded, (m,), NaN where there were none."""
-        return self._values
-
-    @property
     def has_any(self) -> bool:
         """Whether any name was commanded."""
-        return bool(self._commanded.any())
+        return bool(self.commanded.any())
 
     @property
     def ended(self) -> BoolArray:
         """Names whose stale command was another than the safe one, (m,)."""
         # NaN means the safe command too.
-        was_on: BoolArray = (self._values != self._safe) & ~np.isnan(self._values)
+        was_on: BoolArray = (self.last != self._safe) & ~np.isnan(self.last)
         return self.stale & was_on & ~self._off
 
     def clear(self) -> None:
         """Forget every command; all names are safe and none is stale."""
-        self._values = np.full(len(self._safe), np.nan)
+        self.last = np.full(len(self._safe), np.nan)
         self._stamps = np.full(len(self._safe), _NEVER, dtype=np.int64)
-        self._commanded = np.zeros(len(self._safe), bool)
+        self.commanded = np.zeros(len(self._safe), bool)
         self.stale: BoolArray = self._none
         self._changes_ns: int | None = None
         self._common_ns = None
@@ -149,18 +143,18 @@ class CommandHold:
                     return False
         # What was handed out is not written to, nor is an update.
         if self._is_whole(columns):
-            self._values = values
+            self.last = values
         else:
-            self._values = self._values.copy()
-            self._values[columns] = values
+            self.last = self.last.copy()
+            self.last[columns] = values
         # Most commands are for all names, which then have one stamp in common.
-        if len(columns) == len(self._values):
+        if len(columns) == len(self.last):
             self._stamps.fill(stamp_ns)
-            self._commanded.fill(True)
+            self.commanded.fill(True)
             self._common_ns = None if self._has_off else stamp_ns
         else:
             self._stamps[columns] = stamp_ns
-            self._commanded[columns] = True
+            self.commanded[columns] = True
             self._common_ns = None
         self._is_new = True
         return True
@@ -177,7 +171,7 @@ class CommandHold:
         return self._find_next_stale() if self._is_new else self._changes_ns
 
     def _find_next_stale(self) -> int | None:
-        fresh = self._stamps[self._commanded & ~self.stale]
+        fresh = self._stamps[self.commanded & ~self.stale]
         if not self._timeout_ns or not len(fresh):
             return None
         return int(fresh.min()) + self._timeout_ns + 1
@@ -214,13 +208,13 @@ class CommandHold:
 
     def _renew(self, stamp_ns: int) -> None:
         """Put together the command that is in force from a stamp on."""
-        values, common_ns = self._values, self._common_ns
+        values, common_ns = self.last, self._common_ns
         if common_ns is not None and not 0 < self._timeout_ns < stamp_ns - common_ns:
             self.stale = self._none
             self._changes_ns = common_ns + self._timeout_ns + 1 if self._timeout_ns else None
         else:
             if self._timeout_ns:
-                self.stale = self._commanded & (stamp_ns - self._stamps > self._timeout_ns)
+                self.stale = self.commanded & (stamp_ns - self._stamps > self._timeout_ns)
                 self._changes_ns = self._find_next_stale()
             values = np.where(self.stale | self._off, self._safe, values)
         self._command = self._split.command(values)

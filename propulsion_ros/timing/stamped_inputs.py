@@ -73,6 +73,10 @@ class StampedInputs:
     ----------
     counts : collections.Counter
         'late', 'stray' (dropped for a stamp far off), 'overflow' and 'jump'.
+    first_of, newest_of : dict of str to int
+        First and newest stamp of each source that has sent an input.
+    newest_ns, clock_ns : int or None
+        Newest stamp that any source has reached, and a trusted one; None before that.
     first_ns : int or None
         Stamp at which a recording is known to begin; None for what the inputs show.
     last_stamp_ns : int or None
@@ -120,34 +124,14 @@ class StampedInputs:
         for judge in self._judges.values():
             judge.reset()
         self._queue: list[_Item] = []
-        self._newest: dict[str, int] = {}
-        self._first: dict[str, int] = {}
+        self.newest_of: dict[str, int] = {}
+        self.first_of: dict[str, int] = {}
         self._strays: dict[str, tuple[int, Any]] = {}
-        self._newest_ns: int | None = None
-        self._clock_ns: int | None = None
+        self.newest_ns: int | None = None
+        self.clock_ns: int | None = None
         self.last_stamp_ns: int | None = None
         self._applied: tuple[int, int] | None = None
         self._last: dict[str, tuple[int, Any]] = {}
-
-    @property
-    def newest_ns(self) -> int | None:
-        """Newest stamp that any source has reached, None before the first input."""
-        return self._newest_ns
-
-    @property
-    def first_of(self) -> Mapping[str, int]:
-        """Stamp of the first input of each source that has sent one."""
-        return self._first
-
-    @property
-    def newest_of(self) -> Mapping[str, int]:
-        """Newest stamp of each source that has sent an input."""
-        return self._newest
-
-    @property
-    def clock_ns(self) -> int | None:
-        """Newest stamp of the trusted sources, None before one was received."""
-        return self._clock_ns
 
     @property
     def waiting(self) -> int:
@@ -156,7 +140,7 @@ class StampedInputs:
 
     def sources_behind(self, stamp_ns: int) -> list[str]:
         """Return the awaited sources that have not passed a stamp."""
-        newest = self._newest
+        newest = self.newest_of
         return [s for s in self._ordering.wait_for if newest.get(s, stamp_ns - 1) < stamp_ns]
 
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
@@ -169,14 +153,14 @@ class StampedInputs:
                 self._begin_clock(stamp_ns, judge)
             elif judge.take(stamp_ns).is_jump:
                 self._jump_to(stamp_ns, judge)
-        elif self._clock_ns is not None:
+        elif self.clock_ns is not None:
             # Against a clock no other input can move time.
-            if judge.follow(stamp_ns, self._clock_ns) is _STRAY:
+            if judge.follow(stamp_ns, self.clock_ns) is _STRAY:
                 self.counts['stray'] += 1
                 return False
         elif self._lead_ns is None:
             # The first stamp of a source is held against what the others have reached.
-            arrival = judge.take(stamp_ns, self._newest_ns)
+            arrival = judge.take(stamp_ns, self.newest_ns)
             is_plain = arrival is _NEXT and not self._strays
             if not (is_plain or self._is_accepted(source, stamp_ns, payload, arrival)):
                 return False
@@ -307,12 +291,12 @@ class StampedInputs:
         kept = [item for item in self._queue if is_near(clock_ns, item[0])]
         self.counts['stray'] += len(self._queue) - len(kept)
         self._keep(kept)
-        for source in [s for s, newest in self._newest.items() if not is_near(clock_ns, newest)]:
+        for source in [s for s, newest in self.newest_of.items() if not is_near(clock_ns, newest)]:
             near = [stamp_ns for stamp_ns, _, _, own, _ in kept if own == source]
-            del self._newest[source], self._first[source]
+            del self.newest_of[source], self.first_of[source]
             if near:
-                self._newest[source], self._first[source] = max(near), min(near)
-        self._newest_ns = max(self._newest.values(), default=None)
+                self.newest_of[source], self.first_of[source] = max(near), min(near)
+        self.newest_ns = max(self.newest_of.values(), default=None)
 
     def _jump(self, from_ns: int, to_ns: int) -> None:
         self.counts['stray'] += len(self._queue) + len(self._strays)
@@ -321,15 +305,15 @@ class StampedInputs:
         self._on_jump(from_ns, to_ns)
 
     def _enqueue(self, source: str, stamp_ns: int, payload: Any) -> None:
-        self._first.setdefault(source, stamp_ns)
+        self.first_of.setdefault(source, stamp_ns)
         if source in self._delays_ns:
             stamp_ns += self._delays_ns[source]
-        if stamp_ns >= self._newest.get(source, stamp_ns):
-            self._newest[source] = stamp_ns
-            if self._newest_ns is None or stamp_ns > self._newest_ns:
-                self._newest_ns = stamp_ns
-            if source in self._trusted and (self._clock_ns is None or stamp_ns > self._clock_ns):
-                self._clock_ns = stamp_ns
+        if stamp_ns >= self.newest_of.get(source, stamp_ns):
+            self.newest_of[source] = stamp_ns
+            if self.newest_ns is None or stamp_ns > self.newest_ns:
+                self.newest_ns = stamp_ns
+            if source in self._trusted and (self.clock_ns is None or stamp_ns > self.clock_ns):
+                self.clock_ns = stamp_ns
         is_late = payload is not None and self._is_late(source, stamp_ns)
         if payload is None or (is_late and self._is_repeated(source, stamp_ns, payload)):
             return
@@ -351,12 +335,12 @@ class StampedInputs:
         reached, lead_ns = self._awaited_horizon(), self._lead_ns
         if reached is None or lead_ns is None:
             return reached
-        return None if self._clock_ns is None else min(reached, self._clock_ns + lead_ns)
+        return None if self.clock_ns is None else min(reached, self.clock_ns + lead_ns)
 
     def _awaited_horizon(self) -> int | None:
         """Return the stamp that the awaited sources have passed, None for none yet."""
         # Beside an awaited clock no other input makes time, as a command stamped ahead would.
-        newest = self._clock_ns if self._awaits_clock else self._newest_ns
+        newest = self.clock_ns if self._awaits_clock else self.newest_ns
         if newest is None or not self._ordering.wait_for:
             return newest
         horizon, max_lag_ns = self._reached_by_all(newest), self._ordering.max_lag_ns
@@ -364,13 +348,13 @@ class StampedInputs:
             return horizon
         lagged = newest - max_lag_ns
         if horizon is None:
-            return lagged if lagged >= min(self._first.values()) else None
+            return lagged if lagged >= min(self.first_of.values()) else None
         return max(horizon, lagged)
 
     def _reached_by_all(self, newest: int) -> int | None:
         """Return the least stamp that an awaited source has reached, None where one has none."""
         for source in self._ordering.wait_for:
-            reached = self._newest.get(source)
+            reached = self.newest_of.get(source)
             if reached is None:
                 return None
             if reached < newest:

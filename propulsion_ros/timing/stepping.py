@@ -144,8 +144,8 @@ class FixedStepRunner(StampedInputs):
         steps, first_ns = np.diff(stamps), int(stamps[0])
         sources = [source, clock] if clock else [source]
         return (
-            self._clock_ns == (first_ns if clock else None)
-            and self._newest_ns == first_ns
+            self.clock_ns == (first_ns if clock else None)
+            and self.newest_ns == first_ns
             and all(self._judges[each].newest_ns == first_ns for each in sources)
             and all(awaited in sources for awaited in self._ordering.wait_for)
             and not (self._strays or self._delays_ns)
@@ -172,10 +172,10 @@ class FixedStepRunner(StampedInputs):
         more = len(stamps) - 1
         before_ns, last_ns = stamps[-2:].tolist()
         self._judges[source].take_next(before_ns, last_ns, more)
-        self._newest[source] = self._newest_ns = last_ns
+        self.newest_of[source] = self.newest_ns = last_ns
         if clock:
             self._judges[clock].take_next(last_ns - 1, last_ns, 2 * more)
-            self._newest[clock] = self._clock_ns = last_ns
+            self.newest_of[clock] = self.clock_ns = last_ns
         order = self._order[source]
         self._arrivals += more
         self._queue = [
@@ -197,8 +197,8 @@ class FixedStepRunner(StampedInputs):
         ticks = self._ticks
         if self.last_stamp_ns is None:
             # The first tick is the first one at which every awaited input exists.
-            awaited = [self._first[s] for s in self._ordering.wait_for if s in self._first]
-            first = max(awaited) if awaited else min(self._first.values())
+            awaited = [self.first_of[s] for s in self._ordering.wait_for if s in self.first_of]
+            first = max(awaited) if awaited else min(self.first_of.values())
             first_ns = first if self.first_ns is None else self.first_ns
             self._continue_at(ticks.first_from(first_ns))
         while (stamp_ns := self._next_ns) <= horizon:
