@@ -272,7 +272,8 @@ class FlightState:
         if self._is_attitude_stuck(sample):
             sample = sample._replace(rotation=UNKNOWN_ROTATION)
         known = self._apogee_watch.see(
-            sample, is_silence=is_silence, may_light=self._events.may_ignite
+            sample, flies=self.liftoff is not None, is_silence=is_silence,
+            may_light=self._events.may_ignite,
         )
         if math.isfinite(known.altitude):
             self._sample = known
@@ -493,7 +494,6 @@ class FlightState:
         self._stands.reset()
         is_falling = self.liftoff is not None and self.liftoff.source == FALL
         self._burn.reset(burning=not is_falling)
-        self._apogee_watch.begin(self.liftoff)
 
     def _forget_flight(self) -> None:
         """Clear every latch, stamp and event of the last flight, and the data of the detector."""

@@ -170,6 +170,7 @@ def watch(flight: SimulatedFlight, params: ApogeeParams) -> ApogeeEstimate | Non
         flight.stamp_ns, flight.altitude.tolist(), flight.velocity.tolist(),
         flight.acceleration.tolist(), strict=True,
     ):
+        detector.expect(flies=sample[0] > 0, may_light=False)
         estimate = detector.update(*sample)
         if estimate.detected:
             return estimate

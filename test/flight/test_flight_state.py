@@ -41,17 +41,17 @@ LANDING_TIME = APOGEE_TIME + APOGEE_ALTITUDE / DESCENT
 
 
 class FakeDetector:
-    """Detects once told to, and latches until reset."""
+    """Detects once told to in the air, and latches until reset."""
 
     def __init__(self):
-        self.is_told = False
+        self.is_told = self.flies = False
         self.resets = 0
         self.latched = False
         self.velocity = NAN
         self.health = 'ok'
 
     def update(self, stamp_ns, altitude, velocity=NAN, acceleration=NAN):
-        self.latched |= self.is_told
+        self.latched |= self.is_told and self.flies
         return ApogeeEstimate(stamp_ns, self.latched, velocity=self.velocity, health=self.health)
 
     def reset(self):
@@ -61,8 +61,8 @@ class FakeDetector:
     def withdraw(self):
         self.latched = False
 
-    def expect_burn(self, may_light):
-        self.may_light = may_light
+    def expect(self, *, flies, may_light):
+        self.flies, self.may_light = flies, may_light
 
     def wait(self, stamp_ns):
         return self.update(stamp_ns, NAN)
@@ -305,16 +305,14 @@ def test_launch_resets_the_detector():
     assert not detector.latched
 
 
-def test_detection_stands_where_the_feed_begins_in_the_fall():
+def test_detection_counts_where_the_feed_begins_in_the_fall():
     detector = FakeDetector()
     flight = Flight(detector)
     start = APOGEE_TIME + 5.0
     flight.sample(start, *motion_under_drogue(start))
     assert flight.command('launch', start) == ''
     detector.is_told = True
-    flight.feed(start + 0.02, start + 11.0, at=motion_under_drogue)
-    detector.is_told = False
-    flight.feed(start + 11.0, start + 12.0, at=motion_under_drogue)
+    flight.feed(start + 0.02, start + 12.0, at=motion_under_drogue)
     assert flight.words == ['launch', 'flight', 'recovery']
 
 

@@ -187,16 +187,6 @@ class AltitudeTracker:
         self._change = 0.0
         self.length = 0.0
 
-    @property
-    def varies(self) -> bool:
-        """Whether the window holds at least five different successive values."""
-        fresh = self._fresh
-        return (
-            len(fresh) == _MINIMUM_POINTS
-            and len(self._points) > 0
-            and fresh[0] >= self._points.oldest
-        )
-
     def seconds(self, stamp_ns: int) -> float:
         """Return a stamp in the time of the fit [s]."""
         return self._points.seconds(stamp_ns)

@@ -53,14 +53,8 @@ class ApogeeWatch:
         self._timer.reset()
         self._turns.reset()
 
-    def begin(self, liftoff: Mark | None) -> None:
-        """Begin an ascent: what was detected on the pad is no apogee of this flight."""
-        if self.estimate is not None and self.estimate.detected and not _is_fall(liftoff):
-            self._detector.reset()
-            self._withdraw()
-
     def see(
-        self, sample: Sample, *, is_silence: bool = False, may_light: bool = False
+        self, sample: Sample, *, flies: bool, is_silence: bool = False, may_light: bool = False
     ) -> Sample:
         """Run the detector on a sample, and return it with the fitted speed if none was known.
 
@@ -68,12 +62,14 @@ class ApogeeWatch:
         ----------
         sample : Sample
             Now.
+        flies : bool
+            Whether it has left what held it, without which nothing is detected.
         is_silence : bool
             Whether the stamp is none of a sensor: later samples may be older.
         may_light : bool
             Whether a stage may still light.
         """
-        self._detector.expect_burn(may_light)
+        self._detector.expect(flies=flies, may_light=may_light)
         altitude, velocity, acceleration = map(
             sane, (sample.altitude, sample.velocity, sample.acceleration)
         )

@@ -13,7 +13,6 @@ from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.inputs import SpeedInput
 from propulsion_ros.flight.apogee.parabola import CLEAR, Parabola, fit_parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.flight.apogee.peak import Peak
 from propulsion_ros.flight.apogee.vetoes import LONGEST_DIP, SURE, LastingFall, Lockout, Standstill
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
 from propulsion_ros.flight.events.signs import INTERVALS
@@ -39,7 +38,6 @@ _KEPT_SPANS = 2.0  # windows that a gap may be long and still be fitted over
 _LEAPING = 60.0  # climb of a fit that is slow, but for errors of static ports [m/s]
 _LEAST_WAIT = 1.0  # after a foreseen apogee [s]
 _NOWHERE = None, math.nan, math.nan
-_DEEP = 150.0  # least fall below the peak that shows a height, wherever the pad is [m]
 
 
 class ApogeeDetector:
@@ -48,7 +46,7 @@ class ApogeeDetector:
     Successive parabolas are fitted to the last two seconds (`AltitudeTracker`), and a filter
     follows the coast where they cannot (`CoastFilter`). Both are evidence for a list of votes; the
     first vote that has held for its time decides. None decides below the minimum height, and only
-    a fall that has lasted decides under the lockout.
+    a fall that has lasted decides under the lockout. Without `expect` the vehicle is in the air.
 
     An error e of the fitted velocity moves the decision by e / g only, so the velocity needs
     little significance; that the flight is in free fall at all is what must be certain.
@@ -68,7 +66,6 @@ class ApogeeDetector:
             agreeing=_OLDER_BEFORE_JUMP, gap_ns=round(params.maximum_gap * 1e9)
         ))
         self._lockout = Lockout(params)
-        self._peak = Peak()
         self._coast = CoastFilter()
         self._fall = LastingFall()
         self._standstill = Standstill()
@@ -82,12 +79,11 @@ class ApogeeDetector:
         self._lockout.reset()
         self._velocity.reset()
         self._restart()
-        self._peak.reset()
         self._coast.reset()
         self._fall.reset()
         self._standstill.reset()
         self._offset_ns = 0
-        self._may_light = False
+        self._flies, self._may_light = True, False
         self._altitude_ns: int | None = None
         self._followed_ns: int | None = None
         self._detected_ns: int | None = None
@@ -101,11 +97,14 @@ class ApogeeDetector:
         self._reason = ''
         self._ballot.reset()
 
-    def expect_burn(self, may_light: bool) -> None:
-        """Take whether a stage may still light: then nothing is foreseen of its coast."""
+    def expect(self, *, flies: bool, may_light: bool) -> None:
+        """Take whether the vehicle has left what held it, and whether a stage may still light.
+
+        Nothing is decided of what is held, and nothing foreseen of a coast before a burn.
+        """
         if self._may_light and not may_light:
             self._coast.reset()
-        self._may_light = may_light
+        self._flies, self._may_light = flies, may_light
 
     def wait(self, stamp_ns: int) -> ApogeeEstimate:
         """Let time go on to a stamp that no sample has; later samples may be older than it."""
@@ -193,11 +192,8 @@ class ApogeeDetector:
 
     def _follow(self, stamp_ns: int, altitude: float) -> None:
         """Let filter and fall take a new altitude."""
-        if self._fall.add(stamp_ns, altitude):
-            if self._coast.begun_ns is None and not self._standstill.is_odd:
-                self._begin_coast_by_medians()
-            if self._tracker.fit is None and self._fall.climbs(self._params.lockout_speed):
-                self._peak.has_moved = True
+        if self._fall.add(stamp_ns, altitude) and self._may_coast:
+            self._begin_coast_by_medians()
         if self._followed_ns is not None and stamp_ns - self._followed_ns < _FOLLOW_NS:
             return
         self._followed_ns = stamp_ns
@@ -233,51 +229,42 @@ class ApogeeDetector:
             return
         fit = self._informed(fit)
         self._fit, self._altitude_ns = fit, stamp_ns
-        velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         if self._detected_ns is not None:
             self._health = 'ok'
             return
+        is_filled = self._tracker.length >= _MINIMUM_LENGTH
+        if is_filled:
+            self._learn(stamp_ns, fit, now, altitude)
         evidence = self._known(stamp_ns)
-        if self._tracker.length < _MINIMUM_LENGTH:
-            self._health = 'filling'
-        else:
-            self._peak.follow(
-                stamp_ns, fit, now, altitude, agrees=self._tracker.agrees,
-                settled=self._is_settled,
-            )
-            self._weigh(stamp_ns, fit, now, velocity, sigma, evidence)
-        evidence.health = self._health
+        evidence.health = self._health = self._obstacle(evidence) if is_filled else 'filling'
+        if is_filled:
+            self._weigh(stamp_ns, fit, now, evidence)
         self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))
 
-    def _weigh(
-        self, stamp_ns: int, fit: Parabola, now: float, velocity: float, sigma: float,
-        evidence: Evidence,
-    ) -> None:
-        """Add what a full window shows to the evidence."""
-        peak, tracker = self._peak, self._tracker
-        coast, limit = self._coast, self._params.lockout_speed
+    def _learn(self, stamp_ns: int, fit: Parabola, now: float, altitude: float) -> None:
+        """Let height, lockout, velocity input and coast take a fit."""
+        tracker, coast, limit = self._tracker, self._coast, self._params.lockout_speed
+        velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
+        if tracker.agrees:
+            # A fit goes on above an altitude that stopped: both must have been there.
+            self._fall.reach(stamp_ns, min(fit.altitude(now) - fit.altitude_sigma(now), altitude))
         if not (coast.agrees and coast.velocity + CLEAR * coast.velocity_sigma < limit):
             self._lockout.take_fit(stamp_ns, velocity, sigma)
         if tracker.agrees and tracker.length >= _SHORT:
             self._compare_input(stamp_ns, velocity, sigma)
             self._begin_coast(stamp_ns, fit, now)
-        if peak.has_moved and velocity < self._params.lockout_speed:
+
+    def _weigh(self, stamp_ns: int, fit: Parabola, now: float, evidence: Evidence) -> None:
+        """Add what a fit shows to the evidence."""
+        velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
+        if self._flies and velocity < self._params.lockout_speed:
             # In the air and no longer fast: what pulls is gravity, within the drag.
             fit = fit.with_acceleration(-STANDARD_GRAVITY, self._params.acceleration_sigma)
         self._predict(stamp_ns, fit, now)
         evidence.falls = self._is_falling(fit, velocity, sigma)
-        evidence.is_locked = self._lockout.is_locked(stamp_ns)
-        evidence.has_moved, evidence.height = peak.has_moved, self._height
-        self._health = self._obstacle(evidence)
         evidence.fit, evidence.measured, evidence.now = fit, self._fit, now
-        is_rising = 2.0 * sigma < velocity < _LEAPING
-        evidence.climbs = is_rising and tracker.agrees
-        evidence.length = tracker.length
-
-    @property
-    def _is_settled(self) -> bool:
-        tracker = self._tracker
-        return tracker.varies and tracker.length >= 0.9 * self._params.window
+        evidence.climbs = 2.0 * sigma < velocity < _LEAPING and self._tracker.agrees
+        evidence.length = self._tracker.length
 
     def _stands_still(self, stamp_ns: int, fit: Parabola, now: float) -> bool:
         """Return whether the altitude has stopped in a way that no vehicle can."""
@@ -330,7 +317,7 @@ class ApogeeDetector:
         """Return what is known without a fit."""
         coast = self._coast
         evidence = Evidence(
-            self._params, has_moved=self._peak.has_moved, height=self._height,
+            self._params, height=self._height,
             is_locked=self._lockout.is_locked(stamp_ns),
             is_early=coast.is_early(stamp_ns, _EARLY),
             speed=self._velocity.at(stamp_ns), has_fallen=self._fall.has_lasted,
@@ -341,19 +328,18 @@ class ApogeeDetector:
 
     @property
     def _height(self) -> float:
-        """Height that the flight has reached above its pad [m]."""
-        reached = self._fall.peak
-        if self._coast.is_trusted:
-            reached = max(reached, self._coast.altitude)
-        height = max(self._peak.rise, reached - self._peak.pad)
-        deep = self._fall.depth > max(_DEEP, self._params.minimum_height)
-        return max(height, self._fall.depth) if deep else height
+        """Height that the flight has reached [m]."""
+        peak, coast = self._fall.peak, self._coast
+        return max(peak, coast.altitude) if coast.is_trusted else peak
+
+    @property
+    def _may_coast(self) -> bool:
+        """Whether what falls freely is a coast that is not yet followed."""
+        return self._coast.begun_ns is None and not self._standstill.is_odd
 
     def _begin_coast(self, stamp_ns: int, fit: Parabola, now: float) -> None:
         """Begin to follow a coast where a fit shows one, of the window or its end."""
-        if self._coast.begun_ns is not None or not self._peak.has_moved:
-            return
-        if self._standstill.is_odd:
+        if not (self._flies and self._may_coast):
             return
         for seen in (self._tracker.fit_of_last(_BRIEF), fit):
             if seen is None or seen.acceleration + seen.acceleration_sigma >= _COASTING:
@@ -384,7 +370,6 @@ class ApogeeDetector:
         seen = fitted[0].with_noise(noise)
         velocity, sigma = seen.velocity(0.0), seen.velocity_sigma(0.0)
         if seen.acceleration + CLEAR * seen.acceleration_sigma < _COASTING:
-            self._peak.has_moved = True
             self._coast.begin(last_ns, seen.altitude(0.0), velocity, max(3.0 * sigma, 8.0))
 
     def _predict(self, stamp_ns: int, fit: Parabola, now: float) -> None:
@@ -434,7 +419,7 @@ class ApogeeDetector:
         is_live = speed.is_live(stamp_ns)
         if is_live and self._fit is not None and self._altitude_ns is not None:
             last = self._fit.altitude(self._tracker.seconds(self._altitude_ns))
-            self._peak.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
+            self._fall.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
         evidence = self._known(stamp_ns)
         evidence.tracked = math.nan
         foreseen = self._foreseen if self._standstill.is_found else None
@@ -446,7 +431,7 @@ class ApogeeDetector:
         self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))
 
     def _decide(self, stamp_ns: int, reason: str) -> None:
-        if not reason:
+        if not (reason and self._flies):
             return
         self._detected_ns = stamp_ns
         self._reason = reason
@@ -456,10 +441,8 @@ class ApogeeDetector:
         foreseen = self._coast.foresight if self._coast.is_trusted else self._foreseen
         if foreseen is not None and foreseen[0] <= stamp_ns:
             self._apogee = foreseen
-        elif self._peak.stamp_ns is not None:
-            self._apogee = self._peak.stamp_ns, self._peak.altitude, math.nan
         else:
-            self._apogee = None, self._fall.peak, math.nan  # of samples too few for any fit
+            self._apogee = self._fall.peak_ns, self._fall.peak, math.nan
 
     def _estimate(self, stamp_ns: int, health: str) -> ApogeeEstimate:
         """Return what is known now, in stamps again."""

@@ -55,8 +55,11 @@ class Detector(Protocol):
     def withdraw(self) -> None:
         """Undo the detection, keeping what is known of the flight."""
 
-    def expect_burn(self, may_light: bool) -> None:
-        """Take whether a stage may still light."""
+    def expect(self, *, flies: bool, may_light: bool) -> None:
+        """Take whether the vehicle has left what held it, and whether a stage may still light.
+
+        Nothing is detected before it has left; without this call it has.
+        """
 
     def wait(self, stamp_ns: int) -> ApogeeEstimate:
         """Let time go on to a stamp that no sample has."""

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from itertools import pairwise
 
 from propulsion_ros.flight.apogee.inputs import SpeedInput
 from propulsion_ros.flight.apogee.parabola import CLEAR
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.flight.apogee.peak import MOVING
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
 
@@ -27,7 +25,7 @@ _MARGIN = 10.0  # below the peak [m]
 
 
 class LastingFall:
-    """Finds a fall by medians of the altitude over half a second.
+    """Follows how high the flight was, and finds a fall by medians over half a second.
 
     Of a slower sensor each sample is one. Where each has been lower than the one before for
     `LONGEST_DIP`, the fall ends every veto, because no error of static ports falls for so long.
@@ -35,7 +33,9 @@ class LastingFall:
     Attributes
     ----------
     peak : float
-        Highest that two medians in a row have reached [m]; -inf before.
+        Highest that was reached [m]; -inf before.
+    peak_ns : int or None
+        Its time [ns]; None before.
     medians : deque of (int, float)
         The latest ones: time [ns] and median [m].
     """
@@ -46,14 +46,13 @@ class LastingFall:
     def reset(self) -> None:
         """Clear the data of the flight."""
         self.peak = -math.inf
-        self.restart()
-
-    def restart(self) -> None:
-        """Begin a new median, keeping the peak."""
+        self.peak_ns: int | None = None
         self._values: list[float] = []
         self._begun_ns = self._ended_ns = 0
         self.medians: deque[tuple[int, float]] = deque(maxlen=_MEDIANS)
         self._since_ns: int | None = None
+        self._from_ns: int | None = None
+        self._reckoned_ns, self._reckoned = 0, math.nan
 
     def add(self, stamp_ns: int, altitude: float) -> bool:
         """Take a new altitude [m]; return whether a median has ended before it."""
@@ -75,20 +74,19 @@ class LastingFall:
         has_lasted = latest_ns - self._since_ns >= LONGEST_DIP * 1e9
         return has_lasted and altitude < self.peak - _MARGIN
 
-    @property
-    def depth(self) -> float:
-        """Height of the peak above the higher of the latest two medians [m]; 0 for fewer."""
-        if len(self.medians) < 2:
-            return 0.0
-        return self.peak - max(self.medians[-1][1], self.medians[-2][1])
+    def reach(self, stamp_ns: int, altitude: float) -> None:
+        """Take an altitude that was certainly reached [m]."""
+        if altitude > self.peak:
+            self.peak, self.peak_ns = altitude, stamp_ns
 
-    def climbs(self, speed: float) -> bool:
-        """Return whether each of the latest three medians is higher, by a speed [m/s]."""
-        latest = list(self.medians)[-3:]
-        return len(latest) == 3 and all(
-            later[1] - earlier[1] > speed * (later[0] - earlier[0]) * 1e-9
-            for earlier, later in pairwise(latest)
-        )
+    def reckon(self, stamp_ns: int, last_ns: int, altitude: float, velocity: float) -> None:
+        """Carry the peak on by the velocity alone, from the last fitted altitude."""
+        if self._from_ns != last_ns:
+            self._from_ns = self._reckoned_ns = last_ns
+            self._reckoned = altitude
+        self._reckoned += velocity * (stamp_ns - self._reckoned_ns) * 1e-9
+        self._reckoned_ns = stamp_ns
+        self.reach(stamp_ns, self._reckoned)
 
     def _end_median(self) -> None:
         values = sorted(self._values)
@@ -99,10 +97,11 @@ class LastingFall:
             self._since_ns = None
         elif self._since_ns is None:
             self._since_ns = latest[0]
+        median = (self._begun_ns + self._ended_ns) // 2, middle
         if latest is not None:
             # Two medians must reach a peak, so that one wild sample does not count.
-            self.peak = max(self.peak, min(middle, latest[1]))
-        self.medians.append(((self._begun_ns + self._ended_ns) // 2, middle))
+            self.reach(*min(latest, median, key=lambda each: each[1]))
+        self.medians.append(median)
 
 
 _CLEAR = 2.0  # sigma by which a fitted velocity must exceed the limit
@@ -149,7 +148,7 @@ class Lockout:
 _DRAG = 2e-3  # more than any vehicle without a parachute has [1/m]
 _PART, _OFF = 0.7, 10.0  # of the least physical speed, that a fit may be wrong by [m/s]
 _BEFORE_NS = 600_000_000  # that a motion must have lasted before the altitude stopped
-_MOVING_TIME = 1.0  # for which it must [s]
+_MOVING, _MOVING_TIME = 10.0, 1.0  # a clearly larger speed, for so long, is motion [m/s], [s]
 _OTHER_TIME = 2.5  # an impossible speed that lasts for longer is the true one [s]
 
 
@@ -218,7 +217,7 @@ class Standstill:
             Speed of a coast that is known, which ports that refill exceed [m/s]; infinity for none.
         """
         if self.is_found:
-            if self._moving.update(stamp_ns, abs(velocity) - CLEAR * sigma > MOVING):
+            if self._moving.update(stamp_ns, abs(velocity) - CLEAR * sigma > _MOVING):
                 self.trust(stamp_ns, velocity, sigma)
             return
         too_fast = velocity - CLEAR * sigma > fastest + _OFF

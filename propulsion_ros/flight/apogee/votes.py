@@ -11,7 +11,6 @@ from propulsion_ros.flight.apogee.parabola import CLEAR, Parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.timing.dwell import Dwell
 
-_CURVED = 4.0  # sigma of curvature that show a vehicle not yet seen to move in free fall
 _SPEED = 3.0  # upward, of an input that contradicts a fall [m/s]
 
 
@@ -35,10 +34,8 @@ class Evidence:
         Whether the fit clearly climbs, no faster than the vehicle may near its apogee.
     falls : bool
         Whether the fit is sure of a descent, whatever its curvature.
-    has_moved : bool
-        Whether the vehicle has clearly been in motion.
     height : float
-        That the flight has reached above its pad [m].
+        That the flight has reached [m].
     is_locked : bool
         Whether the vehicle is fast, or was just now.
     is_early : bool
@@ -61,7 +58,6 @@ class Evidence:
     length: float = 0.0
     climbs: bool = False
     falls: bool = False
-    has_moved: bool = False
     height: float = 0.0
     is_locked: bool = False
     is_early: bool = False
@@ -74,19 +70,18 @@ class Evidence:
     @property
     def is_high(self) -> bool:
         """Whether the flight has reached the least height."""
-        return self.has_moved and self.height >= self.params.minimum_height
+        return self.height >= self.params.minimum_height
 
     def has_passed(self, significance: float) -> bool:
         """Return whether the vertex of a free fall has passed, by so many sigma of velocity."""
         fit, seen, params = self.fit, self.measured, self.params
         if fit is None or seen is None or self.health != 'ok':
             return False
-        curved = 1.0 if self.has_moved else _CURVED
         velocity = fit.velocity(self.now)
         return (
             velocity < 0.0
             and velocity + significance * fit.velocity_sigma(self.now) < 0.0
-            and seen.acceleration + curved * seen.acceleration_sigma < 0.0
+            and seen.acceleration + seen.acceleration_sigma < 0.0
             and params.minimum_fall < -fit.acceleration
             and self.now - fit.vertex < self.length
         )

@@ -49,7 +49,7 @@ class LegacyApogeeDetector:
         self._points: deque[tuple[float, float]] = deque()
         self._sums = np.zeros(5)  # of the powers of time, its number of points first
         self._moments = np.zeros(3)  # of altitude times the powers of time
-        self._is_locked = True
+        self._is_locked = self._flies = True
         self._locked_ms: int | None = None
         self._detected_ns: int | None = None
         self._apogee_ns: int | None = None
@@ -60,8 +60,9 @@ class LegacyApogeeDetector:
         """Undo the detection, keeping what is known of the flight."""
         self._detected_ns = None
 
-    def expect_burn(self, may_light: bool) -> None:
-        """Take what the original does not know."""
+    def expect(self, *, flies: bool, may_light: bool) -> None:
+        """Take whether the vehicle flies: before that the original was not run."""
+        self._flies = flies
 
     def wait(self, stamp_ns: int) -> ApogeeEstimate:
         """Take an unknown altitude, as the original would."""
@@ -121,7 +122,8 @@ class LegacyApogeeDetector:
             is_near = abs(vertex - time) < _FARTHEST
             self._apogee_ns = stamp_ns + round((vertex - time) * 1e9) if is_near else None
             self._apogee_altitude = top if is_near else math.nan
-            if health == 'ok' and _has_passed(vertex, time) and altitude < top:
+            has_passed = _has_passed(vertex, time) and altitude < top
+            if health == 'ok' and has_passed and self._flies:
                 self._detected_ns = stamp_ns
         return ApogeeEstimate(
             stamp_ns, self._detected_ns is not None, self._detected_ns,

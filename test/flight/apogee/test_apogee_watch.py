@@ -30,7 +30,7 @@ def test_what_is_reckoned_ends_an_ascent_or_keeps_it_from_ending(reckoned, has_d
         def update(self, stamp_ns, *_):
             return ApogeeEstimate(stamp_ns, detected=has_detected, reason='fit' * has_detected)
 
-        def expect_burn(self, may_light):
+        def expect(self, *, flies, may_light):
             pass
 
         reset = withdraw = lambda self: None
@@ -38,7 +38,7 @@ def test_what_is_reckoned_ends_an_ascent_or_keeps_it_from_ending(reckoned, has_d
     watch = ApogeeWatch(FlightParams(), Decided())
     found = []
     for i in range(30):
-        watch.see(Sample(i * 100_000_000, 0.0, 0.0))
+        watch.see(Sample(i * 100_000_000, 0.0, 0.0), flies=True)
         found.append(watch.end(
             i * 100_000_000, Mark(0, -60_000_000_000, 'acceleration'), 0.0, reckoned
         ))

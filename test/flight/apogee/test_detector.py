@@ -2,7 +2,6 @@
 """The apogee detector on closed-form flights, with every input spoilt in turn."""
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -12,7 +11,10 @@ from hypothesis import strategies as st
 
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeEstimate, ApogeeParams
 from propulsion_ros.flight.apogee.parabola import Parabola
+from propulsion_ros.flight.detectors import make_detector
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.replay.flight_log import fly
 from propulsion_ros.settings.errors import ConfigError
 
 _SPEED = 60.0  # of the throw at time 0 [m/s]
@@ -210,12 +212,22 @@ def test_frozen_in_the_climb_is_no_apogee_until_that_is_foreseen():
     assert 0.8 < _delay(estimates) < 2.0
 
 
+@pytest.mark.parametrize('method', ['robust', 'legacy'])
+def test_nothing_is_detected_before_the_vehicle_has_left_what_held_it(method):
+    detector = make_detector(ApogeeParams(method=method))
+    time, altitude, velocity, _ = _throw(rate=45.0, noise=0.0)
+    detector.expect(flies=False, may_light=False)
+    assert not any(each.detected for each in _feed(detector, time, altitude, velocity))
+    detector.expect(flies=True, may_light=False)
+    assert _feed(detector, time + 9.0, altitude, velocity)[-1].detected
+
+
 def test_nothing_is_foreseen_while_a_stage_may_still_light():
     detector = ApogeeDetector(ApogeeParams())
-    detector.expect_burn(True)
+    detector.expect(flies=True, may_light=True)
     assert not _feed(detector, *_frozen_throw())[-1].detected
     # What burns now was not part of the coast that was seen.
-    detector.expect_burn(False)
+    detector.expect(flies=True, may_light=False)
     assert not detector.wait(20_000_000_000).detected
 
 
@@ -249,23 +261,23 @@ def test_a_sensor_that_holds_for_a_second_is_not_premature():
 @pytest.mark.parametrize('noise', [0.1, 0.5, 2.0])
 def test_nothing_happens_on_the_pad(offset, noise):
     rng = np.random.default_rng(4)
-    time = np.arange(0.0, 120.0, 0.02)
+    time = np.arange(0.0, 60.0, 0.05)
     altitude = offset + rng.normal(0.0, noise, len(time))
     velocity = rng.normal(0.0, 0.7, len(time))
-    estimates = _feed(
-        ApogeeDetector(ApogeeParams()), time, altitude, velocity, np.zeros(len(time))
-    )
-    assert not estimates[-1].detected
+    samples = [
+        Sample(round(t * 1e9), *values, 0.0)
+        for t, *values in zip(time.tolist(), altitude.tolist(), velocity.tolist(), strict=True)
+    ]
+    reports = list(fly(samples, ApogeeParams()))
+    assert not any(report.apogee or report.estimate.detected for report in reports)
 
 
-def test_minimum_height_is_a_rise_above_the_pad():
+def test_below_the_minimum_height_nothing_is_detected():
     time, altitude, *_ = _throw(begin=-10.0)
-    params = ApogeeParams(minimum_height=_HEIGHT + 50.0)
-    estimates = _feed(ApogeeDetector(params), time, altitude + 100.0)
-    assert not estimates[-1].detected
-    assert estimates[-1].health == 'below minimum height'
-    lower = dataclasses.replace(params, minimum_height=_HEIGHT - 20.0)
-    assert _feed(ApogeeDetector(lower), time, altitude + 100.0)[-1].detected
+    for height, is_detected in ((_HEIGHT + 50.0, False), (_HEIGHT - 20.0, True)):
+        last = _feed(ApogeeDetector(ApogeeParams(minimum_height=height)), time, altitude)[-1]
+        assert last.detected is is_detected
+        assert last.health == ('ok' if is_detected else 'below minimum height')
 
 
 def test_static_ports_near_mach_one_are_no_apogee():

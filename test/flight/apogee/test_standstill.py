@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An altitude that stops in fast flight is no apogee, and a level of rest in the air is no pad."""
+"""An altitude that stops in fast flight, or to which the vehicle was carried, is no apogee."""
 from __future__ import annotations
 
 import math
@@ -60,9 +60,20 @@ def _spoilt(motion, clogs=math.inf, ceiling=math.inf, noise=0.3, rate=25, inputs
     return time, altitude, velocity, acceleration
 
 
-def _decide(sensors, params=None):
+def _decide_in_flight(sensors):
+    """Return when the flight logic decides apogee [s]; infinity for never."""
+    samples = (
+        (round(t * 1e9), Sample(round(t * 1e9), *values))
+        for t, *values in zip(*(part.tolist() for part in sensors), strict=True)
+    )
+    return next((
+        stamp_ns * 1e-9 for stamp_ns, report in fly_live(samples, ApogeeParams()) if report.apogee
+    ), math.inf)
+
+
+def _decide(sensors):
     """Return when apogee is detected [s] and why; infinity for never."""
-    detector = ApogeeDetector(params or ApogeeParams())
+    detector = ApogeeDetector(ApogeeParams())
     for t, *values in zip(*(part.tolist() for part in sensors), strict=True):
         estimate = detector.update(round(t * 1e9), *values)
         if estimate.detected:
@@ -102,14 +113,7 @@ def test_an_altitude_that_stops_in_flight_is_no_apogee(push, burn, clogs, inputs
 def test_a_flight_beside_a_port_that_clogs_on_its_way_is_reckoned(push, burn, drag, clogs, inputs):
     """Where drag was 1 g it rested at that level, and fell from there: up to 19 s too early."""
     motion = _boost(push, burn, drag)
-    parts = (part.tolist() for part in _spoilt(motion, clogs, inputs=inputs))
-    samples = (
-        (round(t * 1e9), Sample(round(t * 1e9), *values))
-        for t, *values in zip(*parts, strict=True)
-    )
-    found = next((
-        stamp_ns * 1e-9 for stamp_ns, report in fly_live(samples, ApogeeParams()) if report.apogee
-    ), math.inf)
+    found = _decide_in_flight(_spoilt(motion, clogs, inputs=inputs))
     assert motion.apogee - 1.0 < found
     assert inputs == 'a' or found < motion.apogee + 3.0
 
@@ -172,9 +176,7 @@ def _carried(speed, top, hover, push, burn):
 
 _CARRIED = {
     'drone to 150 m, hovers, motor': (3.0, 150.0, 15.0, 30.0, 1.2, 50),
-    'drone to 150 m, hovers, stronger motor': (3.0, 150.0, 15.0, 34.0, 1.2, 50),
     'balloon to 600 m, 10 Hz': (5.0, 600.0, 0.0, 0.0, 0.0, 10),
-    'balloon to 1500 m, 10 Hz': (3.0, 1500.0, 0.0, 0.0, 0.0, 10),
     'balloon to 600 m, rests, 10 Hz': (5.0, 600.0, 20.0, 0.0, 0.0, 10),
 }
 
@@ -182,15 +184,7 @@ _CARRIED = {
 @pytest.mark.parametrize(
     ('speed', 'top', 'hover', 'push', 'burn', 'rate'), _CARRIED.values(), ids=_CARRIED
 )
-def test_a_level_to_which_it_was_carried_is_no_pad(speed, top, hover, push, burn, rate):
+def test_a_level_to_which_it_was_carried_is_no_apogee(speed, top, hover, push, burn, rate):
     motion, begin = _carried(speed, top, hover, push, burn)
-    found, _ = _decide(_spoilt(motion, noise=0.5, rate=rate))
+    found = _decide_in_flight(_spoilt(motion, noise=0.5, rate=rate))
     assert begin - 0.5 < found < max(begin, motion.apogee) + 7.0
-
-
-def test_a_deep_fall_shows_the_height_wherever_the_pad_was_measured():
-    motion, begin = _carried(5.0, 600.0, 20.0, 0.0, 0.0)
-    time, altitude, *inputs = _spoilt(motion, rate=10)
-    seen = time > begin - 15.0
-    found, _ = _decide((time[seen], altitude[seen], *(part[seen] for part in inputs)))
-    assert begin < found < begin + 10.0
