@@ -1,37 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Altitude from one pressure, fast, and how uncertain the static ports make it."""
+"""Altitude from one pressure, and how uncertain the static ports make it."""
 from __future__ import annotations
 
-import math
-from bisect import bisect_right
-
 from propulsion_ros.models.common.atmosphere import (
-    EARTH_RADIUS,
     GAS_CONSTANT_AIR,
     HEAT_RATIO_AIR,
     STANDARD_GRAVITY,
+    altitude_of_pressure,
     temperature_and_pressure,
 )
 
-_SCALE = STANDARD_GRAVITY / GAS_CONSTANT_AIR
-# Bases of the layers of the standard atmosphere [m], geopotential, and their lapse rates [K/m].
-_BASE = (0.0, 11e3, 20e3, 32e3, 47e3, 51e3, 71e3)
-_LAPSE = (-6.5e-3, 0.0, 1e-3, 2.8e-3, 0.0, -2.8e-3, -2e-3)
-
-
-def _layers() -> list[tuple[float, float, float, float]]:
-    rows = []
-    for base, lapse in zip(_BASE, _LAPSE, strict=True):
-        geometric = EARTH_RADIUS * base / (EARTH_RADIUS - base)
-        temperature, pressure = temperature_and_pressure(geometric)
-        rows.append((base, lapse, float(temperature), float(pressure)))
-    return rows
-
-
-_LAYERS = _layers()
-_NEGATIVE_PRESSURES = [-row[3] for row in _LAYERS]
-PRESSURE_RANGE = (_LAYERS[-1][3], 130_000.0)
-"""Pressures from 71 km to 2 km below the sea; beyond them it is no pressure of the air [Pa]."""
+PRESSURE_RANGE = (float(temperature_and_pressure(71_802.0)[1]), 130_000.0)
+"""Pressures from 72 km to 2 km below the sea; beyond them it is no pressure of the air [Pa]."""
 
 
 def altitude_and_temperature(pressure: float) -> tuple[float, float]:
@@ -42,17 +22,8 @@ def altitude_and_temperature(pressure: float) -> tuple[float, float]:
     pressure : float
         Within `PRESSURE_RANGE` [Pa].
     """
-    layer = max(bisect_right(_NEGATIVE_PRESSURES, -pressure) - 1, 0)
-    base, lapse, base_temperature, base_pressure = _LAYERS[layer]
-    ratio = pressure / base_pressure
-    if lapse == 0.0:
-        temperature = base_temperature
-        height = -base_temperature / _SCALE * math.log(ratio)
-    else:
-        temperature = base_temperature * math.exp(-lapse / _SCALE * math.log(ratio))
-        height = (temperature - base_temperature) / lapse
-    geopotential = base + height
-    return EARTH_RADIUS * geopotential / (EARTH_RADIUS - geopotential), temperature
+    altitude = float(altitude_of_pressure(pressure))
+    return altitude, float(temperature_and_pressure(altitude)[0])
 
 
 def metres_per_pascal(pressure: float, temperature: float) -> float:

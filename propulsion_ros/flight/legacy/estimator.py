@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from propulsion_ros.flight.estimation.barometer import PRESSURE_RANGE, altitude_and_temperature
+from propulsion_ros.flight.estimation.barometer import PRESSURE_RANGE
 from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Mode, Stage
@@ -17,6 +17,7 @@ from propulsion_ros.flight.legacy.estimator_fsm import (
     LegacyState,
     beta_of,
 )
+from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.models.common.rotation import Quaternion
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -63,7 +64,6 @@ class LegacyFeed:
         self._place = (0.0, 0.0, 0.0)
         self._has_fix = False
         self._has_home = False
-        self.late_count = 0
         self.stage = Stage.PAD
 
     def set_stage(
@@ -85,10 +85,8 @@ class LegacyFeed:
         if self._first_ns is None:
             self._first_ns = stamp_ns - 10_000_000
         if self._newest_ns is not None and stamp_ns <= self._newest_ns:
-            self.late_count += 1
             return
         if not all(abs(value) < _LARGEST for value in (*angular_velocity, *specific_force)):
-            self.late_count += 1
             return
         self._newest_ns = stamp_ns
         estimator = self._estimator
@@ -111,7 +109,7 @@ class LegacyFeed:
     def pressure(self, stamp_ns: int, pascal: float, variance: float = 0.0) -> None:
         """Take a static pressure [Pa]."""
         if PRESSURE_RANGE[0] < pascal < PRESSURE_RANGE[1]:
-            self._altitude = altitude_and_temperature(pascal)[0]
+            self._altitude = float(altitude_of_pressure(pascal))
             self._estimator.failed.discard('BARO')
 
     def magnetic_field(self, stamp_ns: int, tesla: Sequence[float]) -> None:

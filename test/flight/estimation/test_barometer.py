@@ -8,26 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.flight.estimation.barometer import (
-    PRESSURE_RANGE,
     altitude_and_temperature,
     dynamic_pressure,
     mach_squared,
     metres_per_pascal,
 )
 from propulsion_ros.models.common.atmosphere import (
-    altitude_of_pressure,
     density,
     speed_of_sound,
     temperature_and_pressure,
 )
 
 ALTITUDES = st.floats(-1500.0, 70e3)
-
-
-@given(st.floats(PRESSURE_RANGE[0] * (1 + 1e-9), PRESSURE_RANGE[1]))
-def test_altitude_is_that_of_the_array_function(pressure):
-    altitude, _ = altitude_and_temperature(pressure)
-    assert altitude == pytest.approx(float(altitude_of_pressure(pressure)), rel=1e-12, abs=1e-8)
 
 
 @given(ALTITUDES)
