@@ -384,15 +384,7 @@ def _brackets(text: str) -> int:
 
 
 def _depth(value: Any) -> int:
-    level, depth = [value], 0
-    while True:
-        inner = [child for item in level for child in _children(item)]
-        if not any(isinstance(item, (dict, list)) for item in level):
-            return depth
-        level, depth = inner, depth + 1
-
-
-def _children(item: Any) -> list[Any]:
-    if isinstance(item, dict):
-        return list(item.values())
-    return list(item) if isinstance(item, list) else []
+    """Return how deeply lists and objects are nested, 0 for neither."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
