@@ -145,11 +145,6 @@ class InnovationJudge:
         self._anchor = 0.0
         self._stepped = False
 
-    @property
-    def is_refusing(self) -> bool:
-        """Whether the latest innovation was refused."""
-        return self._refused.start_ns is not None
-
     def accept(self, stamp_ns: int, innovation: float) -> None:
         """Take an innovation within the gate."""
         self._good_ns = stamp_ns
@@ -172,7 +167,7 @@ class InnovationJudge:
         may_step : bool
             Whether the estimate is good enough to separate a step of the sensor from a motion.
         """
-        is_first = not self.is_refusing
+        is_first = self._refused.start_ns is None
         has_lasted = self._refused.update(stamp_ns, True)
         if is_first:
             self._move_anchor(stamp_ns, innovation)
@@ -235,8 +230,6 @@ class BaroAid:
         Health of the barometer.
     pad_altitude : float
         Of the pad above the standard sea level [m]; the parameter's before any pressure.
-    surprise : float
-        Normalised innovation squared of the latest pressure, NaN before.
     imu_doubt_ns : int or None
         Stamp at which the barometer last overruled the inertial estimate.
     step_ns : int or None
@@ -273,7 +266,6 @@ class BaroAid:
         self._is_armed, self._referred_ns = False, 0
         self._stepped = 0.0
         self._held.reset()
-        self.surprise = math.nan
         self.imu_doubt_ns: int | None = None
         self.step_ns: int | None = None
 
@@ -342,12 +334,12 @@ class BaroAid:
         if self._is_held(stamp_ns, pascal, up, math.sqrt(noise), stage):
             self.monitor.refuse(Status.FROZEN)
             return
-        self.surprise = state.correct(row, innovation, noise, self._gate)
-        if self.surprise <= self._gate:
+        surprise = state.correct(row, innovation, noise, self._gate)
+        if surprise <= self._gate:
             self._settle(stamp_ns, altitude - self.pad_altitude - up, innovation, is_inertial)
             return
         self.monitor.refuse(Status.INNOVATION)
-        width = width_of(innovation, self.surprise, self._params.gate)
+        width = width_of(innovation, surprise, self._params.gate)
         # A step is known by the inertial sensor alone, and under a parachute none follows exactly.
         may_step = is_inertial and stage in (Stage.PAD, Stage.BOOST, Stage.COAST)
         verdict = self._judge.refuse(stamp_ns, innovation, width, may_step=may_step)
