@@ -104,6 +104,8 @@ class ApogeeDetector:
         """
         if self._may_light and not may_light:
             self._coast.reset()
+        if flies and not self._flies:
+            self._fall.restart()
         self._flies, self._may_light = flies, may_light
 
     def wait(self, stamp_ns: int) -> ApogeeEstimate:

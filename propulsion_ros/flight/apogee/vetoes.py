@@ -54,6 +54,10 @@ class LastingFall:
         self._from_ns: int | None = None
         self._reckoned_ns, self._reckoned = 0, math.nan
 
+    def restart(self) -> None:
+        """Forget since when it falls: what fell before its flight, as on a lift, is no fall."""
+        self._since_ns = None
+
     def add(self, stamp_ns: int, altitude: float) -> bool:
         """Take a new altitude [m]; return whether a median has ended before it."""
         is_over = bool(self._values) and stamp_ns - self._begun_ns >= _MEDIAN_NS

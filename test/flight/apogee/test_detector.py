@@ -222,6 +222,17 @@ def test_nothing_is_detected_before_the_vehicle_has_left_what_held_it(method):
     assert _feed(detector, time + 9.0, altitude, velocity)[-1].detected
 
 
+def test_what_sank_before_the_liftoff_has_not_fallen():
+    """As of a rocket that a drone has carried up, and that is lit while it sinks."""
+    time, altitude, *_ = _throw(begin=-10.0)
+    altitude += 130.0 - 3.0 * np.minimum(time, 0.0)
+    detector, estimates = ApogeeDetector(ApogeeParams()), []
+    for t, h in zip(time.tolist(), altitude.tolist(), strict=True):
+        detector.expect(flies=t > 0.1, may_light=False)
+        estimates.append(detector.update(round(t * 1e9), h))
+    assert -0.1 < _delay(estimates) < 0.2
+
+
 def test_nothing_is_foreseen_while_a_stage_may_still_light():
     detector = ApogeeDetector(ApogeeParams())
     detector.expect(flies=True, may_light=True)
