@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.family_params import allocator_named, loop_params_of, node_kind_of
+from propulsion_ros.graph.node_config import refuse_unknown_node
 from propulsion_ros.graph.share import read_description, robot_files, share_directory
 from propulsion_ros.graph.simulation import (
     BODY,
@@ -209,19 +210,16 @@ def check_settings(graph: Graph, paths: Iterable[str | Path], namespace: str = '
     A section that has the name of a family is for another node where the groups of that family
     have other names, unless the file, which may be for several robots, has one of these too.
     """
-    nodes, blocks = [spec.name for spec in graph.nodes], None
+    blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
     for file in map(ParameterFile, paths):
-        file.check_names(nodes, namespace)
-        for family in REGISTRY:
-            if family in nodes or not file.names(family, namespace):
-                continue
-            blocks = blocks or actuators_from_urdf(graph.robot_description, loop_params_of)
+        file.check_names([spec.name for spec in graph.nodes], namespace)
+        for family in (node for node in file.nodes if file.names(node, namespace)):
             groups = [block.name for block in blocks if block.family == family]
             if groups and not any(file.names(group, namespace) for group in groups):
-                raise SourceError(
-                    file.place_of(family, ''),
-                    f'{family!r} is no node here; the robot has {", ".join(groups)}',
-                )
+                try:
+                    refuse_unknown_node(family, file.of(family, namespace), blocks)
+                except ConfigError as error:
+                    raise file.placed(family, error) from error
 
 
 def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:

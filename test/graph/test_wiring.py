@@ -13,6 +13,7 @@ from propulsion_ros.graph.wiring import check_settings, checked_graph, inputs_of
 from propulsion_ros.replay.host import Bus
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.study.closed_loop import running
+from propulsion_ros.tools.check import check_file
 from propulsion_ros.tools.cli import main
 
 SETTINGS = '{}:\n  ros__parameters:\n    command_timeout: 1.0\n'
@@ -65,26 +66,27 @@ LIFTER = (Path(__file__).parents[2] / 'examples/hexacopter/hexacopter.urdf').rea
 ).replace('name="rotors">', 'name="lift"><family>rotors</family>')
 
 
-@pytest.mark.parametrize(('sections', 'namespace', 'problem'), [
-    pytest.param(['/**/lift_allocator', '/**/rotors'], '',
-                 ":4: 'rotors' is no node here; the robot has lift", id='its family'),
-    pytest.param(['/a/rotors'], 'a', ":1: 'rotors' is no node here; the robot has lift",
-                 id='in a namespace'),
-    pytest.param(['/**/rotors', '/**/lift'], '', '', id='for another robot too'),
-    pytest.param(['/a/rotors'], 'b', '', id='in another namespace'),
-    pytest.param(['/**/thrusters'], '', '', id='a family that it has not'),
+@pytest.mark.parametrize(('sections', 'namespace', 'line'), [
+    pytest.param(['/**/lift_allocator', '/**/rotors'], '', 4, id='its family'),
+    pytest.param(['/a/rotors'], 'a', 1, id='in a namespace'),
+    pytest.param(['/**/rotors', '/**/lift'], '', 0, id='for another robot too'),
+    pytest.param(['/a/rotors'], 'b', 0, id='in another namespace'),
+    pytest.param(['/**/thrusters'], '', 0, id='a family that it has not'),
 ])
 def test_section_named_as_the_family_of_a_group_is_refused(
-    tmp_path, sections, namespace, problem
+    tmp_path, sections, namespace, line
 ):
-    """It was ignored without a word."""
+    """It was ignored without a word; `check` has the same text."""
     model, path = tmp_path / 'lifter.urdf', tmp_path / 'fitted.yaml'
     model.write_text(LIFTER)
     path.write_text(''.join(map(SETTINGS.format, sections)))
     words = ['--model', str(model), '--allocate', 'lift', '--namespace', namespace]
-    with pytest.raises(SourceError) if problem else nullcontext() as caught:
+    with pytest.raises(SourceError) if line else nullcontext() as caught:
         checked_graph(words, [path])
-    assert not problem or str(caught.value) == f'{path}{problem}'
+    text = (f"{path}:{line}: rotors: not a node that this knows, did you mean 'lift'?; the robot "
+            'has lift, flight_state, vehicle, visualizer')
+    assert not line or str(caught.value) == text
+    assert not line or text in check_file(path, model).faults
 
 
 def test_each_of_several_files_is_looked_at(settings, tmp_path):

@@ -122,7 +122,9 @@ def test_lines_of_keys(written):
     ))
     lines = {key: file.place_of('n', key).rpartition(':')[2] for key in ('a', 'g.b', 'g.c.d', 'z')}
     assert lines == {'a': '7', 'g.b': '5', 'g.c.d': '6', 'z': '1'}
-    assert file.places.repeated == [(7, '/n/a', 3)]
+    (doubt,) = file.doubts()
+    assert doubt[0].endswith('.yaml:7')
+    assert doubt[1] == '/n/a: is given again, and line 3 has no effect; remove one'
     assert file.of('n')['a'] == 4
 
 
