@@ -356,7 +356,7 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
         '--vehicle', choices=VEHICLES, help='vehicle of the package, with its simulated body'
     )
     parser.add_argument(
-        '--model', default='',
+        '--model',
         help="URDF or xacro of a robot; with --vehicle in place of the vehicle's own",
     )
     parser.add_argument(
@@ -432,10 +432,10 @@ def checked_graph(words: Sequence[str], params_files: Sequence[str | Path]) -> G
 def _graph_of(options: argparse.Namespace, params_files: Sequence[str | Path]) -> Graph:
     drawn_with = params_files if options.visualize else None
     simulation = simulation_of(options, params_files, options.namespace)
-    if options.vehicle or not options.model:
+    if options.vehicle or options.model is None:
         simulated = options.use_sim_time != 'false'
         return vehicle_graph(
-            options.vehicle or next(iter(VEHICLES)), simulated, options.model, options.replay,
+            options.vehicle or next(iter(VEHICLES)), simulated, options.model or '', options.replay,
             drawn_with, simulation, options.allocate,
         )
     return robot_graph(
