@@ -395,7 +395,7 @@ def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> 
             report.warn(file.place_of(node, 'site_altitude'), (
                 f'{node}: site_altitude is {own:g} m, where body.site_altitude is {site:g} m'
             ))
-    pushes = [np.nan_to_num(group.layout.highest) @ group.layout.axis for group in robot.groups
+    pushes = [group.pushes.sum(axis=0) for group in robot.groups
               if hasattr(group.params, 'max_fuel_rate')]
     nose, push = (way / max(np.linalg.norm(way), LEAST) for way in (
         np.array(flight.get(_NOSE, _UP), float), np.sum([np.zeros(3), *pushes], axis=0)))
