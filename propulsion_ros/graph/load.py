@@ -81,19 +81,18 @@ def _files_of(robot: str | Path, parameters: Files) -> tuple[Description, list[s
     return read_description(path), [*files, *map(Path, given)]
 
 
-def _check_names(files: Sequence[str | Path], specs: Sequence[ActuatorSpec]) -> None:
+def _check_names(file: ParameterFile, specs: Sequence[ActuatorSpec]) -> None:
     """Raise `SourceError` for names that are nearly those of nodes, and keys that no body has."""
     known = [*(spec.name for spec in specs), *OTHER_NODES, *REGISTRY]
-    for file in map(ParameterFile, files):
-        for node in file.nodes:
-            try:
-                # Nodes of others may stand in the same file.
-                if node in REGISTRY or is_allocator(node) or suggestion(node, known):
-                    refuse_unknown_node(node, file.of(node), specs)
-                if node == BODY:
-                    refuse_unknown_of_body(file.of(node))
-            except ConfigError as error:
-                raise file.placed(node, error) from error
+    for node in file.nodes:
+        try:
+            # Nodes of others may stand in the same file.
+            if node in REGISTRY or is_allocator(node) or suggestion(node, known):
+                refuse_unknown_node(node, file.of(node), specs)
+            if node == BODY:
+                refuse_unknown_of_body(file.of(node))
+        except ConfigError as error:
+            raise file.placed(node, error) from error
 
 
 def _check_counts(key: str, example: str, given: object, counts: tuple[object, ...]) -> None:
@@ -108,8 +107,8 @@ def _families_of(
     models: dict[str, Family] = {}
     with description.located():
         specs = actuators_from_urdf(description.text, loop_params_of)
-    _check_names(files, specs)
     file = ParameterFile(*files)
+    _check_names(file, specs)
     for spec in specs:
         given = file.of(spec.name)
         try:

@@ -191,13 +191,13 @@ class _Reader:
                 name = key if path else key.removeprefix('/')
                 yield from self._walk(below, f'{path}/{name}')
                 continue
-            place = f'{self.name}{self.places.suffix_of(f"{path}/{key}")}: {path}/{key}'
+            place = f'{path}/{key}'
             if not isinstance(below, Pairs):
-                raise SourceError(
+                raise self._error(
                     place, f'expected parameters, got {_short(below)}{_parameters_hint(below)}'
                 )
             if not _NODE_NAME.fullmatch(path) or len(path) > _LONGEST_NODE:
-                raise SourceError(place, _NO_NODE)
+                raise self._error(place, _NO_NODE)
             yield path, self._parameters(path, below)
 
     def _parameters(self, path: str, tree: Pairs) -> dict[str, Any]:
@@ -211,11 +211,10 @@ class _Reader:
     def _check_kind(self, place: str, before: Any, value: Any) -> None:
         """Refuse a value of another type than that before it: ROS keeps one of them by its type."""
         if _kind_of(before) != _kind_of(value):
-            raise SourceError(
-                f'{self.name}{self.places.suffix_of(place)}: {place}',
+            raise self._error(place, (
                 f'is given again with another type, {_short(before)} and {_short(value)}; remove '
-                'one',
-            )
+                'one'
+            ))
 
     def _no_nodes(self, tree: Any, path: str) -> SourceError:
         """Return the error of what is not below ``ros__parameters``, or not below a node."""
@@ -228,25 +227,22 @@ class _Reader:
             hint = f'; write a node and {_ROOT!r} above {words[0]!r}, one below the other'
         elif words:
             hint = f'; write {_ROOT!r} below the node, and {words[-1]!r} below that'
-        place = self.places.line_of(path)
-        where = f'{self.name}:{place}' if place else self.name
-        return SourceError(
-            f'{where}: {path or "document"}', f'expected node names, got {_short(tree)}{hint}'
-        )
+        return self._error(path or 'document', f'expected node names, got {_short(tree)}{hint}')
 
     def _check_value(self, place: str, value: Any) -> None:
         if isinstance(value, Pairs):
-            raise SourceError(
-                f'{self.name}{self.places.suffix_of(place)}: {place}',
-                'expected a value, got {}, which ROS does not take; write [] for no values',
+            raise self._error(
+                place, 'expected a value, got {}, which ROS does not take; write [] for no values'
             )
         kinds = {type(element) for element in value} if isinstance(value, list) else set()
         if len(kinds) > 1 or kinds & {list, Pairs}:
             hint = '; write 1.0 for 1' if kinds == {int, float} else ''
-            raise SourceError(
-                f'{self.name}{self.places.suffix_of(place)}: {place}',
-                f'expected values of one type, or ROS does not read them, got {value!r}{hint}',
-            )
+            raise self._error(place, (
+                f'expected values of one type, or ROS does not read them, got {value!r}{hint}'
+            ))
+
+    def _error(self, place: str, problem: str) -> SourceError:
+        return SourceError(f'{self.name}{self.places.suffix_of(place)}: {place}', problem)
 
 
 def _short(tree: Any) -> str:
@@ -304,14 +300,9 @@ class KeyPlaces:
                 else:
                     waiting.append((value, path, False))
 
-    def line_of(self, path: str) -> int:
-        """Return the line of a key, 0 where it is not known."""
-        return self._lines.get(path, 0)
-
     def suffix_of(self, path: str) -> str:
         """Return a colon and the line of a key, '' where it is not known."""
-        line = self.line_of(path)
-        return f':{line}' if line else ''
+        return f':{self._lines[path]}' if path in self._lines else ''
 
     def _add(self, path: str, line: int, mapping: int) -> None:
         if (mapping, path) in self._seen:

@@ -46,7 +46,7 @@ from propulsion_ros.settings.flat import (
     unknown_names,
 )
 from propulsion_ros.settings.quantity import flatten
-from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
+from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import Description
@@ -156,8 +156,8 @@ def _layout(files: Sequence[Path], model: Path | None) -> RobotLayout:
     specs = actuators_from_urdf(text, loop_params_of)
     if not specs:
         raise SourceError(printable(robots[0]), _NO_BLOCK)
-    settings = [path for path in files if path.suffix in _PARAMETERS]
-    return sources_of(text, specs, lambda node: settings_of(settings, node)).layout
+    settings = ParameterFile(*(path for path in files if path.suffix in _PARAMETERS))
+    return sources_of(text, specs, settings.of).layout
 
 
 @dataclass
