@@ -220,7 +220,7 @@ def check_file(
         **dict.fromkeys(_PARAMETERS, _parameters), **dict.fromkeys(_ROBOTS, _robot),
         '.json': _flight, '.jsonc': _flight, '.json5': _flight,
     }
-    given = [*behind, path] if path.suffix in _PARAMETERS else []
+    given = [*behind, path] if behind or path.suffix in _PARAMETERS else []
     report = Report(silenced, for_gazebo, shipped, given)
     name = printable(path)
     try:
@@ -228,7 +228,7 @@ def check_file(
             expected = ', '.join(checks)
             raise SourceError(name, f'expected a name that ends in one of {expected}')
         _require_model(model)
-        checks[path.suffix](path, model, report)
+        (_parameters if given else checks[path.suffix])(path, model, report)
     except ConfigError as error:
         report.add(name, error)
     return report

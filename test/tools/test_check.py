@@ -124,8 +124,11 @@ def test_parameter_files_of_one_robot_are_judged_together(tmp_path, capsys, monk
     assert check(*words, 'b.yaml') == 0
     assert capsys.readouterr().err.startswith('a.yaml:3: warning: rotors: ')
     Path('a.yaml').write_text(section.format('max_trust: [8.0]'))
-    assert check(*words, 'b.yaml') == 1
-    assert capsys.readouterr().out.startswith("a.yaml:3: rotors: parameter 'max_trust': unknown")
+    Path('b.jsonc').write_text('{"Events": []}')
+    for other, line in (('b.yaml', "a.yaml:3: rotors: parameter 'max_trust': unknown"),
+                        ('b.jsonc', 'b.jsonc:1: /Events: expected node names, got []')):
+        assert check(*words, other) == 1
+        assert line in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(('name', 'text', 'lines'), [
