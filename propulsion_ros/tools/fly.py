@@ -134,7 +134,7 @@ def _note_doubts(options: argparse.Namespace) -> None:
     last, behind = (files[-1], files[:-1]) if files else (model, [])
     count = len(check(last, model, shipped=own, behind=behind).warnings)
     if count:
-        words = [*map(printable, files), *['--model'] * bool(files), printable(options.robot)]
+        words = [printable(options.robot), *(f'--params-file {printable(file)}' for file in files)]
         note('fly', f'{count} warning{"s" * (count > 1)}: propulsion_ros check {" ".join(words)}')
 
 
