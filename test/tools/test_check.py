@@ -68,6 +68,10 @@ def test_a_description_is_judged_beside_its_settings(tmp_path, capsys):
     settings.write_text('rotors:\n  ros__parameters:\n    time_constant_up: [0.05]\n')
     assert check(settings, '--model', model) == 0
     assert 'warning' not in capsys.readouterr().err
+    model.write_text(text.replace('<max_thrust>8', '<max_thrust>-8', 1))
+    assert check(settings, '--model', model) == 1
+    line = f'{model}:24: gazebo/plugin[name=rotors]/rotor[name=front]/max_thrust: -8 is below 0 N'
+    assert capsys.readouterr().out.startswith(line)
 
 
 NEVER = (
