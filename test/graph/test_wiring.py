@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter files that the nodes of a graph would not read."""
+"""The nodes of a graph, how they are joined, and parameter files that they would not read."""
 from __future__ import annotations
 
 from contextlib import nullcontext
@@ -9,7 +9,13 @@ import pytest
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import check_settings, checked_graph, inputs_of, vehicle_graph
+from propulsion_ros.graph.wiring import (
+    check_settings,
+    checked_graph,
+    gazebo_graph,
+    inputs_of,
+    vehicle_graph,
+)
 from propulsion_ros.replay.host import Bus
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.study.closed_loop import running
@@ -153,3 +159,12 @@ def test_events_of_an_own_file_are_flown_and_not_those_of_the_vehicle(tmp_path, 
     spec = next(spec for spec in vehicle_graph('rocket').nodes if spec.name == 'flight_state')
     with pytest.raises(ConfigError, match='nowhere'):
         running(spec, [path], Bus(lambda *message: None), lambda line: None)
+
+
+@pytest.mark.parametrize('inside', [False, True])
+def test_actuators_are_nodes_unless_they_run_inside_gazebo(inside):
+    nodes = {spec.name: spec for spec in gazebo_graph('quadrotor', inside).nodes}
+    assert 'vehicle' not in nodes
+    assert ('rotors' in nodes) != inside
+    if 'rotors' in nodes:
+        assert nodes['rotors'].parameters['publish_numbers']
