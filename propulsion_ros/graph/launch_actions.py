@@ -2,7 +2,6 @@
 """Graphs as launch actions: what the launch files share."""
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import signal
@@ -29,8 +28,8 @@ from launch.substitutions import ThisLaunchFile
 from launch_ros.actions import LifecycleNode, Node
 
 from propulsion_ros.graph.share import PACKAGE, share_directory
-from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation
-from propulsion_ros.graph.wiring import Graph, check_settings, robot_graph, vehicle_graph
+from propulsion_ros.graph.simulation import BODY, NodeSpec
+from propulsion_ros.graph.wiring import Graph, checked_graph
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import read_text, require_absent, write_text
 from propulsion_ros.settings.flat import suggestion
@@ -114,15 +113,8 @@ def vehicle_launch(vehicle: str) -> LaunchDescription:
     }
 
     def start(given: dict[str, str]) -> list[Any]:
-        graph = vehicle_graph(
-            vehicle, given['use_sim_time'] == 'true', given['model'], given['replay'] == 'true',
-            drawn_with(given), _simulation(given),
-        )
-        check_settings(graph, filter(None, [given['params_file']]), given['namespace'])
-        options = ['--vehicle', vehicle]
-        if given['model']:
-            options += ['--model', given['model']]
-        return graph_actions(given, graph, options)
+        model = [f'--model={given["model"]}'] if given['model'] else []
+        return _launched(given, given['model'] or vehicle, [f'--vehicle={vehicle}', *model])
 
     return _described(arguments, start)
 
@@ -145,15 +137,11 @@ def robot_launch() -> LaunchDescription:
     }
 
     def start(given: dict[str, str]) -> list[Any]:
-        allocated, is_simulated = _listed(given['allocate']), given['simulate'] == 'true'
-        graph = robot_graph(
-            given['model'], given['use_sim_time'] == 'true', allocated, given['replay'] == 'true',
-            drawn_with(given), _simulation(given) if is_simulated else None,
-        )
-        check_settings(graph, filter(None, [given['params_file']]), given['namespace'])
-        chosen = ['--allocate', *allocated] if allocated else []
-        chosen += ['--simulate'] if is_simulated else []
-        return graph_actions(given, graph, ['--model', given['model'], *chosen])
+        allocated = _listed(given['allocate'])
+        return _launched(given, given['model'], [
+            f'--model={given["model"]}', *(['--allocate', *allocated] if allocated else []),
+            *(['--simulate'] if given['simulate'] == 'true' else []),
+        ])
 
     return _described(arguments, start)
 
@@ -162,16 +150,17 @@ def _listed(text: str) -> list[str]:
     return [name.strip() for name in text.split(',') if name.strip()]
 
 
-def _simulation(given: dict[str, str]) -> Simulation:
-    """Return how a body is simulated, by the launch arguments."""
-    settings = {}
-    for key in ('duration', 'real_time_factor'):
-        if given[key]:
-            settings[key] = number_of(key, given[key])
-    files = [given['params_file']] if given['params_file'] else []
-    return Simulation(
-        tuple(_listed(given['wait_for'])), settings, tuple(files), given['namespace']
-    )
+def _launched(given: dict[str, str], robot: str, options: Sequence[str]) -> list[Any]:
+    """Return the launch actions of the graph that options of `stack` name, with the arguments."""
+    numbers = [(key, given[key]) for key in ('duration', 'real_time_factor') if given[key]]
+    options = [
+        *options, f'--use-sim-time={given["use_sim_time"]}', f'--namespace={given["namespace"]}',
+        *(f'--wait-for={topic}' for topic in _listed(given['wait_for'])),
+        *(f'--{key.replace("_", "-")}={number_of(key, text)}' for key, text in numbers),
+        *(f'--{key}' for key in ('replay', 'visualize') if given[key] == 'true'),
+    ]
+    graph = checked_graph(options, [*filter(None, [given['params_file']])])
+    return graph_actions(given, graph, robot, options)
 
 
 def number_of(key: str, text: str) -> float:
@@ -248,12 +237,14 @@ def drawn_with(given: dict[str, str]) -> list[str] | None:
 
 
 def graph_actions(
-    given: dict[str, str], graph: Graph, stack_options: Sequence[str] = ()
+    given: dict[str, str], graph: Graph, robot: str, stack_options: Sequence[str] = ()
 ) -> list[Any]:
     """Return the launch actions of a graph.
 
     Parameters
     ----------
+    robot : str
+        Description, or name of a vehicle, of what a page shows.
     stack_options : sequence of str
         Command line of `stack` for the same graph, where it is composed.
     """
@@ -281,19 +272,15 @@ def graph_actions(
             _node(spec, graph, given, extras.get(spec.name, {}), crashes) for spec in graph.nodes
         ]
     if given['visualize'] == 'browser':
-        actions.append(_page(given, stack_options, crashes))
+        actions.append(_page(given, robot, crashes))
     return [*actions, _state_publisher(graph, given), crashes.at_end()]
 
 
-def _page(
-    given: Mapping[str, str], stack_options: Sequence[str], crashes: Crashes
-) -> ExecuteProcess:
-    """Return what serves the page of a graph, whose robot the options of `stack` name."""
-    chosen = dict(itertools.pairwise(stack_options))
-    model = chosen.get('--model') or chosen['--vehicle']
+def _page(given: Mapping[str, str], robot: str, crashes: Crashes) -> ExecuteProcess:
+    """Return what serves the page of a robot."""
     return ExecuteProcess(
         cmd=[
-            *_started(_CLI), 'view', '--live', '--model', model,
+            *_started(_CLI), 'view', '--live', '--model', robot,
             *(['--params-file', given['params_file']] if given['params_file'] else []),
             *(['--namespace', given['namespace']] if given['namespace'] else []),
         ],
@@ -354,12 +341,7 @@ def _stack(
         executable='stack',
         # No name here: it would rename every node of the process.
         namespace=given['namespace'],
-        arguments=[
-            *options, '--use-sim-time', given['use_sim_time'],
-            *_simulation_options(given),
-            *(['--replay'] if given['replay'] == 'true' else []),
-            *(['--visualize'] if given['visualize'] == 'true' else []),
-        ],
+        arguments=options,
         ros_arguments=[
             *(['--params-file', given['params_file']] if given['params_file'] else []),
             *(
@@ -372,15 +354,6 @@ def _stack(
         output='screen',
         on_exit=crashes.exit_of('stack', is_vital=True),
     )
-
-
-def _simulation_options(given: dict[str, str]) -> list[str]:
-    """Return the options of `stack` for what `_simulation` reads."""
-    options = [f'--wait-for={topic}' for topic in _listed(given['wait_for'])]
-    return options + [
-        f'--{key.replace("_", "-")}={given[key]}'
-        for key in ('duration', 'real_time_factor') if given[key]
-    ]
 
 
 def _node(

@@ -21,7 +21,7 @@ from propulsion_ros.models.supply.motors import ThrustCurve, motor_of
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import check_file, printable, read_text
 from propulsion_ros.settings.flat import build, suggestion
-from propulsion_ros.settings.yaml_file import ParameterFile, place_in, placing, settings_of
+from propulsion_ros.settings.yaml_file import ParameterFile, placing, settings_of
 from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import Description
@@ -81,20 +81,18 @@ def _files_of(robot: str | Path, parameters: Files) -> tuple[Description, list[s
     return read_description(path), [*files, *map(Path, given)]
 
 
-def _check_names(files: Sequence[str | Path], specs: Sequence[ActuatorSpec]) -> None:
+def _check_names(file: ParameterFile, specs: Sequence[ActuatorSpec]) -> None:
     """Raise `SourceError` for names that are nearly those of nodes, and keys that no body has."""
     known = [*(spec.name for spec in specs), *OTHER_NODES, *REGISTRY]
-    for file in map(ParameterFile, files):
-        for node in file.nodes:
-            try:
-                # Nodes of others may stand in the same file.
-                if node in REGISTRY or is_allocator(node) or suggestion(node, known):
-                    refuse_unknown_node(node, file.of(node), specs)
-                if node == BODY:
-                    refuse_unknown_of_body(file.of(node))
-            except ConfigError as error:
-                line = error if error.key == node else SourceError(node, str(error))
-                raise SourceError(file.place_of(node, error.key), str(line)) from error
+    for node in file.nodes:
+        try:
+            # Nodes of others may stand in the same file.
+            if node in REGISTRY or is_allocator(node) or suggestion(node, known):
+                refuse_unknown_node(node, file.of(node), specs)
+            if node == BODY:
+                refuse_unknown_of_body(file.of(node))
+        except ConfigError as error:
+            raise file.placed(node, error) from error
 
 
 def _check_counts(key: str, example: str, given: object, counts: tuple[object, ...]) -> None:
@@ -109,17 +107,17 @@ def _families_of(
     models: dict[str, Family] = {}
     with description.located():
         specs = actuators_from_urdf(description.text, loop_params_of)
-    _check_names(files, specs)
+    file = ParameterFile(*files)
+    _check_names(file, specs)
     for spec in specs:
+        given = file.of(spec.name)
         try:
-            given = settings_of(files, spec.name)
             models[spec.name], _ = build_family(spec.family, given, spec, batch)
         except ConfigError as error:
             # What a block gives has its XML path.
-            of_file = '' if isinstance(error, SourceError) else place_in(
-                files, spec.name, error.key)
-            place = f'{of_file}: {spec.name}' if of_file else description.place_of(error)
-            raise SourceError(place, str(error)) from error
+            if error.key in given:
+                raise file.placed(spec.name, error) from error
+            raise SourceError(description.place_of(error), str(error)) from error
     if not models:
         raise SourceError(description.name, 'has no plugin block of actuators')
     return models

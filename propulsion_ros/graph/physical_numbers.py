@@ -115,7 +115,7 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
     of 1, and ``needed`` what the first takes [N or rad/s].
     """
     layout, params = group.layout, group.params
-    if not (is_spun(group) and group.matrix.shape[1]):
+    if not (is_spun(group) and group.has_thrusts):
         return Rows((), None)
     limits = np.asarray(getattr(params, 'max_thrust', NO_LIMIT))
     found = dict.fromkeys(('limit', 'least'), np.where(limits < NO_LIMIT, limits, np.nan))
@@ -295,7 +295,7 @@ def _pressed(robot: RobotLayout) -> Iterator[Number]:
         hasattr(group.params, 'max_fuel_rate') and not group.layout.angle_names for group in groups
     ):
         return
-    way = np.sum([np.nan_to_num(each.layout.highest) @ each.layout.axis for each in groups], axis=0)
+    way = np.vstack([each.pushes for each in groups]).sum(axis=0)
     arm = (params.centre_of_pressure - robot.body.com) @ way / max(np.linalg.norm(way), LEAST)
     yield Number('body.centre_of_pressure', float(arm), 'the centre of pressure ', size_of(robot),
                  int(np.argmax(np.abs(way))), remedy='it turns round; is that of the mass right?')
@@ -349,8 +349,7 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
             found.append(Number('chord', angle, who, 1.0, 3 * i, group.name))
     is_astern = max((way[0] for way in drives), default=0.0) < -_STRAIGHT
     if is_astern and all(each.value > 90.0 for each in found):
-        name = next(group.name for group in robot.groups if group.matrix.shape[1])
-        found = [Number('axis', 180.0, 'x, which is ahead, ', 1.0, 0, name,
+        found = [Number('axis', 180.0, 'x, which is ahead, ', 1.0, 0, robot.pushing[0].name,
                         'turn <axis> of what pushes, or of its joint, round')]
     yield from found
 
@@ -361,14 +360,14 @@ def _drive(robot: RobotLayout, share: float) -> FloatArray:
     0 where it goes several ways, or up.
     """
     forces = np.zeros((0, 3))
-    for group in robot.groups:
-        matrix, family = group.matrix, group.family
-        if isinstance(family, SteeredFamily) and matrix.shape[1]:
+    for group in robot.pushing:
+        matrix = group.matrix
+        if family := group.steered:
             low, high = np.clip(family.joint_limits, -math.pi, math.pi)
             matrix = family.carried(matrix, low + share * (high - low))
         high, low = (np.nan_to_num(end) for end in (group.layout.highest, group.layout.lowest))
         push = np.maximum(high, 0.0) - np.maximum(-low, 0.0)
-        forces = np.vstack([forces, (push * matrix[:3]).T if matrix.shape[1] else forces[:0]])
+        forces = np.vstack([forces, (push * matrix[:3]).T])
     total = forces.sum(axis=0)
     size = float(np.linalg.norm(total))
     is_one = size > 0.9 * float(np.linalg.norm(forces, axis=1).sum())
@@ -426,13 +425,11 @@ def liftoffs(robot: RobotLayout) -> Iterator[Number]:
     """
     mass, rail, remedy = robot.body.mass, robot.params.rail_length, ''
     weight = mass * robot.params.gravity
-    driving = [group for group in robot.groups if group.matrix.shape[1]]
+    driving = robot.pushing
     is_burning = all(hasattr(group.params, 'max_fuel_rate') for group in driving)
     if not (weight and driving and is_burning and robot.params.starts_on_ground):
         return
-    pushes = np.concatenate([
-        np.nan_to_num(group.layout.highest)[:, None] * group.layout.axis for group in driving
-    ])
+    pushes = np.vstack([group.pushes for group in driving])
     total, most = pushes.sum(axis=0), float(np.linalg.norm(pushes, axis=1).sum())
     up = float(total @ matrix_of_rpy(robot.params.start_rpy)[2])
     if rail and (along := float(total @ unit_axis(robot.params.rail_axis))) < 0.5 * most:
@@ -625,8 +622,8 @@ def lags(robot: RobotLayout) -> Iterator[Number]:
             k, end = names.index(booster), min(float(params.gimbals.range[i].max()), _SWING)
             fastest = float(params.gimbals.rate_limit[i]) or math.inf
             lag = max(end / fastest, float(params.gimbals.time_constant[i]))
-            torque = end * np.linalg.norm(
-                group.layout.position[k] - robot.body.com) * np.nan_to_num(group.layout.highest)[k]
+            arm = np.linalg.norm(group.layout.position[k] - robot.body.com)
+            torque = end * arm * np.nan_to_num(group.layout.highest)[k]
             yield Number(
                 'gimbals.rate_limit or gimbals.time_constant',
                 float(torque / max(robot.body.moments)) * lag**2,

@@ -60,10 +60,26 @@ class Group:
     joints: Mapping[str, Sequence[Joint | None]]
     """As `ActuatorSpec` has them."""
 
+    @property
+    def has_thrusts(self) -> bool:
+        """Whether its actuators push; those of fins only lift."""
+        return bool(self.matrix.size)
+
+    @property
+    def pushes(self) -> FloatArray:
+        """Largest thrust of each along its axis [N], (n, 3), 0 where that is unknown."""
+        return np.asarray(np.nan_to_num(self.layout.highest)[:, None] * self.layout.axis)
+
+    @property
+    def steered(self) -> SteeredFamily | None:
+        """The family, None where no joint turns its thrusts."""
+        is_steered = isinstance(self.family, SteeredFamily) and self.has_thrusts
+        return self.family if is_steered else None  # type: ignore[return-value]
+
     def turned(self) -> dict[str, list[tuple[float, Group]]]:
         """Return this at some angles [rad] of each joint that turns its actuators."""
-        family, found = self.family, dict[str, list[tuple[float, Group]]]()
-        if not (isinstance(family, SteeredFamily) and self.matrix.shape[1]):
+        family, found = self.steered, dict[str, list[tuple[float, Group]]]()
+        if family is None:
             return found
         for i, joint in enumerate(family.joint_names):
             low, high = (float(ends[i]) for ends in family.joint_limits)
@@ -100,6 +116,11 @@ class RobotLayout:
     expects: frozenset[str]
     """What it must be able to do, see `GroupParams`."""
 
+    @property
+    def pushing(self) -> list[Group]:
+        """Those whose actuators push."""
+        return [group for group in self.groups if group.has_thrusts]
+
     @functools.cached_property
     def matrix(self) -> FloatArray:
         """Wrench about the centre of mass per thrust, (6, n)."""
@@ -112,10 +133,10 @@ class RobotLayout:
     @property
     def limits(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest thrust of each column of the matrix [N], NaN where unknown."""
-        with_columns = [group.layout for group in self.groups if group.matrix.shape[1]]
+        layouts = [group.layout for group in self.pushing]
         return (
-            np.concatenate([each.lowest for each in with_columns] or [np.empty(0)]),
-            np.concatenate([each.highest for each in with_columns] or [np.empty(0)]),
+            np.concatenate([each.lowest for each in layouts] or [np.empty(0)]),
+            np.concatenate([each.highest for each in layouts] or [np.empty(0)]),
         )
 
     @functools.cached_property
@@ -206,7 +227,7 @@ class RobotLayout:
     def not_counted(self) -> str:
         """What all that leaves out, as a phrase, '' for nothing."""
         joints = [name for group in self.groups for name in group.layout.angle_names]
-        lifting = [group.name for group in self.groups if not group.matrix.shape[1]]
+        lifting = [group.name for group in self.groups if not group.has_thrusts]
         off = [name for group in self.groups for name in group.timing.switched_off]
         return '; '.join([
             *([f'joints {", ".join(joints)}, taken at 0'] if joints else []),

@@ -148,15 +148,14 @@ def mirrored(robot: RobotLayout) -> Iterator[Number]:
     Joints are at either end. What pushes may as a whole be as half a turn about z would have it.
     """
     for group in robot.groups:
-        layout, family, ends = group.layout, group.family, [group.layout.axis]
+        layout, family, ends = group.layout, group.steered, [group.layout.axis]
         places = layout.position
-        is_steered = isinstance(family, SteeredFamily) and group.matrix.shape[1]
-        if isinstance(family, SteeredFamily) and is_steered:
+        if family:
             limits = np.clip(family.joint_limits, -math.pi, math.pi)
             ends = [family.carried(group.matrix, end)[:3].T for end in limits]
         alike = (np.abs(layout.axis @ layout.axis.T) > _ALONG).sum(axis=1)
         ways = [_MIRROR]
-        if group.matrix.shape[1] and all(_at(places, place * _HALF_TURN) for place in places):
+        if group.has_thrusts and all(_at(places, place * _HALF_TURN) for place in places):
             ways.append(_HALF_TURN)
         found = list[list[Number]]()
         for way in ways:
@@ -167,7 +166,7 @@ def mirrored(robot: RobotLayout) -> Iterator[Number]:
                     images = [end[each] * way for each in _at(places, place * way) for end in ends]
                     along = np.array([end[i] for end in ends]) @ np.array(images).T
                     # What pushes both ways may be either way round.
-                    worst = float((along if is_steered else np.abs(along)).max(axis=1).min())
+                    worst = float((along if family else np.abs(along)).max(axis=1).min())
                     # The odd one is named.
                     odd, other = (i, k) if alike[i] <= alike[k] else (k, i)
                     who = f'from the mirror image of {layout.names[other]}, {layout.names[odd]} is '
@@ -271,9 +270,9 @@ def turning_angles(robot: RobotLayout) -> Iterator[Number]:
                 who = f'the angle of an axis of the gimbal of {booster!r} to {other} '
                 angle = _angle(float(np.linalg.norm(np.cross(a, b))))
                 yield Number('gimbals.axes', angle, who, 1.0, first.size * 2 * i, group.name)
-        family: Any = group.family
-        is_steered = isinstance(family, SteeredFamily) and group.matrix.shape[1]
-        for i, joint in enumerate(family.joint_names if is_steered else ()):
+        if (family := group.steered) is None:
+            continue
+        for i, joint in enumerate(family.joint_names):
             turned = family.carried(group.matrix, _LITTLE * np.eye(len(family.joint_names))[i])
             # Arms that fold move what pushes in air; in water a joint is for its direction.
             rows = slice(3 if is_in_liquid(group) else 6)
@@ -329,9 +328,9 @@ def couplings(robot: RobotLayout) -> Iterator[Number]:
 
     That is the part of its row of the matrix that lies along those of thrust, roll and pitch.
     """
-    for group in robot.groups:
+    for group in robot.pushing:
         names, up = group.layout.names, group.layout.axis[:, 2] > 0.9
-        if group.matrix.shape[1] and up.sum() > FEW and is_in_air(group) and not getattr(
+        if up.sum() > FEW and is_in_air(group) and not getattr(
             group.family, 'joint_names', ()
         ):
             arms = np.cross(group.layout.position, group.layout.axis).T
@@ -415,12 +414,11 @@ def heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
 
 def beside(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the thrust that carries a robot passes the centre of mass [m]."""
-    groups = [group for group in robot.groups
-              if group.matrix.shape[1] and not is_in_liquid(group)]
+    groups = [group for group in robot.pushing if not is_in_liquid(group)]
     if not robot.body.mass or not groups:
         return
-    most = np.nan_to_num(np.concatenate([group.layout.highest for group in groups]))
-    forces = np.vstack([group.layout.axis for group in groups]) * most[:, None]
+    forces = np.vstack([group.pushes for group in groups])
+    most = np.linalg.norm(forces, axis=1)
     arms_of = np.vstack([group.layout.position for group in groups]) - robot.body.com
     total = forces.sum(axis=0)[2]
     # What pushes both ways is for turning, and what pushes along the ground does not carry.
@@ -529,7 +527,7 @@ def forces(
     ``size`` makes it from those along each axis, (3,).
     """
     def find(robot: RobotLayout) -> Iterator[Number]:
-        groups = [group for group in robot.groups if is_meant(group) and group.matrix.shape[1]]
+        groups = [group for group in robot.pushing if is_meant(group)]
         total = 0.0
         for group in groups:
             most = np.maximum(np.abs(group.layout.lowest), np.abs(group.layout.highest))

@@ -2,6 +2,7 @@
 """A simulated body for any robot: its rate and topics, and what its actuators wait for."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -70,14 +71,17 @@ class Simulation:
     namespace: str = ''
     """Namespace of all nodes."""
 
+    @functools.cached_property
+    def _file(self) -> ParameterFile:
+        return ParameterFile(*self.params_files)
+
     def of(self, node: str) -> dict[str, Any]:
         """Return what the files give a node."""
-        return settings_of(self.params_files, node, self.namespace or '/')
+        return self._file.of(node, self.namespace or '/')
 
     def names(self, node: str) -> bool:
         """Return whether a file has a section for a node."""
-        files = map(ParameterFile, self.params_files)
-        return any(file.names(node, self.namespace or '/') for file in files)
+        return self._file.names(node, self.namespace or '/')
 
     @property
     def has_current(self) -> bool:

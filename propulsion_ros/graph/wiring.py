@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.family_params import allocator_named, loop_params_of, node_kind_of
+from propulsion_ros.graph.node_config import refuse_unknown_node
 from propulsion_ros.graph.share import read_description, robot_files, share_directory
 from propulsion_ros.graph.simulation import (
     BODY,
@@ -209,19 +210,16 @@ def check_settings(graph: Graph, paths: Iterable[str | Path], namespace: str = '
     A section that has the name of a family is for another node where the groups of that family
     have other names, unless the file, which may be for several robots, has one of these too.
     """
-    nodes, blocks = [spec.name for spec in graph.nodes], None
+    blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
     for file in map(ParameterFile, paths):
-        file.check_names(nodes, namespace)
-        for family in REGISTRY:
-            if family in nodes or not file.names(family, namespace):
-                continue
-            blocks = blocks or actuators_from_urdf(graph.robot_description, loop_params_of)
+        file.check_names([spec.name for spec in graph.nodes], namespace)
+        for family in (node for node in file.nodes if file.names(node, namespace)):
             groups = [block.name for block in blocks if block.family == family]
             if groups and not any(file.names(group, namespace) for group in groups):
-                raise SourceError(
-                    file.place_of(family, ''),
-                    f'{family!r} is no node here; the robot has {", ".join(groups)}',
-                )
+                try:
+                    refuse_unknown_node(family, file.of(family, namespace), blocks)
+                except ConfigError as error:
+                    raise file.placed(family, error) from error
 
 
 def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:
@@ -358,7 +356,7 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
         '--vehicle', choices=VEHICLES, help='vehicle of the package, with its simulated body'
     )
     parser.add_argument(
-        '--model', default='',
+        '--model',
         help="URDF or xacro of a robot; with --vehicle in place of the vehicle's own",
     )
     parser.add_argument(
@@ -434,10 +432,10 @@ def checked_graph(words: Sequence[str], params_files: Sequence[str | Path]) -> G
 def _graph_of(options: argparse.Namespace, params_files: Sequence[str | Path]) -> Graph:
     drawn_with = params_files if options.visualize else None
     simulation = simulation_of(options, params_files, options.namespace)
-    if options.vehicle or not options.model:
+    if options.vehicle or options.model is None:
         simulated = options.use_sim_time != 'false'
         return vehicle_graph(
-            options.vehicle or next(iter(VEHICLES)), simulated, options.model, options.replay,
+            options.vehicle or next(iter(VEHICLES)), simulated, options.model or '', options.replay,
             drawn_with, simulation, options.allocate,
         )
     return robot_graph(

@@ -76,9 +76,7 @@ def gazebo_actions(context: LaunchContext) -> list[Any]:
         *([] if joins else [_gazebo(world, given['gui'] == 'true')]),
         _spawn(robot, folder, read_body(files, given['namespace']), offset),
         *_bridges(robot, release, folder, given['namespace'], not joins),
-        *graph_actions(given, graph, [
-            '--vehicle', vehicle, *(['--model', given['model']] if given['model'] else []),
-        ]),
+        *graph_actions(given, graph, given['model'] or vehicle),
     ]
 
 

@@ -141,7 +141,7 @@ def read_robot(
         Naming the file and what is wrong.
     """
     description = read_description(model)
-    file = ParameterFile(params_files[-1], params_files[:-1]) if params_files else None
+    file = ParameterFile(*params_files) if params_files else None
     source = ', '.join(map(printable, params_files or [model]))
     try:
         params, columns = settings_of_fit(file.of(NODE) if file else {})

@@ -56,71 +56,78 @@ _HINTS = {
 
 
 class ParameterFile:
-    """Parameters of nodes, by node name; namespaces and ``/**`` match as ROS matches them.
+    """Parameters of nodes in files, by node name; of several files the later ones win.
 
-    Raises `SourceError` naming the file and the key of what is wrong.
-
-    Parameters
-    ----------
-    behind : iterable of str or Path
-        Files whose values count where this one has none; the later ones win.
+    Namespaces and ``/**`` match as ROS matches them. Raises `SourceError` naming the file and the
+    key of what is wrong.
     """
 
-    def __init__(self, path: str | Path, behind: Iterable[str | Path] = ()) -> None:
-        self._path, self._behind = printable(path), [ParameterFile(each) for each in behind]
-        self.places = KeyPlaces()
-        found: dict[str, dict[str, Any]] = {}
-        for pattern, parameters in self._read(read_text(path, SIZE_LIMIT)):
-            # A node that comes again adds to what it has, in its first place.
-            before = found.setdefault(pattern, {})
-            for name, value in parameters.items():
-                self._check_kind(f'{pattern}/{name}', before.get(name, value), value)
-            before.update(parameters)
-        self._entries = list(found.items())
+    def __init__(self, *paths: str | Path) -> None:
+        self._files = [_Reader(path) for path in paths]
 
     @property
     def entries(self) -> list[tuple[str, dict[str, Any]]]:
         """Each pattern of node names with its flat parameters, in the order of the files."""
-        before = [entry for file in self._behind for entry in file.entries]
-        return [*before, *((pattern, dict(values)) for pattern, values in self._entries)]
+        return [(pattern, dict(values)) for file in self._files for pattern, values in file.entries]
 
     @property
     def nodes(self) -> list[str]:
-        """Names of the nodes that have parameters of their own, in the order of the file."""
+        """Names of the nodes that have parameters of their own, in the order of the files."""
         return list(dict.fromkeys(name for name, _ in self.nodes_and_namespaces))
 
     @property
     def nodes_and_namespaces(self) -> list[tuple[str, str]]:
         """Nodes that have parameters of their own, each with its namespace."""
         # Of ``/**`` the root is one; a name with the star of one word matches itself.
-        pairs = (pattern.replace('/**', '').rpartition('/')[::2] for pattern, _ in self._entries)
+        pairs = (pattern.replace('/**', '').rpartition('/')[::2] for pattern, _ in self.entries)
         return list(dict.fromkeys((name, space) for space, name in pairs if name not in ('', '*')))
 
     def of(self, node: str, namespace: str = '/') -> dict[str, Any]:
-        """Return the flat parameters of a node; later entries of the file win."""
+        """Return the flat parameters of a node; later entries win."""
         name = _full_name(node, namespace)
         values: dict[str, Any] = {}
-        for file in self._behind:
-            values.update(file.of(node, namespace))
-        for pattern, parameters in self._entries:
+        for pattern, parameters in self.entries:
             if _matches(pattern, name):
                 values.update(parameters)
         return values
 
     def names(self, node: str, namespace: str = '/') -> bool:
-        """Return whether it has a section for this node, not only one for every node."""
+        """Return whether there is a section for this node, not only one for every node."""
         name = _full_name(node, namespace)
         return any(
-            pattern.endswith(f'/{node}') and _matches(pattern, name) for pattern, _ in self._entries
+            pattern.endswith(f'/{node}') and _matches(pattern, name) for pattern, _ in self.entries
         )
 
     def place_of(self, node: str, key: str) -> str:
         """Return the file, and the line of a parameter, else that of its node, where known."""
-        for pattern, parameters in reversed(self._entries):
-            if pattern.rsplit('/', 1)[-1] in (node, '*', '**'):
-                line = self.places.suffix_of(f'{pattern}/{key}' if key in parameters else pattern)
-                return f'{self._path}{line}'
-        return self._path
+        sections = [
+            (file, pattern, key in parameters)
+            for file in self._files for pattern, parameters in file.entries
+            if pattern.rsplit('/', 1)[-1] in (node, '*', '**')
+        ]
+        giving = [section for section in sections if section[2]]
+        for file, pattern, gives in (giving or sections)[-1:]:
+            line = file.places.suffix_of(f'{pattern}/{key}' if gives else pattern)
+            return f'{file.name}{line}'
+        return self._files[-1].name if self._files else ''
+
+    def placed(self, node: str, error: ConfigError) -> SourceError:
+        """Return an error with the place of what is wrong with a node, and its name."""
+        line = error if error.key == node else SourceError(node, str(error))
+        return SourceError(self.place_of(node, error.key), str(line))
+
+    def doubts(self) -> Iterator[tuple[str, str]]:
+        """Yield the place of what ROS may not read as it is meant, and why."""
+        for file in self._files:
+            for line, key, before in file.places.repeated:
+                yield f'{file.name}:{line}', (
+                    f'{key}: is given again, and line {before} has no effect; remove one'
+                )
+            for line in dict.fromkeys(file.places.unquoted):
+                yield f'{file.name}:{line}', (
+                    'a text with ? or : in brackets, which ROS 2 from PyPI cannot read; put it in '
+                    'quotes'
+                )
 
     def check_names(self, nodes: Iterable[str], namespace: str = '/') -> None:
         """Refuse a file that has nothing for any of some nodes, but for one of nearly that name.
@@ -129,23 +136,50 @@ class ParameterFile:
         naming the file, its name for the node, and that of the node.
         """
         names = {node: _full_name(node, namespace) for node in nodes}
-        patterns = [pattern for pattern, _ in self._entries]
-        if any(_matches(pattern, name) for pattern in patterns for name in names.values()):
-            return
-        for pattern in patterns:
-            near = difflib.get_close_matches(pattern.rsplit('/', 1)[-1], names, n=1, cutoff=_ALIKE)
-            if near:
-                raise SourceError(
-                    self._path,
-                    f'{pattern!r} is no node here, did you mean {names[near[0]]!r}?',
-                )
+        for file in self._files:
+            patterns = [pattern for pattern, _ in file.entries]
+            if any(_matches(pattern, name) for pattern in patterns for name in names.values()):
+                continue
+            for pattern in patterns:
+                last = pattern.rsplit('/', 1)[-1]
+                near = difflib.get_close_matches(last, names, n=1, cutoff=_ALIKE)
+                if near:
+                    raise SourceError(
+                        file.name,
+                        f'{pattern!r} is no node here, did you mean {names[near[0]]!r}?',
+                    )
+
+
+class _Reader:
+    """Reads one file.
+
+    Attributes
+    ----------
+    name : str
+        Its path, as errors show it.
+    places : KeyPlaces
+        Lines of its keys.
+    entries : list of tuple
+        Each pattern of node names with its flat parameters.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.name, self.places = printable(path), KeyPlaces()
+        found: dict[str, dict[str, Any]] = {}
+        for pattern, parameters in self._read(read_text(path, SIZE_LIMIT)):
+            # A node that comes again adds to what it has, in its first place.
+            before = found.setdefault(pattern, {})
+            for key, value in parameters.items():
+                self._check_kind(f'{pattern}/{key}', before.get(key, value), value)
+            before.update(parameters)
+        self.entries = list(found.items())
 
     def _read(self, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if text.lstrip().startswith('<'):
             raise SourceError(
-                self._path, 'expected a parameter file, got XML; is it the robot description?'
+                self.name, 'expected a parameter file, got XML; is it the robot description?'
             )
-        document = document_of(self._path, text, self.places, tree_of)
+        document = document_of(self.name, text, self.places, tree_of)
         yield from self._walk(document, '')
 
     def _walk(self, tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -157,13 +191,13 @@ class ParameterFile:
                 name = key if path else key.removeprefix('/')
                 yield from self._walk(below, f'{path}/{name}')
                 continue
-            place = f'{self._path}{self.places.suffix_of(f"{path}/{key}")}: {path}/{key}'
+            place = f'{path}/{key}'
             if not isinstance(below, Pairs):
-                raise SourceError(
+                raise self._error(
                     place, f'expected parameters, got {_short(below)}{_parameters_hint(below)}'
                 )
             if not _NODE_NAME.fullmatch(path) or len(path) > _LONGEST_NODE:
-                raise SourceError(place, _NO_NODE)
+                raise self._error(place, _NO_NODE)
             yield path, self._parameters(path, below)
 
     def _parameters(self, path: str, tree: Pairs) -> dict[str, Any]:
@@ -177,11 +211,10 @@ class ParameterFile:
     def _check_kind(self, place: str, before: Any, value: Any) -> None:
         """Refuse a value of another type than that before it: ROS keeps one of them by its type."""
         if _kind_of(before) != _kind_of(value):
-            raise SourceError(
-                f'{self._path}{self.places.suffix_of(place)}: {place}',
+            raise self._error(place, (
                 f'is given again with another type, {_short(before)} and {_short(value)}; remove '
-                'one',
-            )
+                'one'
+            ))
 
     def _no_nodes(self, tree: Any, path: str) -> SourceError:
         """Return the error of what is not below ``ros__parameters``, or not below a node."""
@@ -194,25 +227,22 @@ class ParameterFile:
             hint = f'; write a node and {_ROOT!r} above {words[0]!r}, one below the other'
         elif words:
             hint = f'; write {_ROOT!r} below the node, and {words[-1]!r} below that'
-        place = self.places.line_of(path)
-        where = f'{self._path}:{place}' if place else self._path
-        return SourceError(
-            f'{where}: {path or "document"}', f'expected node names, got {_short(tree)}{hint}'
-        )
+        return self._error(path or 'document', f'expected node names, got {_short(tree)}{hint}')
 
     def _check_value(self, place: str, value: Any) -> None:
         if isinstance(value, Pairs):
-            raise SourceError(
-                f'{self._path}{self.places.suffix_of(place)}: {place}',
-                'expected a value, got {}, which ROS does not take; write [] for no values',
+            raise self._error(
+                place, 'expected a value, got {}, which ROS does not take; write [] for no values'
             )
         kinds = {type(element) for element in value} if isinstance(value, list) else set()
         if len(kinds) > 1 or kinds & {list, Pairs}:
             hint = '; write 1.0 for 1' if kinds == {int, float} else ''
-            raise SourceError(
-                f'{self._path}{self.places.suffix_of(place)}: {place}',
-                f'expected values of one type, or ROS does not read them, got {value!r}{hint}',
-            )
+            raise self._error(place, (
+                f'expected values of one type, or ROS does not read them, got {value!r}{hint}'
+            ))
+
+    def _error(self, place: str, problem: str) -> SourceError:
+        return SourceError(f'{self.name}{self.places.suffix_of(place)}: {place}', problem)
 
 
 def _short(tree: Any) -> str:
@@ -270,14 +300,9 @@ class KeyPlaces:
                 else:
                     waiting.append((value, path, False))
 
-    def line_of(self, path: str) -> int:
-        """Return the line of a key, 0 where it is not known."""
-        return self._lines.get(path, 0)
-
     def suffix_of(self, path: str) -> str:
         """Return a colon and the line of a key, '' where it is not known."""
-        line = self.line_of(path)
-        return f':{line}' if line else ''
+        return f':{self._lines[path]}' if path in self._lines else ''
 
     def _add(self, path: str, line: int, mapping: int) -> None:
         if (mapping, path) in self._seen:
@@ -375,12 +400,6 @@ class YamlBudget:
             raise SourceError(self._name, 'has more YAML than any bag')
 
 
-def place_in(paths: Sequence[str | Path], node: str, key: str) -> str:
-    """Return the file, and the line, that gives a node a parameter, '' where none does."""
-    files = [file for file in map(ParameterFile, paths) if key in file.of(node)]
-    return files[-1].place_of(node, key) if files else ''
-
-
 @contextmanager
 def placing(paths: Sequence[str | Path], node: str, otherwise: str) -> Iterator[None]:
     """Let an error that names no source name the place of its parameter, and the node."""
@@ -389,15 +408,14 @@ def placing(paths: Sequence[str | Path], node: str, otherwise: str) -> Iterator[
     except SourceError:
         raise
     except ConfigError as error:
-        place = place_in(paths, node, error.key) or otherwise
-        raise SourceError(f'{place}: {node}', str(error)) from error
+        file = ParameterFile(*paths)
+        if error.key in file.of(node):
+            raise file.placed(node, error) from error
+        raise SourceError(f'{otherwise}: {node}', str(error)) from error
 
 
 def settings_of(
     paths: Iterable[str | Path], node: str, namespace: str = '/'
 ) -> dict[str, Any]:
     """Return the flat parameters that several files give a node; the later files win."""
-    values: dict[str, Any] = {}
-    for path in paths:
-        values.update(ParameterFile(path).of(node, namespace))
-    return values
+    return ParameterFile(*paths).of(node, namespace)

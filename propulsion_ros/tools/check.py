@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,7 +46,7 @@ from propulsion_ros.settings.flat import (
     unknown_names,
 )
 from propulsion_ros.settings.quantity import flatten
-from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
+from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import Description
@@ -104,14 +105,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print one line for each fault, then what was asked for; return 1 where there is a fault."""
     model, shipped = robot_files(str(args.model)) if args.model else (None, [])
-    files = [robot_files(str(each)) for each in (*args.files, *args.params_file)]
+    files = [robot_files(str(each)) for each in args.files]
+    given = [robot_files(str(each))[0] for each in args.params_file]
     robots = {path: own for path, own in files if path.suffix in _ROBOTS}
+    judged = files
     # Files may be of several robots, but those that are given as parameters are of one.
-    if args.params_file and model is None and len(robots) == 1:
+    if given and model is None and len(robots) == 1:
         ((model, shipped),) = robots.items()
-    reports = [
-        check_file(path, model, args.silence, args.gazebo, own or shipped) for path, own in files
-    ]
+        judged = [(path, own) for path, own in files if path != model]
+    options = args.silence, args.gazebo
+    reports = [check_file(path, model, *options, own or shipped) for path, own in judged]
+    if given:
+        reports.append(check_file(given[-1], model, *options, shipped, given[:-1]))
     # What is found of a description is found with each parameter file.
     warnings = dict.fromkeys(line for report in reports for line in report.warnings)
     faults = dict.fromkeys(line for report in reports for line in report.faults)
@@ -122,10 +127,10 @@ def run(args: argparse.Namespace) -> int:
     if faults:
         return 1
     also = f', {_counted(len(warnings), "warning")}' if warnings else ''
-    print(f'no faults in {_counted(len(reports), "file")}{also}', file=sys.stderr)
+    print(f'no faults in {_counted(len(files) + len(given), "file")}{also}', file=sys.stderr)
     if args.show or args.picture:
         paths, owns = zip(*files, strict=True)
-        _show(args, _layout([*shipped, *itertools.chain(*owns), *paths], model))
+        _show(args, _layout([*shipped, *itertools.chain(*owns), *paths, *given], model))
     return 0
 
 
@@ -151,29 +156,36 @@ def _layout(files: Sequence[Path], model: Path | None) -> RobotLayout:
     specs = actuators_from_urdf(text, loop_params_of)
     if not specs:
         raise SourceError(printable(robots[0]), _NO_BLOCK)
-    settings = [path for path in files if path.suffix in _PARAMETERS]
-    return sources_of(text, specs, lambda node: settings_of(settings, node)).layout
+    settings = ParameterFile(*(path for path in files if path.suffix in _PARAMETERS))
+    return sources_of(text, specs, settings.of).layout
 
 
 @dataclass
 class Report:
     """What was found in one file, a line each."""
 
-    faults: list[str] = field(default_factory=list)
-    """What stops a node from starting."""
-    warnings: list[str] = field(default_factory=list)
-    """What is likely a mistake and stops nothing."""
     silenced: Sequence[str] = ()
     """Rules of sense that are left out."""
     for_gazebo: bool = False
     """Whether what Gazebo refuses is a fault."""
     shipped: Sequence[Path] = ()
     """Parameter files that come with the robot."""
+    given: Sequence[Path] = ()
+    """Parameter files that are checked, which win over those; of them the later ones win."""
+    faults: list[str] = field(default_factory=list)
+    """What stops a node from starting."""
+    warnings: list[str] = field(default_factory=list)
+    """What is likely a mistake and stops nothing."""
 
-    def settings(self, path: Path | None = None) -> ParameterFile | None:
-        """Return what comes with the robot, and a file over it; None where there is neither."""
-        files = [*self.shipped, *([path] if path else [])]
-        return ParameterFile(files[-1], files[:-1]) if files else None
+    @functools.cached_property
+    def checked(self) -> ParameterFile:
+        """The parameter files that are checked."""
+        return ParameterFile(*self.given)
+
+    @functools.cached_property
+    def file(self) -> ParameterFile:
+        """All parameter files of the robot."""
+        return ParameterFile(*self.shipped, *self.given) if self.shipped else self.checked
 
     def add(self, place: str, error: ConfigError) -> None:
         """Take a fault; ``place`` is the file, and the line where it is known."""
@@ -189,7 +201,7 @@ class Report:
 
 def check_file(
     path: Path, model: Path | None = None, silenced: Sequence[str] = (), for_gazebo: bool = False,
-    shipped: Sequence[Path] = (),
+    shipped: Sequence[Path] = (), behind: Sequence[Path] = (),
 ) -> Report:
     """Return what is wrong with a file.
 
@@ -201,19 +213,22 @@ def check_file(
         Whether what Gazebo refuses of a robot is a fault.
     shipped : sequence of Path
         Parameter files that come with the robot, behind all others.
+    behind : sequence of Path
+        Parameter files of the same robot over which this one wins, checked with it.
     """
     checks: dict[str, Callable[[Path, Path | None, Report], None]] = {
         **dict.fromkeys(_PARAMETERS, _parameters), **dict.fromkeys(_ROBOTS, _robot),
         '.json': _flight, '.jsonc': _flight, '.json5': _flight,
     }
-    report = Report(silenced=silenced, for_gazebo=for_gazebo, shipped=shipped)
+    given = [*behind, path] if behind or path.suffix in _PARAMETERS else []
+    report = Report(silenced, for_gazebo, shipped, given)
     name = printable(path)
     try:
         if path.suffix not in checks:
             expected = ', '.join(checks)
             raise SourceError(name, f'expected a name that ends in one of {expected}')
         _require_model(model)
-        checks[path.suffix](path, model, report)
+        (_parameters if given else checks[path.suffix])(path, model, report)
     except ConfigError as error:
         report.add(name, error)
     return report
@@ -271,18 +286,16 @@ def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
 
 
 def _warn_of_devices(
-    file: ParameterFile, nodes: Iterable[tuple[str, str]], blocks: Sequence[ActuatorSpec],
-    report: Report,
+    nodes: Iterable[tuple[str, str]], blocks: Sequence[ActuatorSpec], report: Report
 ) -> None:
     """Warn where the flight computer of a file and the robot beside it name things differently."""
+    file = report.file
     for name, namespace in nodes if not report.faults else ():
         values, body = file.of(name, namespace), file.of(BODY, namespace)
         if name == FLIGHT and blocks and not (values.get('config_file') or report.shipped):
             report.warn(file.place_of(name, ''), f'{name}: no config_file: nothing will be fired')
-        if name == FLIGHT and (path := values.get('config_file')):
-            from propulsion_ros.rml.config import load_flight_config
-
-            config = load_flight_config(path, values.get('semantics', 'safe'))
+        if name == FLIGHT and (config := _flight_config(values)):
+            path = values['config_file']
             for line in _unlit(config, blocks):
                 report.warn(file.place_of(name, 'config_file'), f'{path}: {line}')
             key, deployers = 'parachutes.names', [each.name for each in config.deployers]
@@ -291,22 +304,24 @@ def _warn_of_devices(
 
 
 def _robot(path: Path, model: Path | None, report: Report) -> None:
+    """Report what is wrong with a robot and its parameter files."""
     REGISTRY.check()
     description = read_description(path)
     blocks, faults = _blocks_of(description)
-    for block in blocks:
-        found = FaultList()
-        with found.whole():
-            check_family(block.family, {}, block, found)
-        faults.errors.extend(found.errors)
+    named = report.checked.nodes_and_namespaces
+    names = {name for name, _ in named}
+    described = [(block.name, '') for block in blocks if block.name not in names]
+    for name, namespace in (*named, *described):
+        _node(name, namespace, blocks, report, faults)
     if report.for_gazebo and not faults.errors:
         from propulsion_ros.gz.model import gazebo_robot
 
         with faults.whole():
             gazebo_robot(path, faults=faults)
     _report(description, faults, report)
+    _warn_of_devices(named, blocks, report)
     _rehearse(description, blocks, report)
-    _warn_of_robot(description, blocks, report, report.settings())
+    _warn_of_robot(description, blocks, report)
     if not (blocks or faults.errors):
         report.add(description.name, SourceError('robot', _NO_BLOCK))
 
@@ -327,9 +342,7 @@ def _blocks_of(description: Description) -> tuple[list[ActuatorSpec], FaultList]
     return blocks, faults
 
 
-def _rehearse(
-    description: Description, blocks: list[ActuatorSpec], report: Report, path: Path | None = None
-) -> None:
+def _rehearse(description: Description, blocks: list[ActuatorSpec], report: Report) -> None:
     """Report what the nodes refuse when they start.
 
     A body is simulated by `fly` alone: what it refuses is no fault where no link has a mass, or
@@ -339,15 +352,14 @@ def _rehearse(
         return
     from propulsion_ros.study.closed_loop import refusals
 
-    file, files = report.settings(path), [*report.shipped, *([path] if path else [])]
+    file = report.file
     quiet = {*report.silenced, *(name for b in blocks for name in b.values.get('silenced', ()))}
     is_meant = 'body' not in quiet and mass_from_urdf(description.text)[1].mass > 0.0
-    is_simulated = file is not None and bool(file.of(BODY))
-    for node, error in refusals(
-        description.text, blocks, files, 'deployers' if report.shipped else ''
-    ):
-        is_given = file is not None and not isinstance(error, SourceError)
-        place = file.place_of(node, error.key) if file and is_given else description.place_of(error)
+    is_simulated = bool(file.of(BODY))
+    files, deployers = [*report.shipped, *report.given], 'deployers' if report.shipped else ''
+    for node, error in refusals(description.text, blocks, files, deployers):
+        of_file = '' if isinstance(error, SourceError) else file.place_of(node, error.key)
+        place = of_file or description.place_of(error)
         line = error if isinstance(error, SourceError) else SourceError(node, str(error))
         # A launch file of a vehicle has a flight computer that the file does not name.
         is_launched = error.key == 'deployer_topic'
@@ -359,24 +371,23 @@ def _rehearse(
             report.warn(place, f'`fly` refuses it: {line}{_SIMULATED}')
 
 
-def _warn_of_robot(
-    description: Description, blocks: list[ActuatorSpec], report: Report,
-    file: ParameterFile | None = None,
-) -> None:
+def _warn_of_robot(description: Description, blocks: list[ActuatorSpec], report: Report) -> None:
     """Warn of what makes no sense together, unless something is wrong."""
     if report.faults or not blocks:
         return
     for note in (note for block in blocks for note in block.stays):
         report.warn(description.place_of(note), note)
-    sources = sources_of(description.text, blocks, file.of if file else lambda node: {})
-    _warn_of_sources(sources, description.place_of, report, file)
-    if file and file.of(BODY):
+    file = report.file
+    sources = sources_of(description.text, blocks, file.of)
+    _warn_of_sources(sources, description.place_of, report)
+    if file.of(BODY):
         _warn_of_flight(sources.layout, file, report)
 
 
 def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> None:
     """Warn where the flight computer or a nozzle of a file is for another flight than the body."""
     site, flight = robot.params.site_altitude, file.of(FLIGHT)
+    config = _flight_config(flight)
     pads = [(group.name, group.params.site_altitude) for group in robot.groups
             if np.any(getattr(group.params, 'exit_area', 0.0))]
     for node, own in pads:
@@ -384,17 +395,17 @@ def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> 
             report.warn(file.place_of(node, 'site_altitude'), (
                 f'{node}: site_altitude is {own:g} m, where body.site_altitude is {site:g} m'
             ))
-    pushes = [np.nan_to_num(group.layout.highest) @ group.layout.axis for group in robot.groups
+    pushes = [group.pushes.sum(axis=0) for group in robot.groups
               if hasattr(group.params, 'max_fuel_rate')]
     nose, push = (way / max(np.linalg.norm(way), LEAST) for way in (
         np.array(flight.get(_NOSE, _UP), float), np.sum([np.zeros(3), *pushes], axis=0)))
-    if flight.get('config_file') and push.any() and nose @ push < _ALONG:
+    if config and push.any() and nose @ push < _ALONG:
         ways = [' '.join(f'{each:.3g}' for each in way) for way in (nose, push)]
         report.warn(file.place_of(FLIGHT, _NOSE), (
             f'{FLIGHT}: {_NOSE} is along {ways[0]}, where its engines push along {ways[1]}'
         ))
     burns = of_rows(actuators, '', lambda a: a.lasts, lambda a: np.nan_to_num(a.ignition_delay))
-    stages = _stages(flight)
+    stages = config.stages if config else {}
     ends = {each.who.strip(): each.value + (wait + each.of if wait else 0.0)
             for each in burns(robot) for wait in [stages.get(each.who.strip(), 0.0)]}
     for key, names, why in (
@@ -409,17 +420,18 @@ def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> 
             return
 
 
-def _stages(flight: Mapping[str, Any]) -> dict[str, float]:
-    """Return `FlightConfig.stages` of the flight computer's parameters."""
+def _flight_config(flight: Mapping[str, Any]) -> Any:
+    """Return the configuration that parameters of a flight computer name, None for none."""
     if not flight.get('config_file'):
-        return {}
+        return None
     from propulsion_ros.rml.config import load_flight_config
 
-    return load_flight_config(flight['config_file'], flight.get('semantics', 'safe')).stages
+    return load_flight_config(flight['config_file'], flight.get('semantics', 'safe'))
 
 
-def _warn_of_file(file: ParameterFile, nodes: Sequence[str], report: Report) -> None:
+def _warn_of_file(nodes: Sequence[str], report: Report) -> None:
     """Warn of what makes no sense of actuators that a file alone places."""
+    file = report.file
     specs: dict[str, ActuatorSpec] = {}
     for node in nodes if not report.faults else ():
         values = file.of(node)
@@ -431,13 +443,13 @@ def _warn_of_file(file: ParameterFile, nodes: Sequence[str], report: Report) -> 
         given = {node: file.of(node) for node in (*specs, BODY)}
         sources = Sources(specs, {}, given)
         first = next(iter(specs))
-        _warn_of_sources(sources, lambda error: file.place_of(first, error.key), report, file)
+        _warn_of_sources(sources, lambda error: file.place_of(first, error.key), report)
 
 
 def _warn_of_sources(
-    sources: Sources, place_of: Callable[[ConfigError], str], report: Report,
-    file: ParameterFile | None,
+    sources: Sources, place_of: Callable[[ConfigError], str], report: Report
 ) -> None:
+    file = report.file
     for each in merged(doubts_of(sources, report.silenced)):
         number, block = each.number, sources.specs.get(each.number.block)
         given, node = sources.given.get(number.block or BODY, {}), number.block or BODY
@@ -447,8 +459,9 @@ def _warn_of_sources(
         if not key.startswith('robot'):
             located = ConfigError(key, each.text, number.index)
             located = block.locate(located, given) if block else located
-        if file and (key in given or key.startswith('body.')):
-            report.warn(file.place_of(node, key), f'{node}: {located}')
+        of_file = file.place_of(node, key)
+        if of_file and (key in given or key.startswith('body.')):
+            report.warn(of_file, f'{node}: {located}')
         else:
             report.warn(place_of(located), located)
 
@@ -472,48 +485,40 @@ def _report(description: Description, faults: FaultList, report: Report) -> None
 
 def _parameters(path: Path, model: Path | None, report: Report) -> None:
     REGISTRY.check()
-    file = ParameterFile(path, report.shipped)
-    for line, key, before in file.places.repeated:
-        report.warn(f'{printable(path)}:{line}', (
-            f'{key}: is given again, and line {before} has no effect; remove one'
-        ))
-    for line in dict.fromkeys(file.places.unquoted):
-        report.warn(f'{printable(path)}:{line}', (
-            'a text with ? or : in brackets, which ROS 2 from PyPI cannot read; put it in quotes'
-        ))
-    blocks: list[ActuatorSpec] = []
+    for place, text in report.checked.doubts():
+        report.warn(place, text)
     if model is not None:
-        description = read_description(model)
-        blocks, faults = _blocks_of(description)
-        _report(description, faults, report)
-    # What is for every node is for those of the description too.
-    nodes = file.nodes_and_namespaces or [(block.name, '') for block in blocks]
+        _robot(model, None, report)
+        return
+    nodes = report.checked.nodes_and_namespaces
     for name, namespace in nodes:
-        _node(file, name, namespace, blocks, report)
-    _warn_of_devices(file, nodes, blocks, report)
-    if blocks:
-        _rehearse(description, blocks, report, path)
-        _warn_of_robot(description, blocks, report, file)
-    elif model is None:
-        _warn_of_file(file, [name for name, _ in nodes], report)
+        _node(name, namespace, [], report, FaultList())
+    _warn_of_devices(nodes, [], report)
+    _warn_of_file([name for name, _ in nodes], report)
     if not nodes:
         report.warn(printable(path), 'names no node, so nothing is checked; give --model ROBOT')
 
 
 def _node(
-    file: ParameterFile, name: str, namespace: str, blocks: list[ActuatorSpec], report: Report
+    name: str, namespace: str, blocks: list[ActuatorSpec], report: Report, described: FaultList
 ) -> None:
-    """Report what is wrong with one node of a file."""
-    faults, values = FaultList(), file.of(name, namespace)
-    with faults.whole():
-        _check_node(name, values, blocks, faults, report.silenced)
-    for error in faults.errors:
-        place = file.place_of(name, error.key)
-        line = str(error)
+    """Report what is wrong with one node; ``described`` takes what is wrong with its block."""
+    file, paths = report.file, {path for block in blocks for path in block.paths.values()}
+    found, values = FaultList(), file.of(name, namespace)
+    with found.whole():
+        _check_node(name, values, blocks, found, report.silenced)
+    for error in found.errors:
+        is_given = error.key in values or file.names(name, namespace)
+        if error.key in paths or not is_given:
+            if str(error) not in map(str, described.errors):
+                described.errors.append(error)
+            continue
+        hint = ''
         if error.key == 'names' and values.get('names') is None and not blocks:
-            line += '; where a robot description has them, give --model ROBOT'
-        report.add(place, error if error.key == name else SourceError(name, line))
-    for key, text in faults.warnings:
+            hint = '; where a robot description has them, give --model ROBOT'
+        placed = file.placed(name, error)
+        report.add(placed.key, SourceError(placed.key, placed.problem + hint))
+    for key, text in found.warnings:
         report.warn(file.place_of(name, key), f'{name}: {text}')
 
 

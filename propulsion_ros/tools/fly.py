@@ -131,11 +131,10 @@ def _note_doubts(options: argparse.Namespace) -> None:
     (model, own), files = robot_files(options.robot), options.params_file
     if own and not files:
         return
-    reports = [check(path, model, shipped=own) for path in files] or [check(model)]
-    # Each has those of the description.
-    count = len({line for report in reports for line in report.warnings})
+    last, behind = (files[-1], files[:-1]) if files else (model, [])
+    count = len(check(last, model, shipped=own, behind=behind).warnings)
     if count:
-        words = [*map(printable, files), *['--model'] * bool(files), printable(options.robot)]
+        words = [printable(options.robot), *(f'--params-file {printable(file)}' for file in files)]
         note('fly', f'{count} warning{"s" * (count > 1)}: propulsion_ros check {" ".join(words)}')
 
 

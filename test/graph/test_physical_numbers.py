@@ -6,31 +6,33 @@ import math
 
 import numpy as np
 import pytest
+from layouts import layout_of
 
 from mistakes import TEXTS
 from propulsion_ros.graph import actuator_numbers as rows
 from propulsion_ros.graph import physical_numbers as p
 from propulsion_ros.graph import robot_numbers as n
-from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.read_layout import sources_of
-from propulsion_ros.urdf.reader import actuators_from_urdf
 
 AIR = 1.225
+AFLOAT = {
+    'body.fluid_density': 1000.0, 'body.hulls.names': ['hull'],
+    'body.hulls.size': [1.5, 0.5, 0.2], 'body.ground': False,
+}
 
 
-def layout_of(name, given=None, **changes):
+def changed(name, changes=(), **given):
+    """Return the layout of a robot of the mistakes with other texts, and parameters by node."""
     text = TEXTS[name]
-    for old, new in changes.get('changes', ()):
+    for old, new in changes:
         assert old in text
         text = text.replace(old, new)
-    specs = actuators_from_urdf(text, loop_params_of)
-    return sources_of(text, specs, lambda node: (given or {}).get(node, {})).layout
+    return layout_of(text, **given)
 
 
 @pytest.mark.parametrize('radius', [0.1, 0.15], ids=lambda radius: f'{radius:g} m')
 @pytest.mark.parametrize('moment', [0.01, 0.016], ids=lambda moment: f'{moment:g} m')
 def test_figure_of_merit_is_induced_over_shaft_power(radius, moment):
-    robot = layout_of('quadrotor', changes=[
+    robot = changed('quadrotor', [
         ('>0.016<', f'>{moment}<'),
         ('<direction>', f'<rotor_radius>{radius}</rotor_radius> <direction>'),
     ])
@@ -45,7 +47,7 @@ def test_figure_of_merit_is_induced_over_shaft_power(radius, moment):
 
 @pytest.mark.parametrize('scale', [0.2, 1.0, 5.0], ids=lambda scale: f'{scale:g} times')
 def test_similar_rotors_have_one_figure_of_merit(scale):
-    robot = layout_of('quadrotor', changes=[
+    robot = changed('quadrotor', [
         ('>8<', f'>{8.0 * scale**3}<'), ('>1e-5<', f'>{1e-5 * scale**4}<'),
         ('>0.016<', f'>{0.016 * scale}<'),
     ])
@@ -58,7 +60,7 @@ def test_similar_rotors_have_one_figure_of_merit(scale):
 def test_sphere_of_nitrogen_has_its_molar_mass(radius, pressure):
     mass = 4.0 / 3.0 * math.pi * radius**3 * pressure * 0.0280134 / (8.314462618 * 293.0)
     inertia = ' '.join([f'{0.4 * mass * radius**2}'] * 3)
-    robot = layout_of('boat', changes=[
+    robot = changed('boat', [
         ('<capacity>1<', f'<inertia>{inertia}</inertia> <pressure>{pressure}</pressure> '
          f'<capacity>{mass}<'),
     ])
@@ -68,33 +70,28 @@ def test_sphere_of_nitrogen_has_its_molar_mass(radius, pressure):
 
 @pytest.mark.parametrize('height', [-0.05, 0.0, 3.0], ids=lambda height: f'{height:g} m')
 def test_start_is_held_against_the_draft_of_a_box(height):
-    body = {
-        'body.fluid_density': 1000.0, 'body.hulls.names': ['hull'],
-        'body.hulls.size': [1.5, 0.5, 0.2], 'body.ground': False,
-        'body.start_position': [0.0, 0.0, height],
-    }
-    robot = layout_of('boat', {'vehicle': body})
+    body = {**AFLOAT, 'body.start_position': [0.0, 0.0, height]}
+    robot = changed('boat', vehicle=body)
     (number,) = p.starts(robot)
     draft = robot.body.mass / (1000.0 * 1.5 * 0.5)
     assert number.value == pytest.approx(abs(height - (0.1 - draft)), abs=1e-9)
     assert number.of == 0.2
     lying = {**body, 'body.hulls.rpy': [0.0, math.pi / 2, 0.0]}
-    (number,) = p.starts(layout_of('boat', {'vehicle': lying}))
+    (number,) = p.starts(changed('boat', vehicle=lying))
     assert number.of == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize(('density', 'count'), [(1.225, 0), (1025.0, 1), (0.0, 1)], ids=str)
 def test_what_floats_may_have_a_sail(density, count):
-    body = {'body.fluid_density': 1000.0, 'body.hulls.names': ['hull'],
-            'body.hulls.size': [1.5, 0.5, 0.2], 'body.ground': False}
-    robot = layout_of('boat', {'vehicle': body}, changes=[
-        ('<lift_slope>', f'<fluid_density>{density}</fluid_density> <lift_slope>')])
+    robot = changed('boat', [
+        ('<lift_slope>', f'<fluid_density>{density}</fluid_density> <lift_slope>')
+    ], vehicle=AFLOAT)
     assert len([each for each in p.fluids(robot) if each.who == 'rudder ']) == count
 
 
 def test_given_radius_is_judged_once():
     changes = [('<direction>', '<rotor_radius>0.1</rotor_radius> <direction>')]
-    robot = layout_of('quadrotor', changes=changes)
+    robot = changed('quadrotor', changes)
     group = robot.groups[0]
     assert np.isnan(rows.actuators(robot, group).blades).all()
     assert np.isfinite(p.spinning(robot, group).load).all()
@@ -103,7 +100,7 @@ def test_given_radius_is_judged_once():
 @pytest.mark.parametrize('areas', [[0.5], [0.2, 3.0]], ids=['one', 'two'])
 def test_canopies_carry_the_weight_without_propellant(areas):
     chutes = {'parachutes.names': ['a', 'b'][:len(areas)], 'parachutes.drag_area': areas}
-    *each, together = p.descents(layout_of('rocket', {'vehicle': chutes}))
+    *each, together = p.descents(changed('rocket', vehicle=chutes))
     weight = 30.0 * 9.80665
     for number, area in zip((*each, together), (*areas, sum(areas)), strict=True):
         assert 0.5 * AIR * area * number.value**2 == pytest.approx(weight, rel=1e-3)
@@ -111,7 +108,7 @@ def test_canopies_carry_the_weight_without_propellant(areas):
 
 def test_fin_that_meets_the_stream_backwards_is_half_a_turn_off():
     changes = [('>-100<', '>0<'), ('<joint>fin_joint<', '<chord>-1 0 0</chord> <joint>fin_joint<')]
-    (number,) = p.headings(layout_of('boat', changes=changes))
+    (number,) = p.headings(changed('boat', changes))
     # The jet pushes a little upwards.
     assert number.value == pytest.approx(180.0 - math.degrees(math.atan(1.0 / 72.0)), abs=0.01)
 
@@ -121,7 +118,7 @@ def test_fins_lift_at_the_mean_of_their_places_by_area(places):
     fin = TEXTS['boat'][TEXTS['boat'].index('<fin name'):TEXTS['boat'].index('</fin>') + 6]
     other = fin.replace('rudder', 'other').replace('fin_joint', 'other_joint').replace(
         '>0.1<', '>0.2<').replace('>0.3<', '>0.6<')
-    robot = layout_of('boat', changes=[
+    robot = changed('boat', [
         ('"-0.7 0 0"', f'"{places[0]} 0 0"'), (fin, fin + other),
         ('<link name="fin"/>', '<link name="fin"/> <link name="other"/>'),
         ('<joint name="nozzle_joint"', '<joint name="other_joint" type="revolute"> '
@@ -138,9 +135,7 @@ def test_fins_lift_at_the_mean_of_their_places_by_area(places):
 
 @pytest.mark.parametrize(('height', 'count'), [(-0.3, 0), (0.5, 1)], ids=['wet', 'dry'])
 def test_propellers_of_what_floats_are_held_against_the_water(height, count):
-    body = {'body.fluid_density': 1000.0, 'body.hulls.names': ['hull'],
-            'body.hulls.size': [1.5, 0.5, 0.2], 'body.ground': False}
-    robot = layout_of('boat', {'vehicle': body}, changes=[('"-0.6 0 0"', f'"-0.6 0 {height}"')])
+    robot = changed('boat', [('"-0.6 0 0"', f'"-0.6 0 {height}"')], vehicle=AFLOAT)
     (number,) = p.dry_propellers(robot)
     draft = robot.body.mass / (1000.0 * 1.5 * 0.5)
     assert number.value == pytest.approx(height + 0.1 - draft, abs=1e-9)
@@ -151,7 +146,7 @@ def test_propellers_of_what_floats_are_held_against_the_water(height, count):
     ((0.2, -0.2), 0), ((0.2, 0.0), 1), ((0.2, 0.2), 2),
 ], ids=['mirrored', 'one', 'both to one side'])
 def test_pairs_are_mirror_images_or_half_a_turn(lean, count):
-    robot = layout_of('quadrotor', changes=[
+    robot = changed('quadrotor', [
         (f'"0 {y} 0"', f'"0 {y} 0" rpy="{angle} 0 0"')
         for y, angle in zip((0.2, -0.2), lean, strict=True)
     ])
@@ -161,7 +156,7 @@ def test_pairs_are_mirror_images_or_half_a_turn(lean, count):
 
 
 def test_rotors_that_lean_along_their_turn_are_half_a_turn_alike():
-    robot = layout_of('quadrotor', changes=[
+    robot = changed('quadrotor', [
         (f'"0 {y} 0"', f'"0 {y} 0" rpy="0 {y} 0"') for y in (0.2, -0.2)
     ])
     assert max(number.value for number in n.mirrored(robot)) == pytest.approx(0.0, abs=1e-5)
@@ -175,14 +170,13 @@ def test_rotors_that_lean_along_their_turn_are_half_a_turn_alike():
 def test_places_are_held_against_names(roll, names, count):
     changes = [(f'<rotor name="{old}">', f'<rotor name="{new}_">')
                for old, new in zip(('front', 'left', 'rear', 'right'), names, strict=True)]
-    robot = layout_of('quadrotor', {'vehicle': {'body.start_rpy': [roll, 0.0, 0.0]}},
-                      changes=changes)
+    robot = changed('quadrotor', changes, vehicle={'body.start_rpy': [roll, 0.0, 0.0]})
     assert sum(number.value < 0.0 for number in n.sides(robot)) == count
 
 
 @pytest.mark.parametrize(('curve', 'needed'), [('0 8', 8.0), ('0 2', 8.0)], ids=str)
 def test_full_throttle_is_held_against_the_largest_thrust(curve, needed):
-    robot = layout_of('quadrotor', changes=[
+    robot = changed('quadrotor', [
         ('<update_rate>', '<command_interface>throttle</command_interface> <update_rate>'),
         ('<direction>', f'<esc_curve>{curve}</esc_curve> <direction>'),
     ])

@@ -7,18 +7,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from layouts import layout_of
 
 from mistakes import TEXTS
-from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.read_layout import sources_of
 from propulsion_ros.graph.robot_layout import lines_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
-from propulsion_ros.urdf.reader import actuators_from_urdf
 
 
-def layout_of(text, **parameters):
-    specs = actuators_from_urdf(text, loop_params_of)
-    return sources_of(text, specs, lambda node: {} if node == 'vehicle' else parameters).layout
+def one_thruster(inertial='', tags=''):
+    """Return a robot with a thruster in its only link."""
+    return (
+        f'<robot name="r"><link name="b">{inertial}</link><gazebo>'
+        '<plugin filename="propulsion_ros" name="thrusters"><thruster name="t"><link>b</link>'
+        f'<rotor_constant>1e-3</rotor_constant>{tags}</thruster></plugin></gazebo></robot>'
+    )
+
+
+def inertial(mass, moments, origin='0 0 0'):
+    xx, yy, zz = moments
+    return (f'<inertial><origin xyz="{origin}"/><mass value="{mass}"/><inertia ixx="{xx}" '
+            f'iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/></inertial>')
 
 
 def shipped(vehicle):
@@ -43,7 +51,7 @@ def test_speed_and_lag_of_each(quadrotor):
 
 
 def test_parameters_win(quadrotor):
-    half = layout_of(shipped('quadrotor'), max_thrust=[3.7])
+    half = layout_of(shipped('quadrotor'), rotors={'max_thrust': [3.7]})
     assert half.thrust_to_weight == pytest.approx(quadrotor.thrust_to_weight / 2.0)
 
 
@@ -58,10 +66,7 @@ def test_parameters_win(quadrotor):
 ])
 def test_all_angles_of_joints_count_for_what_can_be_controlled(name, body, axes):
     path = next(Path(__file__).parents[2].glob(f'examples/{name}/*.urdf'))
-    text = load_robot_description(path)
-    specs = actuators_from_urdf(text, loop_params_of)
-    robot = sources_of(text, specs, lambda node: body if node == 'vehicle' else {}).layout
-    assert robot.controlled == axes
+    assert layout_of(load_robot_description(path), vehicle=body).controlled == axes
 
 
 def test_a_battery_has_no_part_in_the_speed_at_the_largest_thrust():
@@ -80,32 +85,20 @@ def test_what_only_lifts_and_what_turns_is_not_counted():
 
 
 def test_unknown_limits_and_mass_are_said_to_be_unknown():
-    text = (
-        '<robot name="r"><link name="b"/><gazebo><plugin filename="propulsion_ros" '
-        'name="thrusters"><thruster name="t"><link>b</link><rotor_constant>1e-3</rotor_constant>'
-        '</thruster></plugin></gazebo></robot>'
-    )
-    lines = list(lines_of(layout_of(text)))
+    lines = list(lines_of(layout_of(one_thruster())))
     assert lines[1].split()[8:10] == ['-', '-']
     assert 'mass               unknown, no link has an <inertial>' in lines
     assert any(line.startswith('thrust to weight   - along z') for line in lines)
 
 
 def test_a_boat_is_said_to_float_and_a_stone_is_not():
-    text = (
-        '<robot name="r"><link name="b"><inertial><mass value="100"/><inertia ixx="9" iyy="70" '
-        'izz="70" ixy="0" ixz="0" iyz="0"/></inertial></link><gazebo><plugin '
-        'filename="propulsion_ros" name="thrusters"><thruster name="t"><link>b</link>'
-        '<rotor_constant>1e-3</rotor_constant></thruster></plugin></gazebo></robot>'
-    )
-    specs = actuators_from_urdf(text, loop_params_of)
+    text = one_thruster(inertial(100, (9, 70, 70)))
 
     def rows(density):
         values = {'body.fluid_density': density, 'body.ground': False, 'body.hulls.names': ['h'],
                   'body.hulls.size': [2.0, 0.5, 0.4]}
         off = {'switched_off': ['t']}
-        robot = sources_of(text, specs, lambda node: values if node == 'vehicle' else off).layout
-        lines = [*lines_of(robot)]
+        lines = [*lines_of(layout_of(text, vehicle=values, thrusters=off))]
         assert lines[-1].split('counted')[1].strip() == 'that t is switched off'
         return [line for line in lines if line.startswith('afloat')]
 
@@ -127,29 +120,17 @@ def test_a_boat_is_said_to_float_and_a_stone_is_not():
     pytest.param(0.0, 0.012, '', id='in air'),
 ])
 def test_what_is_under_water_has_a_row_of_its_buoyancy(density, volume, row):
-    text = (
-        '<robot name="r"><link name="b"><inertial><origin xyz="0 0 -0.01"/><mass value="9"/>'
-        '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
-        '<gazebo><plugin filename="propulsion_ros" name="thrusters"><thruster name="t">'
-        '<link>b</link><rotor_constant>1e-3</rotor_constant></thruster></plugin></gazebo></robot>'
-    )
+    text = one_thruster(inertial(9, (0.1, 0.1, 0.1), '0 0 -0.01'))
     values = {'body.fluid_density': density, 'body.displaced_volume': volume,
               'body.centre_of_buoyancy': [0.0, 0.0, 0.03]}
-    specs = actuators_from_urdf(text, loop_params_of)
-    robot = sources_of(text, specs, lambda node: values if node == 'vehicle' else {}).layout
-    rows = [line.split('buoyancy')[1].strip() for line in lines_of(robot) if 'buoyancy' in line]
+    lines = lines_of(layout_of(text, vehicle=values))
+    rows = [line.split('buoyancy')[1].strip() for line in lines if 'buoyancy' in line]
     assert rows == [row] * bool(row)
 
 
 def test_sum_of_thrusts_is_known_where_each_limit_in_it_is():
-    text = (
-        '<robot name="a"><link name="base_link"/><link name="b"/><joint name="j" type="fixed">'
-        '<parent link="base_link"/><child link="b"/></joint><gazebo>'
-        '<plugin filename="propulsion_ros" name="thrusters"><thruster name="t"><link>b</link>'
-        '<axis>0 0 1</axis><rotor_constant>1e-3</rotor_constant><max_thrust>40</max_thrust>'
-        '</thruster></plugin></gazebo></robot>'
-    )
-    least, most = layout_of(text).extremes
+    tags = '<axis>0 0 1</axis><max_thrust>40</max_thrust>'
+    least, most = layout_of(one_thruster(tags=tags)).extremes
     np.testing.assert_array_equal(least, [0.0, 0.0, np.nan, 0.0, 0.0, 0.0])
     np.testing.assert_allclose(most, [0.0, 0.0, 40.0, 0.0, 0.0, 0.0], rtol=1e-12)
 
@@ -183,7 +164,7 @@ def test_what_comes_with_another_part_is_said_to():
 
 def test_wrench_is_shown_over_the_angles_of_each_joint():
     """Two rotors of 7 N, one of which a joint turns from z to x in five steps."""
-    link = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    link = inertial(1, (1, 1, 1))
     rotor = ('<rotor name="{0}"><link>{0}</link><max_thrust>7</max_thrust>'
              '<motor_constant>1e-5</motor_constant></rotor>')
     robot = layout_of(f"""<robot name="r"><link name="base">{link}</link><link name="a"/>

@@ -100,13 +100,6 @@ def test_what_a_macro_makes_is_placed_at_its_outermost_call_too(written):
     assert places == [f'{path}:1: called at {path}:4', f'{path}:5', f'{path}:6']
 
 
-def test_an_error_is_one_line_with_the_name_of_the_file(written):
-    path = written('${nothing}')
-    with pytest.raises(SourceError) as caught:
-        load_robot_description(path)
-    assert str(caught.value).startswith(f"{path}:1: name 'nothing' is not defined when evaluating")
-
-
 @pytest.mark.parametrize('name', [b'a b', b'a\x01\nb', b'-c', b'\xff'])
 def test_any_name_will_do(written, name):
     path = written('<link name="b"/>', 'plain.xacro')

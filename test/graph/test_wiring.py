@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter files that the nodes of a graph would not read."""
+"""The nodes of a graph, how they are joined, and parameter files that they would not read."""
 from __future__ import annotations
 
 from contextlib import nullcontext
@@ -9,10 +9,17 @@ import pytest
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import check_settings, checked_graph, inputs_of, vehicle_graph
+from propulsion_ros.graph.wiring import (
+    check_settings,
+    checked_graph,
+    gazebo_graph,
+    inputs_of,
+    vehicle_graph,
+)
 from propulsion_ros.replay.host import Bus
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.study.closed_loop import running
+from propulsion_ros.tools.check import check_file
 from propulsion_ros.tools.cli import main
 
 SETTINGS = '{}:\n  ros__parameters:\n    command_timeout: 1.0\n'
@@ -65,26 +72,27 @@ LIFTER = (Path(__file__).parents[2] / 'examples/hexacopter/hexacopter.urdf').rea
 ).replace('name="rotors">', 'name="lift"><family>rotors</family>')
 
 
-@pytest.mark.parametrize(('sections', 'namespace', 'problem'), [
-    pytest.param(['/**/lift_allocator', '/**/rotors'], '',
-                 ":4: 'rotors' is no node here; the robot has lift", id='its family'),
-    pytest.param(['/a/rotors'], 'a', ":1: 'rotors' is no node here; the robot has lift",
-                 id='in a namespace'),
-    pytest.param(['/**/rotors', '/**/lift'], '', '', id='for another robot too'),
-    pytest.param(['/a/rotors'], 'b', '', id='in another namespace'),
-    pytest.param(['/**/thrusters'], '', '', id='a family that it has not'),
+@pytest.mark.parametrize(('sections', 'namespace', 'line'), [
+    pytest.param(['/**/lift_allocator', '/**/rotors'], '', 4, id='its family'),
+    pytest.param(['/a/rotors'], 'a', 1, id='in a namespace'),
+    pytest.param(['/**/rotors', '/**/lift'], '', 0, id='for another robot too'),
+    pytest.param(['/a/rotors'], 'b', 0, id='in another namespace'),
+    pytest.param(['/**/thrusters'], '', 0, id='a family that it has not'),
 ])
 def test_section_named_as_the_family_of_a_group_is_refused(
-    tmp_path, sections, namespace, problem
+    tmp_path, sections, namespace, line
 ):
-    """It was ignored without a word."""
+    """It was ignored without a word; `check` has the same text."""
     model, path = tmp_path / 'lifter.urdf', tmp_path / 'fitted.yaml'
     model.write_text(LIFTER)
     path.write_text(''.join(map(SETTINGS.format, sections)))
     words = ['--model', str(model), '--allocate', 'lift', '--namespace', namespace]
-    with pytest.raises(SourceError) if problem else nullcontext() as caught:
+    with pytest.raises(SourceError) if line else nullcontext() as caught:
         checked_graph(words, [path])
-    assert not problem or str(caught.value) == f'{path}{problem}'
+    text = (f"{path}:{line}: rotors: not a node that this knows, did you mean 'lift'?; the robot "
+            'has lift, flight_state, vehicle, visualizer')
+    assert not line or str(caught.value) == text
+    assert not line or text in check_file(path, model).faults
 
 
 def test_each_of_several_files_is_looked_at(settings, tmp_path):
@@ -151,3 +159,12 @@ def test_events_of_an_own_file_are_flown_and_not_those_of_the_vehicle(tmp_path, 
     spec = next(spec for spec in vehicle_graph('rocket').nodes if spec.name == 'flight_state')
     with pytest.raises(ConfigError, match='nowhere'):
         running(spec, [path], Bus(lambda *message: None), lambda line: None)
+
+
+@pytest.mark.parametrize('inside', [False, True])
+def test_actuators_are_nodes_unless_they_run_inside_gazebo(inside):
+    nodes = {spec.name: spec for spec in gazebo_graph('quadrotor', inside).nodes}
+    assert 'vehicle' not in nodes
+    assert ('rotors' in nodes) != inside
+    if 'rotors' in nodes:
+        assert nodes['rotors'].parameters['publish_numbers']

@@ -15,6 +15,7 @@ from launch_ros.actions import LifecycleNode
 from markdown_pages import REPOSITORY
 from page_launch import launch_arguments
 from propulsion_ros.graph.launch_actions import log_options
+from propulsion_ros.graph.wiring import checked_graph
 from propulsion_ros.settings.errors import ConfigError
 
 ROCKET = 'rocket.launch.py'
@@ -57,6 +58,19 @@ def test_booleans_are_written_as_other_packages_write_them(monkeypatch, written,
     executables = [a for a in found if getattr(a, 'node_package', '') == 'propulsion_ros']
     assert len(executables) == count
     assert all(isinstance(action, LifecycleNode) for action in executables) == (count > 1)
+
+
+def test_composed_nodes_read_their_section_of_a_namespace(monkeypatch, tmp_path):
+    """They were started without the namespace, and refused the file."""
+    path = tmp_path / 'robot.yaml'
+    path.write_text('/a/vehicle:\n  ros__parameters: {update_rate: 25.0}\n')
+    words = 'composed:=true', 'namespace:=a', f'params_file:={path}', 'duration:=3'
+    (stack,) = (each for each in actions(monkeypatch, *words) if getattr(
+        each, 'node_package', '') == 'propulsion_ros')
+    options = [part[0].text for part in stack.cmd if hasattr(part[0], 'text')]
+    body = checked_graph(options, [path]).nodes[-1].parameters
+    assert body['duration'] == 3.0
+    assert 'update_rate' not in body, 'the file has it'
 
 
 @pytest.mark.parametrize(('word', 'said'), [

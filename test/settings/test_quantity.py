@@ -69,16 +69,9 @@ def test_caller_keeps_its_own_array():
 
 
 @pytest.mark.parametrize(('given', 'message'), [
-    pytest.param({'gain': [1.0, -0.1]},
-                 "parameter 'gain[1]': -0.1 is below 0 N: write 0.1, its size",
-                 id='below'),
-    pytest.param({'gain': 11}, "parameter 'gain': 11 is above 10 N", id='above'),
     pytest.param({'size': 0}, "parameter 'size': 0 must be above 0 m", id='exclusive'),
-    pytest.param({'gain': [1.0, float('nan')]}, "parameter 'gain[1]': nan is not finite", id='nan'),
     pytest.param({'size': float('inf')}, "parameter 'size': inf is not finite", id='infinity'),
-    pytest.param({'gain': 'high'}, "parameter 'gain': expected a number, got 'high'", id='text'),
     pytest.param({'gain': True}, "parameter 'gain': expected a number, got True", id='bool'),
-    pytest.param({'gain': [1, 2, 3]}, "parameter 'gain': expected 2 values, got 3", id='count'),
     pytest.param(
         {'axis': [1, 2]}, "parameter 'axis': expected 6 values (3 for each of 2 names), got 2; "
         'write x, y and z, also those that are 0',
@@ -90,15 +83,8 @@ def test_caller_keeps_its_own_array():
         id='one number is no direction',
     ),
     pytest.param({'count': 1.5}, "parameter 'count': expected an integer, got 1.5", id='integer'),
-    pytest.param({'lit': 1}, "parameter 'lit': expected true or false, got 1; write true",
-                 id='not a bool'),
-    pytest.param({'mode': 'c'}, "parameter 'mode': expected one of a, b, got 'c'", id='choice'),
-    pytest.param({'tags': [1]}, "parameter 'tags[0]': expected a string, got 1; write '1'",
-                 id='list'),
     pytest.param({'size': [1.0]}, "parameter 'size': expected a number, got [1.0]; write it "
                  'without brackets', id='no list'),
-    pytest.param({'names': ['x', 'x']}, "parameter 'names[1]': 'x' is named twice, rename one",
-                 id='twice'),
     pytest.param({'names': ['x', '']}, "parameter 'names[1]': a name is empty", id='empty name'),
     pytest.param({'names': [3]}, "parameter 'names[0]': expected a string, got 3", id='no name'),
 ])

@@ -56,18 +56,9 @@ def test_namespaces_may_be_nested(written):
     pytest.param('- a', "document: expected node names, got ['a']"
                  '; expected NODE, ros__parameters and KEY', id='a list'),
     pytest.param('', 'document: expected node names, got None', id='empty'),
-    pytest.param('a:\n  x: 1\n', '/a/x: expected node names, got 1', id='no ros__parameters'),
-    pytest.param('a:\n  ros__parameters: 3\n', 'expected parameters, got 3', id='no parameters'),
-    pytest.param('n:\n  ros__parameters: &a\n    x: *a', 'aliases', id='alias'),
-    pytest.param('n:\n  ros__parameters:\n    x:\n', 'a key without a value, which ROS does not '
-                 'take; write [] for no values in line 3', id='no value'),
-    pytest.param('n:\n  ros__parameters:\n    x: [1, 2.5]\n', '/n/x: expected values of one type, '
-                 'or ROS does not read them, got [1, 2.5]; write 1.0 for 1', id='two types'),
     pytest.param('n:\n  ros__parameters:\n    a: {x: [1.0, true]}\n', 'n/a.x: expected values of '
                  'one type', id='two types in a group'),
-    pytest.param('n:\n  ros__parameters:\n    x: !!timestamp soon', 'is not YAML', id='type'),
     pytest.param('[' * 5000, 'is nested too deeply', id='depth'),
-    pytest.param('x: !!python/object/apply:os.system [ls]', 'is not YAML', id='no objects'),
 ])
 def test_what_is_no_parameter_file_is_said_in_one_line(written, text, said):
     path = written(text)
@@ -122,7 +113,9 @@ def test_lines_of_keys(written):
     ))
     lines = {key: file.place_of('n', key).rpartition(':')[2] for key in ('a', 'g.b', 'g.c.d', 'z')}
     assert lines == {'a': '7', 'g.b': '5', 'g.c.d': '6', 'z': '1'}
-    assert file.places.repeated == [(7, '/n/a', 3)]
+    (doubt,) = file.doubts()
+    assert doubt[0].endswith('.yaml:7')
+    assert doubt[1] == '/n/a: is given again, and line 3 has no effect; remove one'
     assert file.of('n')['a'] == 4
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from mistakes import TEXTS
-from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.simulation import NodeSpec
 from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.nodes.stack import make_node
+from propulsion_ros.tools import check as check_module
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.check import check_file
 
@@ -67,6 +68,10 @@ def test_a_description_is_judged_beside_its_settings(tmp_path, capsys):
     settings.write_text('rotors:\n  ros__parameters:\n    time_constant_up: [0.05]\n')
     assert check(settings, '--model', model) == 0
     assert 'warning' not in capsys.readouterr().err
+    model.write_text(text.replace('<max_thrust>8', '<max_thrust>-8', 1))
+    assert check(settings, '--model', model) == 1
+    line = f'{model}:24: gazebo/plugin[name=rotors]/rotor[name=front]/max_thrust: -8 is below 0 N'
+    assert capsys.readouterr().out.startswith(line)
 
 
 NEVER = (
@@ -103,6 +108,31 @@ def test_section_of_a_block_that_the_robot_has_not_is_named(tmp_path, capsys, mo
     assert check(*words) == 1
     line = "fitted.yaml:1: rotors: not a node that this knows, did you mean 'lift'?;"
     assert capsys.readouterr().out.startswith(line)
+
+
+def test_parameter_files_of_one_robot_are_judged_together(tmp_path, capsys, monkeypatch):
+    """Each was judged alone: the first with what the second takes back, and the robot twice."""
+    read = []
+    monkeypatch.setattr(check_module, 'read_description', lambda path: (
+        read.append(path) or read_description(path)))
+    monkeypatch.chdir(tmp_path)
+    Path('robot.urdf').write_text(TEXTS['quadrotor'])
+    section = 'rotors:\n  ros__parameters:\n    {}\n'
+    Path('a.yaml').write_text(section.format('time_constant_up: [50.0]'))
+    Path('b.yaml').write_text(section.format('time_constant_up: [0.05]'))
+    words = ['robot.urdf', '--params-file', 'a.yaml', '--params-file']
+    assert check(*words, 'b.yaml') == 0
+    assert capsys.readouterr().err == 'no faults in 3 files\n'
+    assert read == [Path('robot.urdf')]
+    Path('b.yaml').write_text(section.format('max_thrust: [7.9]'))
+    assert check(*words, 'b.yaml') == 0
+    assert capsys.readouterr().err.startswith('a.yaml:3: warning: rotors: ')
+    Path('a.yaml').write_text(section.format('max_trust: [8.0]'))
+    Path('b.jsonc').write_text('{"Events": []}')
+    for other, line in (('b.yaml', "a.yaml:3: rotors: parameter 'max_trust': unknown"),
+                        ('b.jsonc', 'b.jsonc:1: /Events: expected node names, got []')):
+        assert check(*words, other) == 1
+        assert line in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(('name', 'text', 'lines'), [

@@ -458,10 +458,10 @@ def test_warnings_of_every_parameter_file_are_counted_once(tmp_path, capsys, mon
     monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda *given: None)
     files = ['--params-file', 'own.yaml', '--params-file', 'lag.yaml']
     assert cli.main(['fly', 'robot.urdf', *files]) == 0
-    command = 'check own.yaml lag.yaml --model robot.urdf'
+    command = ' '.join(['check robot.urdf', *files])
     assert capsys.readouterr().err == f'propulsion_ros fly: 2 warnings: propulsion_ros {command}\n'
     assert cli.main(command.split()) == 0
-    assert capsys.readouterr().err.endswith('no faults in 2 files, 2 warnings\n')
+    assert capsys.readouterr().err.endswith('no faults in 3 files, 2 warnings\n')
 
 
 @pytest.mark.parametrize(('words', 'topics'), [

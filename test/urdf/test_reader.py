@@ -89,12 +89,6 @@ def test_base_link_of_the_caller_wins():
     np.testing.assert_allclose(spec.values['position'][:3], [1, 0, 0], atol=1e-15)
 
 
-def test_two_blocks_may_not_share_a_name():
-    block = URDF[URDF.index('<gazebo>\n'):URDF.index('</robot>')]
-    with pytest.raises(ConfigError, match='is named twice'):
-        actuators_from_urdf(URDF.replace('</robot>', block + '</robot>'), LoopParams)
-
-
 def test_rocket_weighs_what_its_links_weigh():
     description = load_robot_description(share_directory() / 'urdf' / 'rocket.urdf.xacro')
     base_link, mass = mass_from_urdf(description)
