@@ -132,7 +132,7 @@ class CommandedNozzles(NozzleFamily):
         params, nozzles = self._modules, self._modules.nozzles
         plenums = Plenums(params, PolynomialCurve(params.impellers.zero_thrust_area))
         # A nozzle pushes hardest when it alone is open.
-        area, speed = np.diag(plenums.largest_area), np.full(self._m, _TOP_SPEED)
+        area, speed = np.diag(plenums.largest_area), np.full(self._m, astrobee.MAX_SPEED)
         highest = np.diag(plenums.thrust(area, plenums.pressure(area, speed)))
         return NozzleLayout(
             **placed_rows(nozzles), lowest=np.zeros(self._n), highest=highest,
@@ -176,10 +176,6 @@ class CommandedNozzles(NozzleFamily):
             computed=thrust,
             applied=thrust,
         )
-
-
-_TOP_SPEED = astrobee.COUNTS * astrobee.MEASURED_SPEED_PER_COUNT
-"""Speed of an impeller at the largest command [rad/s]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -26,7 +26,6 @@ ROOT = Path(__file__).parents[3]
 RECORDED = json.loads((ROOT / 'test/data/golden/fam_forward.json').read_text())
 MODES = ('off', 'quiet', 'nominal', 'precision')
 STILL = BodyState()
-COM = (0.003713818, -0.000326347, -0.002532192)
 CURVES = ('table', 'polynomial')
 
 
@@ -49,7 +48,7 @@ def replayed():
     rows = zip(*(RECORDED[key] for key in ('speed_gain_cmd', 'com', 'force', 'torque')),
                strict=True)
     for speed, com, force, torque in rows:
-        fam.set_flight_mode(MODES[speed])
+        fam.retune(FamParams(flight_mode=MODES[speed]))
         fam.set_com(np.array(com))
         found.append(fam.allocate(np.array([*force, *torque])))
     return found
@@ -122,20 +121,6 @@ def test_mode_off(curve, closes, count):
     assert set(fam.allocate(np.ones(6)).servo_count) == {count}
     np.testing.assert_array_equal(output.velocity[12:], 0.0)
     np.testing.assert_array_equal(output.wrench, 0.0)
-
-
-@pytest.mark.parametrize('curve', CURVES)
-def test_a_speed_for_each_sample(curve):
-    fam = Fam(FamParams(curve=curve))
-    wrench = np.array([0.05, 0.0, 0.01, 0.0, 0.001, 0.0])
-    speeds = np.array([(0.0, *astrobee.IMPELLER_SPEEDS)[i] * np.ones(2) for i in range(4)])
-    batch = fam.allocate(np.tile(wrench, (4, 1)), speeds)
-    for i, mode in enumerate(MODES):
-        fam.set_flight_mode(mode)
-        one = fam.allocate(wrench)
-        np.testing.assert_array_equal(batch.servo_count[i], one.servo_count)
-        np.testing.assert_array_equal(batch.motor_count[i], one.motor_count)
-        np.testing.assert_allclose(batch.pressure[i], one.pressure, rtol=1e-14)
 
 
 @given(
