@@ -17,7 +17,8 @@ the filter it is the trigger alone.
 """
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,29 +44,11 @@ _NO_PAUSE = 1e-6
 """Of a period: an allocator comes so near to the largest thrust, and no valve pauses so briefly."""
 
 
-class Modulator(Protocol):
-    """Orders of n drivers to their valves, each (..., n)."""
+class Modulator(ABC):
+    """Orders of n drivers to their valves, each (..., n), which stand for a shortest time."""
 
     order: BoolArray
     """Whether each valve is to be open."""
-
-    def wait(self, duty: FloatArray) -> FloatArray:
-        """Return the time until each next event [s], infinite for none."""
-
-    def run(self, duty: FloatArray, span: FloatArray) -> None:
-        """Move on by spans [s] that have no event within them."""
-
-    def fire(self, duty: FloatArray, due: BoolArray) -> BoolArray:
-        """Do the events that are due; return which orders changed."""
-
-    def reset(self, indices: Any = None) -> None:
-        """Close all valves and forget; see `restart`."""
-
-
-class _Orders:
-    """Orders that stand for a shortest time."""
-
-    order: BoolArray
     _hold: FloatArray
     """Time for which each order stands in any case [s], (..., n)."""
 
@@ -79,6 +62,18 @@ class _Orders:
         none = np.zeros(self._shape)
         restart(self, indices, self._batch, order=none > 0.0, _hold=none)
 
+    @abstractmethod
+    def wait(self, duty: FloatArray) -> FloatArray:
+        """Return the time until each next event [s], infinite for none."""
+
+    @abstractmethod
+    def run(self, duty: FloatArray, span: FloatArray) -> None:
+        """Move on by spans [s] that have no event within them."""
+
+    @abstractmethod
+    def fire(self, duty: FloatArray, due: BoolArray) -> BoolArray:
+        """Do the events that are due; return which orders changed."""
+
     def _change(self, order: BoolArray) -> BoolArray:
         """Take new orders; return which ones are other than before."""
         changed = order != self.order
@@ -88,7 +83,7 @@ class _Orders:
         return np.asarray(changed)
 
 
-class PulseWidth(_Orders):
+class PulseWidth(Modulator):
     """One pulse in each period."""
 
     _pulse: FloatArray
@@ -135,7 +130,7 @@ class PulseWidth(_Orders):
         return self._change(np.asarray(order))
 
 
-class Trigger(_Orders):
+class Trigger(Modulator):
     """A Schmitt trigger behind a first-order filter, or behind the demand itself."""
 
     _filtered: FloatArray
