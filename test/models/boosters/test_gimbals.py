@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
 from propulsion_ros.models.steering.steering import Steering
@@ -18,11 +17,10 @@ ALONE = [
     pytest.param(recorded, id=recorded['name']) for recorded in RECORDED['scenarios'] + MEMBERS
 ]
 QUARTER = 0.5 * np.pi
-angles = st.floats(-3.0, 3.0)
 
 
-def gimbals(batch: tuple[int, ...] = (), **kwargs) -> Steering:
-    return gimbals_of(GimbalsParams(**{'booster': ['a'], 'range': np.pi, **kwargs}), batch)
+def gimbals(**kwargs) -> Steering:
+    return gimbals_of(GimbalsParams(**{'booster': ['a'], 'range': np.pi, **kwargs}))
 
 
 def original(*recorded) -> Steering:

@@ -30,10 +30,10 @@ MODES = ('quiet', 'nominal', 'precision')
 NOMINAL = np.full(2, astrobee.IMPELLER_SPEEDS[1])
 
 
-def random_wrenches(n: int, scale: float, seed: int = 0) -> np.ndarray:
+def random_wrenches(n: int, scale: float) -> np.ndarray:
     """Return wrenches of all directions; scale 1 is what the nominal mode can just do."""
     spread = scale * np.array([0.1, 0.08, 0.1, 0.008, 0.005, 0.008])
-    return np.random.default_rng(seed).normal(size=(n, 6)) * spread
+    return np.random.default_rng(0).normal(size=(n, 6)) * spread
 
 
 def command_of(output) -> Command:

@@ -34,9 +34,8 @@ def loads_in(model, flow, deflection):
     return np.stack((force.real, force.imag, moment), axis=-1)
 
 
-def loads_at(model, alpha, deflection=0.0, speed=1.0):
-    flow = speed * np.exp([-1j * alpha])
-    return loads_in(model, flow, np.array([deflection]))[0]
+def loads_at(model, alpha, deflection=0.0):
+    return loads_in(model, np.exp([-1j * alpha]), np.array([deflection]))[0]
 
 
 @pytest.mark.parametrize('scenario', SCENARIOS, ids=lambda s: s['name'])

@@ -14,8 +14,8 @@ from propulsion_ros.settings.errors import CommandError, ConfigError
 STILL = BodyState()
 
 
-def jets(batch=(), **given):
-    return Jets(JetsParams(**{'names': ['a', 'b'], 'max_thrust': 2.0, **given}), batch)
+def jets(**given):
+    return Jets(JetsParams(**{'names': ['a', 'b'], 'max_thrust': 2.0, **given}))
 
 
 def run(model, effort, seconds, dt, **field):

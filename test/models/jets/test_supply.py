@@ -10,8 +10,8 @@ from propulsion_ros.models.jets.supply import Supply, SupplyParams
 from propulsion_ros.settings.errors import ConfigError
 
 
-def supply(batch=(), **given):
-    return Supply(SupplyParams(**{'names': ['t'], 'capacity': 2.0, **given}), batch)
+def supply(**given):
+    return Supply(SupplyParams(**{'names': ['t'], 'capacity': 2.0, **given}))
 
 
 def drain(tank, wanted, count):

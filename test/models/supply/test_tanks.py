@@ -13,8 +13,8 @@ TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 MOVED = {'com': [0.0, 0.0, 1.5], 'com_empty': [0.2, 0.0, -0.5], 'rotation': [TURN]}
 
 
-def tanks(batch: tuple[int, ...] = (), **kwargs) -> Tanks:
-    return Tanks(TanksParams(**{'names': ['a'], 'capacity': [10.0], **kwargs}), batch)
+def tanks(**kwargs) -> Tanks:
+    return Tanks(TanksParams(**{'names': ['a'], 'capacity': [10.0], **kwargs}))
 
 
 def test_mass_and_inertia_fall_with_the_propellant_and_the_centre_stays():

@@ -46,9 +46,6 @@ MODELS = [
     pytest.param(model, id=model['dynamics']) for model in (ZERO, FIRST, YOERGER, BESSA)
 ]
 
-# Smaller ones have products that are no normal numbers; they only have to stay finite.
-values = st.floats(-300.0, 300.0).filter(lambda value: value == 0.0 or abs(value) > 1e-100)
-
 
 def dynamics(limit: float | None = None, **kwargs) -> RotorDynamics:
     params = DynamicsParams(**{'names': ['a'], **kwargs})

@@ -61,9 +61,8 @@ KINDS = [
 STILL = BodyState()
 
 
-def thrusters(n: int = 1, batch: tuple[int, ...] = (), **kwargs) -> Thrusters:
-    settings = {'names': [f't{i}' for i in range(n)], **kwargs}
-    return Thrusters(ThrustersParams(**settings), batch)
+def thrusters(**settings) -> Thrusters:
+    return Thrusters(ThrustersParams(names=['t0'], **settings))
 
 
 def velocity(*values: float) -> Command:
@@ -80,9 +79,9 @@ def settled(model: Thrusters, command: Command, body: BodyState = STILL):
     return output
 
 
-def params_of(n=1, **settings):
+def params_of(**settings):
     """Return the configuration of the lagging thrusters above with other efficiencies."""
-    return ThrustersParams(names=[f't{i}' for i in range(n)], **LAG, **SQUARE, **settings)
+    return ThrustersParams(names=['t0'], **LAG, **SQUARE, **settings)
 
 
 # The originals.

@@ -25,8 +25,8 @@ SERIES = {
 UP = np.array([0.0, 0.0, 1.0])
 
 
-def made(names='p', batch=(), **values):
-    return Thrusters(ThrustersParams(names=list(names), **values), batch)
+def made(names='p', **values):
+    return Thrusters(ThrustersParams(names=list(names), **values))
 
 
 def stepped(speed, velocity, model=None, dt=0.01, **body):
@@ -121,23 +121,23 @@ def test_the_mean_at_rest_is_the_closed_form():
     assert found == pytest.approx(stepped(100.0, 0.0).applied[0] * mean, rel=1e-7)
 
 
-def mixed(batch=(), **values):
+def mixed():
     turns = Rotation.random(3, random_state=3).as_matrix()
-    return made('abc', batch, **{
+    return made('abc', **{
         **PROPELLER, 'conversion': ['four_quadrant', 'basic', 'four_quadrant'],
         'rotor_constant': 1e-3, 'moment_constant': [0.0, 0.02, 0.0], 'direction': [1, 1, -1],
         'axis': turns[..., 0], 'rotation': turns, 'position': RNG.uniform(-1.0, 1.0, (3, 3)),
         'surface_loss': [True, True, False], 'dynamics': 'first_order', 'time_constant': 0.05,
-        'max_thrust': 2.0, 'min_thrust': -1.0, **values,
+        'max_thrust': 2.0, 'min_thrust': -1.0,
     })
 
 
-def moving(i=..., count=4):
+def moving(i):
     rng = np.random.default_rng(1)
     return BodyState(
-        velocity=rng.uniform(-2, 2, (count, 3))[i], height=rng.uniform(-0.3, 0.1, count)[i],
-        angular_velocity=rng.uniform(-1, 1, (count, 3))[i],
-        up=Rotation.random(count, random_state=1).as_matrix()[:, 2][i],
+        velocity=rng.uniform(-2, 2, (4, 3))[i], height=rng.uniform(-0.3, 0.1, 4)[i],
+        angular_velocity=rng.uniform(-1, 1, (4, 3))[i],
+        up=Rotation.random(4, random_state=1).as_matrix()[:, 2][i],
     )
 
 
