@@ -2,19 +2,16 @@
 """Boosters against what was recorded of PyFlyt's, run one at a time and as one array."""
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from golden import vectors_of
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import ConfigError
 
-GOLDEN = Path(__file__).parents[2] / 'data/golden'
-RECORDED = json.loads((GOLDEN / 'pyflyt_boosters.json').read_text())
+RECORDED = vectors_of('pyflyt_boosters')
 SCENARIOS = {each['name']: each for each in RECORDED['scenarios']}
 MEMBERS = RECORDED['multi']['members']
 REFUSED = {

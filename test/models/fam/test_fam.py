@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from golden import vectors_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +23,7 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 
 ROOT = Path(__file__).parents[3]
-RECORDED = json.loads((ROOT / 'test/data/golden/fam_forward.json').read_text())
+RECORDED = vectors_of('fam_forward')
 MODES = ('off', 'quiet', 'nominal', 'precision')
 STILL = BodyState()
 CURVES = ('table', 'polynomial')
@@ -35,10 +35,6 @@ def commanded(wrench) -> Command:
 
 def sent(fam: Fam, wrench):
     return fam.step(commanded(wrench), STILL, 0.016, 0)
-
-
-def recorded(key: str) -> np.ndarray:
-    return np.array(RECORDED[key], dtype=float)
 
 
 @pytest.fixture(scope='module')
@@ -70,9 +66,9 @@ def test_recorded_bytes_are_equal_in_every_case(replayed):
 
 def test_recorded_thrusts_and_pressures(replayed):
     thrust = np.array([each.thrust for each in replayed])
-    np.testing.assert_allclose(thrust, recorded('thrust'), rtol=0.0, atol=2e-6)
+    np.testing.assert_allclose(thrust, RECORDED['thrust'], rtol=0.0, atol=2e-6)
     pressure = np.array([each.pressure for each in replayed])
-    np.testing.assert_allclose(pressure, recorded('delta_p'), rtol=2e-5, atol=0.0)
+    np.testing.assert_allclose(pressure, RECORDED['delta_p'], rtol=2e-5, atol=0.0)
 
 
 # The equations ---------------------------------------------------------------------------------

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+from golden import vectors_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,10 +17,8 @@ from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
 from propulsion_ros.models.fam.params import NozzlesParams, angle_from_count, speed_from_count
 
-ROOT = Path(__file__).parents[3]
-GOLDEN = ROOT / 'test/data/golden'
-PLANT = json.loads((GOLDEN / 'pmc_sim.json').read_text())['steady']
-PROTOTYPE = json.loads((GOLDEN / 'fam_inverse_proto.json').read_text())
+PLANT = vectors_of('pmc_sim')['steady']
+PROTOTYPE = vectors_of('fam_inverse_proto')
 STILL = BodyState()
 COM = (0.003713818, -0.000326347, -0.002532192)
 METHODS = ('closed_form', 'polynomial', 'paper')

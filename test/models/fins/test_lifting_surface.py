@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from golden import vectors_of
 
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSurfaceParams
 
-GOLDEN = Path(__file__).parents[2] / 'data/golden'
-SCENARIOS = json.loads((GOLDEN / 'pyflyt_lifting_surface.json').read_text())['scenarios']
+SCENARIOS = vectors_of('pyflyt_lifting_surface')['scenarios']
 
 PLAIN = {'fin': 'a', 'chord_length': 0.3, 'span_length': 0.9, 'flap_to_chord': 0.4}
 

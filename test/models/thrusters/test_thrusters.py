@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from golden import vectors_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,9 +11,8 @@ from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import ConfigError
 
-GOLDEN = Path(__file__).parents[2] / 'data/golden'
-PLUGIN = json.loads((GOLDEN / 'uuv_thruster_plugin.json').read_text())['scenarios']
-DEADBAND = json.loads((GOLDEN / 'gz_sim.json').read_text())['deadband']
+PLUGIN = vectors_of('uuv_thruster_plugin')['scenarios']
+DEADBAND = vectors_of('gz_sim')['deadband']
 
 LAG = {'dynamics': 'first_order', 'time_constant': 0.1}
 SQUARE = {'conversion': 'basic', 'rotor_constant': 0.002}
