@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.models.fam.fam import Fam

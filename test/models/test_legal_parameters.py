@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from parts import amount
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from propulsion_ros.models.boosters.gimbals import gimbals_of
-from propulsion_ros.models.boosters.params import BoostersParams
+from propulsion_ros.models.boosters.params import BoostersParams, gimbals_of
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.efficiency import Degrading

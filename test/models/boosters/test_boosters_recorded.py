@@ -7,7 +7,7 @@ import pytest
 from golden import vectors_of
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import ConfigError
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from golden import vectors_of
 
-from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
+from propulsion_ros.models.boosters.params import GimbalsParams, gimbals_of
 from propulsion_ros.models.steering.steering import Steering
 
 RECORDED = vectors_of('pyflyt_gimbals')

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam.constants import NOZZLE_WIDTHS
 from propulsion_ros.models.fam.propulsion_module import (

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.models.common.allocation import Allocator
 from propulsion_ros.models.common.esc import Esc, EscParams
 from propulsion_ros.models.common.family import BodyState, Command

@@ -18,7 +18,7 @@ from propulsion_ros.models import (
     Rotors,
     RotorsParams,
 )
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams
 from propulsion_ros.settings.errors import CommandError
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
+from propulsion_ros.models.boosters.params import GimbalsParams, gimbals_of
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import ConfigError
 
