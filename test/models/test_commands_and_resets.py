@@ -4,99 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from actuators import (
+    GIVEN,
+    NAN,
+    OPEN,
+    boosters,
+    command,
+    fins,
+    jets,
+    powered_rotors,
+    propulsion_modules,
+    rotors,
+    thrusters,
+)
 
-from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.models.fam.fam import Fam
 from propulsion_ros.models.fam.inverse_fam import InverseFam
-from propulsion_ros.models.fam.propulsion_module import PropulsionModules
-from propulsion_ros.models.fins.fins import Fins, FinsParams
-from propulsion_ros.models.fins.lift_drag import QuadraticParams
-from propulsion_ros.models.jets.jets import Jets, JetsParams
-from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
-from propulsion_ros.models.supply.batteries import BatteriesParams
-from propulsion_ros.models.supply.tanks import TanksParams
-from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
 FLOW = BodyState(velocity=[3.0, 0.0, 0.1])
-
-
-def boosters(batch=()):
-    return Boosters(BoostersParams(
-        names=['a', 'b'], max_thrust=100.0, max_fuel_rate=0.5, time_constant=0.2, tank=['t', ''],
-        thrust_curve=['', '0 0 0.3 100 2 0'], tanks=TanksParams(names=['t'], capacity=10.0),
-        gimbals=GimbalsParams(booster=['a'], time_constant=0.1),
-    ), batch)
-
-
-def rotors(batch=()):
-    return Rotors(RotorsParams(
-        names=['a', 'b'], max_thrust=10.0, motor_constant=1.5e-5, time_constant_up=0.1,
-    ), batch)
-
-
-def powered(batch=()):
-    return Rotors(RotorsParams(
-        names=['a', 'b'], max_thrust=10.0, motor_constant=1.5e-5, time_constant_up=0.1,
-        power_constant=3.0, battery='main', batteries=BatteriesParams(
-            names=['main'], capacity=0.01, open_circuit_voltage='0 9 1 16.8',
-            internal_resistance=0.05,
-        ),
-    ), batch)
-
-
-def thrusters(batch=()):
-    return Thrusters(ThrustersParams(
-        names=['a', 'b'], dynamics=['first_order', 'bessa'], time_constant=0.2, rotor_inertia=0.1,
-        linear_damping=0.05, quadratic_damping=0.01, torque_constant=0.3, winding_resistance=0.6,
-        rotor_constant=0.002,
-    ), batch)
-
-
-def fins(batch=()):
-    return Fins(FinsParams(
-        names=['a', 'b'], time_constant=0.2,
-        quadratic=QuadraticParams(fin=['a', 'b'], lift_constant=9.0, drag_constant=4.0),
-    ), batch)
-
-
-def jets(batch=()):
-    return Jets(JetsParams(
-        names=['a', 'b'], max_thrust=2.0, open_delay=0.02, close_delay=0.03, pulse_period=0.3,
-        tank='t', tanks=SupplyParams(names=['t'], capacity=0.01, propellant='gas'),
-    ), batch)
-
-
-def propulsion_modules(batch=()):
-    return PropulsionModules(PropulsionModules.Params(), batch)
-
-
-NAN = float('nan')
 DT = 1.0 / 62.5
-OPEN = {'position': [0.9] * 12 + [NAN] * 2, 'velocity': [NAN] * 12 + [200.0] * 2}
-GIVEN = {
-    boosters: {'effort': [80.0, 1.0, NAN, NAN], 'position': [NAN, NAN, 0.05, 0.02]},
-    rotors: {'effort': [8.0, 3.0]},
-    powered: {'effort': [8.0, 3.0]},
-    thrusters: {'velocity': [60.0, 3.0]},
-    fins: {'position': [0.3, -0.2]},
-    jets: {'effort': [1.5, 0.6]},
-    propulsion_modules: OPEN,
-}
-"""What each family is commanded."""
 EACH = pytest.mark.parametrize('make', GIVEN, ids=lambda make: make.__name__)
-
-
-def command(make, share=1.0):
-    """Return what a family is commanded, or a share of it."""
-    return Command(**{field: share * np.array(values) for field, values in GIVEN[make].items()})
-
-
 FIELDS = ('wrench', 'position', 'velocity', 'effort', 'applied', 'thrusts', 'forces')
 
 
@@ -121,7 +53,7 @@ def test_lists_are_commands(make):
     (boosters, {'velocity': [1.0, NAN, NAN, NAN]}, 'expected effort and position, got velocity 1'),
     (rotors, {'velocity': [500.0, 0.0]}, 'expected effort, got velocity 500'),
     (thrusters, {'effort': [5.0, 5.0]}, 'expected velocity, got effort 5'),
-    (fins, {'effort': [0.1, 0.1]}, 'expected position, got effort 0.1'),
+    (fins, {'effort': [0.1] * 3}, 'expected position, got effort 0.1'),
     (jets, {'position': [0.5, 0.5]}, 'expected effort, got position 0.5'),
     (propulsion_modules, {'effort': [1.0] * 14}, 'expected position and velocity, got effort 1'),
 ])
@@ -134,7 +66,8 @@ def test_a_command_in_the_wrong_field_is_refused(make, wrong, text):
 
 
 def test_every_family_is_in_the_table():
-    assert {make.__name__ for make in GIVEN} == {*FAMILIES, 'powered'} - {'fam', 'inverse_fam'}
+    own = {make.__name__ for make in GIVEN}
+    assert own == {*FAMILIES, 'powered_rotors'} - {'fam', 'inverse_fam'}
 
 
 def test_fam_and_its_inverse_refuse_too():
@@ -239,9 +172,9 @@ STATES = {
         'fuel_ratio': [[0.5], [0.25]],
     },
     rotors: {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]]},
-    powered: {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]], 'charge': [[0.5], [0.25]]},
+    powered_rotors: {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]], 'charge': [[0.5], [0.25]]},
     thrusters: {'rotor_speed': [[30.0, -2.0], [0.0, 9.0]]},
-    fins: {'deflection': [[0.1, 0.2], [-0.3, 0.0]]},
+    fins: {'deflection': [[0.1, 0.2, 0.0], [-0.3, 0.0, 0.1]]},
     jets: {'fuel_ratio': [[0.5], [0.25]]},
     propulsion_modules: {
         'angle': np.linspace(0.3, 0.9, 24).reshape(2, 12),
