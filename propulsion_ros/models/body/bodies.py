@@ -194,12 +194,9 @@ class Bodies:
         wrenches = np.ascontiguousarray(np.broadcast_to(wrench, (self.count, 6)).T)
         self.touchdown[:] = np.nan
         with np.errstate(over='ignore', invalid='ignore', divide='ignore'):
-            for at in self._chunks():
+            for first in range(0, self.count, _CHUNK):
+                at = slice(first, first + _CHUNK)
                 self._advance(at, wrenches[:, at], mass.part(at), dt)
-
-    def _chunks(self) -> Iterator[slice]:
-        for first in range(0, self.count, _CHUNK):
-            yield slice(first, min(first + _CHUNK, self.count))
 
     def _advance(self, at: slice, wrench: FloatArray, mass: MassRows, dt: float) -> None:
         """Advance some bodies by one Runge-Kutta step of their centres of mass."""

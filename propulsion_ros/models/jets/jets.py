@@ -420,11 +420,6 @@ class Jets(PlacedActuators, Degrading):
             tanks=self._supply.state() if self._supply else None,
         )
 
-    @property
-    def propellant(self) -> FloatArray:
-        """Propellant left in each tank [kg], (..., m)."""
-        return self._supply.propellant if self._supply else self._no_state[..., :0]
-
     def _state(self, thrust: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return position and effort of each name of the state."""
         n, m = len(self.command_names), len(self.tank_names)
