@@ -112,11 +112,14 @@ def test_overload_is_where_the_plenum_has_no_more_thrust(curve):
 @pytest.mark.parametrize(('closes', 'count'), [(False, 254), (True, 0)])
 @pytest.mark.parametrize('curve', CURVES)
 def test_mode_off(curve, closes, count):
-    fam = Fam(FamParams(flight_mode='off', close_when_off=closes, curve=curve))
+    fam = Fam(FamParams(close_when_off=closes, curve=curve))
+    fam.retune(FamParams(flight_mode='off'))
+    fam.reset()
     output = sent(fam, [0.1, 0, 0, 0, 0, 0])
     assert set(fam.allocate(np.ones(6)).servo_count) == {count}
     np.testing.assert_array_equal(output.velocity[12:], 0.0)
     np.testing.assert_array_equal(output.wrench, 0.0)
+    assert not output.flags['overloaded'].any()
 
 
 @given(
