@@ -115,8 +115,8 @@ class Supply(Tanks):
         super().reset(indices, ratio)
         start = np.maximum(self.fuel_ratio, _LEAST)
         restart(self, indices, self._shape[:-1], _start=start)
-        turns = np.where(self._constant, 0.0, self._ratio_at(np.ones_like(start)))
-        self._turns = np.where(self._regulated, turns, np.inf)
+        # 0 for a constant pressure, which is held to the end.
+        self._turns = np.where(self._regulated, self._ratio_at(np.ones_like(start)), np.inf)
         self._end = np.where(self._least > 0.0, self._ratio_at(self._least), 0.0)
         self._hold(self.propellant)
 
