@@ -25,6 +25,7 @@ from propulsion_ros.models.common.family import (
     Command,
     Output,
     given_or_safe,
+    refuse_negative,
     restart,
 )
 from propulsion_ros.models.common.lag import Lag
@@ -35,7 +36,6 @@ from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.steering.steering import Steering, turned_layout
 from propulsion_ros.models.supply.tanks import Tanks, draws_of
-from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
 __all__ = ['Boosters', 'BoostersParams']
@@ -202,17 +202,10 @@ class Boosters(Degrading):
         """Raise `CommandError` for a negative thrust."""
         field = self.command_fields[0]
         given: FloatArray | None = getattr(command, field)
-        if given is None:
-            return
-        effort = given[..., : self._n]
-        negative = effort < 0.0
-        if np.count_nonzero(negative):
-            i = int(np.argwhere(negative)[0, -1])
-            raise CommandError(
-                f'{self.command_names[i]}: {field} {effort[negative][0]:g}'
-                f'{"" if self._esc else " N"} is negative, '
-                'a booster only pushes'
-            )
+        refuse_negative(
+            None if given is None else given[..., : self._n], self.command_names, field,
+            '' if self._esc else 'N', 'a booster only pushes',
+        )
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""

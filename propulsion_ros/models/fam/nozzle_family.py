@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.models.common.family import Command, Output
+from propulsion_ros.models.common.family import Command, Output, refuse_negative
 from propulsion_ros.models.common.layout import ThrustLayout, placed_rows
 from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import OpeningCurve, PolynomialCurve
 from propulsion_ros.models.fam.params import ModulesParams
-from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
 
@@ -141,15 +140,9 @@ class CommandedNozzles(NozzleFamily):
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative speed."""
-        if command.velocity is None:
-            return
-        negative = command.velocity < 0.0
-        if np.count_nonzero(negative):
-            i = int(np.flatnonzero(negative)[0])
-            raise CommandError(
-                f'{self.command_names[i]}: velocity {command.velocity[i]:g} rad/s is negative, '
-                'an impeller turns one way'
-            )
+        refuse_negative(
+            command.velocity, self.command_names, 'velocity', 'rad/s', 'an impeller turns one way'
+        )
 
     def _given(self, command: Command) -> tuple[FloatArray, FloatArray]:
         """Return angles (..., n) and speeds (..., m) of a command, NaN where there is none."""

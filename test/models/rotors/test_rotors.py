@@ -251,6 +251,8 @@ def test_negative_speed_is_refused_and_negative_thrust_clamped():
     rotors = build(command_interface='velocity')
     with pytest.raises(CommandError, match='rear_left: velocity -5 rad/s is negative'):
         rotors.check_command(Command(velocity=np.array([1.0, np.nan, -5.0, 2.0])))
+    with pytest.raises(CommandError, match='rear_left: velocity -5 rad/s is negative'):
+        rotors.check_command(Command(velocity=np.array([[1.0] * 4, [1.0, np.nan, -5.0, 2.0]])))
     rotors.check_command(Command(velocity=np.array([1.0, np.nan, 0.0, 2.0])))
     build().check_command(Command(effort=np.full(4, -1.0)))
 
