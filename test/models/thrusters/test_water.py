@@ -43,10 +43,6 @@ def coefficients(output, speed, velocity):
     return output.wrench[0] / pressure, -output.wrench[3] / (pressure * DIAMETER)
 
 
-# Smogeli (Control of Marine Propellers, 2006), of the same series: KT and KQ ahead and astern, and
-# a propeller of 4 m at 2.05 1/s that pushes 490 kN with 295 kN m.
-# The polynomials of Oosterveld and van Oossanen (Further computer-analyzed data of the Wageningen
-# B-screw series, 1975) for the same propeller: advance ratio, KT and KQ.
 @pytest.mark.parametrize('degrees', range(-180, 180, 7))
 def test_every_quadrant_is_that_of_the_series(degrees):
     angle = np.radians(degrees + 0.2)
