@@ -13,7 +13,7 @@ import numpy as np
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
+from propulsion_ros.models.boosters.params import GimbalsParams, gimbals_of
 from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
 from propulsion_ros.models.common.atmosphere import density, speed_of_sound
 from propulsion_ros.models.common.family import BodyState, Command

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from propulsion_ros.loops.command_reader import CommandReader
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.models.rotors.params import RotorsParams
 from propulsion_ros.models.rotors.rotors import Rotors
 from propulsion_ros.settings.errors import CommandError

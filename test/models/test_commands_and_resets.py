@@ -4,124 +4,70 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from actuators import (
+    GIVEN,
+    NAN,
+    OPEN,
+    boosters,
+    command,
+    fins,
+    jets,
+    powered_rotors,
+    propulsion_modules,
+    rotors,
+    thrusters,
+)
 
-from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.models.fam.fam import Fam
 from propulsion_ros.models.fam.inverse_fam import InverseFam
-from propulsion_ros.models.fam.propulsion_module import PropulsionModules
-from propulsion_ros.models.fins.fins import Fins, FinsParams
-from propulsion_ros.models.fins.lift_drag import QuadraticParams
-from propulsion_ros.models.jets.jets import Jets, JetsParams
-from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
-from propulsion_ros.models.supply.batteries import BatteriesParams
-from propulsion_ros.models.supply.tanks import TanksParams
-from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
 FLOW = BodyState(velocity=[3.0, 0.0, 0.1])
-
-
-def boosters(batch=()):
-    return Boosters(BoostersParams(
-        names=['a', 'b'], max_thrust=100.0, max_fuel_rate=0.5, time_constant=0.2, tank=['t', ''],
-        thrust_curve=['', '0 0 0.3 100 2 0'], tanks=TanksParams(names=['t'], capacity=10.0),
-        gimbals=GimbalsParams(booster=['a'], time_constant=0.1),
-    ), batch)
-
-
-def rotors(batch=()):
-    return Rotors(RotorsParams(
-        names=['a', 'b'], max_thrust=10.0, motor_constant=1.5e-5, time_constant_up=0.1,
-    ), batch)
-
-
-def powered(batch=()):
-    return Rotors(RotorsParams(
-        names=['a', 'b'], max_thrust=10.0, motor_constant=1.5e-5, time_constant_up=0.1,
-        power_constant=3.0, battery='main', batteries=BatteriesParams(
-            names=['main'], capacity=0.01, open_circuit_voltage='0 9 1 16.8',
-            internal_resistance=0.05,
-        ),
-    ), batch)
-
-
-def thrusters(batch=()):
-    return Thrusters(ThrustersParams(
-        names=['a', 'b'], dynamics=['first_order', 'bessa'], time_constant=0.2, rotor_inertia=0.1,
-        linear_damping=0.05, quadratic_damping=0.01, torque_constant=0.3, winding_resistance=0.6,
-        rotor_constant=0.002,
-    ), batch)
-
-
-def fins(batch=()):
-    return Fins(FinsParams(
-        names=['a', 'b'], time_constant=0.2,
-        quadratic=QuadraticParams(fin=['a', 'b'], lift_constant=9.0, drag_constant=4.0),
-    ), batch)
-
-
-def jets(batch=()):
-    return Jets(JetsParams(
-        names=['a', 'b'], max_thrust=2.0, open_delay=0.02, close_delay=0.03, pulse_period=0.3,
-        tank='t', tanks=SupplyParams(names=['t'], capacity=0.01, propellant='gas'),
-    ), batch)
-
-
-def modules(batch=()):
-    return PropulsionModules(PropulsionModules.Params(), batch)
-
-
-NAN = float('nan')
 DT = 1.0 / 62.5
-CASES = [
-    pytest.param(boosters, {'effort': [80.0, 1.0, NAN, NAN], 'position': [NAN, NAN, 0.05, 0.02]},
-                 {'velocity': [1.0, NAN, NAN, NAN]}, 'expected effort and position, got velocity 1',
-                 id='boosters'),
-    pytest.param(rotors, {'effort': [8.0, 3.0]}, {'velocity': [500.0, 0.0]},
-                 'expected effort, got velocity 500', id='rotors'),
-    pytest.param(powered, {'effort': [8.0, 3.0]}, {'velocity': [500.0, 0.0]},
-                 'expected effort, got velocity 500', id='rotors with a battery'),
-    pytest.param(thrusters, {'velocity': [60.0, 3.0]}, {'effort': [5.0, 5.0]},
-                 'expected velocity, got effort 5', id='thrusters'),
-    pytest.param(fins, {'position': [0.3, -0.2]}, {'effort': [0.1, 0.1]},
-                 'expected position, got effort 0.1', id='fins'),
-    pytest.param(jets, {'effort': [1.5, 0.6]}, {'position': [0.5, 0.5]},
-                 'expected effort, got position 0.5', id='jets'),
-    pytest.param(modules,
-                 {'position': [0.9] * 12 + [NAN] * 2, 'velocity': [NAN] * 12 + [200.0] * 2},
-                 {'effort': [1.0] * 14}, 'expected position and velocity, got effort 1',
-                 id='propulsion_modules'),
-]
+EACH = pytest.mark.parametrize('make', GIVEN, ids=lambda make: make.__name__)
+FIELDS = ('wrench', 'position', 'velocity', 'effort', 'applied', 'thrusts', 'forces')
 
 
-@pytest.mark.parametrize(('make', 'given', 'wrong', 'text'), CASES)
-def test_lists_are_commands(make, given, wrong, text):
+def arrays_of(output):
+    """Return the arrays of an output by name."""
+    found = {name: getattr(output, name, None) for name in FIELDS}
+    return {name: values for name, values in found.items() if values is not None and values.ndim}
+
+
+@EACH
+def test_lists_are_commands(make):
     by_list, by_array = make(), make()
-    arrays = Command(**{field: np.array(values) for field, values in given.items()})
     for tick in range(5):
-        one = by_list.step(Command(**given), FLOW, 0.05, tick)
-        other = by_array.step(arrays, BodyState(velocity=np.array([3.0, 0.0, 0.1])), 0.05, tick)
+        one = by_list.step(Command(**GIVEN[make]), FLOW, 0.05, tick)
+        body = BodyState(velocity=np.array([3.0, 0.0, 0.1]))
+        other = by_array.step(command(make), body, 0.05, tick)
         np.testing.assert_array_equal(one.wrench, other.wrench)
     assert np.any(one.wrench)
 
 
-@pytest.mark.parametrize(('make', 'given', 'wrong', 'text'), CASES)
-def test_a_command_in_the_wrong_field_is_refused(make, given, wrong, text):
+@pytest.mark.parametrize(('make', 'wrong', 'text'), [
+    (boosters, {'velocity': [1.0, NAN, NAN, NAN]}, 'expected effort and position, got velocity 1'),
+    (rotors, {'velocity': [500.0, 0.0]}, 'expected effort, got velocity 500'),
+    (thrusters, {'effort': [5.0, 5.0]}, 'expected velocity, got effort 5'),
+    (fins, {'effort': [0.1] * 3}, 'expected position, got effort 0.1'),
+    (jets, {'position': [0.5, 0.5]}, 'expected effort, got position 0.5'),
+    (propulsion_modules, {'effort': [1.0] * 14}, 'expected position and velocity, got effort 1'),
+])
+def test_a_command_in_the_wrong_field_is_refused(make, wrong, text):
     model = make()
     with pytest.raises(CommandError, match=text):
         model.step(Command(**wrong), FLOW, 0.05, 0)
     blank = {field: np.full(len(values), np.nan) for field, values in wrong.items()}
-    model.step(Command(**given, **blank), FLOW, 0.05, 0)
+    model.step(Command(**GIVEN[make], **blank), FLOW, 0.05, 0)
 
 
 def test_every_family_is_in_the_table():
-    known = {'fam', 'inverse_fam', 'rotors with a battery'}
-    assert {case.id for case in CASES} | known == {*FAMILIES, *known}
+    own = {make.__name__ for make in GIVEN}
+    assert own == {*FAMILIES, 'powered_rotors'} - {'fam', 'inverse_fam'}
 
 
 def test_fam_and_its_inverse_refuse_too():
@@ -132,178 +78,151 @@ def test_fam_and_its_inverse_refuse_too():
 
 
 def assert_same(one, other, rows):
-    for field in ('wrench', 'position', 'velocity', 'effort', 'applied'):
-        a, b = getattr(one, field), getattr(other, field)
-        if a is not None and a.ndim:
-            shape = (4, a.shape[-1])
-            np.testing.assert_array_equal(
-                np.broadcast_to(a, shape)[rows], np.broadcast_to(b, shape)[rows]
-            )
+    others = arrays_of(other)
+    for name, values in arrays_of(one).items():
+        at = rows if len(values) == 4 else ...
+        np.testing.assert_array_equal(values[at], others[name][at], name)
 
 
 @pytest.mark.parametrize('rows', [[1], [0, 2], slice(1, 3)])
-@pytest.mark.parametrize(('make', 'given', 'wrong', 'text'), CASES)
-def test_a_reset_of_some_environments_leaves_the_others(make, given, wrong, text, rows):
+@EACH
+def test_a_reset_of_some_environments_leaves_the_others(make, rows):
     others = np.ones(4, bool)
     others[rows] = False
-    command, dt = Command(**given), DT
     model, whole, fresh = make((4,)), make((4,)), make((4,))
     for tick in range(6):
-        last = model.step(command, FLOW, dt, tick)
-        whole.step(command, FLOW, dt, tick)
+        last = model.step(command(make), FLOW, DT, tick)
+        whole.step(command(make), FLOW, DT, tick)
     kept = last.wrench.copy()
     model.reset(rows)
     np.testing.assert_array_equal(last.wrench, kept)
     for tick in range(6, 12):
-        output = model.step(command, FLOW, dt, tick)
-        assert_same(output, whole.step(command, FLOW, dt, tick), others)
-        assert_same(output, fresh.step(command, FLOW, dt, tick - 6), ~others)
+        output = model.step(command(make), FLOW, DT, tick)
+        assert_same(output, whole.step(command(make), FLOW, DT, tick), others)
+        assert_same(output, fresh.step(command(make), FLOW, DT, tick - 6), ~others)
 
 
-FIELDS = ('wrench', 'position', 'velocity', 'effort', 'applied', 'thrusts', 'forces')
-
-
-def arrays_of(output):
-    """Return the arrays of an output by name."""
-    found = {name: getattr(output, name, None) for name in FIELDS}
-    return {name: values for name, values in found.items() if values is not None and values.ndim}
-
-
-@pytest.mark.parametrize(('make', 'given', 'wrong', 'text'), CASES)
-def test_a_batch_is_each_of_its_rows_alone(make, given, wrong, text):
+@EACH
+def test_a_batch_is_each_of_its_rows_alone(make):
     shares = np.array([1.0, 0.7, 0.2, 0.0])
     batch, rows = make((4,)), [make() for _ in shares]
     for tick in range(8):
-        together = batch.step(Command(**{
-            field: shares[:, None] * values for field, values in given.items()
-        }), FLOW, DT, tick)
+        together = batch.step(command(make, shares[:, None]), FLOW, DT, tick)
         for i, (share, row) in enumerate(zip(shares, rows, strict=True)):
-            alone = row.step(Command(**{
-                field: share * np.array(values) for field, values in given.items()
-            }), FLOW, DT, tick)
+            alone = row.step(command(make, share), FLOW, DT, tick)
             for name, values in arrays_of(alone).items():
                 several = np.broadcast_to(getattr(together, name), (4, *values.shape))
                 np.testing.assert_allclose(several[i], values, rtol=1e-11, atol=1e-14)
 
 
 # The others share a battery, a tank or a plenum.
-APART = [case for case in CASES if case.id in ('boosters', 'rotors', 'thrusters', 'fins')]
-
-
-@pytest.mark.parametrize(('make', 'given', 'wrong', 'text'), APART)
-def test_what_one_is_commanded_moves_no_other(make, given, wrong, text):
+@pytest.mark.parametrize('make', [boosters, rotors, thrusters, fins])
+def test_what_one_is_commanded_moves_no_other(make):
     one, other = make(), make()
-    last = {field: [values[0], 0.0 * values[1], *values[2:]] for field, values in given.items()}
+    last = {field: [v[0], 0.0 * v[1], *v[2:]] for field, v in GIVEN[make].items()}
     for tick in range(8):
-        same = one.step(Command(**given), FLOW, DT, tick)
+        same = one.step(command(make), FLOW, DT, tick)
         changed = other.step(Command(**last), FLOW, DT, tick)
-        for name in ('position', 'velocity', 'effort', 'forces'):
-            values = getattr(same, name, None)
-            if values is not None and values.ndim:
+        for name, values in arrays_of(same).items():
+            if name != 'wrench':
                 np.testing.assert_array_equal(values[0], getattr(changed, name)[0])
     assert np.any(same.wrench != changed.wrench)
 
 
-@pytest.mark.parametrize(('make', 'given', 'wrong', 'text'), CASES)
-def test_no_time_changes_nothing_and_what_was_given_out_stays(make, given, wrong, text):
+@EACH
+def test_no_time_changes_nothing_and_what_was_given_out_stays(make):
     model, straight = make((2,)), make((2,))
     for tick in range(4):
-        output = model.step(Command(**given), FLOW, DT, tick)
-        straight.step(Command(**given), FLOW, DT, tick)
+        output = model.step(command(make), FLOW, DT, tick)
+        straight.step(command(make), FLOW, DT, tick)
     kept = {name: values.copy() for name, values in arrays_of(output).items()}
-    model.step(Command(**{field: 0.5 * np.array(v) for field, v in given.items()}), FLOW, 0.0, 4)
-    after = model.step(Command(**given), FLOW, DT, 4)
-    np.testing.assert_array_equal(after.wrench, straight.step(Command(**given), FLOW, DT, 4).wrench)
+    model.step(command(make, 0.5), FLOW, 0.0, 4)
+    after = model.step(command(make), FLOW, DT, 4)
+    np.testing.assert_array_equal(after.wrench, straight.step(command(make), FLOW, DT, 4).wrench)
     model.reset([0])
     model.reset()
     for name, values in arrays_of(output).items():
         np.testing.assert_array_equal(values, kept[name])
 
 
-@pytest.mark.parametrize(('make', 'given', 'wrong', 'text'), CASES)
-def test_indices_need_a_batch(make, given, wrong, text):
+@EACH
+def test_indices_need_a_batch(make):
     with pytest.raises(IndexError, match='reset: expected no indices, there is no batch axis'):
         make().reset([0])
 
 
-OPEN = {'position': [0.9] * 12 + [NAN] * 2, 'velocity': [NAN] * 12 + [200.0] * 2}
-
-
-def whole(model):
-    """Return the state of boosters by names."""
+def state_of(model):
+    """Return the state of a model by the names that a reset knows."""
+    values = {
+        'burn_time': lambda: np.stack((np.zeros(4), model._curves.elapsed[..., 0]), axis=-1),
+        'gimbal_angle': lambda: model._gimbals.angles,
+        'charge': lambda: model._batteries.state().charge,
+        'fuel_ratio': lambda: (getattr(model, '_tanks', None) or model._supply).fuel_ratio,
+    }
     return {
-        'ignition': model.ignition, 'throttle': model.throttle,
-        'burn_time': np.stack((np.zeros(4), model._curves.elapsed[..., 0]), axis=-1),
-        'gimbal_angle': model._gimbals.angles, 'fuel_ratio': model._tanks.fuel_ratio,
+        name: values[name]() if name in values else getattr(model, name)
+        for name in model.start_states
     }
 
 
-STARTS = [
-    pytest.param(boosters, {'effort': [80.0, 1.0, NAN, NAN], 'position': [NAN, NAN, 0.05, 0.02]}, {
+STATES = {
+    boosters: {
         'ignition': [[1, 0], [0, 1]], 'throttle': [[0.7, 0.0], [0.0, 0.0]],
         'burn_time': [[0.0, 0.0], [0.0, 0.2]], 'gimbal_angle': [[[0.01, 0.0]], [[0.0, -0.05]]],
         'fuel_ratio': [[0.5], [0.25]],
-    }, whole, id='boosters'),
-    pytest.param(rotors, {'effort': [8.0, 3.0]}, {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]]},
-                 lambda model: {'rotor_speed': model.rotor_speed}, id='rotors'),
-    pytest.param(powered, {'effort': [8.0, 3.0]},
-                 {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]], 'charge': [[0.5], [0.25]]},
-                 lambda model: {'rotor_speed': model.rotor_speed,
-                                'charge': model._batteries.state().charge},
-                 id='rotors with a battery'),
-    pytest.param(thrusters, {'velocity': [60.0, 3.0]}, {'rotor_speed': [[30.0, -2.0], [0.0, 9.0]]},
-                 lambda model: {'rotor_speed': model.rotor_speed}, id='thrusters'),
-    pytest.param(fins, {'position': [0.3, -0.2]}, {'deflection': [[0.1, 0.2], [-0.3, 0.0]]},
-                 lambda model: {'deflection': model.deflection}, id='fins'),
-    pytest.param(jets, {'effort': [1.5, 0.6]}, {'fuel_ratio': [[0.5], [0.25]]},
-                 lambda model: {'fuel_ratio': model._supply.fuel_ratio}, id='jets'),
-    pytest.param(modules, OPEN,
-                 {'angle': np.linspace(0.3, 0.9, 24).reshape(2, 12),
-                  'impeller_speed': [[200.0, 100.0], [0.0, 290.0]]},
-                 lambda model: {'angle': model.angle, 'impeller_speed': model.impeller_speed},
-                 id='propulsion_modules'),
-]
+    },
+    rotors: {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]]},
+    powered_rotors: {'rotor_speed': [[300.0, 0.0], [100.0, 500.0]], 'charge': [[0.5], [0.25]]},
+    thrusters: {'rotor_speed': [[30.0, -2.0], [0.0, 9.0]]},
+    fins: {'deflection': [[0.1, 0.2, 0.0], [-0.3, 0.0, 0.1]]},
+    jets: {'fuel_ratio': [[0.5], [0.25]]},
+    propulsion_modules: {
+        'angle': np.linspace(0.3, 0.9, 24).reshape(2, 12),
+        'impeller_speed': [[200.0, 100.0], [0.0, 290.0]],
+    },
+}
+"""States of two environments."""
 
 
-@pytest.mark.parametrize(('make', 'given', 'state', 'read'), STARTS)
-def test_each_environment_begins_with_its_own_state(make, given, state, read):
-    model, command = make((4,)), Command(**given)
+@EACH
+def test_each_environment_begins_with_its_own_state(make):
+    model, state = make((4,)), STATES[make]
     assert isinstance(model, Restartable)
     assert set(state) == set(model.start_states)
     for tick in range(6):
-        model.step(command, FLOW, DT, tick)
-    before = {name: values.copy() for name, values in read(model).items()}
+        model.step(command(make), FLOW, DT, tick)
+    before = {name: values.copy() for name, values in state_of(model).items()}
     model.reset([3, 1], state)
-    after = read(model)
+    after = state_of(model)
     for name, values in state.items():
         np.testing.assert_allclose(after[name][[3, 1]], values, rtol=1e-12)
         np.testing.assert_array_equal(after[name][[0, 2]], before[name][[0, 2]])
-    model.step(command, FLOW, DT, 6)
+    model.step(command(make), FLOW, DT, 6)
     model.reset([3, 1])
-    usual = read(make((4,)))
-    for name, values in read(model).items():
+    usual = state_of(make((4,)))
+    for name, values in state_of(model).items():
         np.testing.assert_array_equal(values[[3, 1]], usual[name][[3, 1]])
 
 
-@pytest.mark.parametrize(('make', 'given', 'state', 'read'), STARTS)
-def test_one_state_serves_all_environments(make, given, state, read):
-    one = {name: np.asarray(values)[0] for name, values in state.items()}
+@EACH
+def test_one_state_serves_all_environments(make):
+    one = {name: np.asarray(values)[0] for name, values in STATES[make].items()}
     model, single = make((4,)), make()
     model.reset(state=one)
     single.reset(state=one)
     for tick in range(5):
-        output = model.step(Command(**given), FLOW, DT, tick)
-        alone = single.step(Command(**given), FLOW, DT, tick)
+        output = model.step(command(make), FLOW, DT, tick)
+        alone = single.step(command(make), FLOW, DT, tick)
         for row in output.wrench:
             np.testing.assert_allclose(row, alone.wrench, rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize(('make', 'given', 'state', 'read'), STARTS)
-def test_a_state_that_cannot_be_is_refused_and_nothing_is_reset(make, given, state, read):
-    model = make((4,))
+@EACH
+def test_a_state_that_cannot_be_is_refused_and_nothing_is_reset(make):
+    model, state = make((4,)), STATES[make]
     for tick in range(6):
-        model.step(Command(**given), FLOW, DT, tick)
-    before = {name: values.copy() for name, values in read(model).items()}
+        model.step(command(make), FLOW, DT, tick)
+    before = {name: values.copy() for name, values in state_of(model).items()}
     last = list(state)[-1]
     for wrong, text in (
         (np.nan, f'state.{last}.*expected .* to .*, got nan'),
@@ -317,7 +236,7 @@ def test_a_state_that_cannot_be_is_refused_and_nothing_is_reset(make, given, sta
         model.reset([1], {f'{last}s': 0.0})
     with pytest.raises(IndexError, match='expected no indices'):
         make().reset([1], state)
-    for name, values in read(model).items():
+    for name, values in state_of(model).items():
         np.testing.assert_array_equal(values, before[name])
 
 
@@ -335,10 +254,9 @@ def test_a_family_without_a_state_takes_indices_too(family):
 
 def test_measured_speeds_are_forgotten_in_the_environments_that_are_reset():
     model = InverseFam(InverseFam.Params(speed_source='measured'), (3,))
-    command = Command(**OPEN)
     model.set_measured_speed([100.0, 150.0])
     model.reset([1])
-    thrust = model.step(command, BodyState(), DT, 0).thrusts
+    thrust = model.step(Command(**OPEN), BodyState(), DT, 0).thrusts
     np.testing.assert_array_equal(thrust[0], thrust[2])
     assert np.any(thrust[0] != thrust[1])
 
@@ -351,13 +269,12 @@ def test_a_rotor_begins_no_faster_than_its_largest_thrust_allows():
 
 
 def test_an_impeller_that_turns_at_its_command_goes_on_so():
-    model = modules((2,))
+    model = propulsion_modules((2,))
     model.reset([1], {'impeller_speed': 200.0, 'angle': 0.9})
     thrust = model.thrust[1].copy()
     assert np.all(thrust > 0.0)
-    command = Command(**OPEN)
     for tick in range(20):
-        output = model.step(command, FLOW, DT, tick)
+        output = model.step(Command(**OPEN), FLOW, DT, tick)
     np.testing.assert_allclose(output.thrusts[1], thrust, rtol=1e-9)
     assert np.all(output.thrusts[0] < 0.9 * thrust)
 

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from parts import amount
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fam import constants as astrobee
@@ -50,11 +50,16 @@ def rows(count=COUNT):
     return [str(i) for i in range(count)]
 
 
+def raised(given, **least):
+    """Raise parameters to their least values."""
+    given.update({key: np.maximum(given[key], value) for key, value in least.items()})
+
+
 def sized(given):
     """Raise constants that a model divides by to where they are legal."""
-    for key in DIVIDED:
-        if key in given:
-            given[key] = [x if abs(x) >= SMALLEST else SMALLEST for x in given[key]]
+    for key in given.keys() & set(DIVIDED):
+        values = np.array(given[key])
+        given[key] = np.where(np.abs(values) >= SMALLEST, values, SMALLEST)
 
 
 def numbers(rng, count=COUNT):
@@ -63,6 +68,33 @@ def numbers(rng, count=COUNT):
 
 def steps(rng):
     return float(rng.choice(STEPS))
+
+
+def moving(rng):
+    """Return a random motion near the ground and the surface."""
+    return BodyState(
+        velocity=rng.uniform(-50.0, 50.0, 3), angular_velocity=rng.uniform(-9.0, 9.0, 3),
+        height=np.array(rng.uniform(-2.0, 4.0)),
+        up=Rotation.random(random_state=rng).as_matrix()[2],
+    )
+
+
+def still(rng):
+    """Return no motion, and no height."""
+    return BodyState()
+
+
+def flown(model, rng, dt, values=numbers, motion=moving):
+    """Yield the motion and the finite output of each of some steps under random commands."""
+    for tick in range(4):
+        body, command = motion(rng), Command(**{model.command_fields[0]: values(rng)})
+        output = model.step(command, body, dt, tick)
+        assert_finite(output.applied, output.wrench, output.computed, model.link_wrenches(output))
+        yield body, output
+
+
+def sizes(rng):
+    return np.abs(numbers(rng))
 
 
 def tables(rng):
@@ -83,24 +115,21 @@ def thrusters(rng, **fixed):
         direction=rng.choice([-1, 1], COUNT).tolist(), **fixed,
     )
     sized(given)
+    most = 1e12
+    if 'battery' in fixed:
+        most = 1e11
+        raised(given, power_constant=1e-9)
     for low, high in (('min_command', 'max_command'), ('min_thrust', 'max_thrust')):
         in_order(given, low, high)
-        given[high] = [
-            max(b, a + 1e-3 * (1.0 + abs(a))) for a, b in zip(given[low], given[high], strict=True)
-        ]
-        given[high] = [min(b, 1e12) for b in given[high]]
-        if 'battery' in fixed:
-            given[high] = [min(b, 1e11) for b in given[high]]
-    if 'battery' in fixed:
-        given['power_constant'] = [max(x, 1e-9) for x in given['power_constant']]
+        least = np.array(given[low])
+        above = np.maximum(given[high], least + 1e-3 * (1.0 + np.abs(least)))
+        given[high] = np.minimum(above, most)
     series = np.array(given['conversion']) == 'four_quadrant'
     for key in ('moment_constant', 'power_constant'):
         given[key] = np.where(series, 0.0, given[key])
     given['surface_loss'] = np.array(given['propeller_diameter']) >= SMALLEST
-    given['direction'] = [
-        -1 if k < 0.0 else d
-        for k, d in zip(given['thrust_coefficient'], given['direction'], strict=True)
-    ]
+    is_left = np.array(given['thrust_coefficient']) < 0.0
+    given['direction'] = np.where(is_left, -1, given['direction'])
     return ThrustersParams(**given)
 
 
@@ -108,15 +137,8 @@ def thrusters(rng, **fixed):
 def test_thrusters(seed):
     rng = np.random.default_rng(seed)
     params = thrusters(rng)
-    model, dt = Thrusters(params), steps(rng)
-    body = BodyState(
-        velocity=rng.uniform(-50.0, 50.0, 3), height=np.array(rng.uniform(-2.0, 1.0)),
-        up=np.array([0.0, 0.6, 0.8]),
-    )
-    for tick in range(4):
-        values = numbers(rng)
-        output = model.step(Command(**{model.command_fields[0]: values}), body, dt, tick)
-        assert_finite(output.applied, output.velocity, output.wrench, output.computed)
+    for _, output in flown(Thrusters(params), rng, steps(rng)):
+        assert_finite(output.velocity)
         assert np.all((params.min_thrust <= output.applied) & (output.applied <= params.max_thrust))
 
 
@@ -127,11 +149,7 @@ def test_many_steps_of_thrusters_are_single_ones_to_the_last_bit(seed):
         rng, dynamics=rng.choice(['zero_order', 'first_order'], COUNT),
         conversion=rng.choice(['basic', 'dead_zone', 'linear_interp', 'propeller'], COUNT),
     )
-    many, single, dt = Thrusters(params), Thrusters(params), steps(rng)
-    body = BodyState(
-        velocity=rng.uniform(-50.0, 50.0, 3), height=np.array(rng.uniform(-2.0, 1.0)),
-        up=np.array([0.0, 0.6, 0.8]),
-    )
+    many, single, dt, body = Thrusters(params), Thrusters(params), steps(rng), moving(rng)
     values = np.array([numbers(rng) for _ in range(5)])
     # What is at rest, or held for so long that it has come to its goal, takes another way.
     values = np.concatenate((np.zeros((2, COUNT)), values, values[-1:].repeat(8, axis=0)))
@@ -173,16 +191,12 @@ def test_propellers_in_a_stream(seed):
     params = thrusters(
         rng, conversion='four_quadrant', step_value='end', **propellers(rng)
     )
-    model, dt = Thrusters(params), steps(rng)
-    for tick in range(4):
-        body = BodyState(
-            velocity=rng.uniform(-50.0, 50.0, 3), height=np.array(rng.uniform(-2.0, 1.0)),
-            up=np.array([0.0, 0.6, 0.8]),
-        )
-        values = numbers(rng) * rng.choice([0.0, 1.0], COUNT)
-        output = model.step(Command(**{model.command_fields[0]: values}), body, dt, tick)
+    model = Thrusters(params)
+    for body, output in flown(
+        model, rng, steps(rng), lambda rng: numbers(rng) * rng.choice([0.0, 1.0], COUNT)
+    ):
         shaft = shaft_power(model, output, params)
-        assert_finite(output.applied, output.velocity, output.wrench, shaft)
+        assert_finite(output.velocity, shaft)
         pushed = output.applied * (1.0 - params.wake_fraction) * body.velocity[0]
         scale = np.abs(shaft) + np.abs(pushed)
         assert np.all(shaft - pushed >= -1e-6 * scale - DENORMAL)
@@ -205,18 +219,17 @@ def rotors(rng, **fixed):
 @pytest.mark.parametrize('seed', range(SETS))
 def test_rotors(seed):
     rng = np.random.default_rng(seed)
-    given = rotors(rng, direction=rng.choice([-1, 1], COUNT).tolist())
-    params = RotorsParams(**given)
-    model, dt = Rotors(params), steps(rng)
-    for tick in range(4):
-        before, values = model.rotor_speed, np.abs(numbers(rng))
-        output = model.step(Command(**{model.command_fields[0]: values}), BodyState(), dt, tick)
-        assert_finite(output.applied, output.velocity, output.wrench)
+    params = RotorsParams(**rotors(rng, direction=rng.choice([-1, 1], COUNT).tolist()))
+    model = Rotors(params)
+    before = model.rotor_speed
+    for _, output in flown(model, rng, steps(rng), sizes, still):
+        assert_finite(output.velocity)
         assert np.all((output.applied >= 0.0) & (output.applied <= params.max_thrust))
         # No rotor pushes more than its faster speed of the step does.
         fastest = np.maximum(before, output.velocity)
         most = params.motor_constant * fastest**2 * params.efficiency
         assert np.all(output.applied <= most * (1.0 + 1e-9) + 1e-14 * params.max_thrust + DENORMAL)
+        before = model.rotor_speed
 
 
 @pytest.mark.parametrize('seed', range(SETS))
@@ -226,16 +239,8 @@ def test_rotors_in_moving_air(seed):
     given['axis'] = Rotation.random(COUNT, random_state=seed).as_matrix()[..., 2]
     given['position'] = rng.uniform(-2.0, 2.0, (COUNT, 3))
     params = RotorsParams(**given)
-    model, dt = Rotors(params), steps(rng)
-    for tick in range(4):
-        body = BodyState(
-            velocity=rng.uniform(-50.0, 50.0, 3), angular_velocity=rng.uniform(-9.0, 9.0, 3),
-            height=np.array(rng.uniform(-1.0, 9.0)), up=Rotation.random(random_state=tick)
-            .as_matrix()[2],
-        )
-        values = np.abs(numbers(rng))
-        output = model.step(Command(**{model.command_fields[0]: values}), body, dt, tick)
-        assert_finite(output.applied, output.wrench, model.link_wrenches(output))
+    model = Rotors(params)
+    for body, output in flown(model, rng, steps(rng), sizes):
         rest = np.minimum(output.computed, params.max_thrust) * params.efficiency
         moved = body.velocity + np.cross(body.angular_velocity, params.position)
         along = np.einsum('ni,ni->n', moved, params.axis)
@@ -259,21 +264,16 @@ def check_drag(model, output, params, moved):
     assert np.all(np.einsum('ni,ni->n', force, moved) <= 1e-12 * size + DENORMAL)
 
 
-def batteries(rng, count=COUNT):
+def batteries(rng):
     """Return as many batteries as actuators, each with a curve of its own."""
-    curves, tops = [], []
-    for _ in range(count):
-        volts = np.sort(10.0 ** rng.uniform(-5.0, 5.0, 3))
-        curves.append(' '.join(f'{s!r} {float(v)!r}' for s, v in zip(
-            (0.0, 0.3, 1.0), volts, strict=True
-        )))
-        tops.append(float(volts[-1]))
-    given = Draw(rng).fields(BatteriesParams, rows(count), open_circuit_voltage=curves)
-    given['capacity'] = [max(x, 1e-9) for x in given['capacity']]
-    given['nominal_voltage'] = [x if x >= 1e-6 else 0.0 for x in given['nominal_voltage']]
-    given['cut_off_voltage'] = [
-        x if x < top else 0.5 * top for x, top in zip(given['cut_off_voltage'], tops, strict=True)
-    ]
+    volts = np.sort(10.0 ** rng.uniform(-5.0, 5.0, (COUNT, 3)))
+    given = Draw(rng).fields(BatteriesParams, rows(), open_circuit_voltage=[
+        f'0.0 {low!r} 0.3 {middle!r} 1.0 {high!r}' for low, middle, high in volts.tolist()
+    ])
+    raised(given, capacity=1e-9)
+    nominal, cut_off = np.array(given['nominal_voltage']), np.array(given['cut_off_voltage'])
+    given['nominal_voltage'] = np.where(nominal >= 1e-6, nominal, 0.0)
+    given['cut_off_voltage'] = np.where(cut_off < volts[:, 2], cut_off, 0.5 * volts[:, 2])
     return BatteriesParams(**given)
 
 
@@ -297,40 +297,32 @@ def check_supply(model, before, output, params, dt):
     assert np.all(given >= (drawn * (1.0 - 1e-6) - 1e-6 * own.standby_power)[feeds] - 1e-200)
 
 
-@pytest.mark.parametrize('seed', range(SETS))
-def test_rotors_with_batteries(seed):
-    rng = np.random.default_rng(seed)
+def powered_rotors(rng):
     given = rotors(
         rng, direction=1, battery=rows(), batteries=batteries(rng), step_value='end',
         power_constant=0.0,
     )
-    given['moment_constant'] = [max(x, 1e-9) for x in given['moment_constant']]
+    raised(given, moment_constant=1e-9)
     params = RotorsParams(**given)
-    model, dt = Rotors(params), steps(rng)
-    for tick in range(4):
-        before = model._batteries.state().charge
-        command = Command(**{model.command_fields[0]: np.abs(numbers(rng))})
-        output = model.step(command, BodyState(), dt, tick)
-        for array in (output.applied, output.velocity, output.wrench):
-            assert np.all(np.isfinite(array))
-        assert np.all((output.applied >= 0.0) & (output.applied <= params.max_thrust))
-        check_supply(model, before, output, params, dt)
+    return Rotors(params), params, np.zeros(COUNT), sizes, still
 
 
-@pytest.mark.parametrize('seed', range(SETS))
-def test_thrusters_with_batteries(seed):
-    rng = np.random.default_rng(seed)
+def powered_thrusters(rng):
     params = thrusters(rng, battery=rows(), batteries=batteries(rng), step_value='end')
-    model, dt = Thrusters(params), steps(rng)
-    body = BodyState(velocity=rng.uniform(-50.0, 50.0, 3))
-    for tick in range(4):
-        before = model._batteries.state().charge
-        command = Command(**{model.command_fields[0]: numbers(rng)})
-        output = model.step(command, body, dt, tick)
-        for array in (output.applied, output.velocity, output.wrench, output.computed):
-            assert np.all(np.isfinite(array))
-        assert np.all((params.min_thrust <= output.applied) & (output.applied <= params.max_thrust))
+    return Thrusters(params), params, params.min_thrust, numbers, moving
+
+
+@pytest.mark.parametrize('make', [powered_rotors, powered_thrusters])
+@pytest.mark.parametrize('seed', range(SETS))
+def test_batteries(make, seed):
+    rng = np.random.default_rng(seed)
+    (model, params, lowest, values, motion), dt = make(rng), steps(rng)
+    before = model._batteries.state().charge
+    for _, output in flown(model, rng, dt, values, motion):
+        assert_finite(output.velocity)
+        assert np.all((lowest <= output.applied) & (output.applied <= params.max_thrust))
         check_supply(model, before, output, params, dt)
+        before = output.batteries.charge
 
 
 def grains(rng, draw):
@@ -414,35 +406,19 @@ def jets(rng, dt):
 
     def supplies():
         given = draw.fields(SupplyParams, names)
-        regulated = given['regulated_pressure']
-        given['regulated_pressure'] = [max(value, 1.0) if value else 0.0 for value in regulated]
+        regulated = np.array(given['regulated_pressure'])
+        given['regulated_pressure'] = np.where(regulated > 0.0, np.maximum(regulated, 1.0), 0.0)
         for key in ('regulated_pressure', 'min_pressure'):
             in_order(given, key, 'pressure')
-            given['pressure'] = [max(value, 1.0) for value in given['pressure']]
+            raised(given, pressure=1.0)
         return SupplyParams(**given)
 
     given = draw.fields(JetsParams, rows(), tank=names, tanks=supplies())
     in_order(given, 'off_level', 'on_level')
-    given['on_level'] = [
-        max(high, low + 1e-3) for low, high in zip(
-            given['off_level'], given['on_level'], strict=True
-        )
-    ]
-    given['on_level'] = [min(level, 1.0) for level in given['on_level']]
-    given['off_level'] = [min(level, 0.999) for level in given['off_level']]
-    given['filter_gain'] = [max(gain, 1.1) for gain in given['filter_gain']]
-    given['filter_time_constant'] = [max(tau, 10.0) for tau in given['filter_time_constant']]
-    given['pulse_period'] = [
-        max(period, 0.05 * dt, on + off) for period, on, off in zip(
-            given['pulse_period'], given['min_on_time'], given['min_off_time'], strict=True
-        )
-    ]
-    given['min_on_time'] = [max(time, 0.05 * dt, 1e-3) for time in given['min_on_time']]
-    given['pulse_period'] = [
-        max(period, on + off) for period, on, off in zip(
-            given['pulse_period'], given['min_on_time'], given['min_off_time'], strict=True
-        )
-    ]
+    low = np.minimum(given['off_level'], 0.999)
+    given.update(off_level=low, on_level=np.clip(given['on_level'], low + 1e-3, 1.0))
+    raised(given, filter_gain=1.1, filter_time_constant=10.0, min_on_time=max(0.05 * dt, 1e-3))
+    raised(given, pulse_period=np.maximum(0.05 * dt, given['min_on_time'] + given['min_off_time']))
     return JetsParams(**given)
 
 
@@ -452,20 +428,19 @@ def test_jets(seed):
     dt = steps(rng)
     params = jets(rng, dt)
     model = Jets(params)
-    for tick in range(4):
-        before = model.propellant
-        command = Command(**{model.command_fields[0]: rng.choice([numbers(rng), np.ones(COUNT)])})
-        output = model.step(command, BodyState(), dt, tick)
-        for array in (output.applied, output.wrench, output.tanks.mass, output.tanks.inertia,
-                      output.position[:-3 * COUNT], output.position[COUNT:]):
-            assert np.all(np.isfinite(array))
+    before = model._supply.propellant
+    for _, output in flown(
+        model, rng, dt, lambda rng: rng.choice([numbers(rng), np.ones(COUNT)])
+    ):
+        assert_finite(output.tanks.mass, output.tanks.inertia, output.position)
         assert np.all((output.applied >= 0.0) & (output.applied <= params.max_thrust * FULL))
-        burnt = before - model.propellant
-        assert np.all((burnt >= 0.0) & (model.propellant >= 0.0))
+        burnt = before - model._supply.propellant
+        assert np.all((burnt >= 0.0) & (model._supply.propellant >= 0.0))
         # The impulse is that of the propellant burnt, and of no more.
         owed = output.applied * dt / (params.specific_impulse * STANDARD_GRAVITY)
         exact = output.applied > DENORMAL
         assert np.all((owed <= burnt * (1.0 + 1e-9) + 1e-15 * before + DENORMAL)[exact])
+        before = model._supply.propellant
 
 
 def fins(rng):
@@ -476,14 +451,10 @@ def fins(rng):
         own = [f'{key}_{i}' for i in range(part)]
         given = draw.fields(cls, own)
         if key == 'lifting_surface':
-            given['min_stall_angle'] = (-rng.uniform(1e-6, 1.57, part)).tolist()
-            given['max_stall_angle'] = rng.uniform(1e-6, 1.57, part).tolist()
-            given['zero_lift_angle'] = [
-                a + (b - a) * x for a, b, x in zip(
-                    given['min_stall_angle'], given['max_stall_angle'],
-                    rng.uniform(0.01, 0.99, part), strict=True,
-                )
-            ]
+            low, high = rng.uniform(1e-6, 1.57, (2, part)) * [[-1.0], [1.0]]
+            given.update(min_stall_angle=low, max_stall_angle=high)
+            share = rng.uniform(0.01, 0.99, part)
+            given['zero_lift_angle'] = low + (high - low) * share
         groups[key] = cls(**given)
         names += own
     given = draw.fields(FinsParams, names, integrator='exact', compat='none', **groups)
@@ -504,20 +475,15 @@ def fins(rng):
 def test_fins(seed):
     rng = np.random.default_rng(seed)
     params = fins(rng)
-    model, dt = Fins(params), steps(rng)
-    for tick in range(4):
-        velocity = rng.uniform(-50.0, 50.0, 3)
-        output = model.step(
-            Command(position=numbers(rng, len(params.names))), BodyState(velocity=velocity), dt,
-            tick,
-        )
-        assert_finite(output.wrench, output.position, output.forces)
+    model, count = Fins(params), len(params.names)
+    for body, output in flown(model, rng, steps(rng), lambda rng: numbers(rng, count)):
+        assert_finite(output.position, output.forces)
         assert np.all(
             (params.min_deflection <= output.position) & (output.position <= params.max_deflection)
         )
         # What is left beside drag is lift, perpendicular to the flow but for rounding.
-        power = output.forces @ velocity
-        assert np.all(power <= 1e-12 * output.thrusts * np.linalg.norm(velocity) + DENORMAL)
+        power = output.forces @ body.velocity
+        assert np.all(power <= 1e-12 * output.thrusts * np.linalg.norm(body.velocity) + DENORMAL)
 
 
 def modules(cls, draw):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad, trapezoid
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.lag import Lag, ramp_moments
 from propulsion_ros.models.fins.fins import Fins, FinsParams

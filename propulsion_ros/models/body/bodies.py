@@ -9,13 +9,7 @@ import numpy as np
 
 from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
-from propulsion_ros.models.body.rigid_body import (
-    FARTHEST,
-    FASTEST,
-    OVER_GROUND,
-    BodyParams,
-    RigidBody,
-)
+from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.models.common.family import BodyState, TankState
 from propulsion_ros.models.common.rotation import quaternion_of_rpy, rows_of
@@ -127,16 +121,8 @@ class Bodies:
         """Return some or all bodies to the start, or to a state; see `RigidBody.reset`."""
         p, n = self._params, self.count
         start = Start(indices, (n,), state, self.start_states)
-        lowest = np.array([-FARTHEST, -FARTHEST, 0.0 if p.ground else -FARTHEST])
-        limits: dict[str, tuple[Any, ...]] = {
-            'position': (lowest, FARTHEST, OVER_GROUND), 'rpy': (-np.inf, np.inf),
-            'velocity': (-FASTEST, FASTEST), 'angular_velocity': (-FASTEST, FASTEST),
-        }
         at = slice(None) if indices is None else indices
-        position, rpy, velocity, rate = (
-            start.of(key, np.broadcast_to(getattr(p, f'start_{key}'), (n, 3)), *ends)[at]
-            for key, ends in limits.items()
-        )
+        position, rpy, velocity, rate = (values[at] for values in p.starts(start, (n,)))
         rows = np.concatenate((position, quaternion_of_rpy(rpy), velocity, rate), axis=-1)
         self._state.T[at] = rows
         self._acceleration.T[at] = 0.0
@@ -208,12 +194,9 @@ class Bodies:
         wrenches = np.ascontiguousarray(np.broadcast_to(wrench, (self.count, 6)).T)
         self.touchdown[:] = np.nan
         with np.errstate(over='ignore', invalid='ignore', divide='ignore'):
-            for at in self._chunks():
+            for first in range(0, self.count, _CHUNK):
+                at = slice(first, first + _CHUNK)
                 self._advance(at, wrenches[:, at], mass.part(at), dt)
-
-    def _chunks(self) -> Iterator[slice]:
-        for first in range(0, self.count, _CHUNK):
-            yield slice(first, min(first + _CHUNK, self.count))
 
     def _advance(self, at: slice, wrench: FloatArray, mass: MassRows, dt: float) -> None:
         """Advance some bodies by one Runge-Kutta step of their centres of mass."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -131,9 +131,9 @@ def check_rail(params: Any) -> None:
 
 
 _MOST_SUBSTEPS = 1000
-FARTHEST, FASTEST = 1e7, 1e5
+_FARTHEST, _FASTEST = 1e7, 1e5
 """Where a body may begin [m], and how fast it may move and turn then [m/s], [rad/s]."""
-OVER_GROUND = '; it is x, y, z, and the ground, where there is one, at z = 0'
+_OVER_GROUND = '; it is x, y, z, and the ground, where there is one, at z = 0'
 """How the message for a refused position ends."""
 _LARGEST_KICK = 1e5
 """No step changes the speed of a body by more [m/s], whatever its fluid."""
@@ -193,7 +193,7 @@ class BodyParams:
     )
     hulls: HullsParams = group(HullsParams, element='hull')
     water_level: float = quantity(
-        0.0, 'm', lo=-FARTHEST, hi=FARTHEST,
+        0.0, 'm', lo=-_FARTHEST, hi=_FARTHEST,
         doc='height of the surface in the world, with hulls; what is above it has no drag',
     )
     ground: bool = quantity(
@@ -201,7 +201,7 @@ class BodyParams:
     )
     start_position: FloatArray = quantity(
         0.0, 'm', doc='position of base_link in the world at the start', shape=(3,),
-        lo=-FARTHEST, hi=FARTHEST,
+        lo=-_FARTHEST, hi=_FARTHEST,
     )
     start_rpy: FloatArray = quantity(
         0.0, 'rad', doc='roll, pitch, yaw of base_link in the world at the start', shape=(3,)
@@ -248,6 +248,17 @@ class BodyParams:
         is_low = bool(self.start_position[2] <= 0.0)
         return self.ground and is_low and bool(self.start_velocity[2] <= 0.0)
 
+    def starts(self, start: Start, batch: tuple[int, ...] = ()) -> Iterator[FloatArray]:
+        """Yield position, rpy, velocity and angular velocity that bodies begin with, (..., 3)."""
+        lowest = np.array([-_FARTHEST, -_FARTHEST, 0.0 if self.ground else -_FARTHEST])
+        limits: dict[str, tuple[Any, ...]] = {
+            'position': (lowest, _FARTHEST, _OVER_GROUND), 'rpy': (),
+            'velocity': (-_FASTEST, _FASTEST), 'angular_velocity': (-_FASTEST, _FASTEST),
+        }
+        for name, ends in limits.items():
+            usual = getattr(self, f'start_{name}')
+            yield start.of(name, np.broadcast_to(usual, (*batch, 3)), *ends)
+
 
 class RigidBody:
     """Newton and Euler about the moving centre of mass, by Runge-Kutta's fourth-order step.
@@ -282,14 +293,8 @@ class RigidBody:
         ``velocity`` in the world [m/s], and the ``angular_velocity`` in base_link axes [rad/s].
         There is one body, so no batch to have indices of.
         """
-        p, start = self._params, Start(indices, (), state, self.start_states)
-        lowest = np.array([-FARTHEST, -FARTHEST, 0.0 if p.ground else -FARTHEST])
-        position = start.of('position', p.start_position, lowest, FARTHEST, OVER_GROUND)
-        rpy = start.of('rpy', p.start_rpy)
-        velocity = start.of('velocity', p.start_velocity, -FASTEST, FASTEST)
-        rate = start.of(
-            'angular_velocity', p.start_angular_velocity, -FASTEST, FASTEST
-        )
+        p = self._params
+        position, rpy, velocity, rate = p.starts(Start(indices, (), state, self.start_states))
         up = matrix_of_rpy(rpy).T @ -self._gravity
         rests = not np.any(velocity)
         on_rail = bool(p.rail_length) and rests and not np.any(rate)

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from propulsion_ros.models.boosters.gimbals import gimbals_of
-from propulsion_ros.models.boosters.params import BoostersParams
+from propulsion_ros.models.boosters.params import BoostersParams, gimbals_of
 from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.efficiency import Degrading
@@ -26,6 +25,7 @@ from propulsion_ros.models.common.family import (
     Command,
     Output,
     given_or_safe,
+    refuse_negative,
     restart,
 )
 from propulsion_ros.models.common.lag import Lag
@@ -36,12 +36,9 @@ from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.steering.steering import Steering, turned_layout
 from propulsion_ros.models.supply.tanks import Tanks, draws_of
-from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
 __all__ = ['Boosters', 'BoostersParams']
-
-_UNKNOWN = BodyState()
 
 
 class Boosters(Degrading):
@@ -205,67 +202,24 @@ class Boosters(Degrading):
         """Raise `CommandError` for a negative thrust."""
         field = self.command_fields[0]
         given: FloatArray | None = getattr(command, field)
-        if given is None:
-            return
-        effort = given[..., : self._n]
-        negative = effort < 0.0
-        if np.count_nonzero(negative):
-            i = int(np.argwhere(negative)[0, -1])
-            raise CommandError(
-                f'{self.command_names[i]}: {field} {effort[negative][0]:g}'
-                f'{"" if self._esc else " N"} is negative, '
-                'a booster only pushes'
-            )
+        refuse_negative(
+            None if given is None else given[..., : self._n], self.command_names, field,
+            '' if self._esc else 'N', 'a booster only pushes',
+        )
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
         command.refuse_other(self.command_names, self.command_fields)
         given: FloatArray | None = getattr(command, self.command_fields[0])
         effort = self._no_effort if given is None else given[..., : self._n]
-        gimbal_command = None
-        if self._gimbals and command.position is not None:
-            angles = command.position[..., self._n:]
-            gimbal_command = given_or_safe(angles, self._centred).reshape(
-                *angles.shape[:-1], -1, 2
-            )
-        demand = self._esc.demand(effort) if self._esc else effort
+        lit: BoolArray = effort > 0.0
+        self.ignition = lit | (self._keeps_burning & self.ignition)
+        asked = self._esc.demand(effort) if self._esc else effort
         # What is far beyond the largest thrust could be no number over it.
-        throttle = np.minimum(demand, self._too_much) / self._max_thrust
-        output = self.advance(effort > 0.0, throttle, gimbal_command, dt, tick, body)
-        if self._esc:
-            output.flags['saturated'][...] |= beyond(effort)
-        return output
-
-    def advance(
-        self,
-        ignition: BoolArray,
-        throttle_demand: FloatArray,
-        gimbal_command: FloatArray | None,
-        dt: float,
-        tick: int,
-        body: BodyState = _UNKNOWN,
-    ) -> Output:
-        """Advance by ``dt`` with ignition and throttle given apart.
-
-        Parameters
-        ----------
-        ignition : BoolArray
-            Whether each booster should burn, (..., n).
-        throttle_demand : FloatArray
-            Thrust over max_thrust while lit, (..., n); clamped to [min_thrust / max_thrust, 1].
-        gimbal_command : FloatArray or None
-            [rad], (..., g, 2); None holds the angles as they are.
-        dt : float
-            [s].
-        tick : int
-            Number of the step; keys the noise.
-        body : BodyState
-            How high the boosters are.
-        """
-        self.ignition = ignition | (self._keeps_burning & self.ignition)
+        asked = np.minimum(asked, self._too_much) / self._max_thrust
         # fmax takes the other where one is NaN.
-        demand = np.minimum(np.fmax(throttle_demand, self._min_throttle), 1.0)
-        flags = {'saturated': ignition & (demand != throttle_demand)}
+        demand = np.minimum(np.fmax(asked, self._min_throttle), 1.0)
+        flags = {'saturated': lit & (demand != asked)}
         part = self._igniters.step(self.ignition, dt) if self._igniters else None
         self.throttle, ratio = self._throttle(demand, part, dt)
         if self._curves:
@@ -274,6 +228,8 @@ class Boosters(Degrading):
             burns = 1.0 if part is None else part[..., at]
             mean = self._curves.step(self.ignition[..., at], dt, burns) / self._max_thrust[at]
             self.throttle[..., at] = ratio[..., at] = mean
+        if self._esc:
+            flags['saturated'] = flags['saturated'] | beyond(effort)
         if self._tanks and np.count_nonzero(self._tanks.is_dry):
             fed = self._per_booster(~self._tanks.is_dry)
             self.throttle, ratio = self.throttle * fed, ratio * fed
@@ -288,10 +244,12 @@ class Boosters(Degrading):
 
         rows, axis = self._rows, self._axis
         if self._gimbals:
-            if gimbal_command is None:
+            if command.position is None:
                 self._gimbals.hold()
             else:
-                flags['gimbal_limit'] = self._gimbals.step(gimbal_command, dt)
+                angles = given_or_safe(command.position[..., self._n:], self._centred)
+                pairs = angles.reshape(*angles.shape[:-1], -1, 2)
+                flags['gimbal_limit'] = self._gimbals.step(pairs, dt)
             rows = self._carried(self._gimbals)
             axis = rows[..., :3]
         wrench = (

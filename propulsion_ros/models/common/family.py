@@ -57,6 +57,17 @@ class Command:
             )
 
 
+def refuse_negative(
+    values: FloatArray | None, names: Sequence[str], field: str, unit: str, why: str
+) -> None:
+    """Raise `CommandError` for a value below 0 of the field of a command, (..., n), by its name."""
+    if values is None or not np.count_nonzero(negative := values < 0.0):
+        return
+    at = tuple(np.argwhere(negative)[0])
+    number = f'{values[at]:g} {unit}'.rstrip()
+    raise CommandError(f'{names[at[-1]]}: {field} {number} is negative, {why}')
+
+
 def require_batch(indices: Any, batch: tuple[int, ...]) -> None:
     """Raise `IndexError` for indices of environments where there is no batch axis.
 

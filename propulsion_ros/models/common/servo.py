@@ -8,7 +8,7 @@ with |y''| and |y'| below their limits. A joint with play stays until the servo 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,15 +58,6 @@ def check_servos(params: Any) -> None:
                 'acceleration_limit', 'expected 0 without natural_frequency, as a first order has '
                 f'no acceleration, got {params.acceleration_limit[i]:g}', i,
             )
-
-
-class Follower(Protocol):
-    """What moves an angle towards a command: a `Lag`, or a `Servo`."""
-
-    def advance(
-        self, y: FloatArray, u: FloatArray, dt: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the angle after dt [s], and the one that the step stands for."""
 
 
 class Servo:
@@ -127,7 +118,7 @@ class Servo:
     def advance(
         self, y: FloatArray, u: FloatArray, dt: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the angles of the joints after dt [s], see `Follower`."""
+        """Return the angles of the joints after dt [s], and those that the step stands for."""
         angle = self.angle
         if self._all:
             end, mean = self._second(angle, u, dt)

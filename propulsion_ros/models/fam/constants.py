@@ -73,6 +73,9 @@ COUNTS_PER_SPEED = 0.792095
 MEASURED_SPEED_PER_COUNT = 1.34587
 """Speed per count of the hardware's telemetry [rad/s], unlike that of its command."""
 
+MAX_SPEED = COUNTS * MEASURED_SPEED_PER_COUNT
+"""Speed of an impeller at the largest command, as measured [rad/s]."""
+
 RPM = 2.0 * np.pi / 60.0
 FLIGHT_MODES = {'off': 0, 'quiet': 1, 'nominal': 2, 'difficult': 3, 'precision': 3}
 """Flight modes and the speed they choose."""

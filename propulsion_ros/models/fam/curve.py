@@ -16,7 +16,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
@@ -31,21 +31,9 @@ _CELLS = 4096
 _BISECTIONS = 60
 
 
-class OpeningCurve(Protocol):
-    """Pressure coefficient of m plenums from their openings."""
-
-    def from_opening(self, opening: FloatArray) -> FloatArray:
-        """Return C for openings r [m^2], both (..., m)."""
-
-    def slope(self, opening: FloatArray) -> FloatArray:
-        """Return dC/dr [1/m^2], both (..., m)."""
-
-
-class LoadCurve(OpeningCurve, Protocol):
-    """The same, also from the load that an allocation wants."""
-
-    def from_load(self, load: FloatArray) -> FloatArray:
-        """Return C for loads y [m^2], both (..., m)."""
+LoadCurve: TypeAlias = 'TableCurve | PolynomialCurve'
+OpeningCurve: TypeAlias = 'LoadCurve | InterpolatedCurve'
+"""Pressure coefficient of m plenums, (..., m), from their loads or openings, (..., m)."""
 
 
 def flow_pressure(flow: FloatArray) -> FloatArray:

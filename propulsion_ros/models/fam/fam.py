@@ -99,9 +99,9 @@ class Allocation(NamedTuple):
     servo_count: IntArray
     """Servo command, 0..255."""
     speed: FloatArray
-    """Speed of each impeller [rad/s], (m,) or (..., m)."""
+    """Speed of each impeller [rad/s], (m,)."""
     motor_count: IntArray
-    """Motor command, 0..255."""
+    """Motor command, 0..255, (m,)."""
 
 
 class Fam(NozzleFamily):
@@ -173,23 +173,18 @@ class Fam(NozzleFamily):
     def retune(self, params: FamParams) -> None:
         """Take flight mode and centre of mass of a configuration."""
         self._tuned = params
-        self.set_flight_mode(params.flight_mode)
+        speed = (0.0, *self._params.impeller_speeds)[astrobee.FLIGHT_MODES[params.flight_mode]]
+        self._is_on = speed > 0.0
+        self._speed = np.full(self._m, speed)
+        self._motor_count = count_from_speed(self._speed).astype(np.int64)
+        self._sent_speed = speed_from_count(self._motor_count)
+        square = np.square(self._speed)
+        # The largest pressure of an overloaded plenum; below all where it is off.
+        self._overload = self._lowest_pressure * square if self._is_on else -np.ones(self._m)
+        self._pressure_from = self._plenums.pressure_scale * square
+        with np.errstate(divide='ignore', invalid='ignore'):
+            self._load_from = self._load_per_thrust / square
         self.set_com(params.com)
-
-    def set_flight_mode(self, mode: str) -> None:
-        """Choose the speed of the impellers: off, quiet, nominal, difficult or precision.
-
-        Raises
-        ------
-        ConfigError
-            For any other.
-        """
-        if mode not in astrobee.FLIGHT_MODES:
-            known = ', '.join(astrobee.FLIGHT_MODES)
-            raise ConfigError('flight_mode', f'expected one of {known}, got {mode!r}')
-        self.flight_mode = mode
-        speed = (0.0, *self._params.impeller_speeds)[astrobee.FLIGHT_MODES[mode]]
-        self._use(np.full(len(self._params.impellers.names), speed))
 
     def set_com(self, com: FloatArray) -> None:
         """Take the centre of mass [m], (3,), in base_link, that commanded torques are about."""
@@ -225,27 +220,18 @@ class Fam(NozzleFamily):
             },
         )
 
-    def allocate(self, wrench: FloatArray, speed: FloatArray | None = None) -> Allocation:
-        """Share a wrench among the nozzles.
-
-        Parameters
-        ----------
-        wrench : FloatArray
-            Force [N] and torque [N m], (..., 6), finite.
-        speed : FloatArray, optional
-            Of the impellers [rad/s], (..., m), for each sample; without it that of the flight
-            mode.
-        """
+    def allocate(self, wrench: FloatArray) -> Allocation:
+        """Share a wrench among the nozzles: force [N] and torque [N m], (..., 6), finite."""
         thrust = self._mixing.share(wrench)
-
-        if speed is None and self._is_on:
+        if self._is_on:
             pressure = self._curve.from_load(product(thrust, self._load_from)) * self._pressure_from
-            cosine = self._cosine(thrust, pressure)
-            speed, motor_count = self._speed, self._motor_count
+            cosine = thrust * self._cosine_per_area
+            cosine /= pressure.take(self._plenums.plenum_of, axis=-1)
+            np.subtract(self._cosine_closed, cosine, out=cosine)
         else:
-            speed = self._speed if speed is None else np.asarray(speed, dtype=float)
-            motor_count = count_from_speed(speed).astype(np.int64)
-            pressure, cosine = self._with_pauses(thrust, speed)
+            pressure = np.zeros((*thrust.shape[:-1], self._m))
+            # Below -1 no angle makes the thrust, which opens the nozzle.
+            cosine = np.full_like(thrust, 1.0 if self._params.close_when_off else -np.inf)
         # fmax takes the other where one is NaN, so that no angle is the open stop.
         angle = np.fmax(cosine, self._lowest)
         np.minimum(angle, self._highest, out=angle)
@@ -254,18 +240,18 @@ class Fam(NozzleFamily):
         count *= self._counts_per_angle
         np.minimum(count, self._largest_count, out=count)
         return Allocation(
-            thrust, pressure, cosine, angle, count.astype(np.int64), speed, motor_count
+            thrust, pressure, cosine, angle, count.astype(np.int64), self._speed,
+            self._motor_count,
         )
 
     def sent(self, allocation: Allocation) -> tuple[FloatArray, FloatArray]:
-        """Return the flap angles [rad], (..., n), and speeds [rad/s], (..., m), that are sent."""
+        """Return the flap angles [rad], (..., n), and speeds [rad/s], (m,), that are sent.
+
+        The allocation is one in the present flight mode.
+        """
         if not self._params.quantise:
             return allocation.angle, allocation.speed
-        speed = (
-            self._sent_speed if allocation.motor_count is self._motor_count
-            else speed_from_count(allocation.motor_count)
-        )
-        return self._angle_of_count.take(allocation.servo_count), speed
+        return self._angle_of_count.take(allocation.servo_count), self._sent_speed
 
     def is_saturated(self, allocation: Allocation) -> BoolArray:
         """Return which nozzles are at the open stop, (..., n)."""
@@ -276,43 +262,7 @@ class Fam(NozzleFamily):
 
         The pressure is then a guess, and so is what their nozzles give.
         """
-        speed = allocation.speed
-        lowest = self._overload if speed is self._speed else self._overload_pressure(speed)
-        return np.asarray(allocation.pressure <= lowest)
-
-    def _use(self, speed: FloatArray) -> None:
-        """Prepare what follows from the speed of the impellers."""
-        self._speed = speed
-        self._motor_count = count_from_speed(speed).astype(np.int64)
-        self._sent_speed = speed_from_count(self._motor_count)
-        self._is_on = bool(np.all(speed > 0.0))
-        self._overload = self._overload_pressure(speed)
-        square = np.square(speed)
-        self._pressure_from = self._plenums.pressure_scale * square
-        with np.errstate(divide='ignore', invalid='ignore'):
-            self._load_from = self._load_per_thrust / square
-
-    def _overload_pressure(self, speed: FloatArray) -> FloatArray:
-        """Return the largest pressure of an overloaded plenum, below all where it is off."""
-        return np.where(speed > 0.0, self._lowest_pressure * np.square(speed), -1.0)
-
-    def _with_pauses(self, thrust: FloatArray, speed: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return pressure and cosine where some impellers may stand still."""
-        plenums = self._plenums
-        is_on = speed > 0.0
-        square = np.square(np.where(is_on, speed, 1.0))
-        pressure = self._curve.from_load(thrust @ self._load_per_thrust / square)
-        pressure = pressure * plenums.pressure_scale * square
-        cosine = self._cosine(thrust, pressure)
-        resting = self._highest if self._params.close_when_off else -np.inf
-        is_fed = is_on.take(plenums.plenum_of, axis=-1)
-        return np.where(is_on, pressure, 0.0), np.where(is_fed, cosine, resting)
-
-    def _cosine(self, thrust: FloatArray, pressure: FloatArray) -> FloatArray:
-        """Return the cosine of the flap angle that makes each thrust."""
-        cosine = thrust * self._cosine_per_area
-        cosine /= pressure.take(self._plenums.plenum_of, axis=-1)
-        return np.subtract(self._cosine_closed, cosine, out=cosine)
+        return np.asarray(allocation.pressure <= self._overload)
 
 
 class Mixing:

@@ -20,8 +20,6 @@ from propulsion_ros.models.fam.nozzle_family import CommandedNozzles, Plenums
 from propulsion_ros.models.fam.params import WrenchParams, torque_shift
 from propulsion_ros.settings.quantity import FloatArray, quantity
 
-_MAX_SPEED = astrobee.COUNTS * astrobee.MEASURED_SPEED_PER_COUNT
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InverseFamParams(WrenchParams):
@@ -148,7 +146,7 @@ class InverseFam(CommandedNozzles):
         """
         angle, speed = self._given(command)
         # fmax takes the other where one is NaN.
-        return angle, np.minimum(self.speed(np.fmax(speed, 0.0)), _MAX_SPEED)
+        return angle, np.minimum(self.speed(np.fmax(speed, 0.0)), astrobee.MAX_SPEED)
 
     def speed(self, command: FloatArray) -> FloatArray:
         """Return the speeds that the pressure follows from, by `speed_source`, (..., m)."""
@@ -180,8 +178,42 @@ class InverseFam(CommandedNozzles):
         ))
 
     def jacobians(self, angle: FloatArray, speed: FloatArray) -> Jacobians:
-        """Return how the wrench of `estimate` changes with angles, speeds and constants."""
-        return jacobians(self._plenums, self._wrench_from, angle, speed, self._params.thrust_scale)
+        """Return how the wrench of `estimate` changes with angles, speeds and constants.
+
+        With T_i = k_i A_i dP and dP = rho d^2 N^2 C(r), a nozzle j changes its own thrust, and that
+        of all nozzles of its plenum by dT_i = T_i C'/C dr, where dr = 2 Cd_j dA_j + 2 A_j dCd_j.
+        """
+        plenums = self._plenums
+        area = plenums.area(angle)
+        opening = area @ plenums.opening_per_area
+        stiffness = plenums.pressure_scale * np.square(speed)
+        coefficient = plenums.curve.from_opening(opening)
+        spread = (coefficient * stiffness).take(plenums.plenum_of, axis=-1)
+        per_area = plenums.thrust_per_area * spread
+        thrust = per_area * area
+        fall = (plenums.curve.slope(opening) * stiffness).take(plenums.plenum_of, axis=-1)
+
+        columns = self._wrench_from.T
+        # Wrench of each plenum per pressure, and the same for each of its nozzles.
+        of_plenum = (columns * (plenums.thrust_per_area * area)[..., None, :]) @ plenums.members
+        shared = of_plenum.take(plenums.plenum_of, axis=-1) * fall[..., None, :]
+        discharge = plenums.discharge_coefficient
+
+        by_area = columns * per_area[..., None, :] + shared * (2.0 * discharge)
+        moves = (area > 0.0) & (area < plenums.largest_area)
+        area_slope = np.where(moves, plenums.area_per_cosine * np.sin(angle), 0.0)
+        by_coefficient = (
+            columns * (2.0 * thrust / discharge)[..., None, :]
+            + shared * (2.0 * area)[..., None, :]
+        )
+        # dP is proportional to N^2, so nothing is divided by a speed that may be 0.
+        per_speed = coefficient * (2.0 * plenums.pressure_scale * speed)
+        return Jacobians(
+            by_area * area_slope[..., None, :],
+            of_plenum * per_speed[..., None, :],
+            by_coefficient,
+            (thrust @ self._wrench_from)[..., None] / self._params.thrust_scale,
+        )
 
     def covariance(self, angle: FloatArray, speed: FloatArray) -> FloatArray:
         """Return the covariance of the wrench of `estimate`, (..., 6, 6).
@@ -219,50 +251,3 @@ class Jacobians(NamedTuple):
     """Derivative of the wrench by the discharge coefficients, (..., 6, n)."""
     thrust_scale: FloatArray
     """Derivative of the wrench by the thrust scale, (..., 6, 1)."""
-
-
-def jacobians(
-    plenums: Plenums,
-    wrench_from: FloatArray,
-    angle: FloatArray,
-    speed: FloatArray,
-    thrust_scale: float,
-) -> Jacobians:
-    """Return the derivatives of the wrench, in closed form.
-
-    With T_i = k_i A_i dP and dP = rho d^2 N^2 C(r), a nozzle j changes its own thrust, and that of
-    all nozzles of its plenum by dT_i = T_i C'/C dr, where dr = 2 Cd_j dA_j + 2 A_j dCd_j.
-
-    ``wrench_from`` is the wrench per thrust, (n, 6); ``angle`` is in [rad], (..., n), ``speed`` in
-    [rad/s], (..., m).
-    """
-    area = plenums.area(angle)
-    opening = area @ plenums.opening_per_area
-    stiffness = plenums.pressure_scale * np.square(speed)
-    pressure = plenums.curve.from_opening(opening) * stiffness
-    spread = pressure.take(plenums.plenum_of, axis=-1)
-    per_area = plenums.thrust_per_area * spread
-    thrust = per_area * area
-    fall = (plenums.curve.slope(opening) * stiffness).take(plenums.plenum_of, axis=-1)
-
-    columns = wrench_from.T
-    # Wrench of each plenum per pressure, and the same for each of its nozzles.
-    of_plenum = (columns * (plenums.thrust_per_area * area)[..., None, :]) @ plenums.members
-    shared = of_plenum.take(plenums.plenum_of, axis=-1) * fall[..., None, :]
-    coefficient = plenums.discharge_coefficient
-
-    by_area = columns * per_area[..., None, :] + shared * (2.0 * coefficient)
-    moves = (area > 0.0) & (area < plenums.largest_area)
-    area_slope = np.where(moves, plenums.area_per_cosine * np.sin(angle), 0.0)
-    by_coefficient = (
-        columns * (2.0 * thrust / coefficient)[..., None, :]
-        + shared * (2.0 * area)[..., None, :]
-    )
-    # dP is proportional to N^2, so nothing is divided by a speed that may be 0.
-    per_speed = plenums.curve.from_opening(opening) * (2.0 * plenums.pressure_scale * speed)
-    return Jacobians(
-        by_area * area_slope[..., None, :],
-        of_plenum * per_speed[..., None, :],
-        by_coefficient,
-        (thrust @ wrench_from)[..., None] / thrust_scale,
-    )

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from propulsion_ros.models.common.family import Command, Output
+from propulsion_ros.models.common.family import Command, Output, refuse_negative
 from propulsion_ros.models.common.layout import ThrustLayout, placed_rows
 from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import OpeningCurve, PolynomialCurve
 from propulsion_ros.models.fam.params import ModulesParams
-from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
 
@@ -132,7 +131,7 @@ class CommandedNozzles(NozzleFamily):
         params, nozzles = self._modules, self._modules.nozzles
         plenums = Plenums(params, PolynomialCurve(params.impellers.zero_thrust_area))
         # A nozzle pushes hardest when it alone is open.
-        area, speed = np.diag(plenums.largest_area), np.full(self._m, _TOP_SPEED)
+        area, speed = np.diag(plenums.largest_area), np.full(self._m, astrobee.MAX_SPEED)
         highest = np.diag(plenums.thrust(area, plenums.pressure(area, speed)))
         return NozzleLayout(
             **placed_rows(nozzles), lowest=np.zeros(self._n), highest=highest,
@@ -141,15 +140,9 @@ class CommandedNozzles(NozzleFamily):
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative speed."""
-        if command.velocity is None:
-            return
-        negative = command.velocity < 0.0
-        if np.count_nonzero(negative):
-            i = int(np.flatnonzero(negative)[0])
-            raise CommandError(
-                f'{self.command_names[i]}: velocity {command.velocity[i]:g} rad/s is negative, '
-                'an impeller turns one way'
-            )
+        refuse_negative(
+            command.velocity, self.command_names, 'velocity', 'rad/s', 'an impeller turns one way'
+        )
 
     def _given(self, command: Command) -> tuple[FloatArray, FloatArray]:
         """Return angles (..., n) and speeds (..., m) of a command, NaN where there is none."""
@@ -176,10 +169,6 @@ class CommandedNozzles(NozzleFamily):
             computed=thrust,
             applied=thrust,
         )
-
-
-_TOP_SPEED = astrobee.COUNTS * astrobee.MEASURED_SPEED_PER_COUNT
-"""Speed of an impeller at the largest command [rad/s]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

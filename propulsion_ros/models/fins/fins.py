@@ -7,7 +7,7 @@ mean deflection over the step, or that at its end; the originals use the one bef
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.lag import Lag, step_value
 from propulsion_ros.models.common.layout import ThrustLayout
 from propulsion_ros.models.common.placed import PlacedActuators
-from propulsion_ros.models.common.servo import Follower, Servo, ServoParams, check_servos
+from propulsion_ros.models.common.servo import Servo, ServoParams, check_servos
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.fins.lift_drag import (
@@ -150,12 +150,8 @@ _LEAST = np.finfo(float).tiny
 """No force is smaller, but for none [N]; so that none can be divided by its size."""
 
 
-class LiftModel(Protocol):
-    """What a flow does to fins; see `LiftingSurface.coefficients`."""
-
-    def coefficients(
-        self, flow: ComplexArray, deflection: FloatArray
-    ) -> Coefficients: ...
+LiftModel: TypeAlias = Quadratic | TwoLines | LiftingSurface
+"""What a flow does to fins; see `LiftingSurface.coefficients`."""
 
 
 class Fins(PlacedActuators, Degrading):
@@ -196,7 +192,7 @@ class Fins(PlacedActuators, Degrading):
         self._servo = Servo(
             params, lag, self._lower, self._upper, batch, value
         ) if needs else None
-        self._follower: Follower = self._servo or lag
+        self._follower = self._servo or lag
         self._takes_mean = value == 'mean' and params.integrator == 'exact'
         self._driven = (kinds == 'yoerger') | (kinds == 'bessa')
         reach = np.maximum(np.abs(self._lower), np.abs(self._upper))

@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.common.family import TankState
+from propulsion_ros.models.common.family import restart
 from propulsion_ros.models.supply.tanks import Tanks, VesselsParams
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import BoolArray, FloatArray, per_row
+from propulsion_ros.settings.quantity import FloatArray, per_row
 
 _LEAST = 1e-12
 """Fuel ratios below this are rounding."""
@@ -83,13 +83,13 @@ class SupplyParams(VesselsParams):
                 )
 
 
-class Supply:
-    """m tanks under pressure."""
+class Supply(Tanks):
+    """m tanks under pressure; what is below `min_pressure` gives nothing any more, and is dry."""
+
+    _start: FloatArray
+    """Fuel ratios at the start, (..., m)."""
 
     def __init__(self, params: SupplyParams, batch: tuple[int, ...] = ()) -> None:
-        self._tanks = Tanks(params, batch)
-        self._capacity = params.capacity
-        self._whole = np.maximum(params.capacity, np.finfo(float).tiny)
         kind = np.array(params.propellant)
         self._gas, self._liquid = kind == 'gas', kind == 'liquid'
         constant = kind == 'constant'
@@ -107,44 +107,22 @@ class Supply:
         self._temperature = params.temperature
         self._least = np.where(constant, 0.0, params.min_pressure / self._reference)
         self._constant = constant
-        self.reset()
-
-    def retune(self, params: SupplyParams) -> None:
-        """Take the `starting_fuel_ratio` of a configuration, for the next `reset`."""
-        self._tanks.retune(params)
-
-    @property
-    def starting_fuel_ratio(self) -> FloatArray:
-        """What `reset` fills to, over capacity, (..., m)."""
-        return self._tanks.starting_fuel_ratio
+        self._end: FloatArray = np.zeros(len(kind))
+        super().__init__(params, batch)
 
     def reset(self, indices: Any = None, ratio: FloatArray | None = None) -> None:
         """Fill to a ratio of the capacity, (..., m), or to the usual one; see `restart`."""
-        self._tanks.reset(indices, ratio)
-        start = np.maximum(self._tanks.fuel_ratio, _LEAST)
-        now = start if indices is None else self._start.copy()
-        if indices is not None:
-            now[indices] = start[indices]
-        self._start: FloatArray = now
-        self._turns = self._ratio_at(np.ones_like(now)) if self._regulated.any() else now
-        self._turns = np.where(self._regulated, np.where(self._constant, 0.0, self._turns), np.inf)
+        super().reset(indices, ratio)
+        start = np.maximum(self.fuel_ratio, _LEAST)
+        restart(self, indices, self._shape[:-1], _start=start)
+        # 0 for a constant pressure, which is held to the end.
+        self._turns = np.where(self._regulated, self._ratio_at(np.ones_like(start)), np.inf)
         self._end = np.where(self._least > 0.0, self._ratio_at(self._least), 0.0)
+        self._hold(self.propellant)
 
-    @property
-    def propellant(self) -> FloatArray:
-        """What is left [kg], (..., m)."""
-        return self._tanks.propellant
-
-    @property
-    def fuel_ratio(self) -> FloatArray:
-        """What is left over capacity, (..., m)."""
-        return self._tanks.fuel_ratio
-
-    @property
-    def is_dry(self) -> BoolArray:
-        """Whether each tank gives nothing any more, (..., m)."""
-        limit = self._end + _LEAST * (self._end > 0.0)
-        return np.asarray(self._tanks.is_dry | (self.fuel_ratio <= limit))
+    def _hold(self, propellant: FloatArray) -> None:
+        super()._hold(propellant)
+        self.is_dry |= self.fuel_ratio <= self._end + _LEAST * (self._end > 0.0)
 
     @property
     def pressure(self) -> FloatArray:
@@ -155,10 +133,6 @@ class Supply:
     def temperature(self) -> FloatArray:
         """Temperature in each tank [K], (..., m); that of a liquid stays."""
         return np.asarray(self._temperature * self._heat_at(self.fuel_ratio))
-
-    def state(self) -> TankState:
-        """Return mass, centre of mass and inertia of what is left."""
-        return self._tanks.state()
 
     def draw(self, wanted: FloatArray) -> FloatArray:
         """Take what open valves would draw at the reference pressure [kg], (..., m).
@@ -177,7 +151,7 @@ class Supply:
             share = impulse / np.where(flows, flow, 1.0)
             if not np.all(flows):
                 share = np.where(flows, share, self._now())
-        self._tanks.draw(gone * self._capacity)
+        super().draw(gone * self._capacity)
         return np.asarray(share)
 
     def _now(self) -> FloatArray:

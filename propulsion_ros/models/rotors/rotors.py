@@ -17,7 +17,7 @@ from propulsion_ros.models.common.allocation import allocation_matrix
 from propulsion_ros.models.common.efficiency import Degrading
 from propulsion_ros.models.common.esc import FIELDS, Esc, beyond, esc_of
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE, FamilyFacts
-from propulsion_ros.models.common.family import BodyState, Command, Output
+from propulsion_ros.models.common.family import BodyState, Command, Output, refuse_negative
 from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import unit_rows
@@ -26,7 +26,6 @@ from propulsion_ros.models.rotors.integrators import RotorLag, is_original, spre
 from propulsion_ros.models.rotors.params import DRAWN, RotorConstants, RotorsParams
 from propulsion_ros.models.rotors.speed_curve import curve_of, without_curve
 from propulsion_ros.models.supply.batteries import Batteries, PoweredFamily
-from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 __all__ = ['Rotors', 'RotorsParams']
@@ -279,12 +278,10 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
 
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for a negative rotor speed; a negative thrust is clamped."""
-        if command.velocity is None or 'velocity' not in self.command_fields:
-            return
-        for i in np.flatnonzero(command.velocity < 0.0):
-            raise CommandError(
-                f'{self.command_names[i]}: velocity {command.velocity[i]:g} rad/s is negative, '
-                'a rotor turns the way of its direction'
+        if 'velocity' in self.command_fields:
+            refuse_negative(
+                command.velocity, self.command_names, 'velocity', 'rad/s',
+                'a rotor turns the way of its direction',
             )
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:

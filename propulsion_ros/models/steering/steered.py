@@ -253,16 +253,10 @@ class SteeredFamily:
         rates = np.clip(self.steering.rates, -most, most)
         return np.where(self.is_measured, np.nan, rates)
 
-    def displacements_at(self, angles: FloatArray) -> FloatArray:
-        """Return how angles of the joints, (..., k), move each actuator, (..., n, 4, 4).
-
-        See `Steering.displacements`.
-        """
-        return self.steering.displacements(angles)[..., self._chain_of, :, :]
-
     def carried(self, matrix: FloatArray, angles: FloatArray) -> FloatArray:
         """Return wrenches per thrust at position 0, (6, n), as angles move them, (..., 6, n)."""
-        return np.swapaxes(_moved(matrix.T, self.displacements_at(angles)), -1, -2)
+        moves = self.steering.displacements(angles)[..., self._chain_of, :, :]
+        return np.swapaxes(_moved(matrix.T, moves), -1, -2)
 
     def allocation_at(self, angles: FloatArray) -> FloatArray:
         """Return the allocation matrix of what is allocated at angles of the joints [rad]."""

@@ -15,7 +15,7 @@ import numpy as np
 from propulsion_ros.models.common.family import restart
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout
-from propulsion_ros.models.common.servo import Follower, Servo, ServoParams, check_servos
+from propulsion_ros.models.common.servo import Servo, ServoParams, check_servos
 from propulsion_ros.models.common.wrench import cross, move_wrench, skew
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
@@ -183,7 +183,7 @@ class Steering:
         self._servo = Servo(
             params, lag, self._lower, self._upper, batch, step_value
         ) if needs else None
-        self._follower: Follower = self._servo or lag
+        self._follower = self._servo or lag
         self._axes, self._pivots = axes, pivots
         turn = skew(self._axes)
         self._by_sine = _about(turn, pivots)

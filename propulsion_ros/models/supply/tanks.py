@@ -162,6 +162,8 @@ class Tanks:
         What is left over capacity, shape (..., m).
     is_dry : BoolArray
         Whether each tank is empty, shape (..., m).
+    starting_fuel_ratio : FloatArray
+        What `reset` fills to, over capacity, shape (..., m).
     """
 
     propellant: FloatArray
@@ -185,16 +187,11 @@ class Tanks:
 
     def retune(self, params: VesselsParams) -> None:
         """Take the `starting_fuel_ratio` of a configuration, for the next `reset`."""
-        self._start = np.broadcast_to(params.starting_fuel_ratio, self._shape)
-
-    @property
-    def starting_fuel_ratio(self) -> FloatArray:
-        """What `reset` fills to, over capacity, (..., m)."""
-        return self._start
+        self.starting_fuel_ratio = np.broadcast_to(params.starting_fuel_ratio, self._shape)
 
     def reset(self, indices: Any = None, ratio: FloatArray | None = None) -> None:
         """Fill to a ratio of the capacity, (..., m), or to the usual one; see `restart`."""
-        filled = (self._start if ratio is None else ratio) * self._capacity
+        filled = (self.starting_fuel_ratio if ratio is None else ratio) * self._capacity
         restart(self, indices, self._shape[:-1], propellant=filled)
         self._hold(self.propellant)
 

@@ -8,7 +8,7 @@ along the axis as Fossen has it (Guidance and Control of Ocean Vehicles, 1994).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
@@ -106,19 +106,8 @@ class CurvesParams(FourQuadrantParams):
         return parse_table(self.input_values[i], self.output_values[i], i)
 
 
-class _Curve(Protocol):
-    """One curve for the columns of its kind."""
-
-    min_speed: FloatArray
-    max_speed: FloatArray
-    min_thrust: FloatArray
-    max_thrust: FloatArray
-
-    def thrust(self, speed: FloatArray, advance: FloatArray | None) -> FloatArray: ...
-
-    def speed(self, thrust: FloatArray, advance: FloatArray | None) -> FloatArray: ...
-
-    def pieces(self, advance: FloatArray | None) -> PiecewiseQuadratic: ...
+_Curve: TypeAlias = 'Basic | DeadZone | Propeller | ThrustTables | FourQuadrant'
+"""One curve for the columns of its kind."""
 
 
 class ThrustCurves:

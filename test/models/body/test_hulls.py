@@ -95,14 +95,14 @@ def test_a_lying_cylinder_is_a_segment_of_a_circle():
         assert volume == pytest.approx(0.5 * np.pi * radius**2 * long, rel=1e-13)
 
 
-def barge(com=(0.0, 0.0, 0.05), depth_of_start=0.0, **values) -> tuple[RigidBody, MassProperties]:
+def barge(**values) -> tuple[RigidBody, MassProperties]:
     """Return a box boat, base_link in its middle, and what it weighs at its draught."""
     mass = RHO * LENGTH * BREADTH * DRAUGHT
-    weight = part(mass, com, mass * np.array([0.15, 0.8, 0.85]))
+    weight = part(mass, (0.0, 0.0, 0.05), mass * np.array([0.15, 0.8, 0.85]))
     params = {
         'ground': False, 'fluid_density': RHO,
         'hulls': HullsParams(names=['barge'], size=[LENGTH, BREADTH, DEPTH]),
-        'start_position': [0.0, 0.0, DEPTH / 2 - DRAUGHT - depth_of_start], **values,
+        'start_position': [0.0, 0.0, DEPTH / 2 - DRAUGHT], **values,
     }
     return RigidBody(BodyParams(**params)), weight
 

@@ -12,20 +12,21 @@ from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import CommandError
 
 STILL = BodyState()
-QUARTER = 0.5 * np.pi
 
 
-def boosters(batch: tuple[int, ...] = (), **kwargs) -> Boosters:
-    given_params = {'names': ['a'], 'max_thrust': 100.0, 'max_fuel_rate': 0.5, **kwargs}
-    return Boosters(BoostersParams(**given_params), batch)
+def boosters(**kwargs) -> Boosters:
+    return Boosters(BoostersParams(**{
+        'names': ['a'], 'max_thrust': 100.0, 'max_fuel_rate': 0.5, **kwargs,
+    }))
 
 
-def fuelled(capacity, batch: tuple[int, ...] = (), **kwargs) -> Boosters:
+def fuelled(capacity, **kwargs) -> Boosters:
     """Return boosters on tanks 't0', 't1', ... of given capacities; each on its own by default."""
     names = [f't{i}' for i in range(len(capacity))]
     tanks = TanksParams(names=names, capacity=capacity, inertia=[1.0, 2.0, 3.0])
-    given_params = {'names': [f'b{i}' for i in range(len(names))], 'tank': names, **kwargs}
-    return boosters(batch, tanks=tanks, **given_params)
+    return boosters(tanks=tanks, **{
+        'names': [f'b{i}' for i in range(len(names))], 'tank': names, **kwargs,
+    })
 
 
 def push(model: Boosters, *effort: float, dt: float = 0.1, tick: int = 0) -> Output:

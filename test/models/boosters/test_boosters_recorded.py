@@ -2,19 +2,17 @@
 """Boosters against what was recorded of PyFlyt's, run one at a time and as one array."""
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from golden import vectors_of
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.params import GimbalsParams
+from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.supply.tanks import TanksParams
 from propulsion_ros.settings.errors import ConfigError
 
-GOLDEN = Path(__file__).parents[2] / 'data/golden'
-RECORDED = json.loads((GOLDEN / 'pyflyt_boosters.json').read_text())
+RECORDED = vectors_of('pyflyt_boosters')
 SCENARIOS = {each['name']: each for each in RECORDED['scenarios']}
 MEMBERS = RECORDED['multi']['members']
 REFUSED = {
@@ -61,25 +59,28 @@ def replay(recorded) -> None:
     idle = np.array([each['params']['min_thrust'] for each in recorded])
     full = np.array([each['params']['max_thrust'] for each in recorded])
     ratio = idle / full
+    stays_lit = np.array([not each['params']['reignitable'] for each in recorded])
 
     def joined(part: str, key: str) -> np.ndarray:
         return np.stack([each[part][key] for each in recorded], axis=1)
 
     ignition, pwm = joined('inputs', 'ignition') > 0.5, joined('inputs', 'pwm')
     outputs = {key: joined('outputs', key) for key in recorded[0]['outputs']}
+    n = len(recorded)
     for k in range(len(pwm)):
-        angles = None
+        effort, position = np.full((2, len(model.command_names)), np.nan)
+        # What is lit at no throttle is lit by the smallest thrust, and what cannot be cut is not.
+        thrust = np.maximum((pwm[k] * (1.0 - ratio) + ratio) * full, 5e-324)
+        effort[:n] = np.where(ignition[k] | (model.ignition & stays_lit), thrust, 0.0)
         if rotations:
             r = np.array(rotations[k])
-            angles = np.array([[np.arctan2(r[2, 1], r[1, 1]), np.arctan2(r[0, 2], r[0, 0])]])
-        demand = pwm[k] * (1.0 - ratio) + ratio
-        output = model.advance(ignition[k], demand, angles, recorded[0]['dt'], k)
+            position[n:] = np.arctan2(r[2, 1], r[1, 1]), np.arctan2(r[0, 2], r[0, 0])
+        output = model.step(Command(position, effort=effort), BodyState(), recorded[0]['dt'], k)
 
         def same(ours, key, scale=1.0, k=k):
             recorded_value = outputs[key][k]
             np.testing.assert_allclose(ours / scale, recorded_value / scale, 1e-12, 1e-12, key)
 
-        n = len(recorded)
         fuel_ratio = output.position[-n:]
         np.testing.assert_array_equal(model.ignition, outputs['ignition_state'][k])
         same(model.throttle, 'throttle')

@@ -1,28 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
-from hypothesis import strategies as st
+from golden import vectors_of
 
-from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
+from propulsion_ros.models.boosters.params import GimbalsParams, gimbals_of
 from propulsion_ros.models.steering.steering import Steering
 
-GOLDEN = Path(__file__).parents[2] / 'data/golden'
-RECORDED = json.loads((GOLDEN / 'pyflyt_gimbals.json').read_text())
+RECORDED = vectors_of('pyflyt_gimbals')
 MEMBERS = RECORDED['multi']['members']
 ALONE = [
     pytest.param(recorded, id=recorded['name']) for recorded in RECORDED['scenarios'] + MEMBERS
 ]
 QUARTER = 0.5 * np.pi
-angles = st.floats(-3.0, 3.0)
 
 
-def gimbals(batch: tuple[int, ...] = (), **kwargs) -> Steering:
-    return gimbals_of(GimbalsParams(**{'booster': ['a'], 'range': np.pi, **kwargs}), batch)
+def gimbals(**kwargs) -> Steering:
+    return gimbals_of(GimbalsParams(**{'booster': ['a'], 'range': np.pi, **kwargs}))
 
 
 def original(*recorded) -> Steering:

@@ -33,10 +33,10 @@ ROCKETPY = [
 ROCKETPY_ADDED = 175.5928025676453
 
 
-def booster(batch=(), **values):
+def booster(**values):
     return Boosters(BoostersParams(**{
         'names': ['a'], 'max_thrust': 1000.0, 'max_fuel_rate': 0.5, **values,
-    }), batch)
+    }))
 
 
 def solid(**values):

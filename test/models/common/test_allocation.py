@@ -2,11 +2,10 @@
 from __future__ import annotations
 
 import itertools
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+from golden import vectors_of
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
@@ -15,9 +14,7 @@ from propulsion_ros.models.common.allocation import Allocator, allocation_matrix
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
-GOLDEN = json.loads(
-    (Path(__file__).parents[2] / 'data/golden/uuv_thruster_manager.json').read_text()
-)
+GOLDEN = vectors_of('uuv_thruster_manager')
 seeds = st.integers(0, 10**6)
 
 

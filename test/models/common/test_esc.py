@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
+from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.models.common.allocation import Allocator
-from propulsion_ros.models.common.esc import Esc
+from propulsion_ros.models.common.esc import Esc, EscParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
@@ -23,11 +23,8 @@ T200 = '0 -40 0.25 -15 0.5 0 0.75 20 1 50'
 throttles = st.floats(0.0, 1.0)
 
 
-def esc(curve, kind='polynomial', gives='thrust', largest=10.0):
-    class Params:
-        esc_curve, esc_kind, esc_gives = (curve,), kind, gives
-
-    return Esc(Params, np.array([largest]))
+def esc(curve, kind='polynomial'):
+    return Esc(EscParams(esc_curve=(curve,), esc_kind=kind), np.array([10.0]))
 
 
 def throttle(*values):

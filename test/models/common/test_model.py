@@ -4,32 +4,19 @@ from __future__ import annotations
 
 import copy
 
+import actuators
 import numpy as np
 import pytest
 
-from propulsion_ros.models import (
-    BodyState,
-    Boosters,
-    BoostersParams,
-    Command,
-    Fins,
-    FinsParams,
-    Model,
-    Rotors,
-    RotorsParams,
-)
-from propulsion_ros.models.boosters.gimbals import GimbalsParams
-from propulsion_ros.models.fins.lift_drag import QuadraticParams
+from propulsion_ros.models import BodyState, Boosters, BoostersParams, Command, Model
+from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.settings.errors import CommandError
 
 NAN = float('nan')
-ROTORS = RotorsParams(
-    names=['a', 'b'], max_thrust=10.0, motor_constant=1.5e-5, time_constant_up=0.1,
-)
 
 
 def rotors(batch=()):
-    return Model(Rotors(ROTORS, batch), batch, 'rotors')
+    return Model(actuators.rotors(batch), batch, 'rotors')
 
 
 def boosters():
@@ -48,7 +35,7 @@ def boosters():
     pytest.param(None, [NAN, NAN], id='none'),
 ])
 def test_plain_numbers_are_a_command(given, effort):
-    plain, family = rotors(), Rotors(ROTORS)
+    plain, family = rotors(), actuators.rotors()
     for tick in range(3):
         output = plain.step(given, dt=0.01)
         expected = family.step(Command(effort=effort), BodyState(), 0.01, tick)
@@ -79,16 +66,9 @@ def test_ticks_are_counted_and_may_be_given():
 
 
 def test_a_body_moves():
-    def lift(body):
-        fins = Model(Fins(FinsParams(
-            names=['a'], quadratic=QuadraticParams(
-                fin=['a'], lift_constant=9.0, drag_constant=4.0,
-            ),
-        )))
-        return fins.step([0.1], body, dt=0.01).wrench
-
-    assert not np.any(lift(None))
-    assert np.any(lift(BodyState(velocity=[3.0, 0.0, 0.0])))
+    fins = Model(actuators.fins())
+    assert not np.any(fins.step([0.1] * 3, dt=0.01).wrench)
+    assert np.any(fins.step([0.1] * 3, BodyState(velocity=[3.0, 0.0, 0.0]), dt=0.01).wrench)
 
 
 def test_a_model_has_what_its_family_has():

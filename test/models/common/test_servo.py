@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
-from propulsion_ros.models.boosters.gimbals import GimbalsParams, gimbals_of
+from propulsion_ros.models.boosters.params import GimbalsParams, gimbals_of
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import ConfigError
 
@@ -15,9 +15,9 @@ SERVO = {'natural_frequency': W, 'damping_ratio': 0.7}
 LIMITS = {**SERVO, 'rate_limit': 1.5, 'acceleration_limit': 60.0}
 
 
-def gimbal(batch=(), step_value='mean', **values):
+def gimbal(**values):
     params = GimbalsParams(**{'booster': ['a'], 'range': 1.0, **values})
-    return gimbals_of(params, batch, step_value)
+    return gimbals_of(params, step_value='mean')
 
 
 def followed(demand, dt=DT, model=None, **values):
@@ -53,13 +53,13 @@ def test_a_step_is_followed_as_the_closed_form_at_any_dt(damping, dt):
     np.testing.assert_allclose(np.cumsum(means) * dt, 0.4 * area, atol=1e-9)
 
 
-def integrated(demand, dt, rate, acceleration, damping=0.7):
+def integrated(demand, dt, rate, acceleration):
     """Return angles of the limited equation by small steps."""
     parts = 1000
     h, angle, speed, ends = dt / parts, 0.0, 0.0, []
     for goal in demand:
         for _ in range(parts):
-            wanted = W * W * (goal - angle) - 2.0 * damping * W * speed
+            wanted = W * W * (goal - angle) - 2.0 * 0.7 * W * speed
             before = speed
             speed += h * min(max(wanted, -acceleration), acceleration)
             speed = min(max(speed, -rate), rate)

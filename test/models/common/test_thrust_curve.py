@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import strategies as st
 
 from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.common.family import BodyState, Command
@@ -14,18 +13,15 @@ PLATEAU = '0.25 40, 2.25 40, 2.5 0'  # begins after 0: it rises from no thrust
 STILL = BodyState()
 LIT = Command(effort=np.array([1.0, 1.0]))
 
-steps = st.lists(st.floats(1e-6, 3.0), min_size=1, max_size=30)
 
-
-def motors(batch=(), **changes) -> Boosters:
+def motors(**changes) -> Boosters:
     """Return both motors, each with a tank that its burn just empties."""
-    given_params = {
+    return Boosters(BoostersParams(**{
         'names': ['a', 'b'], 'max_thrust': [20.0, 40.0], 'thrust_curve': [TRIANGLE, PLATEAU],
         # 0.022 and 0.18 kg over the whole burn.
         'max_fuel_rate': [20.0 * 0.022 / 11.0, 40.0 * 0.18 / 90.0], 'tank': ['ta', 'tb'],
         'tanks': TanksParams(names=['ta', 'tb'], capacity=[0.022, 0.18]), **changes,
-    }
-    return Boosters(BoostersParams(**given_params), batch)
+    }))
 
 
 def test_thrust_of_a_moment_by_hand():

@@ -3,17 +3,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from propulsion_ros.models.common.wrench import move_wrench, net_wrench, unit_rows
 from propulsion_ros.settings.errors import ConfigError
-
-numbers = st.floats(-1e3, 1e3)
-
-
-def rows(*shape: int):
-    return arrays(float, shape, elements=numbers)
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+from golden import vectors_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,10 +17,8 @@ from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
 from propulsion_ros.models.fam.params import NozzlesParams, angle_from_count, speed_from_count
 
-ROOT = Path(__file__).parents[3]
-GOLDEN = ROOT / 'test/data/golden'
-PLANT = json.loads((GOLDEN / 'pmc_sim.json').read_text())['steady']
-PROTOTYPE = json.loads((GOLDEN / 'fam_inverse_proto.json').read_text())
+PLANT = vectors_of('pmc_sim')['steady']
+PROTOTYPE = vectors_of('fam_inverse_proto')
 STILL = BodyState()
 COM = (0.003713818, -0.000326347, -0.002532192)
 METHODS = ('closed_form', 'polynomial', 'paper')
@@ -30,10 +27,10 @@ MODES = ('quiet', 'nominal', 'precision')
 NOMINAL = np.full(2, astrobee.IMPELLER_SPEEDS[1])
 
 
-def random_wrenches(n: int, scale: float, seed: int = 0) -> np.ndarray:
+def random_wrenches(n: int, scale: float) -> np.ndarray:
     """Return wrenches of all directions; scale 1 is what the nominal mode can just do."""
     spread = scale * np.array([0.1, 0.08, 0.1, 0.008, 0.005, 0.008])
-    return np.random.default_rng(seed).normal(size=(n, 6)) * spread
+    return np.random.default_rng(0).normal(size=(n, 6)) * spread
 
 
 def command_of(output) -> Command:

@@ -2,11 +2,9 @@
 """The simulated modules against what Astrobee's own simulator did."""
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from golden import vectors_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +16,7 @@ from propulsion_ros.models.fam.params import angle_from_count
 from propulsion_ros.models.fam.propulsion_module import PropulsionModules, PropulsionModulesParams
 from propulsion_ros.settings.errors import CommandError
 
-ROOT = Path(__file__).parents[3]
-RECORDED = json.loads((ROOT / 'test/data/golden/pmc_sim.json').read_text())
+RECORDED = vectors_of('pmc_sim')
 HISTORIES = [pytest.param(each, id=each['name']) for each in RECORDED['histories']]
 STILL = BodyState()
 DT = 0.016

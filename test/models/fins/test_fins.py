@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from golden import vectors_of
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.family import BodyState, Command
@@ -13,10 +11,8 @@ from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lift_drag import QuadraticParams, TwoLinesParams, angle_of_attack
 from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
 
-ROOT = Path(__file__).parents[3]
-GOLDEN = ROOT / 'test/data/golden'
-PLUGIN = json.loads((GOLDEN / 'uuv_fin_plugin.json').read_text())['scenarios']
-MANAGER = json.loads((GOLDEN / 'uuv_thruster_manager.json').read_text())
+PLUGIN = vectors_of('uuv_fin_plugin')['scenarios']
+MANAGER = vectors_of('uuv_thruster_manager')
 LINES = {
     'area': 0.0064, 'fluid_density': 1028.0, 'stall_angle': 0.5, 'lift_slope': 4.0,
     'stalled_lift_slope': -1.2, 'drag_slope': 0.8, 'stalled_drag_slope': 0.9,

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from golden import vectors_of
 
 from propulsion_ros.models.fins.lift_drag import (
     Quadratic,
@@ -15,9 +13,8 @@ from propulsion_ros.models.fins.lift_drag import (
 )
 from propulsion_ros.settings.errors import ConfigError
 
-GOLDEN = Path(__file__).parents[2] / 'data/golden'
-ORIGINAL = json.loads((GOLDEN / 'uuv_liftdrag.json').read_text())['scenarios']
-CORRECTED = json.loads((GOLDEN / 'uuv_fixed.json').read_text())['liftdrag']
+ORIGINAL = vectors_of('uuv_liftdrag')['scenarios']
+CORRECTED = vectors_of('uuv_fixed')['liftdrag']
 OUR_NAME = {
     'a0': 'angle_offset', 'alpha_stall': 'stall_angle', 'cla': 'lift_slope',
     'cla_stall': 'stalled_lift_slope', 'cda': 'drag_slope', 'cda_stall': 'stalled_drag_slope',

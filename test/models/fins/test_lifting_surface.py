@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from golden import vectors_of
 
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSurfaceParams
 
-GOLDEN = Path(__file__).parents[2] / 'data/golden'
-SCENARIOS = json.loads((GOLDEN / 'pyflyt_lifting_surface.json').read_text())['scenarios']
+SCENARIOS = vectors_of('pyflyt_lifting_surface')['scenarios']
 
 PLAIN = {'fin': 'a', 'chord_length': 0.3, 'span_length': 0.9, 'flap_to_chord': 0.4}
 
@@ -34,9 +31,8 @@ def loads_in(model, flow, deflection):
     return np.stack((force.real, force.imag, moment), axis=-1)
 
 
-def loads_at(model, alpha, deflection=0.0, speed=1.0):
-    flow = speed * np.exp([-1j * alpha])
-    return loads_in(model, flow, np.array([deflection]))[0]
+def loads_at(model, alpha, deflection=0.0):
+    return loads_in(model, np.exp([-1j * alpha]), np.array([deflection]))[0]
 
 
 @pytest.mark.parametrize('scenario', SCENARIOS, ids=lambda s: s['name'])

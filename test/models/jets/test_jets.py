@@ -14,8 +14,8 @@ from propulsion_ros.settings.errors import CommandError, ConfigError
 STILL = BodyState()
 
 
-def jets(batch=(), **given):
-    return Jets(JetsParams(**{'names': ['a', 'b'], 'max_thrust': 2.0, **given}), batch)
+def jets(**given):
+    return Jets(JetsParams(**{'names': ['a', 'b'], 'max_thrust': 2.0, **given}))
 
 
 def run(model, effort, seconds, dt, **field):
@@ -156,7 +156,7 @@ def test_stuck_valves_and_weak_jets():
     assert output.position[:3].tolist() == [1.0, 0.0, 1.0]
     # The weak one burns as much as the one that is stuck open.
     burnt = 0.04 / (70.0 * STANDARD_GRAVITY)
-    np.testing.assert_allclose(1.0 - model.propellant, burnt, rtol=1e-9)
+    np.testing.assert_allclose(1.0 - model._supply.propellant, burnt, rtol=1e-9)
 
 
 def test_the_state_has_valves_thrusts_and_tanks():

@@ -10,8 +10,8 @@ from propulsion_ros.models.jets.supply import Supply, SupplyParams
 from propulsion_ros.settings.errors import ConfigError
 
 
-def supply(batch=(), **given):
-    return Supply(SupplyParams(**{'names': ['t'], 'capacity': 2.0, **given}), batch)
+def supply(**given):
+    return Supply(SupplyParams(**{'names': ['t'], 'capacity': 2.0, **given}))
 
 
 def drain(tank, wanted, count):
@@ -55,7 +55,9 @@ def test_a_constant_tank_gives_all_it_has():
 
 @pytest.mark.parametrize('kind', ['gas', 'liquid'])
 def test_a_tank_below_its_least_pressure_is_dry(kind):
-    tank = supply(propellant=kind, pressure=3e6, min_pressure=1e6, ullage=0.2)
+    params = {'propellant': kind, 'pressure': 3e6, 'min_pressure': 1e6, 'ullage': 0.2}
+    assert supply(**params, starting_fuel_ratio=0.05).is_dry.all()
+    tank = supply(**params)
     given = drain(tank, 100.0, 3)
     assert tank.is_dry.all()
     np.testing.assert_allclose(tank.pressure, 1e6, rtol=1e-9)

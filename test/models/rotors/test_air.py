@@ -29,11 +29,11 @@ MOVING = BodyState(velocity=[3.0, -4.0, 1.5], angular_velocity=[0.5, -1.0, 2.0],
 SPEEDS = np.array([700.0, 500.0, 900.0, 650.0])
 
 
-def flown(body, speeds=SPEEDS, batch=(), **values):
+def flown(body, speeds=SPEEDS, **values):
     """Return what turns steadily, and the output of a step."""
     model = Rotors(RotorsParams(**{
         **HUMMINGBIRD, 'initial_rotor_speed': speeds, **values
-    }), batch)
+    }))
     return model, model.step(Command(velocity=speeds), body, 0.01, 0)
 
 

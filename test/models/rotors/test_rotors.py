@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from golden import vectors_of
 from scipy.integrate import solve_ivp
 
 from propulsion_ros.models.common.family import BodyState, Command
@@ -13,11 +11,10 @@ from propulsion_ros.models.common.wrench import net_wrench
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
-ROOT = Path(__file__).parents[3]
-GOLDEN = ROOT / 'test/data/golden'
 ISAAC, REFERENCE, FORCE_MODE = (
-    json.loads((GOLDEN / f'{name}.json').read_text())['scenarios']
-    for name in ('isaac_thruster', 'recommended_thruster_reference', 'aerial_gym_force_mode')
+    vectors_of(name)['scenarios'] for name in (
+        'isaac_thruster', 'recommended_thruster_reference', 'aerial_gym_force_mode',
+    )
 )
 DIVERGES = "parameter 'integrator': isaaclab_{} diverges for a step of {} s with a time constant"
 REFUSED = {
@@ -254,6 +251,8 @@ def test_negative_speed_is_refused_and_negative_thrust_clamped():
     rotors = build(command_interface='velocity')
     with pytest.raises(CommandError, match='rear_left: velocity -5 rad/s is negative'):
         rotors.check_command(Command(velocity=np.array([1.0, np.nan, -5.0, 2.0])))
+    with pytest.raises(CommandError, match='rear_left: velocity -5 rad/s is negative'):
+        rotors.check_command(Command(velocity=np.array([[1.0] * 4, [1.0, np.nan, -5.0, 2.0]])))
     rotors.check_command(Command(velocity=np.array([1.0, np.nan, 0.0, 2.0])))
     build().check_command(Command(effort=np.full(4, -1.0)))
 

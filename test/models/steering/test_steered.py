@@ -54,7 +54,7 @@ CASES = {
     'thrusters': ('thrusters', THRUSTERS),
     'propellers': ('thrusters', {
         **THRUSTERS, 'conversion': 'propeller', 'thrust_coefficient': 0.4,
-        'advance_slope': 0.3,
+        'advance_coefficient': -0.3,
     }),
     'jets': ('jets', {'max_thrust': 2.0, 'modulation': 'on_off'}),
     'boosters': ('boosters', {

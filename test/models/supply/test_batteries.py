@@ -23,24 +23,24 @@ def battery(**values):
     })
 
 
-def rotors(cell=None, batch=(), **values):
+def rotors(cell=None, **values):
     return Rotors(RotorsParams(**{
         'names': ['a', 'b', 'c', 'd'], 'max_thrust': 10.0, 'motor_constant': 1e-5,
         'moment_constant': 0.02, 'drive_efficiency': 0.7, 'battery': 'main',
         'batteries': cell or battery(), **values,
-    }), batch)
+    }))
 
 
-def thrusters(cell=None, batch=(), **values):
+def thrusters(cell=None, **values):
     return Thrusters(ThrustersParams(**{
         'names': ['a', 'b'], 'rotor_constant': 0.004, 'max_command': 100.0, 'min_command': -100.0,
         'power_constant': 3.0, 'battery': 'main', 'batteries': cell or battery(), **values,
-    }), batch)
+    }))
 
 
-def power_of(thrust, efficiency=0.7):
+def power_of(thrust):
     """Return the electric power of the rotors [W]: torque times speed, over the efficiency."""
-    return float(np.sum(0.02 * thrust * np.sqrt(thrust / 1e-5)) / efficiency)
+    return float(np.sum(0.02 * thrust * np.sqrt(thrust / 1e-5)) / 0.7)
 
 
 def at(voltage, resistance, power):

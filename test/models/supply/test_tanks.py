@@ -10,11 +10,8 @@ TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 """A quarter turn about z."""
 
 
-MOVED = {'com': [0.0, 0.0, 1.5], 'com_empty': [0.2, 0.0, -0.5], 'rotation': [TURN]}
-
-
-def tanks(batch: tuple[int, ...] = (), **kwargs) -> Tanks:
-    return Tanks(TanksParams(**{'names': ['a'], 'capacity': [10.0], **kwargs}), batch)
+def tanks(**kwargs) -> Tanks:
+    return Tanks(TanksParams(**{'names': ['a'], 'capacity': [10.0], **kwargs}))
 
 
 def test_mass_and_inertia_fall_with_the_propellant_and_the_centre_stays():
@@ -60,22 +57,10 @@ def test_a_tank_without_capacity_is_dry_and_weighs_nothing():
     np.testing.assert_array_equal(model.state().inertia, np.zeros((1, 3, 3)))
 
 
-def test_no_tanks_at_all():
-    model = Tanks(TanksParams())
-    assert model.draw(np.empty(0)) is None
-    assert model.state().mass.shape == (0,)
-
-
 @pytest.mark.parametrize('drawn', [0.0, 3.0, 10.0])
 def test_com_is_linear_in_what_is_left(drawn):
-    model = tanks(**MOVED)
+    model = tanks(com=[0.0, 0.0, 1.5], com_empty=[0.2, 0.0, -0.5], rotation=[TURN])
     model.draw(np.array([drawn]))
     gone = drawn / 10.0
     expected = [[0.0, 0.2 * gone, 1.5 - 0.5 * gone]]
     np.testing.assert_allclose(model.state().com, expected, rtol=0, atol=1e-15)
-
-
-def test_without_a_way_it_stays():
-    model = tanks(**{**MOVED, 'com_empty': [0.0, 0.0, 0.0]})
-    model.draw(np.array([7.0]))
-    np.testing.assert_array_equal(model.state().com, [[0.0, 0.0, 1.5]])

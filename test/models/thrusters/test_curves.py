@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
+from golden import vectors_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
 from propulsion_ros.settings.errors import ConfigError
 
-GOLDEN = Path(__file__).parents[2] / 'data/golden'
-ORIGINAL = {
-    s['name']: s for s in json.loads((GOLDEN / 'uuv_conversions.json').read_text())['scenarios']
-}
-GAZEBO = {s['name']: s for s in json.loads((GOLDEN / 'gz_sim.json').read_text())['thruster']}
+ORIGINAL = {s['name']: s for s in vectors_of('uuv_conversions')['scenarios']}
+GAZEBO = {s['name']: s for s in vectors_of('gz_sim')['thruster']}
 OUR_NAME = {
     'rotorConstant': 'rotor_constant', 'rotorConstantL': 'rotor_constant_left',
     'rotorConstantR': 'rotor_constant_right', 'deltaL': 'delta_left', 'deltaR': 'delta_right',
@@ -58,8 +54,6 @@ CURVES = [
     pytest.param(TABLE, id='linear_interp'), pytest.param(PROPELLER, id='propeller'),
     pytest.param(LEFT_HANDED, id='left-handed propeller'),
 ]
-# Below this size the square of a speed is no normal number.
-speeds = st.floats(-300.0, 300.0).filter(lambda speed: speed == 0.0 or abs(speed) > 1e-100)
 thrusts = st.floats(-30.0, 50.0)
 
 

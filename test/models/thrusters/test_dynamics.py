@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from golden import vectors_of
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
@@ -13,12 +11,11 @@ from scipy.integrate import solve_ivp
 from propulsion_ros.models.thrusters.dynamics import DynamicsParams, RotorDynamics
 from propulsion_ros.settings.errors import ConfigError
 
-GOLDEN = Path(__file__).parents[2] / 'data/golden'
-RECORDED = json.loads((GOLDEN / 'uuv_dynamics.json').read_text())
+RECORDED = vectors_of('uuv_dynamics')
 ORIGINAL = {s['name']: s for s in RECORDED['scenarios']}
 STONEFISH = RECORDED['stonefish_reference']['scenarios']
-FIXED = json.loads((GOLDEN / 'uuv_fixed.json').read_text())['dynamics']
-GAZEBO_FILTER = json.loads((GOLDEN / 'gz_sim.json').read_text())['first_order_filter']
+FIXED = vectors_of('uuv_fixed')['dynamics']
+GAZEBO_FILTER = vectors_of('gz_sim')['first_order_filter']
 OUR_NAME = {
     'timeConstant': 'time_constant', 'Jmsp': 'rotor_inertia', 'Kv1': 'linear_damping',
     'Kv2': 'quadratic_damping', 'Kt': 'torque_constant', 'Rm': 'winding_resistance',
@@ -45,9 +42,6 @@ ZERO = {'dynamics': 'zero_order'}
 MODELS = [
     pytest.param(model, id=model['dynamics']) for model in (ZERO, FIRST, YOERGER, BESSA)
 ]
-
-# Smaller ones have products that are no normal numbers; they only have to stay finite.
-values = st.floats(-300.0, 300.0).filter(lambda value: value == 0.0 or abs(value) > 1e-100)
 
 
 def dynamics(limit: float | None = None, **kwargs) -> RotorDynamics:

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from golden import vectors_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,9 +11,8 @@ from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import ConfigError
 
-GOLDEN = Path(__file__).parents[2] / 'data/golden'
-PLUGIN = json.loads((GOLDEN / 'uuv_thruster_plugin.json').read_text())['scenarios']
-DEADBAND = json.loads((GOLDEN / 'gz_sim.json').read_text())['deadband']
+PLUGIN = vectors_of('uuv_thruster_plugin')['scenarios']
+DEADBAND = vectors_of('gz_sim')['deadband']
 
 LAG = {'dynamics': 'first_order', 'time_constant': 0.1}
 SQUARE = {'conversion': 'basic', 'rotor_constant': 0.002}
@@ -61,9 +58,8 @@ KINDS = [
 STILL = BodyState()
 
 
-def thrusters(n: int = 1, batch: tuple[int, ...] = (), **kwargs) -> Thrusters:
-    settings = {'names': [f't{i}' for i in range(n)], **kwargs}
-    return Thrusters(ThrustersParams(**settings), batch)
+def thrusters(**settings) -> Thrusters:
+    return Thrusters(ThrustersParams(names=['t0'], **settings))
 
 
 def velocity(*values: float) -> Command:
@@ -80,9 +76,9 @@ def settled(model: Thrusters, command: Command, body: BodyState = STILL):
     return output
 
 
-def params_of(n=1, **settings):
+def params_of(**settings):
     """Return the configuration of the lagging thrusters above with other efficiencies."""
-    return ThrustersParams(names=[f't{i}' for i in range(n)], **LAG, **SQUARE, **settings)
+    return ThrustersParams(names=['t0'], **LAG, **SQUARE, **settings)
 
 
 # The originals.

@@ -25,8 +25,8 @@ SERIES = {
 UP = np.array([0.0, 0.0, 1.0])
 
 
-def made(names='p', batch=(), **values):
-    return Thrusters(ThrustersParams(names=list(names), **values), batch)
+def made(names='p', **values):
+    return Thrusters(ThrustersParams(names=list(names), **values))
 
 
 def stepped(speed, velocity, model=None, dt=0.01, **body):
@@ -43,10 +43,6 @@ def coefficients(output, speed, velocity):
     return output.wrench[0] / pressure, -output.wrench[3] / (pressure * DIAMETER)
 
 
-# Smogeli (Control of Marine Propellers, 2006), of the same series: KT and KQ ahead and astern, and
-# a propeller of 4 m at 2.05 1/s that pushes 490 kN with 295 kN m.
-# The polynomials of Oosterveld and van Oossanen (Further computer-analyzed data of the Wageningen
-# B-screw series, 1975) for the same propeller: advance ratio, KT and KQ.
 @pytest.mark.parametrize('degrees', range(-180, 180, 7))
 def test_every_quadrant_is_that_of_the_series(degrees):
     angle = np.radians(degrees + 0.2)
@@ -121,23 +117,23 @@ def test_the_mean_at_rest_is_the_closed_form():
     assert found == pytest.approx(stepped(100.0, 0.0).applied[0] * mean, rel=1e-7)
 
 
-def mixed(batch=(), **values):
+def mixed():
     turns = Rotation.random(3, random_state=3).as_matrix()
-    return made('abc', batch, **{
+    return made('abc', **{
         **PROPELLER, 'conversion': ['four_quadrant', 'basic', 'four_quadrant'],
         'rotor_constant': 1e-3, 'moment_constant': [0.0, 0.02, 0.0], 'direction': [1, 1, -1],
         'axis': turns[..., 0], 'rotation': turns, 'position': RNG.uniform(-1.0, 1.0, (3, 3)),
         'surface_loss': [True, True, False], 'dynamics': 'first_order', 'time_constant': 0.05,
-        'max_thrust': 2.0, 'min_thrust': -1.0, **values,
+        'max_thrust': 2.0, 'min_thrust': -1.0,
     })
 
 
-def moving(i=..., count=4):
+def moving(i):
     rng = np.random.default_rng(1)
     return BodyState(
-        velocity=rng.uniform(-2, 2, (count, 3))[i], height=rng.uniform(-0.3, 0.1, count)[i],
-        angular_velocity=rng.uniform(-1, 1, (count, 3))[i],
-        up=Rotation.random(count, random_state=1).as_matrix()[:, 2][i],
+        velocity=rng.uniform(-2, 2, (4, 3))[i], height=rng.uniform(-0.3, 0.1, 4)[i],
+        angular_velocity=rng.uniform(-1, 1, (4, 3))[i],
+        up=Rotation.random(4, random_state=1).as_matrix()[:, 2][i],
     )
 
 
