@@ -56,7 +56,7 @@ from propulsion_ros.identify.free import (
 from propulsion_ros.identify.prepare import SLOW, prepared
 from propulsion_ros.identify.problem import Problem, Setup, rms
 from propulsion_ros.identify.reading import STATE, Names, Recording, read_recording
-from propulsion_ros.identify.robot import Robot
+from propulsion_ros.identify.robot import VEHICLE, Robot, write_parameters
 from propulsion_ros.identify.validation import (
     cross_validated,
     recommended,
@@ -65,12 +65,9 @@ from propulsion_ros.identify.validation import (
 )
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import opened_to_write, writing
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.hints import fall_doubt
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.settings.ros_yaml import dump
-from propulsion_ros.settings.yaml_file import ParameterFile
 
 Span = tuple[float | None, float | None]
 _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
@@ -245,7 +242,10 @@ class Session:
             elif each.owner == DELAY:
                 lines.append(f'delay = {body[DELAY]:.4f} s from a command until it acts; no model '
                              'has it.')
-        write_fitted(path, robot.file, robot.group, changed, vehicle, lines)
+        changes = {robot.group: changed, VEHICLE: vehicle}
+        write_parameters(path, robot.file, {
+            node: _plain(values) for node, values in changes.items() if values
+        }, lines, width=100)
 
     def _read(self, path: Path, span: Span) -> tuple[Recording, list[str]]:
         recording = read_recording(path, self._names, self._request.motors)
@@ -469,39 +469,6 @@ def _finite(value: float) -> float | None:
 def _seconds(time: Any) -> float:
     step = np.diff(time)
     return float(step[step < 5.0 * np.median(step)].sum()) if len(step) else 0.0
-
-
-_VEHICLE = 'vehicle'
-
-
-def write_fitted(
-    path: Path, file: ParameterFile | None, group: str, changed: Mapping[str, Any],
-    vehicle: Mapping[str, Any], lines: Sequence[str],
-) -> None:
-    """Write a parameter file: an old one with other values.
-
-    ``changed`` and ``vehicle`` are flat parameters of the node ``group`` and of the simulated body,
-    ``lines`` comments; other values of the old ``file``, if any, stay.
-
-    Raises
-    ------
-    SourceError
-        Where it cannot be written.
-    """
-    nodes: dict[str, dict[str, Any]] = {}
-    for pattern, values in file.entries if file else ():
-        nodes.setdefault(pattern, {}).update(values)
-    for node, new in ((group, changed), (_VEHICLE, vehicle)):
-        if not new:
-            continue
-        # The last entry of a node wins.
-        own = [pattern for pattern in nodes if pattern.rpartition('/')[2] == node]
-        nodes.setdefault(own[-1] if own else f'/**/{node}', {}).update(new)
-    text = ''.join(f'# {line}\n' for line in lines) + dump(
-        {name: _plain(values) for name, values in nodes.items()}, width=100,
-    )
-    with writing(path), opened_to_write(path) as out:
-        out.write(text.encode())
 
 
 def _plain(value: Any) -> Any:
