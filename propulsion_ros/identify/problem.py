@@ -435,7 +435,7 @@ class Problem:
             columns.append(held_mean(recording.commands[name], np.asarray(edges, float)))
         if all(np.all(np.isnan(column)) for column in columns):
             raise SourceError(
-                recording.name, f'has no {self._candidates.command_fields[0]} of '
+                recording.name, f'has no {self.model.command_fields[0]} of '
                 f'{", ".join(names)}; name the columns of a table in the parameter file, below '
                 'identify: columns; of a log of PX4 the motors, --map motor_1=GROUP/ACTUATOR for '
                 'throttles, .effort:0:LARGEST behind it for thrusts [N]'
