@@ -17,6 +17,7 @@ from propulsion_ros.tools import cli
 ROOT = Path(__file__).resolve().parents[2]
 WHOLE = (ROOT / 'docs' / 'identify.md').read_text()
 PAGE = WHOLE.partition('## A thrust bench')[2]
+IN_KGF = 'factors.Thrust (kgf): 9.80665'
 SCALE = WHOLE.partition("## An ROV's thruster on a scale")[2]
 
 
@@ -130,9 +131,8 @@ def test_what_is_wrong_with_a_table_in_other_units_is_named(foreign, key, value,
 
 
 @pytest.mark.parametrize(('factor', 'line'), [
-    (9.80665, ''), (1.0, 'is it in kgf?'), (9806.65, 'is it in mN?'), (100.0, 'is it in N?'),
-    (-9.80665, 'is its sign wrong?'), (6.0, ''),
-    (None, 'is it in kgf? factors.Thrust (kgf): 9.80665'),
+    (9.80665, ''), (6.0, ''), (-9.80665, f'is its sign wrong? {IN_KGF}'),
+    *((factor, f'is it in kgf? {IN_KGF}') for factor in (1.0, 9806.65, 100.0, None)),
 ])
 def test_a_thrust_of_another_unit_or_sign_is_named(foreign, factor, line, capsys):
     """A tenth of the thrust was "known", and of a wrong sign "too little excited"."""
