@@ -58,6 +58,7 @@ from propulsion_ros.identify.problem import Problem, Setup, rms
 from propulsion_ros.identify.reading import STATE, Names, Recording, read_recording
 from propulsion_ros.identify.robot import VEHICLE, Robot, write_parameters
 from propulsion_ros.identify.validation import (
+    Variant,
     cross_validated,
     recommended,
     spread_by_parts,
@@ -109,6 +110,8 @@ class Result:
     before: list[Any] = field(default_factory=list)
     after: list[Any] = field(default_factory=list)
     """Predictions of each channel, (n,)."""
+    chosen: Variant | None = None
+    """The model that is recommended, None where none was asked for."""
 
 
 class Session:
@@ -180,8 +183,11 @@ class Session:
         )
         found += clipped or ratio_doubts(fit, after)
         found += [f'{each.name}: {each.note}' for each in free if each.note]
-        report = self._report(fit, before, found, bool(of_scale))
-        return Result(report, fit, robot.name, before, after)
+        models = self._variants(fit, found) if request.choose else []
+        chosen = recommended(models) if models else None
+        choice = {'models': _choice(models, chosen)} if request.choose else {}
+        report = self._report(fit, before, found, bool(of_scale), choice)
+        return Result(report, fit, robot.name, before, after, chosen)
 
     def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
         """Return the comparison of a coast, and what is to be known of it."""
@@ -212,18 +218,24 @@ class Session:
         return CoastProblem(setup, self._robot.vehicle), found
 
     def write(self, path: Path, result: Result) -> None:
-        """Write the parameter file of a result, in which what is not known stays as it was."""
-        robot, fit = self._robot, result.fit
-        unknown = frozenset(result.report['unidentified'])
+        """Write the parameter file of a result, or of the model that is recommended.
+
+        What is not known stays as it was.
+        """
+        robot, fit, chosen = self._robot, result.fit, result.chosen
+        if chosen:
+            fit = fitted(chosen.problem, chosen.place, self._note)
+        unknown = frozenset(unidentified(fit))
         place = fit.place.copy()
         for i, name in enumerate(fit.problem.names):
             each = fit.problem.free_of(i)
             # A curve is known as a whole, also where one of its numbers is not.
             if unknown.issuperset(each.names if each.is_curve else (name,)):
                 place[i] = fit.problem.start[i]
-        changed = fit.problem.changes(place)
+        changed = {**(chosen.fixed if chosen else {}), **fit.problem.changes(place)}
         body = fit.problem.body_at(place)
         lines = [f'Fitted by propulsion_ros identify to {self._request.input.name}.']
+        lines += [f'The model that --choose recommends: {chosen.name}.'] if chosen else []
         lines += [f'{name}: not identified.' for name in sorted(unknown)]
         vehicle: dict[str, Any] = {}
         for each in fit.problem.free:
@@ -283,7 +295,8 @@ class Session:
         )
 
     def _report(
-        self, fit: Fit, before: list[Any], found: list[str], is_scaled: bool
+        self, fit: Fit, before: list[Any], found: list[str], is_scaled: bool,
+        choice: dict[str, Any],
     ) -> dict[str, Any]:
         problem = fit.problem
         rms_of = problem.rms_of(fit.residuals)
@@ -324,8 +337,7 @@ class Session:
             )
         self._check(fit, report, found)
         report['delays'] = self._delays(fit, found)
-        if self._request.choose:
-            report['models'] = self._choose(fit, found)
+        report |= choice
         alike = dict[str, list[str]]()
         for name, why in unknown.items():
             # In another unit nothing is excited.
@@ -389,27 +401,28 @@ class Session:
         self._note('delays')
         return delay_profile(fit, found)
 
-    def _choose(self, fit: Fit, found: list[str]) -> dict[str, Any]:
+    def _variants(self, fit: Fit, found: list[str]) -> list[Variant]:
         lags = [
             float(value) for i, value in enumerate(fit.place) if fit.problem.free_of(i).is_lag
         ]
-        choices = variants(
+        return variants(
             fit.problem, self._robot.group, self._schema, self._robot.values,
             float(np.mean(lags)) if lags else 0.0, self._note, found,
         )
-        if not choices:
-            return {}
-        best = recommended(choices)
-        return {
-            'recommended': best.name,
-            'variants': {
-                each.name: {
-                    'cross_validation_rms': each.rms, 'rms': each.training,
-                    'numbers': each.simplicity, 'estimates': each.estimates,
-                    'parameters': _plain(each.parameters),
-                } for each in choices
-            },
-        }
+
+
+def _choice(models: Sequence[Variant], chosen: Variant | None) -> dict[str, Any]:
+    """Return what a report has of models and the recommended one."""
+    return {} if chosen is None else {
+        'recommended': chosen.name,
+        'variants': {
+            each.name: {
+                'cross_validation_rms': each.rms, 'rms': each.training,
+                'numbers': len(each.place), 'estimates': each.estimates,
+                'parameters': _plain(each.parameters),
+            } for each in models
+        },
+    }
 
 
 def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
