@@ -208,8 +208,7 @@ def _parts(problem: Problem) -> FloatArray:
     for channel in problem.channels:
         time = channel.time
         if channel.windows is not None:
-            index = channel.windows[:, None].astype(int) + np.arange(channel.size)
-            time = time[index].ravel()
+            time = time[channel.windows].ravel()
         rows.append(np.minimum(FOLDS * (time - begin) / (end - begin + 1e-9), FOLDS - 1) // 1)
     return np.concatenate(rows)
 
