@@ -72,6 +72,13 @@ def foreign(tmp_path, monkeypatch):
     }
 
 
+def rewrite(change, *names):
+    """Write the foreign table with other numbers, and columns of these names behind its own."""
+    header = ','.join([Path('foreign.csv').read_text().partition('\n')[0], *names])
+    table = change(np.loadtxt('foreign.csv', delimiter=',', skiprows=1))
+    np.savetxt('foreign.csv', table, '%.5f', ',', header=header, comments='', encoding='utf-8')
+
+
 def identified(settings, *fit):
     lines = ''.join(f'    {key}: {value}\n' for key, value in settings.items())
     Path('foreign.yaml').write_text(f'/**/identify:\n  ros__parameters:\n{lines}')
@@ -129,12 +136,16 @@ def test_what_is_wrong_with_a_table_in_other_units_is_named(foreign, key, value,
     assert problem in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(('factor', 'line'), [
-    (9.80665, ''), (6.0, ''), (-9.80665, f'is its sign wrong? {IN_KGF}'),
-    *((factor, f'is it in kgf? {IN_KGF}') for factor in (1.0, 9806.65, 100.0, None)),
+@pytest.mark.parametrize(('factor', 'newtons', 'line'), [
+    (9.80665, False, ''), (6.0, False, ''), (1.0, True, ''),
+    (-9.80665, False, f'is its sign wrong? {IN_KGF}'),
+    *((factor, False, f'is it in kgf? {IN_KGF}') for factor in (1.0, 9806.65, 100.0, None)),
+    (9.80665, True, 'is it in N? factors.Thrust (kgf): 1'),
 ])
-def test_a_thrust_of_another_unit_or_sign_is_named(foreign, factor, line, capsys):
+def test_a_thrust_of_another_unit_or_sign_is_named(foreign, factor, newtons, line, capsys):
     """A tenth of the thrust was "known", and of a wrong sign "too little excited"."""
+    if newtons:
+        rewrite(lambda table: table * [1.0, 1.0, 9.80665])
     settings = {**foreign, 'factors.Thrust (kgf)': factor}
     assert identified({key: each for key, each in settings.items() if each is not None}) == 0
     warnings = json.loads(capsys.readouterr().out)['warnings']
@@ -147,10 +158,8 @@ def test_a_thrust_of_another_unit_or_sign_is_named(foreign, factor, line, capsys
 
 def test_a_load_cell_that_was_not_at_0_is_named(foreign, capsys):
     """The curve had it at rest, without a word."""
-    table = np.loadtxt('foreign.csv', delimiter=',', skiprows=1)
-    table[:, 2] += np.random.default_rng(1).normal(0.15, 0.005, len(table))
-    names = Path('foreign.csv').read_text().partition('\n')[0]
-    np.savetxt('foreign.csv', table, '%.5f', ',', header=names, comments='', encoding='utf-8')
+    rng = np.random.default_rng(1)
+    rewrite(lambda table: table + [0.0, 0.0, 1.0] * rng.normal(0.15, 0.005, (len(table), 1)))
     tares = []
     for zero in ('0.0', '0.15'):
         assert identified({**foreign, 'zeros.Thrust (kgf)': zero}) == 0
@@ -205,9 +214,7 @@ def test_rows_that_are_far_apart_are_settled(apart, foreign, capsys):
 
 def test_a_fit_that_predicts_worse_than_before_is_named(foreign, capsys):
     command = settled(4.0)
-    rows = np.genfromtxt('foreign.csv', delimiter=',', skip_header=1)
-    rows[:, 2] += np.where(rows[:, 1] > 0.85, 9.0, 0.0)
-    np.savetxt('foreign.csv', rows, '%.4f', ',', header='stamp,motor,wrench.force.z', comments='')
+    rewrite(lambda table: table + [0.0, 0.0, 9.0] * (table[:, 1:2] > 0.85))
     assert cli.main([*command, 'rotors.esc_curve']) == 0
     report = json.loads(capsys.readouterr().out)
     is_worse = report['cross_validation_rms'] > report['rms_before']
@@ -231,11 +238,8 @@ def test_a_torque_beside_a_thrust_that_is_off_is_named(off, foreign, capsys):
     Path('bench.urdf').write_text(text.replace(
         '</max_thrust>', '</max_thrust> <moment_constant>0.01</moment_constant>'
     ))
-    rows = np.genfromtxt('foreign.csv', delimiter=',', skip_header=1)
-    rows = np.column_stack((rows, 0.0165 * rows[:, 2]))
-    rows[:, 2:] *= 1.0 + off
-    names = 'stamp,motor,wrench.force.z,wrench.torque.z'
-    np.savetxt('foreign.csv', rows, '%.5f', ',', header=names, comments='')
+    true = [1.0, 1.0, 1.0 + off, 0.0165 * (1.0 + off)]
+    rewrite(lambda table: table[:, [0, 1, 2, 2]] * true, 'wrench.torque.z')
     assert cli.main([*command, 'rotors.moment_constant']) == 0
     warnings = json.loads(capsys.readouterr().out)['warnings']
     assert any('force.z is 1.07 times' in each for each in warnings) == bool(off)
@@ -342,13 +346,14 @@ def test_a_fit_that_begins_at_a_bound_leaves_it(foreign, capsys):
     Path('bench.urdf').write_text(
         text.replace('</max_thrust>', '</max_thrust> <moment_constant>0.016</moment_constant>')
     )
-    table = np.loadtxt('foreign.csv', delimiter=',', skiprows=1)
-    speed = np.sqrt(table[:, 2] / 0.8)
-    table[:, 2] = np.polyval([0.76, -0.06, 0.004], speed)
-    table = np.column_stack((table, 0.013 * 9.80665 * table[:, 2]))
-    table[:, 2:] += np.random.default_rng(2).normal(0.0, [0.004, 0.002], (len(table), 2))
-    names = Path('foreign.csv').read_text().partition('\n')[0] + ',Torque (N m)'
-    np.savetxt('foreign.csv', table, '%.5f', ',', header=names, comments='', encoding='utf-8')
+    rng = np.random.default_rng(2)
+
+    def measured(table):
+        thrust = np.polyval([0.76, -0.06, 0.004], np.sqrt(table[:, 2:] / 0.8))
+        both = thrust * [1.0, 0.013 * 9.80665] + rng.normal(0.0, [0.004, 0.002], (len(table), 2))
+        return np.column_stack((table[:, :2], both))
+
+    rewrite(measured, 'Torque (N m)')
     assert identified(
         {**foreign, 'columns.Torque (N m)': 'wrench.torque.z'}, 'rotors.moment_constant'
     ) == 0
