@@ -120,7 +120,6 @@ class Session:
     def __init__(self, robot: Robot, request: Request, note: Progress = silent) -> None:
         self._robot, self._request, self._note = robot, request, note
         setting = robot.setting
-        self._schema: list[Any] = []
         self._names = Names({}, (), robot.columns)
         if request.measured == 'odometry':
             if list(request.fit) != [_OF_COAST]:
@@ -131,7 +130,6 @@ class Session:
             return
         if setting is None:
             raise SourceError('--fit', 'name the group of actuators, as in <group>.time_constant')
-        self._schema = robot.schema
         self._family = setting.family_type
         model = setting.build_family()
         fields = dict(zip(model.command_names, model.command_fields, strict=True))
@@ -157,7 +155,7 @@ class Session:
         recording, found = self._read(request.input, request.span)
         names = list(request.fit) + [DELAY] * request.fit_delay
         free = free_parameters(
-            names, robot.group, self._schema, robot.values, robot.properties
+            names, robot.group, robot.schema, robot.values, robot.properties
         )
         check_start(robot.values, free)
         if request.measured == 'odometry':
@@ -406,7 +404,7 @@ class Session:
             float(value) for i, value in enumerate(fit.place) if fit.problem.free_of(i).is_lag
         ]
         return variants(
-            fit.problem, self._robot.group, self._schema, self._robot.values,
+            fit.problem, self._robot.group, self._robot.schema, self._robot.values,
             float(np.mean(lags)) if lags else 0.0, self._note, found,
         )
 
