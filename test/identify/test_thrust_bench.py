@@ -79,13 +79,13 @@ def rewrite(change, *names):
     np.savetxt('foreign.csv', table, '%.5f', ',', header=header, comments='', encoding='utf-8')
 
 
-def identified(settings, *fit):
+def identified(settings, *more, fit=('time_constant_up', 'thrust_curve')):
     lines = ''.join(f'    {key}: {value}\n' for key, value in settings.items())
     Path('foreign.yaml').write_text(f'/**/identify:\n  ros__parameters:\n{lines}')
     return cli.main([
         'identify', 'foreign.csv', '--model', 'bench.urdf', '--params-file', 'foreign.yaml',
         '--measured', 'wrench', '--fit',
-        ','.join(['rotors.time_constant_up', 'rotors.thrust_curve', *fit]),
+        ','.join(f'rotors.{name}' for name in (*fit, *more)),
     ])
 
 
@@ -106,14 +106,9 @@ def test_before_is_what_the_files_have(foreign, fit, capsys):
         text = text.replace('<esc_gives>speed</esc_gives>', '').replace(
             '<esc_curve>0 800</esc_curve>', '')
     Path('bench.urdf').write_text(text)
-    lines = ''.join(f'    {key}: {value}\n' for key, value in foreign.items())
-    Path('foreign.yaml').write_text(f'/**/identify:\n  ros__parameters:\n{lines}')
     errors, tables = [], []
-    for names in ('time_constant_up', f'time_constant_up,{fit}'):
-        assert cli.main([
-            'identify', 'foreign.csv', '--model', 'bench.urdf', '--params-file', 'foreign.yaml',
-            '--measured', 'wrench', '--fit', f'rotors.{names.replace(",", ",rotors.")}',
-        ]) == 0
+    for names in ([], fit.split(',')):
+        assert identified(foreign, 'time_constant_up', *names, fit=()) == 0
         printed = capsys.readouterr()
         errors.append(json.loads(printed.out)['rms_before'])
         tables.append(printed.err)
@@ -173,7 +168,7 @@ def test_a_load_cell_that_was_not_at_0_is_named(foreign, capsys):
 
 def test_a_curve_beyond_the_throttles_of_the_log_is_named(foreign, capsys):
     for factor, said in ((0.001 / 0.9, 0), (0.001, 1)):
-        assert identified({**foreign, 'factors.ESC signal (µs)': factor}, 'rotors.esc_curve') == 0
+        assert identified({**foreign, 'factors.ESC signal (µs)': factor}, 'esc_curve') == 0
         warnings = json.loads(capsys.readouterr().out)['warnings']
         line = 'commands span 0 to 0.9: beyond them esc_curve is extrapolated'
         assert warnings.count(line) == said
@@ -355,7 +350,7 @@ def test_a_fit_that_begins_at_a_bound_leaves_it(foreign, capsys):
 
     rewrite(measured, 'Torque (N m)')
     assert identified(
-        {**foreign, 'columns.Torque (N m)': 'wrench.torque.z'}, 'rotors.moment_constant'
+        {**foreign, 'columns.Torque (N m)': 'wrench.torque.z'}, 'moment_constant'
     ) == 0
     estimate = json.loads(capsys.readouterr().out)['estimates']['rotors.moment_constant']
     assert estimate['value'] == pytest.approx(0.013, rel=0.01)
