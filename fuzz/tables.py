@@ -20,7 +20,7 @@ _MOST_NS = 200_000_000
 
 def _flight_log(name: str, data: bytes) -> None:
     for method in ('robust', 'legacy'):
-        found = apogee_of_log(written(name, data), ApogeeParams(method=method))
+        found, _ = apogee_of_log(written(name, data), ApogeeParams(method=method))
         numbers = [value for value in found.values() if isinstance(value, float)]
         require(all(map(math.isfinite, numbers)), f'{method}: {found}')
 

@@ -317,15 +317,19 @@ def scale_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str
         yield f'the commands make nothing of what was measured, {names}; is its axis wrong?'
     for channel, made in zip(problem.channels, before, strict=True):
         times, alike = _multiple(channel, made)
-        if not channel.moment and alike > _MULTIPLE and not 1.0 / _TIMES < times < _TIMES:
-            units = {word: f'{meant / times:.6g}'
-                     for word, meant in conversions(times, channel.unit)
-                     if 1.0 / _AS_IF < meant < _AS_IF}
+        if channel.windows is None and alike > _MULTIPLE and not 1.0 / _TIMES < times < _TIMES:
+            column = problem.setup.recording.columns.get(channel.name)
+            # By the numbers of the column itself, whatever factor was given.
+            own = times / ((column and column.factor) or 1.0)
+            units = {
+                word: f'{meant / own:.6g}'
+                for word, meant in [(channel.unit, abs(own)), *conversions(abs(own), channel.unit)]
+                if 1.0 / _AS_IF < meant < _AS_IF
+            }
             asked = 'is its sign wrong?' if times < 0.0 else (
                 f'is it in {" or ".join(units) or channel.unit or "SI units"}?'
             )
-            column = problem.setup.recording.columns.get(channel.name)
-            if units and column and column.factor is None:
+            if units and column:
                 asked += f' factors.{column.name}: {" or ".join(units.values())}'
             yield (
                 f'{channel.name} is {times:.3g} times what the model makes of the commands before '
@@ -370,7 +374,7 @@ def ratio_doubts(fit: Fit, after: Sequence[FloatArray]) -> Iterator[str]:
     for channel, cut, made in zip(problem.channels, problem.cuts, after, strict=True):
         times, alike = _multiple(channel, made)
         off = _OFF if fit.jacobian[cut].any() else _OFF_ALONE
-        if not channel.moment and alike > _MULTIPLE and not 1.0 / off < times < off:
+        if channel.windows is None and alike > _MULTIPLE and not 1.0 / off < times < off:
             yield (
                 f'{channel.name} is {times:.3g} times what the model makes of it after the fit: '
                 'no fitted parameter explains its size, and others may be wrong by it; fit one '

@@ -7,13 +7,13 @@ rows of one configuration, so that many cost little more than one; else each has
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family
+from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family, Output
 from propulsion_ros.models.steering.steered import SteeredFamily, made_family
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import (
@@ -64,8 +64,7 @@ class Candidates:
         self._states = tuple(states)
         self.model = self.made({})
         self.command_names = tuple(self.model.command_names)
-        self.command_fields = tuple(self.model.command_fields)
-        self._is_wide = self._can_be_wide()
+        self._naming = self._field_of_names()
 
     def made(self, changes: Mapping[str, Any]) -> Family:
         """Return a model with other values; raise `ConfigError` where they are wrong."""
@@ -80,7 +79,7 @@ class Candidates:
         """Return whether a model has a state, '<name>.<field>'."""
         name, _, field = state.rpartition('.')
         ticks = Ticks(_WARM_STEP, np.zeros((1, len(self.command_names))), is_warm=False)
-        rows = getattr(next(_outputs(self.made({}), ticks, self.command_fields)), field)
+        rows = getattr(next(_outputs(self.made({}), ticks)), field)
         return rows is not None and bool(np.isfinite(rows[self.model.state_names.index(name)]))
 
     def run(self, changes: Sequence[Mapping[str, Any]], ticks: Ticks) -> Response:
@@ -88,32 +87,32 @@ class Candidates:
 
         Raises `ConfigError` where one of them is refused.
         """
-        if self._is_wide and all(self._is_row(key) for each in changes for key in each):
-            return self._run_wide(changes, ticks)
-        parts = [self._run_one(self.made(each), ticks) for each in changes]
+        if self._naming and all(self._is_row(key) for each in changes for key in each):
+            return self._run_wide(self._naming.name, changes, ticks)
+        parts = [self._followed(self.made(each), 'wrench', ticks) for each in changes]
         return Response(
-            np.stack([part.wrench[0] for part in parts]),
-            {name: np.stack([part.state[name][0] for part in parts]) for name in self._states},
+            np.stack([wrench for wrench, _ in parts]),
+            {name: np.stack([state(name) for _, state in parts]) for name in self._states},
         )
 
     def efforts(self, changes: Mapping[str, Any], ticks: Ticks) -> FloatArray | None:
         """Return the thrust of each actuator [N], (k, n), None where they cannot be told apart."""
-        if not self._is_wide:
+        if not self._naming:
             return None
-        model = self.made(changes)
-        names = list(model.actuator_names)
-        places = [(i, 0) for i in range(len(names))]
-        return self._steps(model, ticks, places, names)[0]
+        return self._followed(self.made(changes), 'thrusts', ticks)[0]
 
-    def _can_be_wide(self) -> bool:
+    def _field_of_names(self) -> dataclasses.Field[Any] | None:
+        """Return what names the rows, None where candidates cannot be further ones."""
         model, cls = self.model, self._family.Params
-        if not isinstance(model, Allocatable) or model.uses_body or names_field(cls) is None:
-            return False
+        if not isinstance(model, Allocatable) or model.uses_body:
+            return None
         is_plain = tuple(model.command_names) == tuple(model.actuator_names)
-        return is_plain and not isinstance(model, SteeredFamily) and not any(
+        has_groups = any(
             flatten(self._values.get(f'{field.name}.names'))
             for field in dataclasses.fields(cls) if isinstance(spec_of(field), Group)
         )
+        is_one = is_plain and not isinstance(model, SteeredFamily) and not has_groups
+        return names_field(cls) if is_one else None
 
     def _is_row(self, key: str) -> bool:
         spec = next(
@@ -121,35 +120,35 @@ class Candidates:
         )
         return isinstance(spec, Quantity) and spec.per_row
 
-    def _run_wide(self, changes: Sequence[Mapping[str, Any]], ticks: Ticks) -> Response:
+    def _run_wide(
+        self, naming: str, changes: Sequence[Mapping[str, Any]], ticks: Ticks
+    ) -> Response:
         cls, count = self._family.Params, len(changes)
         base: Any = build(cls, self._values)
-        naming = names_field(cls)
-        if naming is None:
-            raise TypeError(f'{cls.__name__} has no rows')
-        names = getattr(base, naming.name)
-        wide: dict[str, Any] = {}
+        names = getattr(base, naming)
+        wide: dict[str, Any] = {naming: [f'{name}@{i}' for i in range(count) for name in names]}
         for field in dataclasses.fields(cls):
             spec = spec_of(field)
-            if not isinstance(spec, Quantity):
-                continue
-            own = getattr(base, field.name)
-            if field is naming:
-                wide[field.name] = [f'{name}@{i}' for i in range(count) for name in names]
-            elif spec.per_row:
+            if isinstance(spec, Quantity) and spec.per_row and field.name != naming:
+                own = getattr(base, field.name)
                 rows = [self._rows(spec, each.get(field.name, own), len(names))
                         for each in changes]
                 wide[field.name] = [value for row in rows for value in row]
-        model = self.made(wide)
-        n = len(names)
-        effort, state = self._steps(model, Ticks(
-            ticks.dt, np.tile(ticks.commands, (1, count)), ticks.flow, ticks.is_warm,
-        ), [(i % n, i // n) for i in range(n * count)], names)
+        model, n = self.made(wide), len(names)
+        effort, state = self._followed(model, 'thrusts', dataclasses.replace(
+            ticks, commands=np.tile(ticks.commands, (1, count))
+        ))
         matrix = model.allocation_matrix.reshape(6, count, n)  # type: ignore[attr-defined]
         wrench = np.einsum('wcn,kcn->ckw', matrix, effort.reshape(-1, count, n), optimize=True)
-        return Response(wrench, {
-            name: np.stack([state[name, i] for i in range(count)]) for name in self._states
-        })
+        found = {}
+        for name in self._states:
+            owner, _, part = name.rpartition('.')
+            # A candidate's actuators have its number behind their names.
+            own, slash, rest = owner.partition('/')
+            found[name] = np.stack([
+                state(f'{own}@{i}{slash}{rest}.{part}') for i in range(count)
+            ])
+        return Response(wrench, found)
 
     @staticmethod
     def _rows(spec: Quantity, value: Any, n: int) -> list[Any]:
@@ -158,53 +157,33 @@ class Candidates:
         size = int(np.prod([int(each) for each in spec.shape[1:]] or [1]))
         return flat if len(flat) == n * size else flat * n
 
-    def _steps(
-        self, model: Family, ticks: Ticks, places: Sequence[tuple[int, int]], names: Sequence[str]
-    ) -> tuple[FloatArray, dict[tuple[str, int], FloatArray]]:
-        """Return the efforts (k, n) and the wanted states of each candidate, by name."""
-        effort = np.empty((len(ticks.commands), len(places)))
-        width = len(model.state_names)
-        kept: dict[str, FloatArray] = {
-            field: np.empty((len(effort), width))
-            for field in {name.rpartition('.')[2] for name in self._states}
-        }
-        for k, output in enumerate(_outputs(model, ticks, self.command_fields[0])):
-            effort[k] = output.thrusts
-            for field, rows in kept.items():
-                rows[k] = getattr(output, field)
-        columns = {name: i for i, name in enumerate(model.state_names)}
-        state: dict[tuple[str, int], FloatArray] = {}
-        for i, candidate in places if self._states else ():
-            for name in self._states:
-                owner, _, field = name.rpartition('.')
-                # A candidate's actuators have its number behind their names.
-                if owner.partition('/')[0] == names[i]:
-                    wide = owner.replace(names[i], f'{names[i]}@{candidate}', 1)
-                    state[name, candidate] = kept[field][:, columns[wide]]
-        return effort, state
+    def _followed(
+        self, model: Family, what: str, ticks: Ticks
+    ) -> tuple[FloatArray, Callable[[str], FloatArray]]:
+        """Return a field of the outputs, (k, ...), and what returns a state by name, (k,)."""
+        fields = {name.rpartition('.')[2] for name in self._states} | {what}
+        rows: dict[str, FloatArray] = {}
+        for k, output in enumerate(_outputs(model, ticks)):
+            for field in fields:
+                value = getattr(output, field)
+                if not k:
+                    rows[field] = np.empty((len(ticks.commands), *value.shape))
+                rows[field][k] = value
 
-    def _run_one(self, model: Family, ticks: Ticks) -> Response:
-        k = len(ticks.commands)
-        wrench = np.empty((1, k, 6))
-        state = {name: np.empty((1, k)) for name in self._states}
-        columns = {name: i for i, name in enumerate(model.state_names)}
-        for step, output in enumerate(_outputs(model, ticks, self.command_fields)):
-            wrench[0, step] = output.wrench
-            for name, rows in state.items():
-                owner, _, field = name.rpartition('.')
-                rows[0, step] = getattr(output, field)[columns[owner]]
-        return Response(wrench, state)
+        def state(name: str) -> FloatArray:
+            owner, _, field = name.rpartition('.')
+            return rows[field][:, model.state_names.index(owner)]
+
+        return rows[what], state
 
 
-def _outputs(model: Family, ticks: Ticks, fields: str | Sequence[str]) -> Any:
+def _outputs(model: Family, ticks: Ticks) -> Iterator[Output]:
     """Yield what a model does in each step."""
-    one = isinstance(fields, str)
-    arrays = (
-        {str(fields): ticks.commands} if one else {
-            field: np.where([each == field for each in fields], ticks.commands, np.nan)
-            for field in dict.fromkeys(fields)
-        }
-    )
+    fields = list(model.command_fields)
+    arrays = {
+        field: np.where([each == field for each in fields], ticks.commands, np.nan)
+        for field in dict.fromkeys(fields)
+    }
     flow, still = ticks.flow, BodyState()
     if ticks.is_warm and not model.tank_names and len(ticks.commands):
         first = Command(**{field: rows[0] for field, rows in arrays.items()})

@@ -106,9 +106,8 @@ class Search:
         places = np.vstack([
             np.clip(x + np.diag(side), problem.lower, problem.upper) for side in sides
         ])
-        for near, rows in zip(np.split(places, 2), self._halves(places), strict=True):
-            if rows is None:
-                continue
+        halves = (np.split(each, 2) for each in (places, self.at_any(places)))
+        for near, rows in zip(*halves, strict=True):
             moved = np.diag(near) - x
             slopes = (rows - self.residuals(x)).T / np.where(moved, moved, np.inf)
             change = np.linalg.norm(slopes, axis=0)
@@ -116,51 +115,38 @@ class Search:
             best, least = np.where(is_less, slopes, best), np.where(is_less, change, least)
         return best
 
-    def _halves(self, places: FloatArray) -> list[FloatArray | None]:
-        """Return the residuals of each half of some places, None for one that is refused."""
+    def at_any(self, places: FloatArray) -> FloatArray:
+        """Return the residuals at places, infinite at those that a model refuses."""
+        problem = self.problem
         try:
-            return list(np.split(self.problem.residuals(places), 2))
+            return problem.residuals(places)
         except ConfigError:
-            return [self.or_none(half) for half in np.split(places, 2)]
-
-    def or_none(self, places: FloatArray) -> FloatArray | None:
-        """Return the residuals at places, None where a model refuses one of them."""
-        try:
-            return self.problem.residuals(places)
-        except ConfigError:
-            return None
+            rows = np.full((len(places), problem.cuts[-1].stop), np.inf)
+            taken = [not problem.is_refused(place) for place in places]
+            if any(taken):
+                rows[taken] = problem.residuals(places[taken])
+            return rows
 
     def at_all(self, places: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return residuals and Jacobian at several places, of one run where none is refused."""
-        steps = [self._steps(place) for place in places]
-        stacks = [self._stack(place, step) for place, step in zip(places, steps, strict=True)]
+        problem, step = self.problem, _STEP * self.problem.scale
+        steps = step * np.where(places + step > problem.upper, -1.0, 1.0)
+        stacks = [
+            np.vstack([place, place + np.diag(each)])
+            for place, each in zip(places, steps, strict=True)
+        ]
         try:
-            rows = np.split(self.problem.residuals(np.vstack(stacks)), len(places))
+            rows = np.split(problem.residuals(np.vstack(stacks)), len(places))
         except ConfigError:
-            return [(self.residuals(place), self.jacobian(place)) for place in places]
+            rows = [self._one_by_one(*each) for each in zip(stacks, steps, strict=True)]
         return [(each[0], _slopes(each, step)) for each, step in zip(rows, steps, strict=True)]
-
-    def _steps(self, x: FloatArray) -> FloatArray:
-        problem = self.problem
-        step = _STEP * problem.scale
-        return step * np.where(x + step > problem.upper, -1.0, 1.0)
-
-    @staticmethod
-    def _stack(x: FloatArray, step: FloatArray) -> FloatArray:
-        return np.vstack([x, x + np.diag(step)])
 
     def _visit(self, x: FloatArray) -> None:
         if self._at is not None and np.array_equal(x, self._at):
             return
-        step = self._steps(x)
-        places = self._stack(x, step)
-        try:
-            rows = self.problem.residuals(places)
-        except ConfigError:
-            rows = self._one_by_one(places, step)
+        ((self._residuals, self._jacobian),) = self.at_all(x[None])
         self._at = x.copy()
-        self._residuals, self._jacobian = rows[0], _slopes(rows, step)
-        self._worst = max(self._worst, float(np.abs(rows[0]).max()))
+        self._worst = max(self._worst, float(np.abs(self._residuals).max()))
 
     def _one_by_one(self, places: FloatArray, step: FloatArray) -> FloatArray:
         """Return residuals where a model refuses some of the places."""
@@ -284,10 +270,7 @@ def _lower_around(search: Search, x: FloatArray) -> FloatArray | None:
     moves = np.concatenate([far * inverse / sd for far in _AROUND], axis=1).T
     moves *= np.minimum(1.0, _FARTHEST / np.maximum(np.abs(moves).max(axis=1), 1e-300))[:, None]
     places = np.clip(x + moves * problem.scale, problem.lower, problem.upper)
-    rows = search.or_none(places)
-    if rows is None:
-        return None
-    costs = [_cost(row) for row in rows]
+    costs = [_cost(row) for row in search.at_any(places)]
     best = int(np.argmin(costs))
     now, (least, part) = _cost(search.residuals(x)), _LOWER
     return places[best] if now - costs[best] > max(least, part * now) else None

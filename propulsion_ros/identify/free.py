@@ -283,12 +283,12 @@ def _curve(name: str, key: str, values: Mapping[str, Any]) -> Free:
     start = np.array(factors) * scale
     over_speed = ('N', 'N s/rad', *(f'N s^{i}/rad^{i}' for i in range(2, len(start))))
     free = _of_curve(
-        name, key, unit, start, np.diag(1.0 / scale), np.abs(start).max(),
+        name, (key,), unit, start, np.diag(1.0 / scale), np.abs(start).max(),
         lambda x: {key: [' '.join(f'{value:.10g}' for value in x / scale)]},
+        [least, *[-np.inf] * (len(start) - 1)],
     )
     if key == 'thrust_curve':
         free = dataclasses.replace(free, units=over_speed[:len(start)])
-    free.lower[0] = least
     return free
 
 
@@ -297,11 +297,10 @@ def _rising_table(name: str, key: str, text: str, unit: str, least: float) -> Fr
     places, heights = _points(name, text)
     sums = np.tril(np.ones((len(heights),) * 2))
     lower = np.array([least] + [0.0] * (len(heights) - 1))
-    free = _of_curve(
-        name, key, unit, np.maximum(np.linalg.solve(sums, heights), lower), sums,
-        np.abs(heights).max() / len(heights), lambda x: {key: [_text(places, sums @ x)]},
+    return _of_curve(
+        name, (key,), unit, np.maximum(np.linalg.solve(sums, heights), lower), sums,
+        np.abs(heights).max() / len(heights), lambda x: {key: [_text(places, sums @ x)]}, lower,
     )
-    return dataclasses.replace(free, lower=lower)
 
 
 def _burn(name: str, texts: Sequence[str], values: Mapping[str, Any]) -> Free:
@@ -328,9 +327,9 @@ def _burn(name: str, texts: Sequence[str], values: Mapping[str, Any]) -> Free:
         }
 
     count = len(heights)
-    free = _of_curve(name, key, 'N', heights, np.eye(count), np.abs(heights).max() / count, changes)
-    return dataclasses.replace(
-        free, keys=(key, 'max_thrust', 'max_fuel_rate', 'motor_file'), lower=np.zeros(count)
+    return _of_curve(
+        name, (key, 'max_thrust', 'max_fuel_rate', 'motor_file'), 'N', heights, np.eye(count),
+        np.abs(heights).max() / count, changes, 0.0,
     )
 
 
@@ -361,7 +360,7 @@ def _signed_table(name: str, values: Mapping[str, Any]) -> Free:
 
     start = thrusts[moves]
     return _of_curve(
-        name, _HEIGHTS, 'N', start, np.eye(len(start)), np.abs(start).max() / len(start), changes
+        name, (_HEIGHTS,), 'N', start, np.eye(len(start)), np.abs(start).max() / len(start), changes
     )
 
 
@@ -379,13 +378,13 @@ def _text(places: FloatArray, heights: FloatArray) -> str:
 
 
 def _of_curve(
-    name: str, key: str, unit: str, start: FloatArray, estimates: FloatArray, scale: float,
-    changes: Callable[[FloatArray], dict[str, Any]],
+    name: str, keys: tuple[str, ...], unit: str, start: FloatArray, estimates: FloatArray,
+    scale: float, changes: Callable[[FloatArray], dict[str, Any]], lower: Any = -np.inf,
 ) -> Free:
     k = len(start)
     return Free(
-        name, (key,), name.partition('.')[0], tuple(f'{name}[{i}]' for i in range(k)), unit, start,
-        np.full(k, -np.inf), np.full(k, np.inf), np.full(k, max(float(scale), 1e-9)), estimates,
+        name, keys, name.partition('.')[0], tuple(f'{name}[{i}]' for i in range(k)), unit, start,
+        np.full(k, lower), np.full(k, np.inf), np.full(k, max(float(scale), 1e-9)), estimates,
         changes,
     )
 

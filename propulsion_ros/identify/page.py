@@ -156,8 +156,7 @@ def _offset(channel: Channel, predicted: FloatArray) -> FloatArray:
     if channel.windows is None:
         return offset
     offset[:] = np.nan
-    for first in channel.windows.astype(int):
-        cut = slice(first, first + channel.size)
+    for cut in channel.windows:
         line = np.polyfit(channel.time[cut], (channel.value - predicted)[cut], 1)
         offset[cut] = np.polyval(line, channel.time[cut])
     return offset

@@ -28,7 +28,7 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.family import WRENCH_NAMES, Family
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.quantity import BoolArray, FloatArray
+from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
 MEASURED = ('imu', 'odometry', 'state', 'wrench')
 _MOST_TICKS = 15000
@@ -54,12 +54,8 @@ class Channel:
     """(n,) each."""
     axis: int = -1
     """Component of the wrench that is measured; -1 for a state."""
-    windows: FloatArray | None = None
-    """First indices of windows over which a rate is compared, (w,), and their length as
-    ``size``."""
-    size: int = 0
-    moment: bool = False
-    """Whether it is a rate of turn."""
+    windows: IntArray | None = None
+    """Of a rate of turn: indices of the windows over which it is compared, (w, s)."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +131,9 @@ class Problem:
     @property
     def cuts(self) -> list[slice]:
         """Where the residuals of each channel are."""
-        return _cuts(map(self._count, self.channels))
+        return _cuts(
+            len(each.time) if each.windows is None else each.windows.size for each in self.channels
+        )
 
     @property
     def main_cuts(self) -> list[tuple[slice, float]]:
@@ -145,12 +143,6 @@ class Problem:
             (cut, weight) for channel, cut, weight
             in zip(self.channels, self.cuts, self.weights, strict=True) if channel.unit == unit
         ]
-
-    @staticmethod
-    def _count(channel: Channel) -> int:
-        if channel.windows is None:
-            return len(channel.time)
-        return len(channel.windows) * channel.size
 
     def predicted(self, places: FloatArray) -> list[FloatArray]:
         """Return the prediction of each channel for places of the search (c, p), (c, n)."""
@@ -178,9 +170,8 @@ class Problem:
         """Return what of a difference counts: of rates what a window does not take as drift."""
         if channel.windows is None:
             return difference
-        index = channel.windows[:, None].astype(int) + np.arange(channel.size)
-        rows = difference[..., index]
-        basis = _drift(channel.size)
+        rows = difference[..., channel.windows]
+        basis = _drift(channel.windows.shape[1])
         rows = rows - (rows @ basis) @ basis.T
         return np.asarray(rows.reshape(*difference.shape[:-1], -1))
 
@@ -392,7 +383,7 @@ class Problem:
         ]
         return Channel(
             name, 'rad/s', series.time[kept], series.value[kept], axis,
-            np.array(firsts, dtype=float), size, moment=True,
+            np.array(firsts, dtype=int)[:, None] + np.arange(size),
         )
 
     @staticmethod
@@ -435,7 +426,7 @@ class Problem:
             columns.append(held_mean(recording.commands[name], np.asarray(edges, float)))
         if all(np.all(np.isnan(column)) for column in columns):
             raise SourceError(
-                recording.name, f'has no {self._candidates.command_fields[0]} of '
+                recording.name, f'has no {self.model.command_fields[0]} of '
                 f'{", ".join(names)}; name the columns of a table in the parameter file, below '
                 'identify: columns; of a log of PX4 the motors, --map motor_1=GROUP/ACTUATOR for '
                 'throttles, .effort:0:LARGEST behind it for thrusts [N]'
@@ -468,7 +459,7 @@ class Problem:
     ) -> FloatArray:
         if channel.axis < 0:
             rows = response.state[channel.name.removeprefix(STATE)]
-        elif channel.moment:
+        elif channel.windows is not None:
             rows = self._rates(channel, response, bodies)
         elif self.setup.kind == 'imu':
             mass = np.array([body['mass'] for body in bodies])
@@ -476,7 +467,7 @@ class Problem:
         else:
             rows = response.wrench[:, :, channel.axis]
         # A speed and a rate are those at the end of a step, a force and a thrust are its mean.
-        at_end = channel.moment or (channel.axis < 0 and channel.unit != 'N')
+        at_end = channel.windows is not None or (channel.axis < 0 and channel.unit != 'N')
         time = self._time + (0.5 * self._ticks.dt if at_end else 0.0)
         return np.stack([
             np.interp(channel.time - body[DELAY], time, row)

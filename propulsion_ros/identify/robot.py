@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -22,9 +23,10 @@ from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.steering.steered import STEERING, steering_of
 from propulsion_ros.models.steering.steering import SteeringParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.files import printable
+from propulsion_ros.settings.files import printable, write_text, writing
 from propulsion_ros.settings.flat import Parameter, build, parameters_of, refuse_unknown
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
+from propulsion_ros.settings.ros_yaml import dump
 from propulsion_ros.settings.yaml_file import ParameterFile, placing
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
@@ -71,8 +73,8 @@ def settings_of_fit(values: Mapping[str, Any]) -> tuple[IdentifyParams, Columns]
     return build(IdentifyParams, own), found
 
 
-NODE = 'identify'
-"""Name that has the settings of the fit in a parameter file."""
+NODE, VEHICLE = 'identify', 'vehicle'
+"""Names that have the settings of the fit, and the simulated body, in a parameter file."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,29 @@ def read_robot(
         with placing(params_files, group, source):
             _, setting = read_setting(given, ActuatorNodeParams, lambda own: block)
             setting.build_family()
-    vehicle = file.of('vehicle') if file else {}
+    vehicle = file.of(VEHICLE) if file else {}
     name = parse_urdf(description.text).get('name', '')
     return Robot(file, setting, group, body, params, columns, vehicle, name)
+
+
+def write_parameters(
+    path: Path, file: ParameterFile | None, changes: Mapping[str, Mapping[str, Any]],
+    comments: Iterable[str] = (), width: float = math.inf,
+) -> None:
+    """Write a parameter file: an old one, if any, behind which nodes get other values.
+
+    ``changes`` are flat parameters by node, ``comments`` the lines above them. Raises `SourceError`
+    where it cannot be written.
+    """
+    entries = file.entries if file else []
+    known = {pattern for pattern, _ in entries}
+    entries += [
+        (f'/{node}' if f'/{node}' in known else f'/**/{node}', dict(new))
+        for node, new in changes.items()
+    ]
+    merged: dict[str, dict[str, Any]] = {}
+    for pattern, values in entries:
+        # Of one node the later entry wins, so its place is behind all others.
+        merged[pattern] = {**merged.pop(pattern, {}), **values}
+    with writing(path):
+        write_text(path, ''.join(f'# {line}\n' for line in comments) + dump(merged, width))

@@ -56,8 +56,9 @@ from propulsion_ros.identify.free import (
 from propulsion_ros.identify.prepare import SLOW, prepared
 from propulsion_ros.identify.problem import Problem, Setup, rms
 from propulsion_ros.identify.reading import STATE, Names, Recording, read_recording
-from propulsion_ros.identify.robot import Robot
+from propulsion_ros.identify.robot import VEHICLE, Robot, write_parameters
 from propulsion_ros.identify.validation import (
+    Variant,
     cross_validated,
     recommended,
     spread_by_parts,
@@ -65,12 +66,9 @@ from propulsion_ros.identify.validation import (
 )
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import opened_to_write, writing
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.hints import fall_doubt
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.settings.ros_yaml import dump
-from propulsion_ros.settings.yaml_file import ParameterFile
 
 Span = tuple[float | None, float | None]
 _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
@@ -112,6 +110,8 @@ class Result:
     before: list[Any] = field(default_factory=list)
     after: list[Any] = field(default_factory=list)
     """Predictions of each channel, (n,)."""
+    chosen: Variant | None = None
+    """The model that is recommended, None where none was asked for."""
 
 
 class Session:
@@ -120,7 +120,6 @@ class Session:
     def __init__(self, robot: Robot, request: Request, note: Progress = silent) -> None:
         self._robot, self._request, self._note = robot, request, note
         setting = robot.setting
-        self._schema: list[Any] = []
         self._names = Names({}, (), robot.columns)
         if request.measured == 'odometry':
             if list(request.fit) != [_OF_COAST]:
@@ -131,7 +130,6 @@ class Session:
             return
         if setting is None:
             raise SourceError('--fit', 'name the group of actuators, as in <group>.time_constant')
-        self._schema = robot.schema
         self._family = setting.family_type
         model = setting.build_family()
         fields = dict(zip(model.command_names, model.command_fields, strict=True))
@@ -157,7 +155,7 @@ class Session:
         recording, found = self._read(request.input, request.span)
         names = list(request.fit) + [DELAY] * request.fit_delay
         free = free_parameters(
-            names, robot.group, self._schema, robot.values, robot.properties
+            names, robot.group, robot.schema, robot.values, robot.properties
         )
         check_start(robot.values, free)
         if request.measured == 'odometry':
@@ -183,8 +181,11 @@ class Session:
         )
         found += clipped or ratio_doubts(fit, after)
         found += [f'{each.name}: {each.note}' for each in free if each.note]
-        report = self._report(fit, before, found, bool(of_scale))
-        return Result(report, fit, robot.name, before, after)
+        models = self._variants(fit, found) if request.choose else []
+        chosen = recommended(models) if models else None
+        choice = {'models': _choice(models, chosen)} if request.choose else {}
+        report = self._report(fit, before, found, bool(of_scale), choice)
+        return Result(report, fit, robot.name, before, after, chosen)
 
     def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
         """Return the comparison of a coast, and what is to be known of it."""
@@ -215,18 +216,24 @@ class Session:
         return CoastProblem(setup, self._robot.vehicle), found
 
     def write(self, path: Path, result: Result) -> None:
-        """Write the parameter file of a result, in which what is not known stays as it was."""
-        robot, fit = self._robot, result.fit
-        unknown = frozenset(result.report['unidentified'])
+        """Write the parameter file of a result, or of the model that is recommended.
+
+        What is not known stays as it was.
+        """
+        robot, fit, chosen = self._robot, result.fit, result.chosen
+        if chosen:
+            fit = fitted(chosen.problem, chosen.place, self._note)
+        unknown = frozenset(unidentified(fit))
         place = fit.place.copy()
         for i, name in enumerate(fit.problem.names):
             each = fit.problem.free_of(i)
             # A curve is known as a whole, also where one of its numbers is not.
             if unknown.issuperset(each.names if each.is_curve else (name,)):
                 place[i] = fit.problem.start[i]
-        changed = fit.problem.changes(place)
+        changed = {**(chosen.fixed if chosen else {}), **fit.problem.changes(place)}
         body = fit.problem.body_at(place)
         lines = [f'Fitted by propulsion_ros identify to {self._request.input.name}.']
+        lines += [f'The model that --choose recommends: {chosen.name}.'] if chosen else []
         lines += [f'{name}: not identified.' for name in sorted(unknown)]
         vehicle: dict[str, Any] = {}
         for each in fit.problem.free:
@@ -245,7 +252,10 @@ class Session:
             elif each.owner == DELAY:
                 lines.append(f'delay = {body[DELAY]:.4f} s from a command until it acts; no model '
                              'has it.')
-        write_fitted(path, robot.file, robot.group, changed, vehicle, lines)
+        changes = {robot.group: changed, VEHICLE: vehicle}
+        write_parameters(path, robot.file, {
+            node: _plain(values) for node, values in changes.items() if values
+        }, lines, width=100)
 
     def _read(self, path: Path, span: Span) -> tuple[Recording, list[str]]:
         recording = read_recording(path, self._names, self._request.motors)
@@ -283,7 +293,8 @@ class Session:
         )
 
     def _report(
-        self, fit: Fit, before: list[Any], found: list[str], is_scaled: bool
+        self, fit: Fit, before: list[Any], found: list[str], is_scaled: bool,
+        choice: dict[str, Any],
     ) -> dict[str, Any]:
         problem = fit.problem
         rms_of = problem.rms_of(fit.residuals)
@@ -324,8 +335,7 @@ class Session:
             )
         self._check(fit, report, found)
         report['delays'] = self._delays(fit, found)
-        if self._request.choose:
-            report['models'] = self._choose(fit, found)
+        report |= choice
         alike = dict[str, list[str]]()
         for name, why in unknown.items():
             # In another unit nothing is excited.
@@ -389,27 +399,28 @@ class Session:
         self._note('delays')
         return delay_profile(fit, found)
 
-    def _choose(self, fit: Fit, found: list[str]) -> dict[str, Any]:
+    def _variants(self, fit: Fit, found: list[str]) -> list[Variant]:
         lags = [
             float(value) for i, value in enumerate(fit.place) if fit.problem.free_of(i).is_lag
         ]
-        choices = variants(
-            fit.problem, self._robot.group, self._schema, self._robot.values,
+        return variants(
+            fit.problem, self._robot.group, self._robot.schema, self._robot.values,
             float(np.mean(lags)) if lags else 0.0, self._note, found,
         )
-        if not choices:
-            return {}
-        best = recommended(choices)
-        return {
-            'recommended': best.name,
-            'variants': {
-                each.name: {
-                    'cross_validation_rms': each.rms, 'rms': each.training,
-                    'numbers': each.simplicity, 'estimates': each.estimates,
-                    'parameters': _plain(each.parameters),
-                } for each in choices
-            },
-        }
+
+
+def _choice(models: Sequence[Variant], chosen: Variant | None) -> dict[str, Any]:
+    """Return what a report has of models and the recommended one."""
+    return {} if chosen is None else {
+        'recommended': chosen.name,
+        'variants': {
+            each.name: {
+                'cross_validation_rms': each.rms, 'rms': each.training,
+                'numbers': len(each.place), 'estimates': each.estimates,
+                'parameters': _plain(each.parameters),
+            } for each in models
+        },
+    }
 
 
 def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
@@ -469,39 +480,6 @@ def _finite(value: float) -> float | None:
 def _seconds(time: Any) -> float:
     step = np.diff(time)
     return float(step[step < 5.0 * np.median(step)].sum()) if len(step) else 0.0
-
-
-_VEHICLE = 'vehicle'
-
-
-def write_fitted(
-    path: Path, file: ParameterFile | None, group: str, changed: Mapping[str, Any],
-    vehicle: Mapping[str, Any], lines: Sequence[str],
-) -> None:
-    """Write a parameter file: an old one with other values.
-
-    ``changed`` and ``vehicle`` are flat parameters of the node ``group`` and of the simulated body,
-    ``lines`` comments; other values of the old ``file``, if any, stay.
-
-    Raises
-    ------
-    SourceError
-        Where it cannot be written.
-    """
-    nodes: dict[str, dict[str, Any]] = {}
-    for pattern, values in file.entries if file else ():
-        nodes.setdefault(pattern, {}).update(values)
-    for node, new in ((group, changed), (_VEHICLE, vehicle)):
-        if not new:
-            continue
-        # The last entry of a node wins.
-        own = [pattern for pattern in nodes if pattern.rpartition('/')[2] == node]
-        nodes.setdefault(own[-1] if own else f'/**/{node}', {}).update(new)
-    text = ''.join(f'# {line}\n' for line in lines) + dump(
-        {name: _plain(values) for name, values in nodes.items()}, width=100,
-    )
-    with writing(path), opened_to_write(path) as out:
-        out.write(text.encode())
 
 
 def _plain(value: Any) -> Any:

@@ -208,8 +208,7 @@ def _parts(problem: Problem) -> FloatArray:
     for channel in problem.channels:
         time = channel.time
         if channel.windows is not None:
-            index = channel.windows[:, None].astype(int) + np.arange(channel.size)
-            time = time[index].ravel()
+            time = time[channel.windows].ravel()
         rows.append(np.minimum(FOLDS * (time - begin) / (end - begin + 1e-9), FOLDS - 1) // 1)
     return np.concatenate(rows)
 
@@ -219,16 +218,25 @@ class Variant:
     """One model that data may choose."""
 
     name: str
-    simplicity: int
-    """Numbers that are fitted."""
     rms: float
     """Error in the parts of the recording that were left out."""
-    spread: float
-    """How sure that is."""
     training: float
-    estimates: Mapping[str, float]
-    parameters: Mapping[str, Any]
-    """Flat parameters of the family that make it."""
+    problem: Problem
+    place: FloatArray
+    """Of its search, with long steps of the model, (p,)."""
+    fixed: Mapping[str, Any]
+    """Flat parameters that make it beside those that are fitted."""
+
+    @property
+    def estimates(self) -> dict[str, float]:
+        """What was fitted, by name."""
+        values = self.problem.estimates(self.place).tolist()
+        return dict(zip(self.problem.names, values, strict=True))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Flat parameters of the family that make it."""
+        return {**self.fixed, **self.problem.changes(self.place)}
 
 
 def variants(
@@ -246,19 +254,12 @@ def variants(
             own = free_parameters(names, group, schema, {**values, **fixed}, {})
             other = problem.with_free([*own, *others], fixed)
             search, place = fitted_coarse(other, _near(other, lag), thin=True)
-            other = search.problem
         except ConfigError as error:
             left_out.append(f'--choose: {name} is left out: {error}')
             continue
-        squares = cross_validated(search, place)
-        rms = float(np.sqrt(np.mean(squares)))
-        spread = float(np.std(squares, ddof=1) / np.sqrt(FOLDS) / (2.0 * rms))
-        found.append(Variant(
-            name, len(place), rms, spread,
-            other.main_rms(search.residuals(place)),
-            dict(zip(other.names, other.estimates(place).tolist(), strict=True)),
-            {**fixed, **other.changes(place)},
-        ))
+        rms = float(np.sqrt(np.mean(cross_validated(search, place))))
+        training = search.problem.main_rms(search.residuals(place))
+        found.append(Variant(name, rms, training, other, place, fixed))
     return found
 
 
@@ -276,5 +277,5 @@ def recommended(found: list[Variant]) -> Variant:
     best = min(each.rms for each in found)
     return min(
         (each for each in found if each.rms <= 1.02 * best),
-        key=lambda each: (each.simplicity, each.rms),
+        key=lambda each: (len(each.place), each.rms),
     )

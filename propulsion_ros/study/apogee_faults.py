@@ -20,8 +20,10 @@ from propulsion_ros.study.apogee_flights import (
 from propulsion_ros.study.draws import Rng
 
 Fault = Callable[[Rng, Log], Log]
-
-# Gaps: for a while nothing arrives.
+_COLUMNS = ('altitude', 'velocity', 'acceleration')
+_DRAG = 3e-4  # of a second stage [1/m]
+_STEP = 0.01  # [s]
+_DESCENT = -25.0  # under its drogue [m/s]
 
 
 def gap(rng: Rng, log: Log, length: float, earliest: float, latest: float) -> Log:
@@ -41,9 +43,6 @@ def gaps(rng: Rng, log: Log, count: int, shortest: float, longest: float) -> Log
     return log
 
 
-# Links that lose samples, one by one or in bursts.
-
-
 def link_bursts(rng: Rng, log: Log, on: float, off: float) -> Log:
     """Make a link that is on and off in turn [s], from a random moment on."""
     phase = (log.arrival + rng.uniform(0.0, on + off)) % (on + off)
@@ -55,9 +54,6 @@ def link_bursts(rng: Rng, log: Log, on: float, off: float) -> Log:
 def losses(rng: Rng, log: Log, share: float) -> Log:
     """Make a link that loses a share of the samples."""
     return log.kept(rng.random(len(log.arrival)) >= share)
-
-
-# Stalls: samples are held up, and what follows is late.
 
 
 def stall(rng: Rng, log: Log, length: float, latency: float, earliest: float, latest: float) -> Log:
@@ -82,11 +78,6 @@ def latency(rng: Rng, log: Log, mean: float, spread: float) -> Log:
     late = log.arrival + mean + spread * rng.random(len(log.arrival))
     late = np.maximum.accumulate(late)
     return replace(log, arrival=late).until(log.end + mean + spread)
-
-
-# Sensors that hold their value: slow ones, and ones that stand still.
-
-_COLUMNS = ('altitude', 'velocity', 'acceleration')
 
 
 def slow_sensor(rng: Rng, log: Log, period: float, columns: tuple[str, ...] = ('altitude',)) -> Log:
@@ -116,9 +107,6 @@ def _first(column: FloatArray, rows: Rows) -> float:
     return float(known[0]) if len(known) else np.nan
 
 
-# Values that are lost for ever while samples go on.
-
-
 def lost(rng: Rng, log: Log, earliest: float, latest: float, columns: tuple[str, ...]) -> Log:
     """Make columns that are unknown from a random time relative to apogee on [s]."""
     rows = log.between(log.end + rng.uniform(earliest, latest), np.inf)
@@ -130,9 +118,6 @@ def lost(rng: Rng, log: Log, earliest: float, latest: float, columns: tuple[str,
 def velocity_only(rng: Rng, log: Log, earliest: float, latest: float) -> Log:
     """Lose an altitude where a velocity goes on."""
     return lost(rng, with_velocity(log), earliest, latest, ('altitude',))
-
-
-# Spikes: single samples and short bursts that are far off.
 
 
 def spikes(rng: Rng, log: Log, share: float, least: float, most: float) -> Log:
@@ -157,9 +142,6 @@ def absurd(rng: Rng, log: Log) -> Log:
     rows = rng.random(len(log.arrival)) < 0.05
     values = rng.choice([np.nan, np.inf, -np.inf, 1e9, -1e5, 0.0], rows.sum())
     return log.with_values('altitude', rows, values)
-
-
-# Dips: the altitude of static ports near Mach 1, at any moment of the ascent.
 
 
 def _square(x: FloatArray) -> FloatArray:
@@ -192,18 +174,12 @@ def dip(
     return log.until(begin + length if begin + length > log.end else -np.inf)
 
 
-# Ejection charges: pressure pulses about apogee.
-
-
 def pulse(rng: Rng, log: Log, size: float, decay: float, earliest: float, latest: float) -> Log:
     """Make a pulse [m] that decays exponentially [s], at a time relative to apogee [s]."""
     begin = log.end + rng.uniform(earliest, latest)
     since = log.arrival - begin
     moved = np.where(since >= 0.0, size * np.exp(-np.maximum(since, 0.0) / decay), 0.0)
     return replace(log, altitude=log.altitude + moved)
-
-
-# Noise, coarse steps, and slow errors of the altitude.
 
 
 def noise(rng: Rng, log: Log, sigma: float) -> Log:
@@ -252,9 +228,6 @@ def _after(log: Log, time: FloatArray, altitude: FloatArray) -> Log:
     return replace(log, **joined)
 
 
-# Feeds that begin in the air.
-
-
 def start(rng: Rng, log: Log, earliest: float, latest: float) -> Log:
     """Make a log that begins at a random time relative to apogee [s]."""
     begin = log.end + rng.uniform(earliest, latest)
@@ -264,9 +237,6 @@ def start(rng: Rng, log: Log, earliest: float, latest: float) -> Log:
 def in_coast(rng: Rng, log: Log) -> Log:
     """Return a log that begins after two fifths of the ascent."""
     return log.kept(log.arrival >= coast_begin(log))
-
-
-# Clocks that are set, and stamps that wander.
 
 
 def clock_step(rng: Rng, log: Log, size: float, earliest: float, latest: float) -> Log:
@@ -279,7 +249,7 @@ def jitter(rng: Rng, log: Log, sigma: float, rate: float = np.inf) -> Log:
     """Make stamps that wander [s], of a sensor that is no faster than a rate [Hz]."""
     log = log.kept(_thinned(log, rate))
     log = replace(log, stamp=log.stamp + rng.uniform(-sigma, sigma, len(log.stamp)))
-    return log.until(log.end + (0.0 if rate == np.inf else 1.0 / rate))
+    return log.until(log.end + 1.0 / rate)
 
 
 def swapped(rng: Rng, log: Log) -> Log:
@@ -295,9 +265,6 @@ def _thinned(log: Log, hertz: float) -> Rows:
         return np.full(len(log.arrival), True)
     slot = np.floor(log.arrival * hertz)
     return np.diff(slot, prepend=slot[0] - 1.0) > 0.0
-
-
-# Velocity inputs that are wrong, and outages of the inertial sensor that makes them.
 
 
 def late_velocity(rng: Rng, log: Log, lag: float) -> Log:
@@ -347,13 +314,6 @@ def fast_for_ever(rng: Rng, log: Log) -> Log:
     return log.with_values('velocity', rows, value + rng.normal(0.0, 0.5, rows.sum()))
 
 
-# Two stages: the second lights in the coast of the first, seen by the sensors or not.
-
-_DRAG = 3e-4  # of the second stage [1/m]
-_STEP = 0.01  # [s]
-_DESCENT = -25.0  # under its drogue [m/s]
-
-
 def two_stages(rng: Rng, log: Log, before: float, silence: float, columns: tuple[str, ...]) -> Log:
     """Make a second burn some seconds before the first apogee, with a silence about it [s]."""
     light = log.end - before
@@ -380,8 +340,6 @@ def two_stages(rng: Rng, log: Log, before: float, silence: float, columns: tuple
         log, arrival=arrival, stamp=arrival, apogee=apogee, is_staged=True, **joined
     )
     quiet = spoilt.between(light - 0.5 * silence, light + 0.5 * silence + burn)
-    if silence == 0.0:
-        return spoilt
     for name in columns:
         spoilt = spoilt.with_values(name, quiet, np.nan)
     return spoilt

@@ -10,11 +10,12 @@ from typing import Any
 from propulsion_ros.demos.pilot import Controller
 from propulsion_ros.graph.simulation import Simulation
 from propulsion_ros.graph.wiring import Graph, robot_graph, vehicle_graph
+from propulsion_ros.identify.robot import write_parameters
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_text
 from propulsion_ros.study.closed_loop import ClosedLoop
 from propulsion_ros.study.kinds import CASE, CONTROLLER, ROBOT, params_in
-from propulsion_ros.study.overrides import RobotCases, write_merged
+from propulsion_ros.study.overrides import RobotCases
 from propulsion_ros.study.signals import Signals, check_topics
 from propulsion_ros.study.study import Case, Study, StudyParams
 from propulsion_ros.urdf.xml import SIZE_LIMIT
@@ -57,7 +58,7 @@ class FlightCases(RobotCases):
     def _made(self, case: Case) -> tuple[ClosedLoop, Signals, Controller | None]:
         model, changes, given = self._varied(case)
         overlay = self._folder / CASE
-        write_merged(overlay, None, changes)
+        write_parameters(overlay, None, changes)
         files = [*self._own, overlay] if changes else self._own
         graph, signals = _graph(self._params, model, files), Signals(self._study.results)
         controller = self._controller(case.seed, given)

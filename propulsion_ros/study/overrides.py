@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,13 +16,13 @@ import numpy as np
 from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_of
 from propulsion_ros.graph.node_config import read_setting
 from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.identify.robot import write_parameters
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import write_text
 from propulsion_ros.settings.flat import Parameter, build, parameters_of, suggestion, unknown_keys
-from propulsion_ros.settings.ros_yaml import dump
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.study.draws import Variable
 from propulsion_ros.study.kinds import ROBOT
@@ -89,22 +88,6 @@ def parameters_of_case(
         rows.flat[index] = changed(float(rows.flat[index]), variable, number)
         values[key] = rows.tolist()
     return found
-
-
-def write_merged(
-    path: Path, file: ParameterFile | None, changes: Mapping[str, Mapping[str, Any]],
-    comment: str = '',
-) -> None:
-    """Write a parameter file: an old one, behind which nodes get other values."""
-    merged: dict[str, dict[str, Any]] = {}
-    for pattern, values in file.entries if file else ():
-        merged.setdefault(pattern, {}).update(values)
-    for node, new in changes.items():
-        # Of one node the later entry wins, so its place is behind all others.
-        own = merged.pop(f'/**/{node}', {})
-        merged[f'/**/{node}'] = {**own, **new}
-    text = dump(merged, width=math.inf)
-    write_text(path, f'# {comment}\n{text}' if comment else text)
 
 
 def with_mass(description: str, factor: float) -> str:
@@ -205,7 +188,7 @@ class RobotCases:
         """Write the parameter file of a case, and its robot where that varies."""
         model, changes, _ = self._varied(case)
         comment = f'Case {case.number} of {self._study.path.name}.'
-        write_merged(path, self._file, changes, comment)
+        write_parameters(path, self._file, changes, [comment])
         if model != self._folder / ROBOT:
             write_text(path.with_suffix('.urdf'), with_mass(
                 self._description, case.values[MASS]

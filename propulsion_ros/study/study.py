@@ -73,7 +73,6 @@ KINDS: Mapping[str, Kind] = {
 }
 """What can be studied."""
 _ALL = frozenset({'kind', 'cases', 'seed', 'vary', 'limits'})
-_OF_CASE = ('case', 'seed', 'error')
 _SECTIONS = ('vary', 'results', 'limits')
 
 
@@ -183,7 +182,7 @@ class Study:
         for row in rows:
             if row['error']:
                 continue
-            known = [name for name in row if name not in _OF_CASE]
+            known = [name for name in row if name not in OWN]
             for name in self.limits:
                 if name not in row:
                     raise SourceError(

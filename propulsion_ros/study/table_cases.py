@@ -10,7 +10,7 @@ from typing import Any
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
 from propulsion_ros.identify.problem import MEASURED
-from propulsion_ros.identify.robot import read_robot
+from propulsion_ros.identify.robot import read_robot, write_parameters
 from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.replay.robot import Choice, Robot
 from propulsion_ros.replay.sources import TableSource
@@ -20,7 +20,7 @@ from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.study.draws import generator
 from propulsion_ros.study.kinds import CASE, GIVEN, ROBOT, input_name, params_in
-from propulsion_ros.study.overrides import RobotCases, write_merged
+from propulsion_ros.study.overrides import RobotCases
 from propulsion_ros.study.signals import Signals, check_topics
 from propulsion_ros.study.study import Case, Study
 from propulsion_ros.urdf.xml import SIZE_LIMIT
@@ -37,11 +37,7 @@ class TableCases(RobotCases):
 
     def __init__(self, study: Study, folder: Path) -> None:
         params, files, given = study.params, params_in(folder), folder / GIVEN
-        changes: dict[str, dict[str, Any]] = {}
-        for path in files[1:]:
-            for pattern, values in ParameterFile(path).entries:
-                changes.setdefault(pattern.rpartition('/')[2], {}).update(values)
-        write_merged(given, ParameterFile(files[0]) if files else None, changes)
+        write_parameters(given, ParameterFile(files[-1], files[:-1]) if files else None, {})
         self._input = folder / input_name(params.input)
         merged, model = ParameterFile(given), folder / ROBOT
         has_robot = bool(params.robot or params.vehicle)
@@ -59,7 +55,7 @@ class TableCases(RobotCases):
         """Return robot description, parameter file and table of a case."""
         model, changes, columns = self._varied(case)
         config = self._folder / CASE
-        write_merged(config, self._file, changes)
+        write_parameters(config, self._file, changes)
         table = self._input
         if columns:
             table = self._folder / input_name('', 'case')

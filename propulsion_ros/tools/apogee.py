@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     if args.picture is not None:
         require_target(args.picture)
     params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
-    result, doubt = _search(args.log, params)
+    result, doubt = apogee_of_log(args.log, params)
     if args.picture is not None:
         _draw(args.log, params, args.picture)
     if doubt:
@@ -63,27 +63,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def apogee_of_log(path: Path, params: ApogeeParams) -> dict[str, Any]:
-    """Return what the flight logic finds in a log, armed from its first row on.
+def apogee_of_log(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
+    """Return what the flight logic finds in a log, and why it is nothing or doubtful, '' if not.
+
+    It is armed from the first row on; rows are fed in the order of the file, as a node would
+    receive them. What was found has ``detected_time``, ``apogee_time``, ``sigma`` [s, in the time
+    of the log], ``apogee_altitude`` [m] and ``reason``, None where nothing was detected or known.
 
     Raises `SourceError` for a malformed file.
-
-    Parameters
-    ----------
-    path : Path
-        CSV log; its rows are fed in file order, as a node would receive them.
-
-    Returns
-    -------
-    dict
-        ``detected_time``, ``apogee_time``, ``sigma`` [s, in the time of the log],
-        ``apogee_altitude`` [m], ``reason``; None where nothing was detected or known.
     """
-    return _search(path, params)[0]
-
-
-def _search(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
-    """Return the apogee of a log, and why there is none or one is doubtful, '' where it is not."""
     report, rise = None, _Rise()
     for report in fly(rise.measured(samples_of_log(path)), params):
         if report.apogee is not None and report.estimate is not None:

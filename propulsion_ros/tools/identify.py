@@ -70,7 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='predict another recording with the result (repeat for several)',
     )
     parser.add_argument(
-        '--output', type=Path, metavar='FITTED.yaml', help='parameter file with the result'
+        '--output', type=Path, metavar='FITTED.yaml',
+        help='parameter file with the result, or with the model that --choose recommends',
     )
     parser.add_argument(
         '--picture', type=Path, metavar='FIT.png',

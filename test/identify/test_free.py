@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from identify_truth import full
 
+from propulsion_ros.identify.fit import Search
 from propulsion_ros.identify.free import free_parameters
 from propulsion_ros.models.registry import FAMILIES
-from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import parameters_of
 
 MOTORS = {
@@ -77,3 +78,35 @@ def test_a_table_over_the_throttle_begins_as_it_is(family, curve, start, lowest)
 def test_numbers_of_a_curve_have_units(key, values, units):
     free = curve_of('rotors', key, values)
     assert [*(free.units or [free.unit] * len(free.start))] == units
+
+
+class Bounded:
+    """Sines of two parameters, of which a model refuses those above 1."""
+
+    names, scale, cuts = ['a', 'b'], np.ones(2), [slice(0, 9)]
+    lower, upper = np.full(2, -9.0), np.full(2, 9.0)
+    rates = np.random.default_rng(1).normal(size=(9, 2))
+
+    def is_refused(self, place):
+        return bool(place.max() > 1.0)
+
+    def residuals(self, places):
+        if any(map(self.is_refused, places)):
+            raise ConfigError('a', 'above 1')
+        return np.sin(places @ self.rates.T)
+
+
+def test_beside_what_a_model_refuses_derivatives_are_those_of_the_other_side():
+    search, edge, inside = Search(Bounded()), np.array([1.0, 0.2]), np.array([0.1, 0.2])
+    for place in (edge, inside):
+        true = np.cos(Bounded.rates @ place)[:, None] * Bounded.rates
+        np.testing.assert_allclose(search.jacobian(place), true, atol=5e-3)
+        np.testing.assert_allclose(search.flattest(place), true, atol=0.6)
+    beyond, (residuals, _) = search.at_all(np.array([[2.0, 0.0], inside]))
+    # The search turns back from it.
+    assert np.square(beyond[0]).sum() > 9.0 * np.square(residuals).sum()
+    assert not beyond[1].any()
+    np.testing.assert_array_equal(residuals, search.residuals(inside))
+    assert np.isfinite(search.at_any(np.array([edge, [2.0, 0.0]]))).all(axis=1).tolist() == [
+        True, False,
+    ]

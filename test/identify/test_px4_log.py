@@ -27,18 +27,30 @@ def log(folder):
     return written(folder / 'log.ulg', flown(folder, LAG))
 
 
-def fitted(capsys, folder, log, *more):
-    """Return the report of a fit that begins with a wrong lag."""
-    model, params = robot(folder, 0.03)
-    code = main(['identify', str(log), '--map', MAP, '--model', str(model), '--params-file',
-                 str(params), '--fit', FIT, '--measured', 'imu', *more])
-    printed = capsys.readouterr()
-    assert code == 0, printed.err
-    return json.loads(printed.out)
+@pytest.fixture
+def identify(capsys, folder):
+    """Run the command on a log of a robot with a wrong lag; return its code and what it prints."""
+    def run(log, *more, motors=MAP, fit=FIT):
+        model, params = robot(folder, 0.03)
+        words = ['--map', motors] if motors else []
+        code = main(['identify', str(log), *words, '--model', str(model), '--params-file',
+                     str(params), '--fit', fit, *more])
+        return code, capsys.readouterr()
+    return run
 
 
-def test_lag_and_hover_are_fitted_and_predict_another_part(capsys, folder, log):
-    report = fitted(capsys, folder, log, '--to', '24', '--check', f'{log}:24:36')
+@pytest.fixture
+def fitted(identify):
+    """Return the report of a fit."""
+    def run(log, *more, **given):
+        code, printed = identify(log, *more, **given)
+        assert code == 0, printed.err
+        return json.loads(printed.out)
+    return run
+
+
+def test_lag_and_hover_are_fitted_and_predict_another_part(fitted, log):
+    report = fitted(log, '--to', '24', '--check', f'{log}:24:36')
     lag = report['estimates']['rotors.time_constant_up']
     thrust = report['estimates']['rotors.max_thrust']
     assert lag['sd'] < 0.003
@@ -52,30 +64,27 @@ def test_lag_and_hover_are_fitted_and_predict_another_part(capsys, folder, log):
     assert report['cross_validation_rms'] == pytest.approx(report['rms'], rel=0.05)
 
 
-def test_speeds_of_escs_are_states(capsys, folder, log):
-    model, params = robot(folder, 0.03)
-    assert main(['identify', str(log), '--map', MAP, '--model', str(model), '--params-file',
-                 str(params), '--fit', 'rotors.time_constant_up', '--measured', 'state']) == 0
-    lag = json.loads(capsys.readouterr().out)['estimates']['rotors.time_constant_up']
+def test_speeds_of_escs_are_states(fitted, log):
+    report = fitted(log, '--measured', 'state', fit='rotors.time_constant_up')
+    lag = report['estimates']['rotors.time_constant_up']
     assert lag['value'] == pytest.approx(LAG, abs=0.004)
 
 
-def test_a_steady_hover_shows_the_thrust_and_names_the_lag_as_unknown(capsys, folder):
+def test_a_steady_hover_shows_the_thrust_and_names_the_lag_as_unknown(fitted, folder):
     flight = flown(folder, LAG, seconds=16.0, punches=False)
     # As PX4 logs motors by default.
     log = written(folder / 'hover.ulg', flight, every=25)
-    report = fitted(capsys, folder, log)
+    report = fitted(log)
     assert list(report['unidentified']) == ['rotors.time_constant_up']
     assert 'steps of the command up and down' in report['unidentified']['rotors.time_constant_up']
     thrust = report['estimates']['rotors.max_thrust']
     assert thrust['value'] == pytest.approx(7.4, rel=0.003)
 
 
-def test_a_log_without_the_map_has_no_commands_of_the_robot(capsys, folder, log):
-    model, params = robot(folder)
-    assert main(['identify', str(log), '--model', str(model), '--params-file', str(params),
-                 '--fit', FIT]) == 1
-    assert 'log.ulg' in capsys.readouterr().err
+def test_a_log_without_the_map_has_no_commands_of_the_robot(identify, log):
+    code, printed = identify(log, motors='')
+    assert code == 1
+    assert 'log.ulg' in printed.err
 
 
 @pytest.mark.parametrize(('given', 'line'), [
@@ -83,32 +92,27 @@ def test_a_log_without_the_map_has_no_commands_of_the_robot(capsys, folder, log)
     pytest.param('motor_1=rotors/rear_left,motor_2=rotors/rear_left',
                  'motor_1 and motor_2 are both rear_left', id='twice'),
 ])
-def test_a_wrong_map_is_refused(given, line, capsys, folder, log):
+def test_a_wrong_map_is_refused(given, line, identify, log):
     """A rotor without its motor took none of the weight, and the others all of it."""
-    model, params = robot(folder)
-    assert main(['identify', str(log), '--map', given, '--model', str(model), '--params-file',
-                 str(params), '--fit', FIT]) == 1
-    assert line in capsys.readouterr().err
+    code, printed = identify(log, motors=given)
+    assert code == 1
+    assert line in printed.err
 
 
-def test_motors_that_are_not_named_are_in_the_report(capsys, folder, log):
-    model, params = robot(folder)
-    given = MAP.rpartition(',')
-    assert main(['identify', str(log), '--map', given[0], '--model', str(model), '--params-file',
-                 str(params), '--fit', 'rotors.max_thrust']) == 0
-    lacking = given[2].rpartition('/')[2]
-    assert f'no command of {lacking} was recorded: taken as none; is one misspelt?' in json.loads(
-        capsys.readouterr().out
+def test_motors_that_are_not_named_are_in_the_report(fitted, log):
+    given, _, last = MAP.rpartition(',')
+    lacking = last.rpartition('/')[2]
+    assert f'no command of {lacking} was recorded: taken as none; is one misspelt?' in fitted(
+        log, motors=given, fit='rotors.max_thrust'
     )['warnings']
 
 
-def test_a_log_of_sensors_alone_is_refused(capsys, folder):
+def test_a_log_of_sensors_alone_is_refused(identify, folder):
     path = folder / 'sensors.ulg'
     path.write_bytes(ulog({
         key: rows for key, rows in messages_of(flown(folder, seconds=3.0)).items()
         if 'actuator' not in key[0]
     }))
-    model, params = robot(folder)
-    assert main(['identify', str(path), '--model', str(model), '--params-file', str(params),
-                 '--fit', FIT, '--map', MAP]) == 1
-    assert '--map: has no motor_1, motor_2, motor_3, motor_4; has none' in capsys.readouterr().err
+    code, printed = identify(path)
+    assert code == 1
+    assert '--map: has no motor_1, motor_2, motor_3, motor_4; has none' in printed.err

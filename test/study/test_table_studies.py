@@ -117,11 +117,15 @@ def test_a_case_is_flown_again_with_its_own_file(folder, capsys, monkeypatch):
     path.write_text(path.read_text().replace(
         '  input.left.effort.offset: {normal: [0.0, 0.1]}\n', ''
     ))
+    written = folder / 'study_study' / 'case_2.yaml'
+    written.mkdir(parents=True)
+    assert main(['study', 'study.yaml', '--case', '2']) == 1
+    assert 'case_2.yaml: cannot be written: Is a directory' in capsys.readouterr().err
+    written.rmdir()
     assert main(['study', 'study.yaml', '--case', '2']) == 0
     row = json.loads(capsys.readouterr().out)
     assert row['case'] == 2
-    written = 'study_study/case_2.yaml'
-    assert main(['replay', written, 'in.csv', 'out.csv', '--model', 'robot.urdf']) == 0
+    assert main(['replay', str(written), 'in.csv', 'out.csv', '--model', 'robot.urdf']) == 0
     header, *_, last = (folder / 'out.csv').read_text().split()
     cells = dict(zip(header.split(','), last.split(','), strict=True))
     assert float(cells['right.effort']) == row['right']

@@ -14,6 +14,7 @@ from typing import Any
 import json5
 
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.identify.robot import write_parameters
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.record_file import FlightRecord, encode
@@ -27,7 +28,6 @@ from propulsion_ros.study.draws import generator
 from propulsion_ros.study.ground.case import SITUATIONS, SOURCES, Case, Drawn, draw
 from propulsion_ros.study.ground.sensors import FIX, IMU, ODOMETRY, PRESSURE, SITE
 from propulsion_ros.study.ground.situations import LAUNCH, PAD
-from propulsion_ros.study.overrides import write_merged
 from propulsion_ros.study.study import Case as StudyCase
 from propulsion_ros.study.study import Study
 
@@ -453,7 +453,7 @@ class GroundCases:
     def write(self, path: Path, case: StudyCase) -> None:
         """Write the parameters of the flight computer."""
         flown = self._case(case)
-        write_merged(path, None, {'flight_state': {
+        write_parameters(path, None, {'flight_state': {
             'altitude_source': flown.source.split()[0],
             'flight.max_ascent_time': float(draw(flown).scene.timer),
         }})
