@@ -230,6 +230,8 @@ class BaroAid:
         Health of the barometer.
     pad_altitude : float
         Of the pad above the standard sea level [m]; the parameter's before any pressure.
+    surprise : float
+        Normalised innovation squared of the latest pressure, NaN before.
     imu_doubt_ns : int or None
         Stamp at which the barometer last overruled the inertial estimate.
     step_ns : int or None
@@ -266,6 +268,7 @@ class BaroAid:
         self._is_armed, self._referred_ns = False, 0
         self._stepped = 0.0
         self._held.reset()
+        self.surprise = math.nan
         self.imu_doubt_ns: int | None = None
         self.step_ns: int | None = None
 
@@ -334,12 +337,12 @@ class BaroAid:
         if self._is_held(stamp_ns, pascal, up, math.sqrt(noise), stage):
             self.monitor.refuse(Status.FROZEN)
             return
-        surprise = state.correct(row, innovation, noise, self._gate)
-        if surprise <= self._gate:
+        self.surprise = state.correct(row, innovation, noise, self._gate)
+        if self.surprise <= self._gate:
             self._settle(stamp_ns, altitude - self.pad_altitude - up, innovation, is_inertial)
             return
         self.monitor.refuse(Status.INNOVATION)
-        width = width_of(innovation, surprise, self._params.gate)
+        width = width_of(innovation, self.surprise, self._params.gate)
         # A step is known by the inertial sensor alone, and under a parachute none follows exactly.
         may_step = is_inertial and stage in (Stage.PAD, Stage.BOOST, Stage.COAST)
         verdict = self._judge.refuse(stamp_ns, innovation, width, may_step=may_step)
