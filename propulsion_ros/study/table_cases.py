@@ -37,7 +37,7 @@ class TableCases(RobotCases):
 
     def __init__(self, study: Study, folder: Path) -> None:
         params, files, given = study.params, params_in(folder), folder / GIVEN
-        write_parameters(given, ParameterFile(files[-1], files[:-1]) if files else None, {})
+        write_parameters(given, ParameterFile(*files) if files else None, {})
         self._input = folder / input_name(params.input)
         merged, model = ParameterFile(given), folder / ROBOT
         has_robot = bool(params.robot or params.vehicle)
