@@ -19,8 +19,9 @@ from propulsion_ros.flight.phases.phases import Duty, Subphase
 from propulsion_ros.flight.phases.progress import Progress
 from propulsion_ros.settings.errors import ConfigError
 
-_TOGETHER_NS = 1_000_000_000
-"""Engines that are lit within so long after the first one are of one ignition [ns]."""
+_TOGETHER_NS = 3_000_000_000
+"""Engines that are lit within so long after the first one are of one ignition [ns]: nobody comes
+near so soon."""
 
 Fired = tuple[tuple[ControlOutput, ...], list[EventFired]]
 
@@ -134,7 +135,10 @@ class EventRunner:
         return self._ignites and any(event.ignites for event in self.pending())
 
     def is_first_ignition(self, clock_ns: int) -> bool:
-        """Return whether no engine was lit yet, or the first of them only just, at a time [ns]."""
+        """Return whether no engine was lit yet, or the first of them only just, at a time [ns].
+
+        One whose igniter is refused, or dropped by the record, counts too.
+        """
         return self._lit_ns is None or clock_ns - self._lit_ns <= _TOGETHER_NS
 
     @property

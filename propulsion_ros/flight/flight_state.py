@@ -331,8 +331,13 @@ class FlightState:
         )
 
     @property
+    def _hovers(self) -> bool:
+        """Whether an engine that another event shuts down may be what holds it."""
+        return self.phase is Phase.FLIGHT and self._events.burns
+
+    @property
     def _is_free(self) -> bool:
-        """Whether likely nothing holds it: what is due waits for its fall; after a rest, far."""
+        """Whether likely nothing holds it, nor did before a fall that is still a short one."""
         return not (self.is_supported or self.is_likely_supported or self._has_rested)
 
     @property
@@ -347,7 +352,8 @@ class FlightState:
         if self.phase is Phase.RECOVERY:
             return self._is_free
         # After a restart on the pad engines may be lit only if they were commanded to be before.
-        may_light = self._is_free and (self.ignition is not None or not self._is_rearmed)
+        may_light = self.ignition is not None or not self._is_rearmed
+        may_light &= self._is_free or self._hovers
         return self.liftoff is not None and may_light
 
     @property
@@ -393,6 +399,7 @@ class FlightState:
             self._clock.now_ns - self._skipped_ns, Readings() if is_silence else readings,
             learns=not (self.phase.is_armed or self.holds_record),
             has_flown=self.liftoff is not None or self._record.may_be_blocked,
+            burns=self._hovers,
         )
         if self._is_overridden and not self._motion.is_seen:
             # No sensor can show that what held it when the last one died holds it no more.

@@ -962,7 +962,7 @@ def test_no_engine_lights_on_the_pad_before_ignition_is_commanded():
 
 
 @pytest.mark.parametrize(
-    ('second', 'lights'), [(0.0, True), (0.9, True), (1.2, False), (9.0, False)]
+    ('second', 'lights'), [(0.0, True), (2.9, True), (3.2, False), (9.0, False)]
 )
 def test_where_the_first_ignition_fails_no_other_engine_is_lit_on_the_pad(second, lights):
     events = tuple(
@@ -975,6 +975,51 @@ def test_where_the_first_ignition_fails_no_other_engine_is_lit_on_the_pad(second
     assert vehicle.command('ignition') == ''
     vehicle.fly(vehicle.t + 20.0, at_rest)
     assert vehicle.thrust == (2000.0 if lights else 1000.0)
+
+
+def test_an_ignition_that_repeats_is_given_once_on_the_pad_and_its_shutdown_is_not_lost():
+    lit = EventSpec(0, 'lit', MoreThan('TimeSinceIgnition', 0, 0.0), (Action('engine', 0, 1.0),),
+                    single_fire=False, cooldown_ns=S // 2)
+    shut = EventSpec(1, 'shut', MoreThan('TimeSinceEvent', 0, -1.0), (Action('engine', 0, 0.0),),
+                     dwell_ns=5 * S)
+    vehicle = Vehicle(events=(lit, shut)).arm()
+    assert vehicle.command('ignition') == ''
+    assert vehicle.fly(vehicle.t + 4.0, at_rest).thrust == 1000.0
+    assert vehicle.fly(vehicle.t + 2.0, at_rest).thrust == 0.0
+    assert vehicle.fly(vehicle.t + 9.0, at_rest).thrust == 0.0
+
+
+@pytest.mark.parametrize('burns', [True, False], ids=['on its engine', 'on what holds it'])
+def test_engine_of_a_landing_lights_after_a_hover_on_the_engine_of_the_vehicle_alone(burns):
+    """Nine seconds at 45 m were a rest, and the landing engine waited for 50 m of fall."""
+    push, brake, top = 10.0, 7.0, 45.0
+    fastest = math.sqrt(2.0 * top / (1.0 / push + 1.0 / brake))
+    turns, stops = fastest / push, fastest / push + fastest / brake
+    cut = stops + 9.0
+
+    def at(t):
+        if t < stops:
+            left = stops - t
+            rising = 0.5 * push * t * t, push * t, push
+            return rising if t < turns else (top - 0.5 * brake * left * left, brake * left, -brake)
+        fall = max(t - cut, 0.0)
+        return top - 0.5 * G * fall * fall, -G * fall, -G * (fall > 0.0)
+
+    lit = EventSpec(0, 'lit', MoreThan('TimeSinceIgnition', 0, 0.0), (Action('engine', 0, 1.0),))
+    shut = EventSpec(1, 'shut', MoreThan('TimeSinceLiftoff', 0, 1e3 * cut),
+                     (Action('engine', 0, 0.0),), phases=('flight', 'recovery'))
+    falls = MoreThan('TimeSinceLiftoff', 0, 1e3 * cut)
+    lands = EventSpec(
+        2, 'lands', All((falls, MoreThan('Position', 2, -25.0))),
+        (Action('engine', 1, 1.0),), phases=('flight', 'recovery'), lands=True,
+    )
+    engines = (ENGINE, dataclasses.replace(ENGINE, id=1, name='second', booster='second',
+                                           landing=True))
+    vehicle = armed(ODOMETRY, events=(lit, shut, lands), engines=engines)
+    if burns:
+        assert vehicle.command('ignition') == ''
+    vehicle.fly(cut + 2.7, at)
+    assert (vehicle.actuators.engines.thrusts()['second'] > 0.0) is burns
 
 
 def test_engine_of_a_landing_does_not_light_once_something_likely_holds_the_vehicle():

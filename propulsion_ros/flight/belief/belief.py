@@ -62,7 +62,8 @@ _AIR = 8400.0  # scale height of the air [m]
 _DRAG_SPEED = 600.0  # up to which drag grows with the square of the speed [m/s]
 _TERRAIN = 100.0  # landings are that near the height of the pad [m]
 _CLIMB = 20.0  # and so much slower [m/s]
-_BELOW, _DEEP = 50.0, 15.0  # What is reckoned further below the pad [m] lands so much sooner.
+_BELOW, _DEEP = 50.0, 15.0  # Few flights are further below the pad [m]: reckoned so far, they land
+# so much sooner.
 _PAD_SPREAD, _AIR_SPREAD = 30.0, 4000.0  # of the height at a start on the pad, in the air [m]
 _SPINS = {True: (0.9, 0.2, 3.0), False: (0.3, 0.3, 3.0)}
 # Rates of turn of what is held or not: share of the slow ones, and both means [rad/s].
@@ -263,6 +264,7 @@ class Belief:
             prior *= np.where(is_held, held / known, (1.0 - held) / (1.0 - known))
         self._shares: FloatArray = np.maximum(prior, _LEAST)
         self._begins_in_air = in_air
+        self.has_flown = in_air
         self._level_height = self._same_force = math.nan
         self._lit_time = self._scatter = self._same_time = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
@@ -576,12 +578,13 @@ class Belief:
         return _LEVEL_SHARE * np.exp(_log_density(off * off / variance, variance))
 
     def _too_deep(self) -> FloatArray:
-        """Return by how much a flight is less likely that is reckoned to be below the ground.
+        """Return by how much a flight is less likely that has come to be below the ground.
 
-        Where its height is believed, that may be a valley.
+        After a liftoff that may be a valley, where the height is believed; before it is a pump.
         """
         deep = np.minimum((self._state[:, 0] + _BELOW) / np.sqrt(self._covariance[:, 0, 0]), 0.0)
-        return np.where(self._may_be_below, 0.0, np.minimum(0.5 * deep**2, 50.0))
+        may_be = self._may_be_below if self.has_flown else self._is_held
+        return np.where(may_be, 0.0, np.minimum(0.5 * deep**2, 50.0))
 
     def read_spin(self, rate: float, seconds: float) -> None:
         """Take a rate of turn [rad/s] that the inertial sensor had for a while [s]."""

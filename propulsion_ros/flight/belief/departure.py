@@ -90,6 +90,7 @@ class DepartureWatch:
     def _forget_push(self) -> None:
         self._pushed_ns: int | None = None
         self._push: Vector = (0.0, 0.0, 0.0)
+        self._rate: Vector = (math.nan, math.nan, math.nan)
         self._weight = self._gained = 0.0
         self._is_off = False
 
@@ -141,7 +142,10 @@ class DepartureWatch:
         Whatever the attitude is, the speed has changed by what was pushed less what the weight took
         at most.
         """
-        turn = [-each * seconds if math.isfinite(each) else 0.0 for each in rate]
+        # One that repeats itself to the last bit is stuck.
+        is_known = all(map(math.isfinite, rate)) and rate != self._rate
+        self._rate = rate
+        turn = [-each * seconds if is_known else 0.0 for each in rate]
         before = rotate(of_vector(*turn), self._push)
         x, y, z = (each + of * seconds for each, of in zip(before, force, strict=True))
         self._push = x, y, z

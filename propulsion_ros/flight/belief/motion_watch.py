@@ -28,10 +28,47 @@ _STAYS_LIKELY_NS = 30_000_000_000  # for so long after its last sign it stays li
 _HIGH, _LEVEL = 100.0, 1.0  # a level height so far up may be that of a blocked port [m], [m/s]
 _OFF_LEVEL = 5.0  # but not one that moves so far [m]
 _LANDS = 5.0  # the slowest descent from there [m/s]
+_SINKS, _SINKS_NS = 10.0, 500_000_000  # so fast no car goes downhill [m/s], over so long at least
 _LIKELY_TIME = 2.0  # where it was likely for so long [s]
 _LANDED = 0.002  # doubt after a restart by the time away [1/s]
 _RUNS_IN = 5.0  # after so short an absence a steady descent is that of a filter [s]
 _LONGEST_NS = 100_000_000  # after which time passes without a reading
+
+
+class _Leap:
+    """How a height that was level has jumped since, and whether it sinks from there.
+
+    Parameters
+    ----------
+    now_ns : int
+        When it was level [ns].
+    level, jumped : float
+        Where, and by how much it had jumped in all until then [m].
+    """
+
+    def __init__(self, now_ns: int = 0, level: float = 0.0, jumped: float = 0.0) -> None:
+        self._level, self._jumped = level, jumped
+        self._is_elsewhere = False
+        # Two heights with their times, the newer one in the place of the older in turn.
+        self._older = self._newer = now_ns, level
+
+    def follow(self, now_ns: int, height: float, jumped: float) -> bool:
+        """Take a height; return whether a jump took it to another level, and it is not back."""
+        is_back = abs(height - self._level) <= _OFF_LEVEL
+        if is_back:
+            self._jumped = jumped
+        is_elsewhere = not is_back and abs(jumped - self._jumped) > _OFF_LEVEL
+        if is_elsewhere is not self._is_elsewhere:
+            self._is_elsewhere = is_elsewhere
+            self._older = self._newer = now_ns, height
+        elif now_ns - self._newer[0] > _SINKS_NS:
+            self._older, self._newer = self._newer, (now_ns, height)
+        return is_elsewhere
+
+    def sinks(self, now_ns: int, height: float) -> bool:
+        """Return whether it falls on, as of a port that opens on its way."""
+        then_ns, above = self._older
+        return above - height > max(_OFF_LEVEL, _SINKS * (now_ns - then_ns) * 1e-9)
 
 
 class MotionWatch:
@@ -76,6 +113,7 @@ class MotionWatch:
         self._feeds = [Feed(*each) for each in zip(WINDOW_NS, MOVES, BENDS, strict=True)]
         self._channels = self._feeds[:len(Channel)]
         self._certain, self._likely, self._stands = Dwell(lasts), Dwell(_LIKELY_TIME), Dwell(lasts)
+        self._rests = Dwell(lasts)
         self._departure = DepartureWatch()
         self.reset()
 
@@ -105,11 +143,12 @@ class MotionWatch:
         self._certain.reset()
         self._likely.reset()
         self._stands.reset()
+        self._rests.reset()
         self._clock_ns: int | None = None
         self._likely_ns, self._was_likely = -_STAYS_LIKELY_NS, held >= LIKELY
         self._level_ns: int | None = None
         self._level, self._has_moved = 0.0, False
-        self._jumped, self._leap = 0.0, (0, 0.0, 0.0)
+        self._leap = _Leap()
         self._height = math.nan
         self._pushed, self._fallen, self._moved_ns, self._dead_time = 0.0, 0.0, 0, 0.0
         self.flown_ns: int | None = None
@@ -167,7 +206,8 @@ class MotionWatch:
         return reckoned if is_felt and likely >= LIKELY else None
 
     def update(
-        self, now_ns: int, readings: Readings, *, learns: bool, has_flown: bool = False
+        self, now_ns: int, readings: Readings, *, learns: bool, has_flown: bool = False,
+        burns: bool = False,
     ) -> None:
         """Take readings.
 
@@ -181,7 +221,10 @@ class MotionWatch:
             Whether the vehicle waits on the pad: how long its sensors repeat themselves is usual.
         has_flown : bool
             Whether a liftoff was seen, so that a level height far up may be that of a blocked port.
+        burns : bool
+            Whether an engine burns that another event shuts down: what it holds does not rest.
         """
+        self._belief.has_flown |= has_flown
         self._departure.feel(now_ns, readings.force, readings.rate)
         values = (readings.height,), (readings.speed,), readings.force, readings.rate
         # A coarse height stays where it is, and a force that lives agrees.
@@ -205,7 +248,7 @@ class MotionWatch:
             waits = (learns or self.held >= LIKELY) and self.departure is None
             if waits and height is not None and math.isfinite(self._channels[Channel.HEIGHT].noise):
                 self._belief.wander = self._wander.take(now_ns, height)
-            self._judge(now_ns, has_flown=has_flown)
+            self._judge(now_ns, has_flown=has_flown, burns=burns)
 
     @property
     def _is_dead(self) -> bool:
@@ -259,26 +302,15 @@ class MotionWatch:
             if not is_level:
                 return False
             self._level_ns, self._level, self._has_moved = now_ns, height, False
-            self._jumped, self._leap = self._belief.jumped, (now_ns, 0.0, self._height)
+            self._leap = _Leap(now_ns, self._height, self._belief.jumped)
         # What has moved from where it was level is no blocked port: someone carries it.
         self._has_moved |= abs(height - self._level) > _OFF_LEVEL
         may_fall = (now_ns - self._level_ns) * 1e-9 < height / _LANDS
-        is_blocked = is_level and not self._has_moved
-        return may_fall and (self._falls_on(now_ns) if self._has_jumped(now_ns) else is_blocked)
+        if self._leap.follow(now_ns, self._height, self._belief.jumped):
+            return may_fall and self._leap.sinks(now_ns, self._height)
+        return may_fall and is_level and not self._has_moved
 
-    def _has_jumped(self, now_ns: int) -> bool:
-        """Return whether the height is at another level now, by a jump, and note since when."""
-        jumped = self._belief.jumped - self._jumped
-        if abs(jumped - self._leap[1]) > _OFF_LEVEL:
-            self._leap = now_ns, jumped, self._height
-        return abs(jumped) > _OFF_LEVEL
-
-    def _falls_on(self, now_ns: int) -> bool:
-        """Return whether it falls since its height jumped, as of a port that opens on its way."""
-        since_ns, _, height = self._leap
-        return height - self._height > max(_OFF_LEVEL, _LANDS * (now_ns - since_ns) * 1e-9)
-
-    def _judge(self, now_ns: int, *, has_flown: bool) -> None:
+    def _judge(self, now_ns: int, *, has_flown: bool, burns: bool) -> None:
         belief = self._belief
         held = self.held = belief.held
         live = [feed.is_live(now_ns) for feed in self._channels]
@@ -309,7 +341,9 @@ class MotionWatch:
         if has_flown and self._stands.update(now_ns, self.is_certain):
             # It has landed: from now on it may be carried, however short ago it was lit.
             belief.douse()
-        has_lasted = self._certain.update(now_ns, self.is_certain and not may_be_blocked)
+        is_shown = self.is_certain and not may_be_blocked
+        has_lasted = self._certain.update(now_ns, is_shown)
+        rests = self._rests.update(now_ns, is_shown and has_flown and not burns)
         if held < LIKELY:
             self.is_supported, self._likely_ns = False, -_STAYS_LIKELY_NS
             if any(live):
@@ -323,6 +357,6 @@ class MotionWatch:
         )
         if self._departure.is_certain:
             self.has_rested = False
-        elif has_flown and self.is_supported and not self._is_dead:
+        elif rests and not self._is_dead:
             # Beside a force that is not believed, the height may be that of a port taped over.
             self.has_rested |= belief.believed(Channel.FORCE) >= LIKELY

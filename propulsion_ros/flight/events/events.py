@@ -275,11 +275,16 @@ class EventEngine:
                 continue
             known = aged(event.max_age_ns) if aged and event.max_age_ns else variables
             was_held = record.held
-            record.held = self._holds(event, record, known)
+            # What was lit is timed on, so that a shutdown that waits for it is not lost.
+            is_permitted = event.is_permitted(known.permits)
+            is_timed = is_permitted or (event.ignites and record.count > 0)
+            record.held = self._holds(event, record, known) if is_timed else None
+            if not is_timed:
+                record.dwell.reset()
             if not record.held:
                 continue
             record.since_ns = 0
-            if not self._may_act(event, record, variables.clock_ns, was_held):
+            if not is_permitted or not self._may_act(event, record, variables.clock_ns, was_held):
                 continue
             record.acted_ns = variables.clock_ns
             record.count += 1
@@ -320,8 +325,7 @@ class EventEngine:
 
     def _holds(self, event: EventSpec, record: _Record, variables: Variables) -> bool | None:
         """Return whether an event is triggered, None where that is unknown."""
-        is_elsewhere = record.words and not record.words & variables.words
-        if is_elsewhere or not event.is_permitted(variables.permits):
+        if record.words and not record.words & variables.words:
             record.dwell.reset()
             return None
         value = event.condition(variables)

@@ -366,7 +366,7 @@ class FlightActuation:
             self._publish_engines(now_ns, is_beat=is_beat)
 
     def _prolong_unreceived(self, now_ns: int) -> None:
-        """Begin on-times anew while no driver is connected that could follow them."""
+        """Begin recent on-times anew while no driver is connected that could follow them."""
         self._finish(now_ns)
         if self._owed.on and not self._is_received(self._deployers.topic):
             recent = self._owed.begun_after(now_ns - _CONNECTED_WITHIN_NS)

@@ -330,6 +330,7 @@ def test_an_offset_of_the_accelerometer_adds_up_to_no_throw():
     pytest.param((0.0, 0.0, 0.0), True, id='straight'),
     pytest.param((0.0, 0.0, 30.0), True, id='a rocket that spins about its nose'),
     pytest.param((math.nan,) * 3, True, id='rate is unknown'),
+    pytest.param((0.0, math.inf, 0.0), True, id='rate is none'),
     pytest.param((0.0, 5.0, 0.0), False, id='swung on a rope'),
     pytest.param((-4.0, 4.0, 0.0), False, id='swung along a leaning circle'),
 ])
@@ -338,6 +339,7 @@ def test_a_push_that_turns_adds_up_to_no_throw(rate, is_found):
     watch = DepartureWatch()
     for i in range(500):
         now_ns = i * STEP_NS
-        watch.feel(now_ns, (0.0, 0.0, 4.0 * STANDARD_GRAVITY), rate)
+        turns = tuple(each + 0.01 * wiggle(i) for each in rate)
+        watch.feel(now_ns, (0.0, 0.0, 4.0 * STANDARD_GRAVITY), turns)
         watch.update(now_ns, Believed(), 0.001, 0.0, has_speed=False, has_force=True)
     assert (watch.found is not None) is is_found

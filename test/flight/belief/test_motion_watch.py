@@ -229,6 +229,31 @@ def test_a_level_height_that_jumps_is_held_unless_it_falls_on(to, speed, is_like
     assert watched.watch.is_likely is is_likely
 
 
+@pytest.mark.parametrize('lasts', [0.3, 0.5])
+def test_a_level_height_that_is_back_after_a_transient_may_be_that_of_a_blocked_port(lasts):
+    """Another charge blew into the bay: it was a jump for ever, and a charge was lost."""
+    watched = Watched().stand()
+    watched.read(1.2, lambda t: 25.0 * t * t, lambda t: 50.0 + G)
+    watched.read(6.12, lambda t: 36.0 + 60.0 * t - 0.5 * G * t * t, lambda t: 0.3)
+    watched.read(2.0, lambda t: 219.6 - 8.0 * t, lambda t: G, flown=True)
+    watched.read(6.0, lambda t: 203.6, lambda t: G, flown=True)
+    watched.read(4.0, lambda t: 203.6 - 150.0 * math.exp(-t / lasts), lambda t: G, flown=True)
+    watched.read(4.0, lambda t: 203.6, lambda t: G, flown=True)
+    assert not watched.watch.is_likely
+
+
+@pytest.mark.parametrize('force', [G, None], ids=['accelerometer', 'barometer alone'])
+@pytest.mark.parametrize('speed', [12.0, 15.0, 18.0])
+def test_a_height_that_runs_down_on_the_pad_is_no_fall(force, speed):
+    """A bay under pressure looked like a fall into a valley, and both charges fired."""
+    watched = Watched().stand()
+    watched.read(
+        120.0 / speed, lambda t: -speed * t, None if force is None else lambda t: force
+    )
+    watched.read(5.0, lambda t: -120.0, None if force is None else lambda t: force)
+    assert watched.watch.departure is None
+
+
 @pytest.mark.parametrize('speed', [0.0, 9.0, -9.0, -4.0])
 @pytest.mark.parametrize(('push', 'lasts'), [
     pytest.param(0.0, 0.0, id='zeros'), pytest.param(60.0, 0.5, id='a burst, then zeros'),
