@@ -50,7 +50,7 @@ class Duty(str, Enum):
     CLEAR_DEBUG = 'clear the flag debug'
     FORGET_FLIGHT = 'clear the data of the last flight: moments, latches, fired events'
     ARM = 'arm deployers and engines'
-    BEGIN_ASCENT = 'clear what was detected on the pad'
+    BEGIN_ASCENT = 'reset controllers'
     DETECT_LIFTOFF = 'detect liftoff'
     RUN_CONTROLLERS = 'run controllers'
     RUN_EVENTS = 'run events'
