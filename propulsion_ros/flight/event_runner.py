@@ -50,6 +50,8 @@ class EventRunner:
         Of the events: which are spent, over a restart too.
     controllers : ControllerBank
         Of the controllers.
+    lit_ns : int or None
+        When an event lit the first engine, on the flight clock [ns].
 
     Raises
     ------
@@ -89,7 +91,7 @@ class EventRunner:
         self._inputs.reset()
         self.controllers.reset()
         self._burning: set[int] = set()
-        self._lit_ns: int | None = None
+        self.lit_ns: int | None = None
 
     def update(
         self,
@@ -117,7 +119,7 @@ class EventRunner:
                     self.controllers.execute(action.target, action.param)
                 elif action.ignites:
                     self._burning.add(action.target)
-                    self._lit_ns = clock_ns if self._lit_ns is None else self._lit_ns
+                    self.lit_ns = clock_ns if self.lit_ns is None else self.lit_ns
                 elif action.kind == 'engine':
                     self._burning.discard(action.target)
         return controls, fired
@@ -139,7 +141,7 @@ class EventRunner:
 
         One whose igniter is refused, or dropped by the record, counts too.
         """
-        return self._lit_ns is None or clock_ns - self._lit_ns <= _TOGETHER_NS
+        return self.lit_ns is None or clock_ns - self.lit_ns <= _TOGETHER_NS
 
     @property
     def burns(self) -> bool:

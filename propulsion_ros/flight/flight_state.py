@@ -36,6 +36,7 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell, Held
 from propulsion_ros.timing.flight_clock import FlightTime, Stamp
 
+_ALONE_NS = 60_000_000_000  # for so long after an ignition nobody is near the vehicle [ns]
 _OVERRIDES_NS = 60_000_000_000  # for how long an override counts more than the sensors [ns]
 
 
@@ -272,7 +273,7 @@ class FlightState:
         if self._is_attitude_stuck(sample):
             sample = sample._replace(rotation=UNKNOWN_ROTATION)
         known = self._apogee_watch.see(
-            sample, flies=self.liftoff is not None, is_silence=is_silence,
+            sample, flies=self.liftoff is not None, pad=self._pad, is_silence=is_silence,
             may_light=self._events.may_ignite,
         )
         if math.isfinite(known.altitude):
@@ -332,8 +333,14 @@ class FlightState:
 
     @property
     def _hovers(self) -> bool:
-        """Whether an engine that another event shuts down may be what holds it."""
-        return self.phase is Phase.FLIGHT and self._events.burns
+        """Whether an engine that another event shuts down may be what holds it.
+
+        Away from the pad, and for so long after its ignition that nobody can be there.
+        """
+        lit_ns = self._events.lit_ns
+        is_away = abs(self._motion.height - self._pad) > self._params.home_tolerance
+        is_recent = lit_ns is not None and self._clock.now_ns - lit_ns < _ALONE_NS
+        return self.phase is Phase.FLIGHT and self._events.burns and is_away and is_recent
 
     @property
     def _is_free(self) -> bool:
@@ -399,7 +406,8 @@ class FlightState:
             self._clock.now_ns - self._skipped_ns, Readings() if is_silence else readings,
             learns=not (self.phase.is_armed or self.holds_record),
             has_flown=self.liftoff is not None or self._record.may_be_blocked,
-            burns=self._hovers,
+            has_risen=self.liftoff is not None and self.liftoff.source != FALL,
+            hovers=self._hovers,
         )
         if self._is_overridden and not self._motion.is_seen:
             # No sensor can show that what held it when the last one died holds it no more.
@@ -434,6 +442,8 @@ class FlightState:
             # Of what was armed in the air the backup timer would have run out at once.
             armed_ns = max(found.clock_ns, self._begun_ns)
             self._progress.liftoff = self._mark_of(found._replace(clock_ns=armed_ns), sample)
+            # An altitude that has drifted down is no depth; what it was carried up to is no pad.
+            self._pad = min(self._motion.level, 0.0)
             self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
         if self._progress.does(Duty.WATCH_REST) and self._is_over():
             self._stand_down(Mark(sample.stamp_ns, now_ns, 'stand-down'))
@@ -513,6 +523,7 @@ class FlightState:
         self._events.reset()
         self._doubt_ns = self._doubt_end_ns = 0
         self._begun_ns = self._clock.now_ns
+        self._pad = 0.0
         self._is_rearmed = self._record.was_armed = False
         self._burn.reset(burning=True)
         self._stands.reset()

@@ -989,6 +989,24 @@ def test_an_ignition_that_repeats_is_given_once_on_the_pad_and_its_shutdown_is_n
     assert vehicle.fly(vehicle.t + 9.0, at_rest).thrust == 0.0
 
 
+@pytest.mark.parametrize('lands', [True, False], ids=['landing', 'stage'])
+def test_no_engine_is_lit_where_it_lies_after_a_hop_whose_shutdown_never_came(lands):
+    """It seemed to hover, so long as an engine that an event shuts down was not shut down."""
+    flight = Motion(push=20.0, burn=1.2, descent=20.0)
+    lit = EventSpec(0, 'lit', MoreThan('TimeSinceIgnition', 0, 0.0), (Action('engine', 0, 1.0),))
+    shut = EventSpec(1, 'shut', LessThan('Position', 2, -500.0), (Action('engine', 0, 0.0),))
+    late = EventSpec(
+        2, 'late', MoreThan('TimeSinceLiftoff', 0, 1e3 * (flight.landing + 8.0)),
+        (Action('engine', 1, 1.0),), phases=('flight', 'recovery'), lands=lands,
+    )
+    engines = (ENGINE, dataclasses.replace(ENGINE, id=1, name='second', booster='second',
+                                           landing=lands))
+    vehicle = armed(ODOMETRY, events=(lit, shut, late), engines=engines)
+    assert vehicle.command('ignition') == ''
+    vehicle.fly(flight.landing + 30.0, flight)
+    assert vehicle.actuators.engines.thrusts()['second'] == 0.0
+
+
 @pytest.mark.parametrize('burns', [True, False], ids=['on its engine', 'on what holds it'])
 def test_engine_of_a_landing_lights_after_a_hover_on_the_engine_of_the_vehicle_alone(burns):
     """Nine seconds at 45 m were a rest, and the landing engine waited for 50 m of fall."""

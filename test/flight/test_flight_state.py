@@ -61,8 +61,8 @@ class FakeDetector:
     def withdraw(self):
         self.latched = False
 
-    def expect(self, *, flies, may_light):
-        self.flies, self.may_light = flies, may_light
+    def expect(self, *, flies, may_light, pad):
+        self.flies, self.may_light, self.pad = flies, may_light, pad
 
     def wait(self, stamp_ns):
         return self.update(stamp_ns, NAN)

@@ -54,7 +54,8 @@ class ApogeeWatch:
         self._turns.reset()
 
     def see(
-        self, sample: Sample, *, flies: bool, is_silence: bool = False, may_light: bool = False
+        self, sample: Sample, *, flies: bool, pad: float = 0.0, is_silence: bool = False,
+        may_light: bool = False,
     ) -> Sample:
         """Run the detector on a sample, and return it with the fitted speed if none was known.
 
@@ -64,12 +65,14 @@ class ApogeeWatch:
             Now.
         flies : bool
             Whether it has left what held it, without which nothing is detected.
+        pad : float
+            Altitude from which it left [m].
         is_silence : bool
             Whether the stamp is none of a sensor: later samples may be older.
         may_light : bool
             Whether a stage may still light.
         """
-        self._detector.expect(flies=flies, may_light=may_light)
+        self._detector.expect(flies=flies, may_light=may_light, pad=pad)
         altitude, velocity, acceleration = map(
             sane, (sample.altitude, sample.velocity, sample.acceleration)
         )

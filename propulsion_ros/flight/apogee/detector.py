@@ -83,7 +83,7 @@ class ApogeeDetector:
         self._fall.reset()
         self._standstill.reset()
         self._offset_ns = 0
-        self._flies, self._may_light = True, False
+        self._flies, self._may_light, self._pad = True, False, 0.0
         self._altitude_ns: int | None = None
         self._followed_ns: int | None = None
         self._detected_ns: int | None = None
@@ -97,7 +97,7 @@ class ApogeeDetector:
         self._reason = ''
         self._ballot.reset()
 
-    def expect(self, *, flies: bool, may_light: bool) -> None:
+    def expect(self, *, flies: bool, may_light: bool, pad: float = 0.0) -> None:
         """Take whether the vehicle has left what held it, and whether a stage may still light.
 
         Nothing is decided of what is held, and nothing foreseen of a coast before a burn.
@@ -106,7 +106,7 @@ class ApogeeDetector:
             self._coast.reset()
         if flies and not self._flies:
             self._fall.restart()
-        self._flies, self._may_light = flies, may_light
+        self._flies, self._may_light, self._pad = flies, may_light, pad
 
     def wait(self, stamp_ns: int) -> ApogeeEstimate:
         """Let time go on to a stamp that no sample has; later samples may be older than it."""
@@ -330,9 +330,9 @@ class ApogeeDetector:
 
     @property
     def _height(self) -> float:
-        """Height that the flight has reached [m]."""
+        """Height that the flight has reached above its pad [m]."""
         peak, coast = self._fall.peak, self._coast
-        return max(peak, coast.altitude) if coast.is_trusted else peak
+        return (max(peak, coast.altitude) if coast.is_trusted else peak) - self._pad
 
     @property
     def _may_coast(self) -> bool:

@@ -55,10 +55,11 @@ class Detector(Protocol):
     def withdraw(self) -> None:
         """Undo the detection, keeping what is known of the flight."""
 
-    def expect(self, *, flies: bool, may_light: bool) -> None:
+    def expect(self, *, flies: bool, may_light: bool, pad: float = 0.0) -> None:
         """Take whether the vehicle has left what held it, and whether a stage may still light.
 
-        Nothing is detected before it has left; without this call it has.
+        Nothing is detected before it has left, from an altitude ``pad`` [m]; without this call it
+        has, from 0.
         """
 
     def wait(self, stamp_ns: int) -> ApogeeEstimate:

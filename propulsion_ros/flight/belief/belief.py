@@ -158,6 +158,11 @@ class Belief:
     healths switch at stated rates (interacting multiple models: Blom and Bar-Shalom, IEEE Trans.
     Automatic Control 33, 1988). A sound channel has errors of Student's t. A failed one reads near
     its own last values, goes on smoothly, or reads anything, so that each fault has its price.
+
+    Attributes
+    ----------
+    has_risen : bool
+        Whether it left its pad upward, to be set by who follows the flight.
     """
 
     def __init__(self) -> None:
@@ -264,7 +269,7 @@ class Belief:
             prior *= np.where(is_held, held / known, (1.0 - held) / (1.0 - known))
         self._shares: FloatArray = np.maximum(prior, _LEAST)
         self._begins_in_air = in_air
-        self.has_flown = in_air
+        self.has_risen = False
         self._level_height = self._same_force = math.nan
         self._lit_time = self._scatter = self._same_time = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
@@ -580,10 +585,10 @@ class Belief:
     def _too_deep(self) -> FloatArray:
         """Return by how much a flight is less likely that has come to be below the ground.
 
-        After a liftoff that may be a valley, where the height is believed; before it is a pump.
+        Once it has risen that may be a valley, where the height is believed; before it is a pump.
         """
         deep = np.minimum((self._state[:, 0] + _BELOW) / np.sqrt(self._covariance[:, 0, 0]), 0.0)
-        may_be = self._may_be_below if self.has_flown else self._is_held
+        may_be = self._may_be_below if self.has_risen else self._is_held
         return np.where(may_be, 0.0, np.minimum(0.5 * deep**2, 50.0))
 
     def read_spin(self, rate: float, seconds: float) -> None:

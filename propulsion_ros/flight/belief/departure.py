@@ -57,6 +57,8 @@ class DepartureWatch:
     ----------
     found : Departure or None
         Where it certainly flies now.
+    level : float
+        Where it was certainly held last [m].
     fallen : float
         How far it has dropped since from where it was held [m]; 0 where it did not drop.
     """
@@ -74,7 +76,7 @@ class DepartureWatch:
         """Forget everything, and begin on a pad or where it may fly."""
         self._begins_in_air = in_air
         self._settled_ns: int | None = None
-        self._level, self._is_level_known, self._has_settled = 0.0, False, False
+        self.level, self._is_level_known, self._has_settled = 0.0, False, False
         self._forget_flight()
         self._forget_push()
         self._moved_ns = self._pressed_ns = -_MOVED_NS
@@ -182,7 +184,7 @@ class DepartureWatch:
                 self._learn_level(belief, has_height=has_height)
             return
         # Before it is likely that something holds it, what stays has not left.
-        stays = has_height and abs(height - self._level) <= _UNPUSHED[0]
+        stays = has_height and abs(height - self.level) <= _UNPUSHED[0]
         if self._left_ns is None or (stays and not self._was_likely):
             self._left_ns = now_ns
         if self.found is None:
@@ -192,7 +194,7 @@ class DepartureWatch:
             )
         elif self.found.source == FALL and self._is_read(belief, height):
             # One reading may be a glitch, and the belief may run on without the height.
-            self.fallen = max(self.fallen, self._level - max(height, belief.flight[0]))
+            self.fallen = max(self.fallen, self.level - max(height, belief.flight[0]))
 
     def _is_read(self, belief: Belief, height: float) -> bool:
         """Return whether a height lives and is believed."""
@@ -203,15 +205,15 @@ class DepartureWatch:
         if self._settled_ns is None:
             self._settled_ns = now_ns + _SETTLE_NS
             if self._begins_in_air:
-                self._level = height
+                self.level = height
         if now_ns >= self._settled_ns and not self._has_settled:
             # What was not certain for so long began where it is now.
-            self._level, self._has_settled = height, True
+            self.level, self._has_settled = height, True
 
     def _learn_level(self, belief: Belief, *, has_height: bool) -> None:
         """Learn where it is certainly held."""
         if not has_height or belief.supported(height=True, speed=False) >= CERTAIN:
-            self._level, self._is_level_known = belief.height, True
+            self.level, self._is_level_known = belief.height, True
 
     def _look(
         self, now_ns: int, belief: Belief, held: float, height: float, left_ns: int, *,
@@ -222,10 +224,10 @@ class DepartureWatch:
         distance, slowest = _UNPUSHED if pushed_ns is None else _PUSHED
         is_thrown = pushed_ns is not None and self._gained > _THROWN
         flown, speed = belief.flight
-        by_height = height - self._level
+        by_height = height - self.level
         # The belief runs on where a height stops or is not believed; beside a live one that stays
         # near the level, `is_level`, nothing is away.
-        away = by_height if self._is_read(belief, height) else flown - self._level
+        away = by_height if self._is_read(belief, height) else flown - self.level
         has_height = math.isfinite(by_height)
         is_level = has_height and abs(by_height) <= distance
         # What an accelerometer shows alone, and no push began, is a fault of it.

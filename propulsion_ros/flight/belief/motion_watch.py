@@ -194,6 +194,11 @@ class MotionWatch:
         return self._departure.fallen
 
     @property
+    def level(self) -> float:
+        """Where it was certainly held last [m]; where it began without that."""
+        return self._departure.level
+
+    @property
     def height(self) -> float:
         """Where it is if something holds it [m]."""
         return self._belief.height
@@ -207,7 +212,7 @@ class MotionWatch:
 
     def update(
         self, now_ns: int, readings: Readings, *, learns: bool, has_flown: bool = False,
-        burns: bool = False,
+        has_risen: bool = False, hovers: bool = False,
     ) -> None:
         """Take readings.
 
@@ -221,10 +226,12 @@ class MotionWatch:
             Whether the vehicle waits on the pad: how long its sensors repeat themselves is usual.
         has_flown : bool
             Whether a liftoff was seen, so that a level height far up may be that of a blocked port.
-        burns : bool
-            Whether an engine burns that another event shuts down: what it holds does not rest.
+        has_risen : bool
+            Whether it left its pad upward, so that the ground may be below that.
+        hovers : bool
+            Whether its own engine may be what holds it, which is no rest.
         """
-        self._belief.has_flown |= has_flown
+        self._belief.has_risen = has_risen
         self._departure.feel(now_ns, readings.force, readings.rate)
         values = (readings.height,), (readings.speed,), readings.force, readings.rate
         # A coarse height stays where it is, and a force that lives agrees.
@@ -248,7 +255,7 @@ class MotionWatch:
             waits = (learns or self.held >= LIKELY) and self.departure is None
             if waits and height is not None and math.isfinite(self._channels[Channel.HEIGHT].noise):
                 self._belief.wander = self._wander.take(now_ns, height)
-            self._judge(now_ns, has_flown=has_flown, burns=burns)
+            self._judge(now_ns, has_flown=has_flown, hovers=hovers)
 
     @property
     def _is_dead(self) -> bool:
@@ -310,7 +317,7 @@ class MotionWatch:
             return may_fall and self._leap.sinks(now_ns, self._height)
         return may_fall and is_level and not self._has_moved
 
-    def _judge(self, now_ns: int, *, has_flown: bool, burns: bool) -> None:
+    def _judge(self, now_ns: int, *, has_flown: bool, hovers: bool) -> None:
         belief = self._belief
         held = self.held = belief.held
         live = [feed.is_live(now_ns) for feed in self._channels]
@@ -343,7 +350,7 @@ class MotionWatch:
             belief.douse()
         is_shown = self.is_certain and not may_be_blocked
         has_lasted = self._certain.update(now_ns, is_shown)
-        rests = self._rests.update(now_ns, is_shown and has_flown and not burns)
+        rests = self._rests.update(now_ns, is_shown and has_flown and not hovers)
         if held < LIKELY:
             self.is_supported, self._likely_ns = False, -_STAYS_LIKELY_NS
             if any(live):

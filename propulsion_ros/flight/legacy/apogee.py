@@ -60,7 +60,7 @@ class LegacyApogeeDetector:
         """Undo the detection, keeping what is known of the flight."""
         self._detected_ns = None
 
-    def expect(self, *, flies: bool, may_light: bool) -> None:
+    def expect(self, *, flies: bool, may_light: bool, pad: float = 0.0) -> None:
         """Take whether the vehicle flies: before that the original was not run."""
         self._flies = flies
 

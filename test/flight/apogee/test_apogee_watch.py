@@ -30,7 +30,7 @@ def test_what_is_reckoned_ends_an_ascent_or_keeps_it_from_ending(reckoned, has_d
         def update(self, stamp_ns, *_):
             return ApogeeEstimate(stamp_ns, detected=has_detected, reason='fit' * has_detected)
 
-        def expect(self, *, flies, may_light):
+        def expect(self, *, flies, may_light, pad):
             pass
 
         reset = withdraw = lambda self: None

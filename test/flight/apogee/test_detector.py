@@ -222,6 +222,17 @@ def test_nothing_is_detected_before_the_vehicle_has_left_what_held_it(method):
     assert _feed(detector, time + 9.0, altitude, velocity)[-1].detected
 
 
+@pytest.mark.parametrize('pad', [-80.0, 60.0])
+@pytest.mark.parametrize(('rises', 'is_detected'), [(1.1, True), (0.9, False)])
+def test_the_least_height_counts_from_where_the_vehicle_left(pad, rises, is_detected):
+    """Of a barometer that drifts on the pad by the weather: the drogue never came."""
+    time, altitude, velocity, _ = _throw()
+    altitude = altitude * rises * ApogeeParams().minimum_height / altitude.max() + pad
+    detector = ApogeeDetector(ApogeeParams())
+    detector.expect(flies=True, may_light=False, pad=pad)
+    assert _feed(detector, time, altitude, math.nan * velocity)[-1].detected is is_detected
+
+
 def test_what_sank_before_the_liftoff_has_not_fallen():
     """As of a rocket that a drone has carried up, and that is lit while it sinks."""
     time, altitude, *_ = _throw(begin=-10.0)
