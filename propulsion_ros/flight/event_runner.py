@@ -20,8 +20,8 @@ from propulsion_ros.flight.phases.progress import Progress
 from propulsion_ros.settings.errors import ConfigError
 
 _TOGETHER_NS = 3_000_000_000
-"""Engines that are lit within so long after the first one are of one ignition [ns]: nobody comes
-near so soon."""
+"""Engines that are lit within so long after the first one belong to one ignition [ns]: no person
+is near the vehicle so soon."""
 
 Fired = tuple[tuple[ControlOutput, ...], list[EventFired]]
 

@@ -36,7 +36,7 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell, Held
 from propulsion_ros.timing.flight_clock import FlightTime, Stamp
 
-_ALONE_NS = 60_000_000_000  # for so long after an ignition nobody is near the vehicle [ns]
+_ALONE_NS = 60_000_000_000  # for so long after an ignition no person is near the vehicle [ns]
 _OVERRIDES_NS = 60_000_000_000  # for how long an override counts more than the sensors [ns]
 
 
@@ -335,7 +335,7 @@ class FlightState:
     def _hovers(self) -> bool:
         """Whether an engine that another event shuts down may be what holds it.
 
-        Away from the pad, and for so long after its ignition that nobody can be there.
+        It is away from the pad, and was lit so shortly ago that no person can be near it.
         """
         lit_ns = self._events.lit_ns
         is_away = abs(self._motion.height - self._pad) > self._params.home_tolerance
@@ -442,8 +442,7 @@ class FlightState:
             # Of what was armed in the air the backup timer would have run out at once.
             armed_ns = max(found.clock_ns, self._begun_ns)
             self._progress.liftoff = self._mark_of(found._replace(clock_ns=armed_ns), sample)
-            # An altitude that has drifted down is no depth; what it was carried up to is no pad.
-            self._pad = min(self._motion.level, 0.0)
+            self._pad = self._motion.pad
             self._trigger('liftoff', Mark(sample.stamp_ns, now_ns, 'liftoff'))
         if self._progress.does(Duty.WATCH_REST) and self._is_over():
             self._stand_down(Mark(sample.stamp_ns, now_ns, 'stand-down'))

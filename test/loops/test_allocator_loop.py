@@ -264,7 +264,7 @@ class Robot:
         self.host = allocated({'family': family, **GROUPS[family]})
 
     def set(self, **changed):
-        """Change live settings of the group, which tells its allocator."""
+        """Change live settings of the group, which sends them to its allocator."""
         self.given.update(changed)
         classes = LoopParams, FAMILIES[self.family].Params
         self.group.loop.retune(changed, *(build(cls, self.given) for cls in classes))

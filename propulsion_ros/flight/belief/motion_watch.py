@@ -194,9 +194,13 @@ class MotionWatch:
         return self._departure.fallen
 
     @property
-    def level(self) -> float:
-        """Where it was certainly held last [m]; where it began without that."""
-        return self._departure.level
+    def pad(self) -> float:
+        """Altitude of its pad: where it was certainly held last, but not where it was carried [m].
+
+        A height that drifts down or jumps takes the pad along; one that rose without a jump was
+        carried up.
+        """
+        return min(self._departure.level, max(self._belief.jumped, 0.0))
 
     @property
     def height(self) -> float:
