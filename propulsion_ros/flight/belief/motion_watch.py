@@ -132,11 +132,12 @@ class MotionWatch:
         hardly landed since. A height may settle whose sensor was switched on.
         """
         self.has_rested = in_air and is_supported
+        # Where it rests after its flight need not be at its pad.
+        self._departure.reset(in_air=in_air)
         in_air = in_air and not is_supported
         self._belief.reset(in_air=in_air, held=held, doubt=min(_LANDED * away, DOUBT))
         # Within seconds of a rest nothing comes down steadily: that is a filter that runs in.
         self._settling.begin(may_settle=may_settle, in_air=in_air, runs_in=away < _RUNS_IN)
-        self._departure.reset(in_air=in_air)
         for feed in self._feeds:
             feed.reset()
         self._wander.reset()

@@ -496,6 +496,17 @@ def test_a_restart_keeps_that_it_has_rested(in_air):
     assert watch.has_rested is in_air
 
 
+@pytest.mark.parametrize('height', [120.0, 400.0, 1500.0])
+def test_rest_ends_after_a_restart_wherever_it_falls_from(height):
+    """Its fall was counted from the pad, so that a false landing high up held charges for good."""
+    watched = Watched()
+    watched.watch.begin(in_air=True, is_supported=True)
+    watched.read(2.0, lambda t: height - 20.0 * t, lambda t: G, lambda t: 0.3, flown=True)
+    assert watched.watch.has_rested
+    watched.read(1.5, lambda t: height - 40.0 - 20.0 * t, lambda t: G, lambda t: 0.3, flown=True)
+    assert not watched.watch.has_rested
+
+
 def test_rates_of_readings_are_put_together():
     """A hundred readings of a second are no hundred witnesses, and cost no hundred updates."""
     watched = MotionWatch(5.0)
