@@ -42,6 +42,8 @@ class FlightReport(NamedTuple):
         '' for nothing.
     vertex : Vertex or None
         Where the flight was highest, once that is decided; it outlives a restart.
+    may_deploy : bool
+        Whether the flight allowed its events to move deployers.
     """
 
     stamp_ns: int
@@ -58,6 +60,7 @@ class FlightReport(NamedTuple):
     controls: tuple[ControlOutput, ...] = ()
     notice: str = ''
     vertex: Vertex | None = None
+    may_deploy: bool = False
 
     @property
     def is_resumed(self) -> bool:

@@ -14,7 +14,7 @@ from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.event_runner import EventRunner
 from propulsion_ros.flight.events.controllers import ControlOutput, PidSpec
 from propulsion_ros.flight.events.events import EventFired, EventSpec
-from propulsion_ros.flight.events.permits import Permits
+from propulsion_ros.flight.events.permits import ANYTHING, Permits, Standing, permits_of
 from propulsion_ros.flight.events.signs import Climb, LiveValue
 from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
@@ -289,13 +289,14 @@ class FlightState:
         self._sense(known, velocity)
         self._consider_record(known)
         self._observe(known)
+        permits = self._permits
         controls, fired = self._events.update(
             self._clock.now_ns, known if self._is_legacy else self._apogee_watch.filtered(known),
-            self._progress, self.subphase, is_frozen,
-            self._permits,
+            self._progress, self.subphase, is_frozen, permits,
         )
         return self._report(
-            known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict), controls
+            known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict), controls,
+            may_deploy=permits.deploy,
         )
 
     @property
@@ -322,14 +323,19 @@ class FlightState:
 
     @property
     def _permits(self) -> Permits:
-        return Permits(
-            deploy=self.may_deploy and not self._is_time_doubtful and self._is_free,
-            ignite=self._may_ignite,
-            is_grounded=self.liftoff is None and not self._is_legacy,
-            is_ascending=(
-                self._is_legacy or self.phase is not Phase.FLIGHT or self._is_ascending
-            ),
-        )
+        if self._is_legacy:
+            return ANYTHING
+        return permits_of(Standing(
+            self.phase,
+            has_lifted_off=self.liftoff is not None,
+            is_free=self._is_free,
+            hovers=self._hovers,
+            is_ascending=self._is_ascending,
+            is_commanded=self.ignition is not None,
+            is_rearmed=self._is_rearmed,
+            is_first=self._events.is_first_ignition(self._clock.now_ns),
+            is_time_doubtful=self._is_time_doubtful,
+        ))
 
     @property
     def _hovers(self) -> bool:
@@ -345,28 +351,9 @@ class FlightState:
     @property
     def _is_free(self) -> bool:
         """Whether likely nothing holds it, nor did before a fall that is still a short one."""
-        return not (self.is_supported or self.is_likely_supported or self._has_rested)
-
-    @property
-    def _may_ignite(self) -> bool:
-        """Whether engines may be lit; after apogee the engine bank refuses most."""
-        if self._is_legacy:
-            return True
-        if self.phase is Phase.LAUNCH:
-            # Where that fails to lift it off, people come near, and nothing else may be lit.
-            is_first = self._events.is_first_ignition(self._clock.now_ns)
-            return self.ignition is not None and not self._is_rearmed and is_first
-        if self.phase is Phase.RECOVERY:
-            return self._is_free
-        # After a restart on the pad engines may be lit only if they were commanded to be before.
-        may_light = self.ignition is not None or not self._is_rearmed
-        may_light &= self._is_free or self._hovers
-        return self.liftoff is not None and may_light
-
-    @property
-    def is_supported(self) -> bool:
-        """Whether something certainly holds the vehicle, so that nothing may fire or be lit."""
-        return self._is_held and not self._is_overridden
+        motion = self._motion
+        is_held = motion.is_supported or motion.is_likely or motion.has_rested
+        return self._is_overridden or not is_held
 
     @property
     def _is_held(self) -> bool:
@@ -377,16 +364,6 @@ class FlightState:
     def repeats_height(self) -> bool:
         """Whether a height that repeats itself is right; see `MotionWatch`."""
         return self._motion.repeats_height
-
-    @property
-    def is_likely_supported(self) -> bool:
-        """Whether something likely holds the vehicle, so that nothing is fired yet."""
-        return self._motion.is_likely and not (self._is_legacy or self._is_overridden)
-
-    @property
-    def _has_rested(self) -> bool:
-        """Whether it has rested after its flight, and lies there or was only dropped since."""
-        return self._motion.has_rested and not (self._is_legacy or self._is_overridden)
 
     @property
     def _is_overridden(self) -> bool:
@@ -473,9 +450,8 @@ class FlightState:
             self._motion.is_certain and self._motion.is_supported
             and abs(self._motion.height) <= self._params.home_tolerance
         )
-        is_none = self.liftoff is None or (
-            self.phase is Phase.FLIGHT and self.is_supported and not self._events.burns
-        )
+        counts = self._is_legacy or self._is_overridden or self._events.burns
+        is_none = self.liftoff is None or (self.phase is Phase.FLIGHT and not counts)
         return self._stands.update(self._clock.now_ns, is_held and is_none)
 
     def _stand_down(self, mark: Mark) -> None:
@@ -708,6 +684,8 @@ class FlightState:
         fired: Sequence[EventFired],
         flags: frozenset[str] = frozenset(),
         controls: tuple[ControlOutput, ...] = (),
+        *,
+        may_deploy: bool = False,
     ) -> FlightReport:
         notices, self._notices = self._notices, []
         return FlightReport(
@@ -725,4 +703,5 @@ class FlightState:
             controls,
             '; '.join(notices),
             self.vertex,
+            may_deploy,
         )

@@ -457,7 +457,7 @@ def test_override_of_liftoff_is_recorded_as_such_and_lets_the_timer_fire():
 def test_override_beside_a_dead_sensor_outlasts_its_minute():
     """What had held the vehicle when its only sensor died did so again: no charge ever fired."""
     vehicle = armed(BARO, params={'max_ascent_time': 75.0})
-    assert vehicle.state.is_supported
+    assert vehicle.state.snapshot().is_supported
     vehicle.sensors = ()
     vehicle.fly(5.0, at_rest)
     vehicle.override_liftoff()
@@ -924,7 +924,8 @@ def test_engine_of_a_landing_lights_on_the_way_down():
     motion = Motion()
     engine = dataclasses.replace(ENGINE, landing=True)
     late = dataclasses.replace(
-        EVERYWHERE, condition=MoreThan('TimeSinceApogee', 0, 3e3), phases=('recovery',)
+        EVERYWHERE, condition=MoreThan('TimeSinceApogee', 0, 3e3), phases=('recovery',),
+        lands=True,
     )
     vehicle = Vehicle(events=(late,), engines=(engine,)).arm()
     assert vehicle.fly(motion.apogee + 2.0, motion).thrust == 0.0
@@ -1048,8 +1049,8 @@ def test_engine_of_a_landing_does_not_light_once_something_likely_holds_the_vehi
         condition=MoreThan('TimeSinceApogee', 0, 1e3 * (motion.landing - motion.apogee + 2.5)),
     )
     vehicle = Vehicle(events=(late,), engines=(engine,)).arm().fly(motion.landing + 2.4, motion)
-    assert vehicle.state.is_likely_supported
-    assert not vehicle.state.is_supported
+    assert not vehicle.report.may_deploy
+    assert vehicle.state.subphase is Subphase.DESCENT
     assert vehicle.fly(motion.landing + 30.0, motion).thrust == 0.0
 
 

@@ -123,9 +123,9 @@ class EventSpec:
     def is_permitted(self, permits: Permits) -> bool:
         """Return whether the flight allows it now."""
         may_ignite = (
-            permits.ignite
-            and (self.follows_ignition or not permits.is_grounded)
-            and (self.lands or permits.is_ascending)
+            permits.ascent
+            or (permits.landing and self.lands)
+            or (permits.first and self.follows_ignition)
         )
         return (
             (permits.deploy or not self.deploys)

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from propulsion_ros.flight.events.signs import LiveValue, Slope
+from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.phases.progress import Mark
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
@@ -24,26 +25,76 @@ class Permits(NamedTuple):
     ----------
     deploy : bool
         Whether deployers may act.
-    ignite : bool
-        Whether engines may be lit.
+    first : bool
+        Whether an engine may be lit by the time since ignition, to leave the pad.
+    ascent : bool
+        Whether any engine may be lit.
+    landing : bool
+        Whether an engine of the landing may be lit.
     climb : float
         Upward speed that counts for events with a limit, which wait while it is above that [m/s];
         minus infinity where none waits.
-    is_grounded : bool
-        Whether no liftoff was seen: engines are lit by the time since ignition alone.
-    is_ascending : bool
-        Whether engines may be lit that are none of the landing.
     """
 
     deploy: bool = True
-    ignite: bool = True
+    first: bool = True
+    ascent: bool = True
+    landing: bool = True
     climb: float = -math.inf
-    is_grounded: bool = False
-    is_ascending: bool = True
 
 
 ANYTHING = Permits()
 """What a flight without protection would allow."""
+
+
+class Standing(NamedTuple):
+    """All that decides what a flight allows.
+
+    Attributes
+    ----------
+    phase : Phase
+        Now.
+    has_lifted_off : bool
+        Whether a liftoff was seen, or an override counts as one.
+    is_free : bool
+        Whether likely nothing holds the vehicle, nor did before a fall that is still a short one.
+    hovers : bool
+        Whether its own engine may be what holds it.
+    is_ascending : bool
+        Whether it certainly climbs.
+    is_commanded : bool
+        Whether ignition was commanded.
+    is_rearmed : bool
+        Whether it was armed again after a restart on the pad.
+    is_first : bool
+        Whether no engine was lit yet, or the first of them only just.
+    is_time_doubtful : bool
+        Whether flight time may be ahead while it climbs.
+    """
+
+    phase: Phase
+    has_lifted_off: bool
+    is_free: bool
+    hovers: bool
+    is_ascending: bool
+    is_commanded: bool
+    is_rearmed: bool
+    is_first: bool
+    is_time_doubtful: bool
+
+
+def permits_of(now: Standing) -> Permits:
+    """Return what a flight allows that stands so."""
+    flies = now.has_lifted_off and now.phase in (Phase.FLIGHT, Phase.RECOVERY)
+    # Where the first one fails to lift it off, people come near, and nothing else may be lit.
+    leaves_pad = now.phase is Phase.LAUNCH and now.is_first
+    burns_on = flies and (now.is_free or now.hovers) and (now.is_commanded or not now.is_rearmed)
+    return Permits(
+        deploy=flies and now.is_free and not now.is_time_doubtful,
+        first=leaves_pad and now.is_commanded and not now.is_rearmed,
+        ascent=burns_on and now.phase is Phase.FLIGHT and now.is_ascending,
+        landing=burns_on,
+    )
 
 
 class ClimbHold:

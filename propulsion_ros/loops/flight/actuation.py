@@ -8,7 +8,7 @@ from dataclasses import replace
 from propulsion_ros.flight.events.controllers import ControlOutput
 from propulsion_ros.flight.events.events import Action, EventFired, EventRecord
 from propulsion_ros.flight.flight_report import FlightReport
-from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.actuators import Actuators
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS, on_time_of
 from propulsion_ros.flight.pyros.engines import EngineRow
@@ -231,7 +231,7 @@ class FlightActuation:
         """
         now_ns = self.now_ns
         self._finish(now_ns)
-        resumed = tuple(self._plan_resumed(now_ns, report.phase, report.subphase))
+        resumed = tuple(self._plan_resumed(now_ns, report))
         for event in report.events:
             for action in event.actions:
                 if action.deploys:
@@ -242,14 +242,14 @@ class FlightActuation:
         if self._config.deployers[target].actuator != 'servo':
             self._owed.plan(OwedPulse(event, target, on_time_of(param)))
 
-    def _plan_resumed(self, now_ns: int, phase: Phase, subphase: Subphase) -> list[OwedPulse]:
+    def _plan_resumed(self, now_ns: int, report: FlightReport) -> list[OwedPulse]:
         if not self._owed.is_waiting:
             return []
-        if phase not in (Phase.FLIGHT, Phase.RECOVERY):
-            self._report_void(self._owed.take_waiting(), f'the vehicle is in {phase.value}')
+        if report.phase not in (Phase.FLIGHT, Phase.RECOVERY):
+            self._report_void(self._owed.take_waiting(), f'the vehicle is in {report.phase.value}')
             return []
-        if subphase is Subphase.LANDED:
-            # Still owed: what is seen to fall again has not landed.
+        if not report.may_deploy:
+            # Still owed: what holds the vehicle now may let it fall.
             return []
         for pulse in self._owed.take_spent():
             self._host.log('error', (

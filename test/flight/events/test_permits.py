@@ -1,13 +1,85 @@
 # SPDX-License-Identifier: Apache-2.0
-"""After an abort or an override a charge waits for its speed limit, but not for ever."""
+"""What a flight allows, in every case; a speed limit holds a charge, but not for ever."""
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
 
-from propulsion_ros.flight.events.permits import LONGEST, ClimbHold
+from propulsion_ros.flight.events.conditions import MoreThan
+from propulsion_ros.flight.events.events import Action, EventSpec
+from propulsion_ros.flight.events.permits import LONGEST, ClimbHold, Permits, Standing, permits_of
+from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.phases.progress import Mark
+
+FLIES = {'phase': Phase.FLIGHT, 'has_lifted_off': True}
+FALLS = {'phase': Phase.RECOVERY, 'has_lifted_off': True}
+ON_THE_PAD = {'phase': Phase.LAUNCH, 'is_commanded': True, 'is_rearmed': False, 'is_first': True}
+MAY_LIGHT = [{'is_commanded': True}, {'is_rearmed': False}]
+NO_REST = [{'is_free': True}, {'hovers': True}]
+ALLOWED = {
+    'deploy': [
+        {**in_air, 'is_free': True, 'is_time_doubtful': False} for in_air in (FLIES, FALLS)
+    ],
+    'first': [ON_THE_PAD],
+    'ascent': [
+        {**FLIES, **free, **may, 'is_ascending': True} for free in NO_REST for may in MAY_LIGHT
+    ],
+    'landing': [
+        {**in_air, **free, **may}
+        for in_air in (FLIES, FALLS) for free in NO_REST for may in MAY_LIGHT
+    ],
+}
+"""Each permit, and where it is given: what is not named in a row may be anything."""
+STANDINGS = [
+    Standing(*each)
+    for each in itertools.product(Phase, *[(False, True)] * (len(Standing._fields) - 1))
+]
+
+
+@pytest.mark.parametrize('permit', ALLOWED)
+def test_what_may_act_is_what_the_table_allows_and_nothing_else(permit):
+    for standing in STANDINGS:
+        is_allowed = any(
+            all(getattr(standing, name) == value for name, value in row.items())
+            for row in ALLOWED[permit]
+        )
+        assert getattr(permits_of(standing), permit) is is_allowed, standing
+
+
+def test_nothing_acts_into_what_is_held_but_the_first_engine_and_a_hover():
+    for standing in STANDINGS:
+        if not standing.is_free and not standing.hovers:
+            allowed = permits_of(standing)
+            acts = allowed._replace(first=allowed.first and standing.phase is not Phase.LAUNCH)
+            assert not any(acts[:-1]), standing
+
+
+EVENTS = {
+    'deploys': ('deployment', 'Position', False),
+    'lights': ('engine', 'Position', False),
+    'follows ignition': ('engine', 'TimeSinceIgnition', False),
+    'lands': ('engine', 'Position', True),
+    'steers': ('controller', 'Position', False),
+}
+NOTHING = Permits(deploy=False, first=False, ascent=False, landing=False)
+
+
+@pytest.mark.parametrize(('permit', 'permitted'), [
+    ('', ['steers']),
+    ('deploy', ['deploys', 'steers']),
+    ('first', ['follows ignition', 'steers']),
+    ('ascent', ['lights', 'follows ignition', 'lands', 'steers']),
+    ('landing', ['lands', 'steers']),
+])
+def test_event_needs_the_permit_of_what_it_does(permit, permitted):
+    permits = NOTHING._replace(**{permit: True}) if permit else NOTHING
+    for name, (kind, variable, lands) in EVENTS.items():
+        condition = MoreThan(variable, 0 if variable == 'TimeSinceIgnition' else 2, 1.0)
+        event = EventSpec(0, name, condition, (Action(kind, 0, 1.0),), lands=lands)
+        assert event.is_permitted(permits) is (name in permitted), name
+
 
 NAN = math.nan
 PERIOD = 0.02
