@@ -10,10 +10,13 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Future
+from importlib import import_module
 
 import pytest
 
 from propulsion_ros.study import session
+from propulsion_ros.study.kinds import Cases
+from propulsion_ros.study.study import KINDS
 from propulsion_ros.tools.cli import main
 
 FLIGHT = """\
@@ -123,6 +126,27 @@ def test_a_study_is_flown(folder, capsys, here):
     # A case by its number alone is the same to the bit.
     assert main(['study', 'flight.yaml', '--case', '5']) == 0
     assert repr(json.loads(capsys.readouterr().out)['z']) == rows[5]['z']
+
+
+def test_one_case_of_the_ground_prints_its_row(folder, here, capsys):
+    """It ended with a traceback after the row: its kind had no warnings."""
+    (folder / 'ground.yaml').write_text(
+        'kind: ground\ncases: 1\nvary:\n  ground.situation: {choice: [rest]}\n'
+        '  ground.source: {choice: [pressure]}\n  ground.length: {choice: [20.0]}\n'
+    )
+    assert main(['study', 'ground.yaml', '--case', '0']) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)['situation'] == 'rest'
+    assert printed.err.endswith('case_0.yaml: its parameters\n')
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_every_kind_has_what_a_session_reads(kind):
+    module, name = KINDS[kind].cases
+    cases = getattr(import_module(f'propulsion_ros.study.{module}'), name)
+    read = {*Cases.__annotations__, *(each for each in vars(Cases) if not each.startswith('_'))}
+    assert {'warnings', 'fly'} <= read
+    assert not [each for each in read if not hasattr(cases, each)]
 
 
 @pytest.mark.slow

@@ -434,6 +434,9 @@ class GroundCases:
     What does not vary is drawn evenly of all there is, without faults and restarts.
     """
 
+    warnings = ()
+    """Texts of the warnings of the last case, of which it has none: its columns tell."""
+
     def __init__(self, study: Study, folder: Path) -> None:
         for variable in study.vary:
             if not variable.name.startswith(_PREFIX) or variable.mode != 'value':
