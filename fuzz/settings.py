@@ -100,7 +100,7 @@ def fly(config: FlightConfig) -> None:
             (1.0, i), (1.0, i), (1.0, i),
             rotation=(0.0, 0.1 * i, 0.0, 1.0), circuits=((0, True),),
         ))
-        actuators.enter(report.phase, stamp_ns, may_deploy=state.may_deploy)
+        actuators.enter(report.phase, stamp_ns, arms_deployers=state.arms_deployers)
         actuators.control(report.controls)
         for event in report.events:
             require(bool(event.why), f'{event} has no reason')

@@ -183,7 +183,7 @@ class Vehicle:
 
     def _follow(self) -> None:
         self.actuators.enter(
-            self.state.phase, self.stamp(self.t), may_deploy=self.state.may_deploy
+            self.state.phase, self.stamp(self.t), arms_deployers=self.state.arms_deployers
         )
 
     def arm(self) -> Vehicle:

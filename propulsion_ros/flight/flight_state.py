@@ -141,15 +141,15 @@ class FlightState:
         return self._progress.vertex
 
     @property
-    def may_deploy(self) -> bool:
-        """Whether deployers may act: in flight and recovery, after a liftoff."""
+    def arms_deployers(self) -> bool:
+        """Whether deployers are armed: in flight and recovery, after a liftoff."""
         is_in_air = self.phase in (Phase.FLIGHT, Phase.RECOVERY)
         return self._is_legacy or (is_in_air and self.liftoff is not None)
 
     @property
     def may_lose(self) -> bool:
         """Whether making safe may cost a charge: nothing certainly holds the vehicle."""
-        return self.may_deploy and not self._is_held
+        return self.arms_deployers and not self._is_held
 
     @property
     def objections(self) -> dict[str, str]:

@@ -158,7 +158,7 @@ class Walk:
 
     def _follow(self) -> None:
         self.actuators.enter(
-            self.state.phase, self.steady_ns, may_deploy=self.state.may_deploy
+            self.state.phase, self.steady_ns, arms_deployers=self.state.arms_deployers
         )
 
     def check(self) -> None:

@@ -159,8 +159,8 @@ def test_stop_leaves_the_vents_of_the_shipped_engine_open_before_and_after_the_l
     config = load_flight_config(CONFIG / 'thanos_flight.jsonc')
     actuators = Actuators(config.deployers, config.engines)
     for phase in (Phase.PREFLIGHT, Phase.LAUNCH, Phase.FLIGHT):
-        actuators.enter(phase, 0, may_deploy=False)
-        actuators.enter(Phase.SETUP, 0, may_deploy=False)
+        actuators.enter(phase, 0, arms_deployers=False)
+        actuators.enter(Phase.SETUP, 0, arms_deployers=False)
         vents = {row.name: row.position for row in actuators.engines.rows(0) if 'valve' in row.name}
         assert len(vents) == 3
         assert all(angle == pytest.approx(math.pi) for angle in vents.values()), (phase, vents)
@@ -188,7 +188,7 @@ def on_the_pad(action, semantics, condition):
     actuators, on = Actuators(config.deployers, config.engines), []
     for i in range(amount('rest', 200, 400)):
         report = state.update(Sample(i * S // 50, *[1e-3 * (i % 2)] * 3, (0.0, 0.0)))
-        actuators.enter(state.phase, report.stamp_ns, may_deploy=state.may_deploy)
+        actuators.enter(state.phase, report.stamp_ns, arms_deployers=state.arms_deployers)
         for event in report.events:
             for done in event.actions:
                 actuators.act(done, report.stamp_ns)

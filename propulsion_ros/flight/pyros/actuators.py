@@ -41,7 +41,7 @@ class Actuators:
         self.engines = EngineBank(engines)
         self._phase = Phase.SETUP
 
-    def enter(self, phase: Phase, now_ns: int, *, may_deploy: bool) -> None:
+    def enter(self, phase: Phase, now_ns: int, *, arms_deployers: bool) -> None:
         """Follow the phase: what it arms, disarms and shuts down on entry.
 
         Every phase must be followed, also those that commands lead through between two samples.
@@ -52,10 +52,10 @@ class Actuators:
             Now; setup is a stop.
         now_ns : int
             [ns].
-        may_deploy : bool
-            Whether deployers may act, by the flight state.
+        arms_deployers : bool
+            Whether an armed phase arms deployers too: after a liftoff.
         """
-        self.deployers.arm(phase.is_armed and may_deploy)
+        self.deployers.arm(phase.is_armed and arms_deployers)
         if phase is self._phase:
             return
         self._phase = phase

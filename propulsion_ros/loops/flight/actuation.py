@@ -209,11 +209,11 @@ class FlightActuation:
         """Pulses that are not complete."""
         return self._owed.owed
 
-    def follow(self, phase: Phase, *, may_deploy: bool) -> None:
+    def follow(self, phase: Phase, *, arms_deployers: bool) -> None:
         """Arm, disarm and shut down with the phase, and as the flight state permits."""
         now_ns = self.now_ns
         self._finish(now_ns)
-        self.actuators.enter(phase, now_ns, may_deploy=may_deploy)
+        self.actuators.enter(phase, now_ns, arms_deployers=arms_deployers)
         if not phase.is_armed and phase is not Phase.SETUP and self._owed.owed:
             self._report_void(self._owed.take_all(), f'the phase is {phase.value}')
 
@@ -353,7 +353,7 @@ class FlightActuation:
 
     def turn_off(self) -> None:
         """Turn everything off, leave the valves safe, and publish that."""
-        self.follow(Phase.SETUP, may_deploy=False)
+        self.follow(Phase.SETUP, arms_deployers=False)
         self.publish(is_beat=True)
 
     def publish(self, *, is_beat: bool) -> None:

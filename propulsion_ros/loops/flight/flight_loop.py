@@ -441,7 +441,7 @@ class FlightLoop:
         self._record.keep()
 
     def _announce(self, *, is_resumed: bool = False) -> None:
-        self._actuation.follow(self._state.phase, may_deploy=self._state.may_deploy)
+        self._actuation.follow(self._state.phase, arms_deployers=self._state.arms_deployers)
         self._was_armed |= self._state.phase.is_armed
         if self._state.phase is not self._phase:
             if self._state.phase.is_armed and not self._phase.is_armed:

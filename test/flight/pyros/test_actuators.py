@@ -26,7 +26,7 @@ IGNITE, SHUT_DOWN = Action('engine', 0, 1.0), Action('engine', 0, 0.0)
 @pytest.fixture
 def actuators():
     actuators = Actuators(DEPLOYERS, [ENGINE])
-    actuators.enter(Phase.FLIGHT, 0, may_deploy=True)
+    actuators.enter(Phase.FLIGHT, 0, arms_deployers=True)
     return actuators
 
 
@@ -34,7 +34,7 @@ def actuators():
 @pytest.mark.parametrize('action', [FIRE, OPEN, IGNITE], ids=str)
 def test_nothing_moves_in_a_phase_that_is_not_armed(phase, action):
     actuators = Actuators(DEPLOYERS, [ENGINE])
-    actuators.enter(phase, 0, may_deploy=True)
+    actuators.enter(phase, 0, arms_deployers=True)
     with pytest.raises(CommandError, match=r'refused: (the phase is not an armed one|not in fl)'):
         actuators.act(action, 0)
     assert not any(effort > 0 for effort in actuators.deployers.efforts(0))
@@ -53,7 +53,7 @@ def test_actions_reach_what_they_name(actuators):
 
 def test_recovery_shuts_engines_down_and_pyros_may_still_fire(actuators):
     actuators.act(IGNITE, 0)
-    actuators.enter(Phase.RECOVERY, 1, may_deploy=True)
+    actuators.enter(Phase.RECOVERY, 1, arms_deployers=True)
     assert actuators.engines.thrusts() == {'b': 0.0}
     actuators.act(FIRE, 1)
     assert actuators.deployers.efforts(1)[0] == 1.0
@@ -62,14 +62,14 @@ def test_recovery_shuts_engines_down_and_pyros_may_still_fire(actuators):
 def test_the_way_back_to_the_pad_turns_all_off(actuators):
     actuators.act(FIRE, 0)
     actuators.act(IGNITE, 0)
-    actuators.enter(Phase.PREFLIGHT, 1, may_deploy=True)
+    actuators.enter(Phase.PREFLIGHT, 1, arms_deployers=True)
     assert actuators.deployers.efforts(1)[0] == 0.0
     assert actuators.engines.thrusts() == {'b': 0.0}
 
 
 def test_entering_a_phase_again_changes_nothing(actuators):
     actuators.act(IGNITE, 0)
-    actuators.enter(Phase.FLIGHT, 1, may_deploy=True)
+    actuators.enter(Phase.FLIGHT, 1, arms_deployers=True)
     assert actuators.engines.thrusts() == {'b': 100.0}
 
 
@@ -92,17 +92,17 @@ def test_unknown_deployer(actuators):
 @pytest.mark.parametrize('phase', [phase for phase in Phase if phase.is_armed])
 def test_no_deployer_acts_without_permission_of_the_flight(phase):
     actuators = Actuators(DEPLOYERS, [ENGINE])
-    actuators.enter(phase, 0, may_deploy=False)
+    actuators.enter(phase, 0, arms_deployers=False)
     for action in (FIRE, OPEN):
         with pytest.raises(CommandError, match='not in flight or recovery after a liftoff'):
             actuators.act(action, 0)
-    actuators.enter(phase, 1, may_deploy=True)
+    actuators.enter(phase, 1, arms_deployers=True)
     actuators.act(FIRE, 1)
     assert actuators.deployers.efforts(1)[0] == 1.0
 
 
 def test_engines_are_not_lit_in_recovery(actuators):
-    actuators.enter(Phase.RECOVERY, 1, may_deploy=True)
+    actuators.enter(Phase.RECOVERY, 1, arms_deployers=True)
     with pytest.raises(CommandError, match='the ascent is over'):
         actuators.act(IGNITE, 1)
     assert actuators.engines.thrusts() == {'b': 0.0}
@@ -112,7 +112,7 @@ def test_setup_is_a_stop():
     valve = ValveSpec('vent', 0.0, math.pi)
     engine = EngineSpec(0, 'engine', ENGINE.igniter, (valve,))
     actuators = Actuators(DEPLOYERS, [engine])
-    actuators.enter(Phase.LAUNCH, 0, may_deploy=False)
+    actuators.enter(Phase.LAUNCH, 0, arms_deployers=False)
     assert actuators.engines.rows(0)[-1].position == 0.0
-    actuators.enter(Phase.SETUP, 1, may_deploy=False)
+    actuators.enter(Phase.SETUP, 1, arms_deployers=False)
     assert actuators.engines.rows(1)[-1].position == math.pi
