@@ -533,7 +533,7 @@ class FlightState:
         return Snapshot(
             self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
             self.ignition, self.liftoff, self.apogee, self._events.engine.records(), self.vertex,
-            self._motion.is_supported, self._motion.held,
+            self._motion.is_supported, self._motion.held, self._motion.learned,
         )
 
     def offer(
@@ -620,7 +620,7 @@ class FlightState:
 
     def _lift_off(self, sample: Sample, found: Departure) -> None:
         """Begin a flight whose liftoff was seen already, before a restart or by it."""
-        self._motion.begin(in_air=True)
+        self._motion.begin(in_air=True, learned=self._motion.learned)
         self._progress.liftoff = self._mark_of(found, sample)
         self._trigger('liftoff', Mark(sample.stamp_ns, self._clock.now_ns, 'liftoff'))
 

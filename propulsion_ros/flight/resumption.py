@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from propulsion_ros.flight.belief.belief import CERTAIN, LIKELY
 from propulsion_ros.flight.belief.departure import PUSH
+from propulsion_ros.flight.belief.feed import UNLEARNED, Learned
 from propulsion_ros.flight.belief.motion_watch import MotionWatch
 from propulsion_ros.flight.events.events import EventRecord
 from propulsion_ros.flight.events.variables import Sample
@@ -48,6 +49,8 @@ class Snapshot:
         Whether something certainly held the vehicle; see `MotionWatch`.
     held : float
         Probability that something did.
+    learned : Learned
+        What its sensors are like.
     """
 
     stamp_ns: int
@@ -61,6 +64,7 @@ class Snapshot:
     vertex: Vertex | None = None
     is_supported: bool = False
     held: float = 0.0
+    learned: Learned = UNLEARNED
 
     @property
     def essence(self) -> tuple[object, ...]:
@@ -180,7 +184,7 @@ class Resumption:
         motion.begin(
             in_air=in_air, is_supported=record.is_supported, held=record.held,
             away=self._heartbeat_age,
-            may_settle=math.isinf(self._heartbeat_age) or not in_air,
+            may_settle=math.isinf(self._heartbeat_age) or not in_air, learned=record.learned,
         )
 
     def gap_ns(self, clock_ns: int, stamp_ns: int) -> int:

@@ -53,6 +53,24 @@ class Readings(NamedTuple):
     rate: Vector = _UNKNOWN
 
 
+class Learned(NamedTuple):
+    """What the sensors of a vehicle that waits on its pad are like, which a restart keeps.
+
+    Attributes
+    ----------
+    wander : float
+        How much wind moves its height; see `Wander`.
+    usual_ns : tuple of int
+        For how long each channel repeats itself at most [ns].
+    """
+
+    wander: float = 0.0
+    usual_ns: tuple[int, ...] = (0,) * len(WINDOW_NS)
+
+
+UNLEARNED = Learned()
+
+
 class Mean(NamedTuple):
     """A mean of readings: the value, or the size of a vector.
 
@@ -84,16 +102,22 @@ class Feed:
         A larger change is a move.
     bends : float or None
         How fast it leaves a line by motion alone [1/s^2]; None for what goes on along none.
+
+    Attributes
+    ----------
+    usual_ns : int
+        For how long it repeated itself at most where it learned what is usual [ns].
     """
 
     def __init__(self, window_ns: int, moves: float, bends: float | None) -> None:
         self._window_ns, self._moves, self._bends = window_ns, moves, bends
         self.reset()
 
-    def reset(self) -> None:
-        """Forget all readings."""
+    def reset(self, usual_ns: int = 0) -> None:
+        """Forget all readings, but not for how long it repeats itself at most."""
         self._last: tuple[float, ...] = ()
-        self._usual_ns = self._interval_ns = self._held_ns = 0
+        self.usual_ns = usual_ns
+        self._interval_ns = self._held_ns = 0
         self._variance, self._is_measured = 0.0, False
         self._new_ns = self._read_ns = -_LIVE_NS[1]
         self._sum: list[tuple[int, tuple[float, ...]]] = []
@@ -118,9 +142,9 @@ class Feed:
         elif repeats_ns < self._held_ns:
             return None
         elif learns:
-            self._usual_ns = max(self._usual_ns, repeats_ns)
+            self.usual_ns = max(self.usual_ns, repeats_ns)
         least_ns, most_ns = _REPEATS_NS
-        longest_ns = min(max(least_ns, 2 * self._usual_ns), most_ns)
+        longest_ns = min(max(least_ns, 2 * self.usual_ns), most_ns)
         is_explained = since_ns is not None and self._new_ns >= since_ns
         if now_ns - self._new_ns > longest_ns and not is_explained:
             self._sum.clear()
@@ -204,7 +228,7 @@ class Feed:
     @property
     def is_coarse(self) -> bool:
         """Whether it repeated itself for long where it learned what is usual."""
-        return self._usual_ns >= _REPEATS_NS[0]
+        return self.usual_ns >= _REPEATS_NS[0]
 
     def is_live(self, now_ns: int) -> bool:
         """Return whether it was read lately."""
@@ -230,9 +254,9 @@ class Wander:
     def __init__(self) -> None:
         self.reset()
 
-    def reset(self) -> None:
-        """Forget what was learned."""
-        self.growth = 0.0
+    def reset(self, growth: float = 0.0) -> None:
+        """Forget the height, but not how far wind moves it."""
+        self.growth = growth
         self._means: list[float] = []
         self._squares: list[float] = []
         self._begin_ns = 0

@@ -16,7 +16,17 @@ from propulsion_ros.flight.belief.belief import (
     Reckoned,
 )
 from propulsion_ros.flight.belief.departure import Departure, DepartureWatch
-from propulsion_ros.flight.belief.feed import BENDS, MOVES, WINDOW_NS, Feed, Mean, Readings, Wander
+from propulsion_ros.flight.belief.feed import (
+    BENDS,
+    MOVES,
+    UNLEARNED,
+    WINDOW_NS,
+    Feed,
+    Learned,
+    Mean,
+    Readings,
+    Wander,
+)
 from propulsion_ros.flight.belief.settling import Settling
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
@@ -123,13 +133,14 @@ class MotionWatch:
 
     def begin(
         self, *, in_air: bool, is_supported: bool = False, held: float = 0.0,
-        away: float = math.inf, may_settle: bool = False,
+        away: float = math.inf, may_settle: bool = False, learned: Learned = UNLEARNED,
     ) -> None:
         """Begin anew, on the pad or where the vehicle may fly.
 
         What was certain before a restart stays so, and what was likely stays as likely: that it
         was counts for as long as after the last sign of it. What was ``away`` for seconds [s] has
-        hardly landed since. A height may settle whose sensor was switched on.
+        hardly landed since. A height may settle whose sensor was switched on. Its sensors are as
+        they were ``learned`` to be.
         """
         self.has_rested = in_air and is_supported
         # Where it rests after its flight need not be at its pad.
@@ -138,9 +149,10 @@ class MotionWatch:
         self._belief.reset(in_air=in_air, held=held, doubt=min(_LANDED * away, DOUBT))
         # Within seconds of a rest nothing comes down steadily: that is a filter that runs in.
         self._settling.begin(may_settle=may_settle, in_air=in_air, runs_in=away < _RUNS_IN)
-        for feed in self._feeds:
-            feed.reset()
-        self._wander.reset()
+        for feed, usual_ns in zip(self._feeds, learned.usual_ns, strict=True):
+            feed.reset(usual_ns)
+        self._wander.reset(learned.wander)
+        self._belief.wander = learned.wander
         self._certain.reset()
         self._likely.reset()
         self._stands.reset()
@@ -170,6 +182,11 @@ class MotionWatch:
     def douse(self) -> None:
         """Know that no engine is lit any more by that command."""
         self._belief.douse()
+
+    @property
+    def learned(self) -> Learned:
+        """What its sensors are like, by how they were on the pad."""
+        return Learned(self._belief.wander, tuple(feed.usual_ns for feed in self._feeds))
 
     @property
     def unsettled(self) -> float:
@@ -257,7 +274,8 @@ class MotionWatch:
                 self._belief.advance((now_ns - since_ns) * 1e-9)
             self._read(now_ns, due)
             height = due[Channel.HEIGHT]
-            waits = (learns or self.held >= LIKELY) and self.departure is None
+            # Wind is what makes a rest improbable until it is known.
+            waits = (not has_flown or self.held >= LIKELY) and self.departure is None
             if waits and height is not None and math.isfinite(self._channels[Channel.HEIGHT].noise):
                 self._belief.wander = self._wander.take(now_ns, height)
             self._judge(now_ns, has_flown=has_flown, hovers=hovers)

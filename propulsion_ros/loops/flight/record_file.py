@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from propulsion_ros.flight.belief.feed import UNLEARNED, Learned
 from propulsion_ros.flight.events.events import EventRecord
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.phases.progress import Mark, Vertex
@@ -138,7 +139,7 @@ def decode(content: bytes) -> FlightRecord:
     if document['sha256'].text() != _digest(flight.value):
         raise SourceError('sha256', 'is not that of the flight: the file is damaged')
     pad = flight.get('pad_altitude', None)
-    east, north = (item.number() for item in _pair(flight['home']))
+    east, north = (item.number() for item in _several(flight['home'], 2))
     return FlightRecord(
         flight['config'].text(),
         _snapshot(flight['snapshot']),
@@ -187,6 +188,15 @@ def _snapshot(node: JsonNode) -> Snapshot:
         _vertex(node['vertex']) if node.has('vertex') else None,
         node['is_supported'].flag(),
         node['held'].number(),
+        _learned(node['learned']),
+    )
+
+
+def _learned(node: JsonNode) -> Learned:
+    wander, usual = _several(node, len(UNLEARNED))
+    return Learned(
+        wander.number(lo=0.0),
+        tuple(item.integer(_NS) for item in _several(usual, len(UNLEARNED.usual_ns))),
     )
 
 
@@ -218,14 +228,14 @@ def _pulse(node: JsonNode) -> OwedPulse:
 
 
 def _clock(node: JsonNode) -> tuple[str, int]:
-    name, offset_ns = _pair(node)
+    name, offset_ns = _several(node, 2)
     return name.text(), offset_ns.integer(_NS)
 
 
-def _pair(node: JsonNode) -> list[JsonNode]:
+def _several(node: JsonNode, count: int) -> list[JsonNode]:
     items = node.items()
-    if len(items) != 2:
-        raise node.error(f'expected two values, got {len(items)}')
+    if len(items) != count:
+        raise node.error(f'expected {count} values, got {len(items)}')
     return items
 
 

@@ -91,6 +91,34 @@ def test_wind_on_a_port_hides_no_likely_rest_of_a_barometer_alone(rms, lasts, se
     assert np.mean(likely) > 0.98
 
 
+@pytest.mark.parametrize('seed', range(6))
+def test_wind_is_learned_on_the_pad_however_it_looks_and_a_restart_keeps_it(seed):
+    """In wind that was not known yet a rest looked like a flight, so that it was never learned."""
+    watched = Watched()
+    watched.rng = np.random.default_rng(seed)
+    gust = wandering(watched.rng, 6.0, 1.0 / watched.per_second / 2.0, 60 * watched.per_second)
+    watched.read(30.0, lambda t: gust[round(t * watched.per_second)])
+    learned = watched.watch.learned
+    assert learned.wander > 2.0
+    watched.watch.begin(in_air=False, held=0.3, away=1.0, may_settle=True, learned=learned)
+    assert watched.watch.learned == learned
+    late = gust[30 * watched.per_second:]
+    watched.read(25.0, lambda t: late[round(t * watched.per_second)])
+    assert watched.watch.departure is None
+
+
+def test_a_restart_keeps_for_how_long_a_coarse_height_repeats_itself():
+    watched = Watched()
+    watched.read(20.0, lambda t: round(0.3 * math.sin(0.5 * t)), lambda t: G, noise=0.0,
+                 learns=True)
+    learned = watched.watch.learned
+    assert learned.usual_ns[Channel.HEIGHT] > SECOND
+    watched.watch.begin(in_air=False, held=1.0, learned=learned)
+    assert watched.watch.learned == learned
+    watched.read(3.0, lambda t: 0.0, lambda t: G, noise=0.0)
+    assert watched.watch.repeats_height
+
+
 @pytest.mark.parametrize('noise', [0.1, 1.0])
 @pytest.mark.parametrize(('growth', 'speed', 'found'), [
     (0.0, 0.0, (0.0, 0.3)), (0.0, 10.0, (0.0, 0.3)), (1.0, 0.0, (0.4, 2.5)),

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from propulsion_ros.flight.belief.feed import Learned
 from propulsion_ros.flight.events.events import EventRecord
 from propulsion_ros.flight.phases.phases import Phase
-from propulsion_ros.flight.phases.progress import Mark
+from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.flight.resumption import Snapshot
 from propulsion_ros.loops.flight.record_file import (
     FlightRecord,
@@ -25,13 +26,15 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import replace_durably
 
 NS = st.integers(-(2**63), 2**63 - 1)
+METRES = st.floats(-1e6, 1e6)
 MARKS = st.none() | st.builds(Mark, NS, NS, st.text(max_size=10))
 SNAPSHOTS = st.builds(
     Snapshot, NS, NS, st.sampled_from(Phase), st.booleans(), MARKS, MARKS, MARKS,
     st.lists(st.builds(EventRecord, st.integers(0, 99), NS, st.integers(0, 9)), max_size=4)
     .map(tuple),
+    st.none() | st.builds(Vertex, NS, METRES), st.booleans(), st.floats(0.0, 1.0),
+    st.builds(Learned, st.floats(0.0, 20.0), st.tuples(*[st.integers(0, 10**10)] * 4)),
 )
-METRES = st.floats(-1e6, 1e6)
 RECORDS = st.builds(
     FlightRecord, st.text(max_size=20), SNAPSHOTS, METRES | st.just(math.nan),
     st.tuples(METRES, METRES),
@@ -118,12 +121,18 @@ def test_what_is_no_record(change, error):
     assert str(caught.value).startswith(error)
 
 
-def test_number_beyond_64_bits_is_refused_with_its_place():
+@pytest.mark.parametrize(('key', 'value', 'error'), [
+    ('stamp_ns', 2**63, f'stamp_ns: expected .* to {2**63 - 1}, got'),
+    ('learned', [1.0], 'learned: expected 2 values, got 1'),
+    ('learned', [-1.0, [0] * 4], r'learned\[0\]: -1 is below 0'),
+    ('learned', [1.0, [0] * 3], r'learned\[1\]: expected 4 values, got 3'),
+])
+def test_value_that_no_flight_computer_writes_is_refused_with_its_place(key, value, error):
     document = json.loads(encode(RECORD))
-    document['flight']['snapshot']['stamp_ns'] = 2**63
+    document['flight']['snapshot'][key] = value
     text = json.dumps(document['flight'], sort_keys=True)
     document['sha256'] = hashlib.sha256(text.encode()).hexdigest()
-    with pytest.raises(SourceError, match=f'snapshot.stamp_ns: expected .* to {2**63 - 1}, got'):
+    with pytest.raises(SourceError, match=f'snapshot.{error}'):
         decode(json.dumps(document).encode())
 
 

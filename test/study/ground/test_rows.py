@@ -22,11 +22,12 @@ class Row(NamedTuple):
     faults: Sequence[tuple[str, str]] = ()
     restarts: int = 0
     stages: int = 1
+    seed: int = 0
 
     def cases(self) -> Iterator[Case]:
         for source in self.sources:
             yield Case(
-                self.situation, source, 0, list(self.faults), self.restarts, self.stages,
+                self.situation, source, self.seed, list(self.faults), self.restarts, self.stages,
                 pins=self.pins,
             )
 
@@ -89,6 +90,13 @@ ROWS: Mapping[str, Row] = {
         'pulse.size': -400.0, 'pulse.length': 0.3, 'main_speed': 6.0,
     }, [(PRESSURE, 'pulse')]),
     'wind of 3 to 6 m rms and a rattling rail': Row('wind of an rms', _BOTH),
+    'a restart in wind of 6 m rms': Row('wind of an rms', _FUSED, {
+        **_SHORT, 'rms': 6.0, 'imu_rate': 20.0, 'baro_rate': 20.0, 'restart.at': 30.0,
+        'restart.away': 0.5,
+    }, restarts=1, seed=4),
+    'an inertial sensor whose clock is 1 s ahead': Row('flight', _BOTH, {
+        'clock.size': 1.0, 'imu_rate': 50.0,
+    }, [(IMU, 'clock')]),
 }
 """The rows, each with what it is in words."""
 
