@@ -69,6 +69,9 @@ class StampLimits:
     drifts: bool = False
     """Whether a source that follows another may also go on from its own newest stamp, however
     far that has come away from the other one."""
+    lag_ns: int | None = None
+    """How far behind a leading source that goes on one that follows it is of use; None for any
+    distance. With ``reanchor_ns`` it is anchored anew where it is steadily farther behind."""
     reanchor_ns: int | None = None
     """For how long, by their own stamps, late or stray ones must go on steadily to be taken as
     the time of their source; None refuses them for as long as they come."""
@@ -91,7 +94,8 @@ class StampJudge:
     5. Any other is a STRAY. The last of ``agreeing`` strays in a row, each equal to the one
        before it or up to ``agree_ns`` newer, is a JUMP_BACK or JUMP_AHEAD: time goes on from it.
     6. With ``reanchor_ns``, late and stray stamps that go on from one another for that long, at
-       a steady distance from the leading source unless that one is silent, end in REANCHORED.
+       a steady distance from the leading source unless that one is silent, end in REANCHORED;
+       so do those that fit, but are more than ``lag_ns`` behind that source while it goes on.
 
     A source that follows a leading one, such as a clock, is held against the newest stamp of that
     one by rules 3 to 5: it can make no jump, but where it fits the leader it is believed at once.
@@ -123,6 +127,7 @@ class StampJudge:
         self._agree_ns = _bound(limits.agree_ns)
         self._gap_ns = _bound(limits.gap_ns)
         self._silent_ns = _bound(limits.silent_ns)
+        self._lag_ns = _bound(limits.lag_ns)
         self._reanchor_ns = limits.reanchor_ns
         self._counts: Counter[Arrival] = Counter()
         # Almost every stamp is NEXT: a plain number is cheaper than an entry of a dict.
@@ -148,6 +153,7 @@ class StampJudge:
     def forget_strays(self) -> None:
         """Let no stray before this agree with one after it."""
         self._run = self._run_first_ns = self._run_last_ns = self._run_base_ns = 0
+        self._lag_first: tuple[int, int] | None = None
 
     @property
     def counts(self) -> Counter[Arrival]:
@@ -203,11 +209,34 @@ class StampJudge:
             return self._begin(stamp_ns)
         step_ns = stamp_ns - newest_ns
         if step_ns > 0:
+            if self._lags(stamp_ns, leader_ns):
+                distance_ns = stamp_ns - leader_ns
+                return self._reanchor(
+                    stamp_ns, 0 if abs(distance_ns) <= self._lag_ns else distance_ns
+                )
             return self._advance(stamp_ns, step_ns)
         if -self._behind_ns <= step_ns:
             return self._repeat(stamp_ns, step_ns, leader_ns, is_led=True)
         self._run_first_ns = stamp_ns
         return self._jump(stamp_ns, newest_ns)
+
+    def _lags(self, stamp_ns: int, leader_ns: int) -> bool:
+        """Return whether it is steadily too far behind a leader that goes on, or its anchor is."""
+        off_ns = stamp_ns - leader_ns - self.offset_ns
+        is_off = off_ns < -self._lag_ns or (self.offset_ns != 0 and off_ns > self._lag_ns)
+        if self._reanchor_ns is None or not is_off:
+            self._lag_first = None
+            return False
+        if self._lag_first is None:
+            self._lag_first = stamp_ns, leader_ns
+        first_ns, base_ns = self._lag_first
+        elapsed_ns, led_ns = stamp_ns - first_ns, leader_ns - base_ns
+        if elapsed_ns < self._reanchor_ns:
+            return False
+        if led_ns and _is_steady(elapsed_ns, led_ns):
+            return True
+        self._lag_first = stamp_ns, leader_ns
+        return False
 
     def take_next(self, last_but_one_ns: int, last_ns: int, count: int) -> None:
         """Take that so many stamps came that were each NEXT, of which these are the last two."""

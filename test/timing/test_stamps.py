@@ -233,6 +233,38 @@ def test_a_sensor_that_stays_late_by_its_own_stamps_is_anchored_anew():
     assert verdicts == [Arrival.LATE] * 5 + [Arrival.REANCHORED] + [Arrival.NEXT] * 2
 
 
+@pytest.mark.parametrize(('lag', 'until', 'offset'), [
+    pytest.param(150, 5000, 0, id='of use'),
+    pytest.param(300, 400, 0, id='for a moment'),
+    pytest.param(300, 5000, -300, id='steadily'),
+    pytest.param(900, 5000, -900, id='steadily and far'),
+    pytest.param(900, 2000, 0, id='until its leader comes back'),
+])
+def test_a_source_that_goes_on_too_far_behind_its_leader_is_anchored_anew(lag, until, offset):
+    """What its user took for too old was accepted, and used no more, for good."""
+    limits = StampLimits(
+        behind_ns=1 * S, ahead_ns=1 * S, agreeing=None, drifts=True, lag_ns=200 * MS,
+        reanchor_ns=500 * MS,
+    )
+    judge = StampJudge(limits)
+    used = []
+    for t in range(0, 4000, 20):
+        ahead = lag if 1000 <= t < until else 0
+        assert judge.follow(t * MS, (t + ahead) * MS).advances
+        used.append(abs(t - (t + ahead) - judge.offset_ns // MS) <= 200)
+    assert judge.offset_ns == offset * MS
+    assert sum(not each for each in used) * 20 <= 500 * judge.counts[Arrival.REANCHORED] + 400
+
+
+def test_a_source_beside_a_silent_leader_stays_where_it_is():
+    limits = dataclasses.replace(SENSOR, lag_ns=200 * MS, behind_ns=1 * S, ahead_ns=1 * S)
+    judge = StampJudge(limits)
+    leaders = [*range(0, 1000, 20), *[2000] * 100]
+    for t, leader in zip(range(0, 3000, 20), leaders, strict=True):
+        judge.follow(t * MS, leader * MS)
+    assert judge.offset_ns == 0
+
+
 # Properties.
 
 stamps = st.lists(st.one_of(
@@ -243,7 +275,8 @@ stamps = st.lists(st.one_of(
 bounds = st.none() | st.sampled_from([0, 1, 100 * MS, 500 * MS, 1 * S, 10 * S])
 any_limits = st.builds(
     StampLimits, behind_ns=bounds, ahead_ns=bounds, agreeing=st.none() | st.integers(1, 5),
-    agree_ns=bounds, gap_ns=bounds, reanchor_ns=st.none() | st.sampled_from([1, 500 * MS]),
+    agree_ns=bounds, gap_ns=bounds, lag_ns=bounds,
+    reanchor_ns=st.none() | st.sampled_from([1, 500 * MS]),
 )
 some_limits = st.sampled_from([*USERS.values(), SENSOR]) | any_limits
 

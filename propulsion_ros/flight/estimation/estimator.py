@@ -61,7 +61,8 @@ _STAMPS = StampLimits(
     behind_ns=1_000_000_000, ahead_ns=round(_LONGEST_GAP * 1e9),
     agreeing=2, agree_ns=1_000_000_000,
 )
-_OLDEST = 0.2  # a measurement older than this against the estimate is not fused [s]
+OLDEST = 0.2
+"""A measurement older than this against the estimate is not fused [s]."""
 _GUESS_STEP = 0.1  # [s]
 _WILDEST = 1e8  # no barometer knows so little, a larger variance means nothing [Pa^2]
 _TIDY_STEPS = 16
@@ -334,7 +335,7 @@ class Estimator:
             self._guess_until(stamp_ns)
             self._now_ns = stamp_ns
         age = (stamp_ns - self._now_ns) * 1e-9
-        if age < -_OLDEST:
+        if age < -OLDEST:
             monitor.refuse(Status.LATE)
             return None
         return age
@@ -379,7 +380,7 @@ class Estimator:
             for dt in _steps(min((clock_ns - now_ns) * 1e-9, _LONGEST_GAP)):
                 self._guess(ahead, dt)
             return self._state(ahead, clock_ns, 0.0)
-        age = max((clock_ns - now_ns) * 1e-9, -_OLDEST)
+        age = max((clock_ns - now_ns) * 1e-9, -OLDEST)
         return self._state(self._filter, clock_ns, age)
 
     def _state(self, state: ErrorStateFilter, clock_ns: int, age: float) -> EstimatorState:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.flight.belief.feed import Readings, Vector
-from propulsion_ros.flight.estimation.estimator import Estimator
+from propulsion_ros.flight.estimation.estimator import OLDEST, Estimator
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Stage
 from propulsion_ros.flight.events.variables import sane
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
@@ -28,7 +28,8 @@ _NO_FIX = -1
 _RISE_NS = (400_000_000, 2_000_000_000)
 """Between altitudes of fixes whose difference is a speed: at least, at most."""
 _STAMPS = StampLimits(
-    behind_ns=1_000_000_000, ahead_ns=1_000_000_000, agreeing=None, drifts=True
+    behind_ns=1_000_000_000, ahead_ns=1_000_000_000, agreeing=None, drifts=True,
+    lag_ns=round(OLDEST * 1e9),
 )
 """Of sensors beside the inertial one: none may move the time of all."""
 
