@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -136,11 +136,21 @@ def draw(case: Case) -> Drawn:
     if ODOMETRY in SOURCES[case.source] and ODOMETRY not in streams:
         streams[ODOMETRY] = odometry_of(streams, scene.motion, kit)
     set_at = value('clock.at', window) if case.clock else math.inf
-    restarts = tuple(sorted(
+    restarts = _apart(
         (value(f'restart{i or ""}.at', window), value(f'restart{i or ""}.away', (0.3, 20.0, LOG)))
         for i in range(case.restarts)
-    ))
+    )
     return Drawn(scene, streams, tuple(chosen), restarts, (set_at, case.clock), numbers)
+
+
+def _apart(restarts: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    """Return restarts (at, away) in order, without those of a computer that is off [s]."""
+    on, kept = -math.inf, []
+    for at, away in sorted(restarts):
+        if at > on:
+            kept.append((at, away))
+            on = at + away
+    return tuple(kept)
 
 
 def _faults(case: Case, rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -66,3 +66,13 @@ def test_the_class_of_its_faults(source, faults, expected):
 def test_what_is_none_is_refused(given, text):
     with pytest.raises(SourceError, match=text):
         draw(Case(**{'situation': 'rest', 'source': 'sensors', 'seed': 1, 'pins': SHORT, **given}))
+
+
+@pytest.mark.parametrize(('second', 'expected'), [
+    pytest.param(12.0, ((10.0, 5.0),), id='while it is off'),
+    pytest.param(16.0, ((10.0, 5.0), (16.0, 2.0)), id='while it is on'),
+])
+def test_a_computer_that_is_off_loses_no_power(second, expected):
+    pins = {**SHORT, 'restart.at': 10.0, 'restart.away': 5.0, 'restart1.at': second,
+            'restart1.away': 2.0}
+    assert draw(Case('rest', 'pressure', 1, restarts=2, pins=pins)).restarts == expected
