@@ -159,6 +159,11 @@ BOOSTER_STATE = joints(
         id='demand to an allocator beside its group',
     ),
     pytest.param(
+        [('/jets/state', joints(t, ['a'], effort=[0.02 * t], position=[t])) for t in (0.0, 1.0)],
+        {'jets: thrust [N]': ['a'], 'jets: valve open': ['a']},
+        id='valves',
+    ),
+    pytest.param(
         [('/front/tanks/main', tank(1.0, 1.0)), ('/rear/tanks/main', tank(1.0, 1.0))],
         {'propellant [kg]': ['front main', 'rear main']},
         id='tanks of two groups',
