@@ -140,7 +140,7 @@ def inner_imports(path, known):
 
 
 def test_no_module_stands_outside_a_room():
-    assert [path.name for path in PACKAGE.glob('*.py')] == ['__init__.py']
+    assert {path.name for path in PACKAGE.glob('*.py')} == {'__init__.py', '__main__.py'}
 
 
 @pytest.mark.parametrize('room', ROOMS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a vehicle's demo is made of; what any robot did, and one page that shows it."""
+"""What a vehicle's demo is made of, and what keeps the flight of any robot."""
 from __future__ import annotations
 
 import functools
@@ -7,34 +7,24 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from propulsion_ros.demos.pilot import Command, Pilot, Recording, roll_pitch_yaw
-from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Page, Panel, Trace
+from propulsion_ros.demos.pilot import Command, Pilot, Recording
+from propulsion_ros.drawing.figure import Page
+from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.motion import Motion
-from propulsion_ros.pictures.panels import are_valves
+from propulsion_ros.pictures.bag import Sorter, add_motion, readings_of
+from propulsion_ros.pictures.signals import Placed
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 Row = tuple[str, str, str]
 """Name, value with its unit, and a note."""
 Summary = Mapping[str, Any]
 """The numbers of a flight by name, in SI units; NaN for what was not reached."""
-_MOTION = {
-    'position [m]': 'xyz', 'velocity in the world [m/s]': 'xyz',
-    'attitude [deg]': ('roll', 'pitch', 'yaw'), 'rate of turn [deg/s]': 'xyz',
-}
-"""Names of the columns of the motion, by the panel that shows them."""
-_FIELDS = {'effort': 'thrust [N]', 'position': 'angle [rad]'}
-"""Fields of an actuator's state that are shown."""
-_UNITS = {'pressure': ' [Pa]', 'temperature': ' [K]'}
-"""Of what a tank has beside its propellant."""
-_STILL = 1e-6
-"""Less than it is 0, in the unit of a panel."""
-_LINES = 12
-"""A panel with more lines shows nothing."""
 
 
 @dataclass(frozen=True)
@@ -131,72 +121,30 @@ def time_until(rows: FloatArray, is_in: BoolArray) -> float:
 
 
 class FlightLog(Pilot):
-    """Records the motion of a simulated body and the states of its actuators; commands nothing."""
+    """Keeps how a simulated body moves and what its actuators do; commands nothing.
 
-    def __init__(self, state_topics: Sequence[str]) -> None:
+    Attributes
+    ----------
+    signals : Signals
+        As a bag of the flight has them.
+    """
+
+    def __init__(self, name: str = '', state_topics: Sequence[str] = ()) -> None:
         super().__init__()
-        for topic in state_topics:
-            group = topic.rpartition('/')[0]
-            for each, role, quality in (
-                (topic, '', 'LOCKSTEP'), (f'{group}/command', COMMAND, 'LOCKSTEP_COMMAND'),
-            ):
-                take = functools.partial(self._on_state, group, role)
-                self.receive(Kind.JOINTS, each, take, quality, each_step=False)
+        commands = [f'{topic.rpartition("/")[0]}/command' for topic in state_topics]
+        kinds = dict.fromkeys((*state_topics, *commands), Kind.JOINTS)
+        sorter = Sorter(name, '', readings_of(Path(name), kinds, '') if kinds else {})
+        self.signals = sorter.signals
+        for topic, kind in kinds.items():
+            quality = 'LOCKSTEP_COMMAND' if topic in commands else 'LOCKSTEP'
+            take = functools.partial(sorter.take, topic)
+            self.receive(kind, topic, take, quality, each_step=False)
 
     def steer(self, time: float, motion: Motion) -> Mapping[str, Command]:
-        """Record the motion."""
-        self.recording.add(
-            'motion', time, *motion.position.tolist(), *motion.velocity_world.tolist(),
-            *np.degrees(roll_pitch_yaw(motion.rotation)).tolist(),
-            *np.degrees(motion.angular_velocity).tolist(),
+        """Keep the motion."""
+        placed, velocity, turns = motion.position, motion.velocity, motion.angular_velocity
+        add_motion(
+            self.signals, BODY, Placed(time, *placed.tolist(), *motion.quaternion.tolist()),
+            velocity.tolist(), turns.tolist(),
         )
         return {}
-
-    def _on_state(self, group: str, role: str, time: float, message: Any) -> None:
-        for field in _FIELDS:
-            for name, value in zip(message.name, getattr(message, field), strict=False):
-                if math.isfinite(value):
-                    self.recording.add(f'{role}{_series(group, field, name)}', time, value)
-
-
-def _series(group: str, field: str, name: str) -> str:
-    tank, _, quantity = name.partition('/')
-    return f'{quantity}:{tank}' if quantity else f'{group} {_FIELDS[field]}:{name}'
-
-
-def motion_page(title: str, recording: Recording) -> Page:
-    """Return the page of a recording that has rows of motion."""
-    panels = [
-        Panel(heading, tuple(
-            recording.line(name, 'motion', column) for column, name in enumerate(names, first)
-        )) for first, (heading, names) in zip(range(1, 13, 3), _MOTION.items(), strict=True)
-    ]
-    panels += _panels_of_actuators(recording)
-    # What is always 0 shows nothing, but that nothing moved shows something.
-    left_out = ', '.join(panel.heading.partition(' [')[0] for panel in panels if _is_still(panel))
-    shown = [panel for panel in panels if not _is_still(panel)] or panels[:1]
-    return recording.page(f'{title} (0 all the time: {left_out})' if left_out else title, shown)
-
-
-def _is_still(panel: Panel) -> bool:
-    return not any(np.any(np.abs(each.y) > _STILL) for each in panel.traces)
-
-
-def _panels_of_actuators(recording: Recording) -> list[Panel]:
-    shown: dict[str, tuple[list[Trace], list[Trace]]] = {}
-    for series in recording.rows:
-        role = COMMAND if series.startswith(COMMAND) else PUBLISHED
-        head, is_actuator, name = series.removeprefix(COMMAND).partition(':')
-        if is_actuator and head not in ('ignition', 'throttle'):
-            line = recording.line(name.replace('_', ' '), series, role=role)
-            title = head.replace('_', ' ') + _UNITS.get(head, '')
-            shown.setdefault(title, ([], []))[role == COMMAND].append(line)
-    return [
-        # Where there is no room for both, the commands are left out.
-        Panel(
-            title.replace(_FIELDS['position'], 'valve open')
-            if are_valves(line.y.tolist() for line in lines) else title,
-            tuple(lines if len(lines) + len(commands) > _LINES else lines + commands),
-        )
-        for title, (lines, commands) in shown.items() if 0 < len(lines) <= _LINES
-    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -14,9 +14,9 @@ import numpy as np
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
-from propulsion_ros.graph.family_params import group_of, loop_params_of
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.simulation import NodeSpec
-from propulsion_ros.graph.wiring import actuator_nodes
+from propulsion_ros.graph.wiring import Graph, actuator_nodes, check_settings
 from propulsion_ros.gz.command_topics import CommandTopic, Listener, command_topics
 from propulsion_ros.gz.joint_drives import held_joints, read_groups
 from propulsion_ros.gz.link_forces import LinkForces, Mount, group_seats, shifts
@@ -31,9 +31,7 @@ from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.spin import ROS_REFUSALS, make_executor
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.settings.errors import CommandError, SourceError
-from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.link_tree import Pose, tree_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
@@ -105,7 +103,7 @@ class ActuatorHost:
         tree = tree_of(text)
         specs = actuators_from_urdf(text, loop_params_of)
         nodes = {spec.name: spec for spec in actuator_nodes(text, specs, use_sim_time=False)}
-        self.warnings = _strays(self._files, nodes)
+        check_settings(Graph(text, None, tuple(nodes.values())), self._files, namespace)
         given = list(read_groups(specs, self._files, namespace))
         if not given:
             raise SourceError(
@@ -133,8 +131,7 @@ class ActuatorHost:
         self.joints = tuple(dict.fromkeys(
             joint for group in self._groups for joint in group.joints
         ))
-        if robot is not None:
-            self.warnings += shifts(tree_of(description), tree, groups)
+        self.warnings = [] if robot is None else [*shifts(tree_of(description), tree, groups)]
         self.links = tuple(dict.fromkeys(
             link for group in self._groups for link in group.forces.links
         ))
@@ -294,17 +291,6 @@ def _turning(model: SimulatedModel, joints: tuple[str, ...]) -> tuple[str, ...]:
 def _serve_every(period_ns: int) -> int:
     """Return after how many steps nodes take messages."""
     return max(1, round(1e9 / (_LOOKS_PER_SECOND * period_ns)))
-
-
-def _strays(files: Sequence[str | Path], nodes: Collection[str]) -> list[str]:
-    """Return a line for each node of parameter files that is not there."""
-    others = ('vehicle', 'flight_state', 'visualizer', 'identify')
-    return [
-        f'{path}: parameters for {name!r}, which is no node here{suggestion(name, nodes)}; '
-        f'the model has: {", ".join(nodes)}'
-        for path in files for name in ParameterFile(path).nodes
-        if group_of(name) not in nodes and name not in others
-    ]
 
 
 def _timing(params: LoopParams, period_ns: int) -> dict[str, object]:

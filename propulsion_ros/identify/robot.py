@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -23,10 +22,9 @@ from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.steering.steered import STEERING, steering_of
 from propulsion_ros.models.steering.steering import SteeringParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.files import printable, write_text, writing
+from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import Parameter, build, parameters_of, refuse_unknown
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
-from propulsion_ros.settings.ros_yaml import dump
 from propulsion_ros.settings.yaml_file import ParameterFile, placing
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
@@ -173,26 +171,3 @@ def read_robot(
     vehicle = file.of(VEHICLE) if file else {}
     name = parse_urdf(description.text).get('name', '')
     return Robot(file, setting, group, body, params, columns, vehicle, name)
-
-
-def write_parameters(
-    path: Path, file: ParameterFile | None, changes: Mapping[str, Mapping[str, Any]],
-    comments: Iterable[str] = (), width: float = math.inf,
-) -> None:
-    """Write a parameter file: an old one, if any, behind which nodes get other values.
-
-    ``changes`` are flat parameters by node, ``comments`` the lines above them. Raises `SourceError`
-    where it cannot be written.
-    """
-    entries = file.entries if file else []
-    known = {pattern for pattern, _ in entries}
-    entries += [
-        (f'/{node}' if f'/{node}' in known else f'/**/{node}', dict(new))
-        for node, new in changes.items()
-    ]
-    merged: dict[str, dict[str, Any]] = {}
-    for pattern, values in entries:
-        # Of one node the later entry wins, so its place is behind all others.
-        merged[pattern] = {**merged.pop(pattern, {}), **values}
-    with writing(path):
-        write_text(path, ''.join(f'# {line}\n' for line in comments) + dump(merged, width))

@@ -56,7 +56,7 @@ from propulsion_ros.identify.free import (
 from propulsion_ros.identify.prepare import SLOW, prepared
 from propulsion_ros.identify.problem import Problem, Setup, rms
 from propulsion_ros.identify.reading import STATE, Names, Recording, read_recording
-from propulsion_ros.identify.robot import VEHICLE, Robot, write_parameters
+from propulsion_ros.identify.robot import VEHICLE, Robot
 from propulsion_ros.identify.validation import (
     Variant,
     cross_validated,
@@ -69,6 +69,7 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.hints import fall_doubt
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.settings.yaml_file import write_parameters
 
 Span = tuple[float | None, float | None]
 _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, RESIDUAL, Mark
 from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.models.common.rotation import Vector, roll_pitch_yaw, rotate, rows_of, unit
 from propulsion_ros.pictures.signals import DETECTED, OF_TANKS, Channel, Fit, Placed, Signals
-from propulsion_ros.replay.bags import BagReader, Recorded
+from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.table_writer import BATTERY_PARTS
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
@@ -19,6 +20,8 @@ from propulsion_ros.settings.files import printable
 
 _Reading = Callable[[Signals, str, float, Any], None]
 """``reading(signals, topic, time, message)`` adds what a message of ``<source>/<leaf>`` has."""
+_SMALLEST, _LARGEST = 1e-6, 1e6
+"""Lengths of quaternions that are an attitude."""
 
 
 def signals_of_bag(path: Path, namespace: str = '', motors: UlogMap = UNMAPPED) -> Signals:
@@ -41,7 +44,7 @@ def signals_of_bag(path: Path, namespace: str = '', motors: UlogMap = UNMAPPED) 
         readings = readings_of(path, bag.topics, prefix)
         sorter = Sorter(printable(path), prefix, readings)
         for message in bag.messages(readings):
-            sorter.take(message, bag.decode(message))
+            sorter.take(message.topic, message.stamp_ns * 1e-9, bag.decode(message))
     return sorter.finish()
 
 
@@ -73,39 +76,44 @@ def readings_of(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str,
 
 
 class Sorter:
-    """Gives each message its time and its reading."""
+    """Gives each message its time and its reading.
+
+    Attributes
+    ----------
+    signals : Signals
+        What was taken; see `finish`.
+    """
 
     def __init__(self, name: str, prefix: str, readings: Mapping[str, _Reading]) -> None:
         self._prefix, self._readings = prefix, readings
-        self._signals = Signals(name)
+        self.signals = Signals(name)
         self._latest: float | None = None
-        self._early: list[tuple[Recorded, Any]] = []
+        self._early: list[tuple[str, float, Any]] = []
 
-    def take(self, message: Recorded, content: Any) -> None:
-        """Take one message."""
+    def take(self, topic: str, arrival: float, content: Any) -> None:
+        """Take one message, with the time at which it came [s]."""
         time = _stamp_of(content)
-        if time is None or (time == 0.0 and message.topic.endswith('command')):
+        if time is None or (time == 0.0 and topic.endswith('command')):
             time = self._latest
-        elif self._readings[message.topic] not in _LATCHED:
+        elif self._readings[topic] not in _LATCHED:
             self._latest = time
         if time is None:
-            self._early.append((message, content))
+            self._early.append((topic, arrival, content))
             return
         if self._latest is not None:
-            for early in self._early:
-                self._sort(self._latest, *early)
+            for early, _, message in self._early:
+                self._sort(early, self._latest, message)
             self._early.clear()
-        self._sort(time, message, content)
+        self._sort(topic, time, content)
 
     def finish(self) -> Signals:
         """Return all signals; in a bag without any stamp, at the times of recording."""
-        for message, content in self._early:
-            self._sort(message.stamp_ns * 1e-9, message, content)
-        return self._signals
+        for early in self._early:
+            self._sort(*early)
+        return self.signals
 
-    def _sort(self, time: float, message: Recorded, content: Any) -> None:
-        topic = message.topic.removeprefix(self._prefix)
-        self._readings[message.topic](self._signals, topic, time, content)
+    def _sort(self, topic: str, time: float, content: Any) -> None:
+        self._readings[topic](self.signals, topic.removeprefix(self._prefix), time, content)
 
 
 def _stamp_of(content: Any) -> float | None:
@@ -153,12 +161,34 @@ def _read_battery(signals: Signals, topic: str, time: float, message: Any) -> No
 
 
 def _read_odometry(signals: Signals, topic: str, time: float, message: Any) -> None:
-    at = message.pose.pose.position
-    for axis in 'xyz':
-        signals.add(Channel(_source(topic), 'place', axis), time, getattr(at, axis))
-    q = message.pose.pose.orientation
+    at, q, twist = message.pose.pose.position, message.pose.pose.orientation, message.twist.twist
+    v, w = twist.linear, twist.angular
     placed = Placed(time, at.x, at.y, at.z, q.x, q.y, q.z, q.w)
-    signals.places.setdefault(_source(topic), []).append(placed)
+    add_motion(signals, _source(topic), placed, (v.x, v.y, v.z), (w.x, w.y, w.z))
+
+
+def add_motion(
+    signals: Signals, source: str, placed: Placed, velocity: Vector, turn_rate: Vector
+) -> None:
+    """Append where a body is, and its velocity and rate of turn in its own axes [m/s], [rad/s]."""
+    signals.places.setdefault(source, []).append(placed)
+    time, *position = placed[:4]
+    _add_parts(signals, source, 'place', 'xyz', time, position)
+    _add_parts(signals, source, 'turn_rate', 'xyz', time, map(math.degrees, turn_rate))
+    # Who knows no attitude may leave all of it at 0.
+    if _SMALLEST < math.hypot(*placed[4:]) < _LARGEST:
+        turned = unit(placed[4:])
+        angles = map(math.degrees, roll_pitch_yaw(rows_of(turned)))
+        _add_parts(signals, source, 'attitude', ('roll', 'pitch', 'yaw'), time, angles)
+        _add_parts(signals, source, 'world_velocity', 'xyz', time, rotate(turned, velocity))
+
+
+def _add_parts(
+    signals: Signals, source: str, quantity: str, names: Iterable[str], time: float,
+    values: Iterable[float],
+) -> None:
+    for name, value in zip(names, values, strict=True):
+        signals.add(Channel(source, quantity, name), time, value)
 
 
 def _read_joint_states(signals: Signals, topic: str, time: float, message: Any) -> None:

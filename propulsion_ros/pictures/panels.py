@@ -18,6 +18,7 @@ from propulsion_ros.drawing.figure import (
     PREDICTED,
     PUBLISHED,
     RESIDUAL,
+    ROUNDING,
     SAMPLED,
     Mark,
     Page,
@@ -31,6 +32,7 @@ from propulsion_ros.graph.family_params import group_of
 from propulsion_ros.pictures.signals import (
     DETECTED,
     LARGEST,
+    OF_MOTION,
     OF_TANKS,
     QUANTITIES,
     Channel,
@@ -60,10 +62,10 @@ _VETOES = {
 }
 """What kept a detector from deciding, and the words of its health for it."""
 _ACTUATED = ('effort', 'velocity', 'position')
-_SHARED = (
-    'mass', *OF_TANKS, 'voltage', 'current', 'percentage', 'place', 'climb', 'lift',
-)
-"""Quantities of which all sources are in one panel."""
+_SHARED = ('mass', *OF_TANKS, 'voltage', 'current', 'percentage', 'climb', 'lift')
+"""Quantities of which all sources are in one panel, as are those of a body's motion."""
+_LISTED = 4
+"""Names in a title."""
 
 
 def page_of(
@@ -120,6 +122,25 @@ def page_of(
         marks=tuple(mark for mark in map(cut.mark, flight.marks) if cut.has(mark.time)),
         origin=origin,
     )
+
+
+def moving(page: Page) -> Page:
+    """Return a page without panels of what is 0 all the time, which its title names.
+
+    That nothing moves at all shows something.
+    """
+    names = [panel.heading.partition(' [')[0] for panel in page.panels if _is_still(panel)]
+    if not names:
+        return page
+    few = ', '.join(names[:_LISTED]) + ', ...' * (len(names) > _LISTED)
+    shown = tuple(panel for panel in page.panels if not _is_still(panel))
+    if not (shown or page.above):
+        shown = page.panels[:1]
+    return replace(page, title=f'{page.title} (0 all the time: {few})', panels=shown)
+
+
+def _is_still(panel: Panel) -> bool:
+    return not any(np.any(np.abs(trace.y) > ROUNDING) for trace in panel.traces)
 
 
 def flight_page(signals: Signals) -> Page:
@@ -239,9 +260,10 @@ def _panels(
         yield panel
     ordered = sorted(rows, key=lambda channel: channel.role != PUBLISHED)
     sources = sorted({channel.source for channel in rows})
-    groups: list[tuple[str | None, str]] = [
+    groups: list[tuple[str | None, str]] = [(None, quantity) for quantity in OF_MOTION]
+    groups += [
         (source, quantity) for source in sources for quantity in QUANTITIES
-        if quantity not in _SHARED
+        if quantity not in (*OF_MOTION, *_SHARED)
     ]
     groups += [(None, quantity) for quantity in _SHARED]
     has_mass = any(channel.quantity == 'mass' for channel in rows)
@@ -338,11 +360,12 @@ def _heading(
 ) -> str:
     words = QUANTITIES[quantity]
     if quantity == 'effort':
-        angles = {(c.source, c.name) for c in present if c.quantity == 'position'}
+        own = {(c.source, c.name) for c in channels}
+        angles = [c for c in present if c.quantity == 'position' and (c.source, c.name) in own]
         # What turns as it pushes may make lift, which is no thrust.
-        if any((c.source, c.name) in angles for c in channels):
+        if angles and not _are_valves(angles, present):
             words = 'effort [N]'
-    if quantity == 'position' and are_valves((value for _, value in present[c]) for c in channels):
+    if quantity == 'position' and _are_valves(channels, present):
         words = 'valve open'
     elif quantity == 'position' and all(
         c.role == COMMAND and 0.0 <= value <= 1.0 for c in channels for _, value in present[c]
@@ -354,9 +377,9 @@ def _heading(
     return f'{source}: {words}' if source else words
 
 
-def are_valves(series: Iterable[Iterable[float]]) -> bool:
+def _are_valves(channels: Iterable[Channel], present: Mapping[Channel, Rows]) -> bool:
     """Return whether positions are those of valves, each open or shut, and one of them both."""
-    values = [set(positions) for positions in series]
+    values = [{value for _, value in present[c]} for c in channels]
     return {0.0, 1.0} in values and all(each <= {0.0, 1.0} for each in values)
 
 

@@ -80,6 +80,10 @@ class Channel(NamedTuple):
 
 
 QUANTITIES = {
+    'place': 'position [m]',
+    'world_velocity': 'velocity in the world [m/s]',
+    'attitude': 'attitude [deg]',
+    'turn_rate': 'rate of turn [deg/s]',
     'effort': 'thrust [N]',
     'velocity': 'speed [rad/s]',
     'position': 'angle [rad]',
@@ -92,13 +96,14 @@ QUANTITIES = {
     'voltage': 'battery voltage [V]',
     'current': 'battery current [A]',
     'percentage': 'battery charge, of capacity',
-    'place': 'position [m]',
     'altitude': 'altitude [m]',
     'climb': 'vertical speed [m/s]',
     'lift': 'vertical acceleration [m/s²]',
 }
 """What a series can be of, in the order of the page."""
 
+OF_MOTION = ('place', 'world_velocity', 'attitude', 'turn_rate')
+"""Those of a body, by its odometry."""
 OF_TANKS = ('fuel_ratio', 'pressure', 'temperature')
 """Those that a state has as the position of ``<tank>/<quantity>``."""
 

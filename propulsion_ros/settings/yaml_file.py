@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ROS parameter files, read without ROS."""
+"""ROS parameter files, read and written without ROS."""
 from __future__ import annotations
 
 import difflib
+import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from typing import Any
 import yaml
 
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.files import printable, read_text
+from propulsion_ros.settings.files import printable, read_text, write_text, writing
 from propulsion_ros.settings.flat import nearest
 from propulsion_ros.settings.ros_yaml import (
     Pairs,
+    dump,
     events_of,
     node_of,
     plain_tree_of,
@@ -419,3 +421,26 @@ def settings_of(
 ) -> dict[str, Any]:
     """Return the flat parameters that several files give a node; the later files win."""
     return ParameterFile(*paths).of(node, namespace)
+
+
+def write_parameters(
+    path: Path, file: ParameterFile | None, changes: Mapping[str, Mapping[str, Any]],
+    comments: Iterable[str] = (), width: float = math.inf,
+) -> None:
+    """Write a parameter file: an old one, if any, behind which nodes get other values.
+
+    ``changes`` are flat parameters by node, ``comments`` the lines above them. Raises `SourceError`
+    where it cannot be written.
+    """
+    entries = file.entries if file else []
+    known = {pattern for pattern, _ in entries}
+    entries += [
+        (f'/{node}' if f'/{node}' in known else f'/**/{node}', dict(new))
+        for node, new in changes.items()
+    ]
+    merged: dict[str, dict[str, Any]] = {}
+    for pattern, values in entries:
+        # Of one node the later entry wins, so its place is behind all others.
+        merged[pattern] = {**merged.pop(pattern, {}), **values}
+    with writing(path):
+        write_text(path, ''.join(f'# {line}\n' for line in comments) + dump(merged, width))

@@ -14,10 +14,10 @@ from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.events.variables import Sample, bounded
-from propulsion_ros.identify.robot import write_parameters
 from propulsion_ros.replay.flight_log import fly_live
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import build, parameters_of, suggestion
+from propulsion_ros.settings.yaml_file import write_parameters
 from propulsion_ros.study.apogee_faults import FAULTS
 from propulsion_ros.study.apogee_flights import Log, SimulatedFlight, read_logs, simulate_flight
 from propulsion_ros.study.study import Case, Study

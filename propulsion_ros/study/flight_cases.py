@@ -10,9 +10,9 @@ from typing import Any
 from propulsion_ros.demos.pilot import Controller
 from propulsion_ros.graph.simulation import Simulation
 from propulsion_ros.graph.wiring import Graph, robot_graph, vehicle_graph
-from propulsion_ros.identify.robot import write_parameters
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_text
+from propulsion_ros.settings.yaml_file import write_parameters
 from propulsion_ros.study.closed_loop import ClosedLoop
 from propulsion_ros.study.kinds import CASE, CONTROLLER, ROBOT, params_in
 from propulsion_ros.study.overrides import RobotCases

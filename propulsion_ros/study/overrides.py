@@ -16,14 +16,13 @@ import numpy as np
 from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_of
 from propulsion_ros.graph.node_config import read_setting
 from propulsion_ros.graph.simulation import BODY
-from propulsion_ros.identify.robot import write_parameters
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import write_text
 from propulsion_ros.settings.flat import Parameter, build, parameters_of, suggestion, unknown_keys
-from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
+from propulsion_ros.settings.yaml_file import ParameterFile, settings_of, write_parameters
 from propulsion_ros.study.draws import Variable
 from propulsion_ros.study.kinds import ROBOT
 from propulsion_ros.study.study import Case, Study

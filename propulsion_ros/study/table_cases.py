@@ -10,14 +10,14 @@ from typing import Any
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
 from propulsion_ros.identify.problem import MEASURED
-from propulsion_ros.identify.robot import read_robot, write_parameters
+from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.replay.robot import Choice, Robot
 from propulsion_ros.replay.sources import TableSource
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_lines, read_text, write_text
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.settings.yaml_file import ParameterFile, write_parameters
 from propulsion_ros.study.draws import generator
 from propulsion_ros.study.kinds import CASE, GIVEN, ROBOT, input_name, params_in
 from propulsion_ros.study.overrides import RobotCases

@@ -20,6 +20,7 @@ from typing import Any
 
 from propulsion_ros.drawing.figure import Page
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.pictures.panels import page_of
@@ -31,7 +32,7 @@ from propulsion_ros.settings.files import (
     write_text,
     writing,
 )
-from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.settings.yaml_file import ParameterFile, write_parameters
 from propulsion_ros.tools.lines import fail, note
 from propulsion_ros.tools.view import OPEN
 from propulsion_ros.view.page import data_of, in_order, require_libraries, write_page
@@ -209,7 +210,7 @@ def _watched(options: argparse.Namespace) -> Iterator[list[Path]]:
         _await_page(live)
         with TemporaryDirectory(prefix='propulsion_ros_') as folder:
             slow = Path(folder) / 'real_time.yaml'
-            write_text(slow, '/**/vehicle: {ros__parameters: {real_time_factor: 1.0}}\n')
+            write_parameters(slow, None, {BODY: {'real_time_factor': 1.0}})
             yield [slow]
     finally:
         stop(live, _STOP_LIMIT)

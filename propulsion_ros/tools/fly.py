@@ -257,13 +257,15 @@ def _observers(
         yield lambda: time.sleep(_POLL), lambda has_ended: None, lambda: _time_of(options)
         return
     from propulsion_ros.demos import flight
-    from propulsion_ros.demos.demo import FlightLog, motion_page
+    from propulsion_ros.demos.demo import FlightLog
     from propulsion_ros.demos.pilot_node import PilotNode
+    from propulsion_ros.pictures.panels import moving, page_of
     from propulsion_ros.pictures.picture import draw
 
     failed = None
     with flight.joined() as executor:
-        log = FlightLog(_state_topics(graph) if options.record or options.picture else ())
+        name = Path(options.robot).name.partition('.')[0]
+        log = FlightLog(name, _state_topics(graph) if options.record or options.picture else ())
         node = PilotNode(log, _LOG, namespace=options.namespace)
         node.until = math.inf if options.picture else -math.inf
         executor.add_node(node)
@@ -294,9 +296,8 @@ def _observers(
                 # What was flown until then is recorded and drawn first.
                 failed = error
             flight.drain(executor, lambda: node.received)
-    if options.picture and log.recording.rows.get('motion'):
-        title = Path(options.robot).name.partition('.')[0]
-        draw(motion_page(title, log.recording), options.picture)
+    if options.picture and log.signals.rows:
+        draw(moving(page_of(log.signals, compares=True)), options.picture)
         print(f'picture: {printable(options.picture)}')
     if failed:
         raise failed
@@ -309,7 +310,7 @@ def _time_of(options: argparse.Namespace) -> float:
     from propulsion_ros.demos.pilot_node import PilotNode
 
     with flight.joined() as executor:
-        node = PilotNode(FlightLog(()), _LOG, namespace=options.namespace)
+        node = PilotNode(FlightLog(), _LOG, namespace=options.namespace)
         executor.add_node(node)
         end = time.monotonic() + _END_LIMIT
         while not node.steps and time.monotonic() < end:

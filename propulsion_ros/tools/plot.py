@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from propulsion_ros.pictures.bag import signals_of_bag
-from propulsion_ros.pictures.panels import page_of
+from propulsion_ros.pictures.panels import moving, page_of
 from propulsion_ros.pictures.signals import Signals
 from propulsion_ros.pictures.table import join_commands, signals_of_log, signals_of_table
 from propulsion_ros.replay.bags import BagReader, is_bag
@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='draw up to this time [s]',
     )
     parser.add_argument(
-        '--all', action='store_true', help='draw every actuator of every node; else nodes of the '
-        'same actuators share a panel, of the one that moves most',
+        '--all', action='store_true', help='draw every actuator of every node, and what is 0 all '
+        'the time; else nodes of the same actuators share a panel, of the one that moves most',
     )
 
 
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     page = page_of(signals, args.title, args.begin, args.end, compares=not args.all)
     from propulsion_ros.pictures.picture import draw
 
-    draw(page, args.output)
+    draw(page if args.all else moving(page), args.output)
     if signals.unread:
         few = ', '.join(signals.unread[:3]) + (', ...' if len(signals.unread) > 3 else '')
         note('plot', f'not drawn: {few}')

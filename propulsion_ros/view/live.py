@@ -18,7 +18,6 @@ from propulsion_ros.messages.rclpy_private import RCLError
 from propulsion_ros.pictures.bag import Sorter, readings_of
 from propulsion_ros.pictures.panels import page_of, span_of
 from propulsion_ros.pictures.signals import Signals
-from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.names import class_of
 from propulsion_ros.view.motion import (
@@ -159,14 +158,11 @@ class LiveView(Node):
     def _signals(self) -> Signals:
         """Return what the newest messages have."""
         sorter = Sorter('graph', self._prefix, readings_of(_GRAPH, self._kinds, self._prefix))
-        now_ns = self.get_clock().now().nanoseconds
+        now = self.get_clock().now().nanoseconds * 1e-9
         for topic, messages in self._newest.items():
             kind = class_of(self._kinds[topic])
             for message in messages:
-                sorter.take(
-                    Recorded(topic, self._kinds[topic], now_ns, b''),
-                    deserialize_message(message, kind),
-                )
+                sorter.take(topic, now, deserialize_message(message, kind))
         return sorter.finish()
 
     def _frame(self, signals: Signals) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from propulsion_ros.drawing.figure import (
     most_moved,
 )
 from propulsion_ros.pictures.panels import page_of
-from propulsion_ros.pictures.signals import QUANTITIES, Signals
+from propulsion_ros.pictures.signals import OF_MOTION, QUANTITIES, Signals
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_bytes, read_text, write_text, writing
 from propulsion_ros.settings.imports import how_to_get
@@ -54,6 +54,11 @@ SHOWN = 12
 """Plots of a page, of which each takes a tenth of a second to draw."""
 _LINES = 16
 """Of a plot."""
+_ORDER = {
+    # The rest of the motion is seen in 3D.
+    **dict.fromkeys((QUANTITIES[quantity] for quantity in OF_MOTION), 4),
+    QUANTITIES['place']: 0, QUANTITIES['effort']: 1, 'effort [N]': 2,
+}
 
 
 def plots_of(page: Page) -> tuple[list[dict[str, Any]], list[str]]:
@@ -75,12 +80,7 @@ def in_order(panels: Iterable[Panel]) -> list[Panel]:
 
 
 def _order(panel: Panel) -> int:
-    words = panel.heading.rpartition(': ')[2]
-    if words == QUANTITIES['place']:
-        return 0
-    if words == QUANTITIES['effort']:
-        return 1
-    return 2 if words == 'effort [N]' else 3
+    return _ORDER.get(panel.heading.rpartition(': ')[2], 3)
 
 
 def _plot(panel: Panel) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -14,9 +15,11 @@ from std_srvs.srv import SetBool
 from fake_gz import Element, World, install
 from parts import amount
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.wiring import checked_graph
 from propulsion_ros.gz.system import ActuatorSystem, get_system
 from propulsion_ros.messages import qos
 from propulsion_ros.nodes.host_node import HostNode
+from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.settings.errors import ConfigError
 
 INERTIAL = '<inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
@@ -188,6 +191,55 @@ def test_settings_of_a_file_win_over_the_description(graph, make_world, tmp_path
     world.step()
     graph.until(lambda: [world.step(), tanks][1], 'a tank')
     assert tanks[-1].inertia.m == pytest.approx(0.5)
+
+
+SECTION = '{}: {{ros__parameters: {{command_timeout: 7.0}}}}\n'
+
+
+@pytest.mark.parametrize(('sections', 'namespace', 'expected'), [
+    pytest.param(['/**'], 'two', 7.0, id='every node'),
+    pytest.param(['/**/main'], 'two', 7.0, id='any namespace'),
+    pytest.param(['/two/**'], 'two', 7.0, id='every node of a namespace'),
+    pytest.param(['/*/main'], 'two', 7.0, id='any one word'),
+    pytest.param(['/two/main'], 'two', 7.0, id='a full name'),
+    pytest.param(['main'], '', 7.0, id='a name'),
+    pytest.param(['/two/main', '/other/main'], 'two', 7.0, id='two models'),
+    pytest.param(['/two/fins', '/other/main'], 'two', 0.0, id='the other model'),
+    pytest.param(['/**/flight_state', '/**/controller'], 'two', 0.0, id='other nodes'),
+    pytest.param(['/**/boosters', '/**/main'], 'two', 7.0, id='another robot'),
+    pytest.param(['main'], 'two', "'/main' is no node here, did you mean '/two/main'?",
+                 id='without its namespace'),
+    pytest.param(['/**/mains'], '', "'/**/mains' is no node here, did you mean '/main'?",
+                 id='misspelt'),
+    pytest.param(['/**/fins', '/two/boosters'], 'two', "boosters: not a node that this knows, did "
+                 "you mean 'main'?; the robot has main, fins", id='its family'),
+])
+def test_sections_of_a_file_are_taken_and_refused_as_nodes_do(
+    graph, make_world, urdf, tmp_path, sections, namespace, expected
+):
+    """A section of another namespace was ignored without a word."""
+    urdf.write_text(ROBOT.replace('name="boosters">', 'name="main"><family>boosters</family>'))
+    path = tmp_path / 'settings.yaml'
+    path.write_text(''.join(map(SECTION.format, sections)))
+
+    def in_nodes():
+        nodes = checked_graph(['--model', str(urdf), '--namespace', namespace], [path]).nodes
+        (spec,) = (spec for spec in nodes if spec.name == 'main')
+        node = make_node(spec, namespace, params_files=[path], context=graph.context)
+        node.start()
+        graph.nodes.append(node)
+        return node
+
+    def in_gazebo():
+        world = make_world(params_file=path, namespace=namespace)
+        world.step()
+        return world.system.host.nodes[0]
+
+    is_refused = isinstance(expected, str)
+    for start in (in_nodes, in_gazebo):
+        with pytest.raises(ConfigError) if is_refused else nullcontext() as caught:
+            assert start().get_parameter('command_timeout').value == expected
+        assert not is_refused or expected in str(caught.value)
 
 
 def vehicle(make_world, name, *files):

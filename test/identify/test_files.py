@@ -13,7 +13,7 @@ from propulsion_ros import load
 from propulsion_ros.identify import free
 from propulsion_ros.identify.page import page_of_fit
 from propulsion_ros.identify.reading import Names, read_recording
-from propulsion_ros.identify.robot import read_robot, write_parameters
+from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import Outlet
@@ -134,22 +134,6 @@ def test_parameter_files_are_merged_and_the_later_one_wins(bench, capsys, tmp_pa
     ])
     assert code == 1
     assert capsys.readouterr().err.startswith(f'{_PREFIX}{absent}: cannot be read')
-
-
-def test_what_is_written_wins_over_every_entry_of_the_old_file(tmp_path):
-    """An entry for all nodes behind that of the group took its place."""
-    old, path = tmp_path / 'old.yaml', tmp_path / 'fitted.yaml'
-    old.write_text(
-        '/rotors: {ros__parameters: {max_thrust: 1.0, seed: 7}}\n'
-        '/**: {ros__parameters: {max_thrust: 123456.789}}\n'
-    )
-    write_parameters(path, ParameterFile(old), {'rotors': {'max_thrust': 3.0}}, ['Fitted.'])
-    assert path.read_text().startswith('# Fitted.\n')
-    written = ParameterFile(path)
-    assert written.entries == [
-        ('/**', {'max_thrust': 123456.789}), ('/rotors', {'max_thrust': 3.0, 'seed': 7}),
-    ]
-    assert written.of('rotors') == {'max_thrust': 3.0, 'seed': 7}
 
 
 def test_what_was_measured_is_asked_for_before_a_mass(bench, capsys):
@@ -308,7 +292,6 @@ def test_a_bag_gives_commands_and_states(tmp_path, late_ns, is_stamped):
 
 @pytest.mark.parametrize(('text', 'problem'), [
     ('time,a\n0,1\n1,2\n', "expected stamp or time_s as the first column, got 'time'"),
-    ('time;a\n0;1\n1;2\n', "first column, got 'time;a'; separate columns by commas"),
     ('stamp,left.velocity\n0,1\n', 'expected rows, got 1'),
     ('stamp,left.velocity\n0,1\nnan,2\n', 'expected a finite time in seconds'),
     ('stamp,left.velocity\n0,1\n1,fast\n', "left.velocity: expected a number, got 'fast'"),

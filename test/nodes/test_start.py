@@ -28,6 +28,7 @@ NODES = [
 ]
 COMMANDS = [
     pytest.param(['-m', 'propulsion_ros.tools.cli', 'apogee'], 'propulsion_ros apogee', id='cli'),
+    pytest.param(['-m', 'propulsion_ros', 'apogee'], 'propulsion_ros apogee', id='package'),
     pytest.param([str(REPOSITORY / 'scripts' / 'apogee')], 'propulsion_ros apogee', id='script'),
 ]
 

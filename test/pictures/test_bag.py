@@ -14,7 +14,10 @@ from sensor_msgs.msg import BatteryState, JointState
 from std_msgs.msg import String
 
 from benchmarks.wire import Wire
+from propulsion_ros.demos.demo import FlightLog
 from propulsion_ros.drawing.figure import DECIDING, Mark, Span
+from propulsion_ros.loops.decoders import vector
+from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.replay.bags import BagWriter, Recorded
@@ -25,6 +28,10 @@ pytest.importorskip('rosbags')
 
 NAN = math.nan
 FORCE, TORQUE = ['x', 'y', 'z'], ['x', 'y', 'z']
+MOTION = {
+    'position [m]': ['x', 'y', 'z'], 'velocity in the world [m/s]': ['x', 'y', 'z'],
+    'attitude [deg]': ['roll', 'pitch', 'yaw'], 'rate of turn [deg/s]': ['x', 'y', 'z'],
+}
 TOLD = ['x command', 'y command', 'z command']
 LEFT = ['x residual', 'y residual', 'z residual']
 
@@ -152,6 +159,11 @@ BOOSTER_STATE = joints(
         id='demand to an allocator beside its group',
     ),
     pytest.param(
+        [('/jets/state', joints(t, ['a'], effort=[0.02 * t], position=[t])) for t in (0.0, 1.0)],
+        {'jets: thrust [N]': ['a'], 'jets: valve open': ['a']},
+        id='valves',
+    ),
+    pytest.param(
         [('/front/tanks/main', tank(1.0, 1.0)), ('/rear/tanks/main', tank(1.0, 1.0))],
         {'propellant [kg]': ['front main', 'rear main']},
         id='tanks of two groups',
@@ -166,8 +178,7 @@ BOOSTER_STATE = joints(
     ),
     pytest.param(
         [('/vehicle/odometry', odometry(1.0, 5.0))],
-        {'position [m]': ['x', 'y', 'z']},
-        id='position without a flight',
+        MOTION, id='motion without a flight',
     ),
     pytest.param(
         [('/thrusters/wrench', wrench(1.0)), ('/fins/wrench', wrench(1.0))],
@@ -206,6 +217,58 @@ def test_lines_have_the_stamps_and_values_of_their_messages(bag):
     assert points(page, thrust, 'a', 'command') == [(0.5, 50.0), (0.5, 60.0), (1.5, 60.0)]
     assert points(page, thrust, 'b', 'command') == [(0.75, 70.0), (1.5, 70.0)]
     assert (page.begin, page.end, page.time_label) == (0.5, 1.5, 'time [s]')
+
+
+def moved(seconds, turned=(0.0, 0.0, 0.5**0.5, 0.5**0.5)):
+    """Return the odometry of a body that flies ahead, and rolls, at a yaw of 90 degrees."""
+    message = odometry(seconds, 5.0)
+    orientation, twist = message.pose.pose.orientation, message.twist.twist
+    orientation.x, orientation.y, orientation.z, orientation.w = turned
+    twist.linear.x, twist.angular.x = 3.0, math.pi
+    return message
+
+
+def test_motion_is_that_in_the_world_with_angles_in_degrees(bag):
+    page = page_of(signals_of_bag(bag(('/vehicle/odometry', moved(1.0)))))
+    parts = {heading: [points(page, heading, name)[0][1] for name in names]
+             for heading, names in panels(page).items()}
+    assert list(parts) == list(MOTION)
+    assert list(parts.values()) == [
+        pytest.approx(values, abs=1e-12)
+        for values in ([0, 0, 5], [0, 3, 0], [0, 0, 90], [180, 0, 0])
+    ]
+
+
+@pytest.mark.parametrize('turned', [(0.0,) * 4, (NAN,) * 4, (1e200,) * 4], ids=str)
+def test_motion_without_an_attitude_has_place_and_rates(bag, turned):
+    page = page_of(signals_of_bag(bag(('/vehicle/odometry', moved(1.0, turned)))))
+    assert list(panels(page)) == ['position [m]', 'rate of turn [deg/s]']
+
+
+def test_flight_is_kept_as_a_bag_of_it_has_it(bag):
+    """It was drawn in another way, without the commands of speeds or of many actuators."""
+    messages = [
+        ('rotors/command', joints(0.0, ['a'], velocity=[50.0])),
+        ('rotors/state', joints(1.0, ['a', 'main/pressure'], effort=[2.0, NAN],
+                                velocity=[40.0, NAN], position=[NAN, 1e5])),
+        ('rotors/command', joints(1.5, ['a'], velocity=[60.0])),
+    ]
+    log = FlightLog('robot', ['rotors/state'])
+    for topic, message in messages:
+        log.take(topic, message)
+    placed, twist = moved(2.0).pose.pose, moved(2.0).twist.twist
+    assert log.steer(2.0, Motion(
+        vector(placed.position), np.array([0.0, 0.0, placed.orientation.z, placed.orientation.w]),
+        vector(twist.linear), vector(twist.angular),
+    )) == {}
+    kept = signals_of_bag(bag(
+        *((f'/{topic}', message) for topic, message in messages), ('/vehicle/odometry', moved(2.0)),
+    ))
+    assert (log.signals.rows, log.signals.places) == (kept.rows, kept.places)
+    assert panels(page_of(log.signals)) == {
+        **MOTION, 'rotors: thrust [N]': ['a'], 'rotors: speed [rad/s]': ['a', 'a command'],
+        'tank pressure [Pa]': ['main'],
+    }
 
 
 @pytest.mark.parametrize('latched', [
@@ -291,7 +354,8 @@ def test_flight_is_drawn_as_it_was_said(bag):
     assert shown.bands == (Span(2.0, 2.5, 'lockout'),)
     assert (decided(shown), found(shown)) == ([3.25], [(3.0, 5.0)])
     assert predicted(shown) == [(3.0, 5.0)] * 2
-    assert panels(page) == {
+    # The position is among the altitudes.
+    assert {'position [m]': [*'xyz'], **panels(page)} == MOTION | {
         'vertical speed [m/s]': ['fit'], 'vertical acceleration [m/s²]': ['fit'],
     }
     assert points(page, 'vertical speed [m/s]', 'fit') == [

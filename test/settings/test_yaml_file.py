@@ -4,7 +4,12 @@ from __future__ import annotations
 import pytest
 
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.yaml_file import SIZE_LIMIT, ParameterFile, YamlBudget
+from propulsion_ros.settings.yaml_file import (
+    SIZE_LIMIT,
+    ParameterFile,
+    YamlBudget,
+    write_parameters,
+)
 
 
 @pytest.fixture
@@ -124,3 +129,19 @@ def test_file_of_the_largest_size(written):
     assert len(ParameterFile(written(text)).of('n')['x']) == 50_001
     with pytest.raises(SourceError, match='is larger than 262144 bytes'):
         ParameterFile(written(text + '#' * SIZE_LIMIT))
+
+
+def test_what_is_written_wins_over_every_entry_of_the_old_file(tmp_path):
+    """An entry for all nodes behind that of the group took its place."""
+    old, path = tmp_path / 'old.yaml', tmp_path / 'fitted.yaml'
+    old.write_text(
+        '/rotors: {ros__parameters: {max_thrust: 1.0, seed: 7}}\n'
+        '/**: {ros__parameters: {max_thrust: 123456.789}}\n'
+    )
+    write_parameters(path, ParameterFile(old), {'rotors': {'max_thrust': 3.0}}, ['Fitted.'])
+    assert path.read_text().startswith('# Fitted.\n')
+    written = ParameterFile(path)
+    assert written.entries == [
+        ('/**', {'max_thrust': 123456.789}), ('/rotors', {'max_thrust': 3.0, 'seed': 7}),
+    ]
+    assert written.of('rotors') == {'max_thrust': 3.0, 'seed': 7}

@@ -23,7 +23,7 @@ from propulsion_ros.drawing.figure import (
     Span,
     Trace,
 )
-from propulsion_ros.pictures.panels import page_of
+from propulsion_ros.pictures.panels import moving, page_of
 from propulsion_ros.pictures.signals import Channel, Fit, Signals
 from propulsion_ros.pictures.table import signals_of_log
 from propulsion_ros.replay.bags import BagWriter, Recorded
@@ -375,6 +375,32 @@ def test_actuators_of_two_vehicles_are_not_compared():
     assert not any('moves most' in each for each in panels(page_of(both, compares=True)))
 
 
+STILL = 'in (0 all the time: thrust, applied force, applied torque, propellant, ...)'
+
+
+@pytest.mark.parametrize(('largest', 'title', 'headings'), [
+    pytest.param(1e-8, 'in', ['thrust [N]', 'angle [rad]'], id='both move'),
+    pytest.param(1e-10, 'in (0 all the time: angle)', ['thrust [N]'], id='one moves'),
+    pytest.param(math.nan, 'in', ['thrust [N]'], id='one is unknown'),
+])
+def test_what_is_always_0_is_named_in_place_of_a_panel(largest, title, headings):
+    made = Signals('in.csv')
+    for time in (0.0, 1.0):
+        made.add(Channel('', 'effort', 'a'), time, 2.0)
+        made.add(Channel('', 'position', 'b'), time, largest * time)
+    page = moving(page_of(made))
+    assert (page.title, [panel.heading for panel in page.panels]) == (title, headings)
+
+
+def test_where_nothing_moves_one_panel_shows_it():
+    made = Signals('in.csv')
+    for quantity in ('effort', 'force', 'torque', 'mass', 'climb'):
+        for time in (0.0, 1.0):
+            made.add(Channel('', quantity, 'a'), time, 0.0)
+    page = moving(page_of(made))
+    assert (page.title, [panel.heading for panel in page.panels]) == (STILL, ['thrust [N]'])
+
+
 @pytest.fixture
 def draw(tmp_path, capsys):
     """Run the command; return exit code, error and the picture's path."""
@@ -439,6 +465,12 @@ def test_what_is_not_drawn_is_said(draw, log):
         'propulsion_ros plot: not drawn: foo0, foo1, foo2, ...',
         f'propulsion_ros plot: {picture}',
     ]
+
+
+def test_what_is_always_0_is_drawn_where_all_is(draw, log):
+    pytest.importorskip('matplotlib')
+    path = log('stamp,a.effort,b.position\n0,1,0\n1,2,0\n')
+    assert len(draw(path, '--all')[2].read_bytes()) > len(draw(path)[2].read_bytes())
 
 
 @pytest.mark.parametrize(('arguments', 'message'), [

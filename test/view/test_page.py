@@ -60,8 +60,12 @@ def test_a_page_has_the_body_its_thrusts_and_its_plots():
     # The largest thrust of the flight is half as long as the robot.
     assert last['length'] == flat([data['robot']['size'] / 2.0])
     assert first['length'] == flat([data['robot']['size'] / 4.0])
-    assert [plot['title'] for plot in data['plots']] == ['position [m]', 'rotors: thrust [N]']
-    assert {line['command'] for line in data['plots'][1]['lines']} == {False, True}
+    # What moves and pushes first, and at the end what never changes.
+    assert [plot['title'] for plot in data['plots']] == [
+        'position [m]', 'rotors: speed [rad/s]', 'attitude [deg]',
+        'rotors: thrust [N]', 'velocity in the world [m/s]', 'rate of turn [deg/s]',
+    ]
+    assert {line['command'] for line in data['plots'][3]['lines']} == {False, True}
     assert data['robot']['frames'][0]['parent'] == -1
     assert {shape['kind'] for shape in data['robot']['shapes']} == {'box', 'cylinder'}
     assert not data['notes']
@@ -71,7 +75,7 @@ def test_a_long_recording_is_thinned_and_that_is_reported():
     data = data_of(flown(until=100.0), robot_of('quadrotor'))
     assert data['count'] == FRAMES + 1
     assert data['notes'] == ['100 s are drawn as 1501 frames, one every 0.0667 s']
-    assert max(len(line['time']) for line in data['plots'][1]['lines']) <= 900
+    assert max(len(line['time']) for line in data['plots'][3]['lines']) <= 900
 
 
 def test_thinning_keeps_every_peak():

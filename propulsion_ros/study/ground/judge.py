@@ -14,7 +14,6 @@ from typing import Any
 import json5
 
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.identify.robot import write_parameters
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.record_file import FlightRecord, encode
@@ -23,6 +22,7 @@ from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_text, replace_durably, write_text
 from propulsion_ros.settings.flat import build
+from propulsion_ros.settings.yaml_file import write_parameters
 from propulsion_ros.study.bench_host import BenchHost, message, odometry, xyz
 from propulsion_ros.study.draws import generator
 from propulsion_ros.study.ground.case import SITUATIONS, SOURCES, Case, Drawn, draw
