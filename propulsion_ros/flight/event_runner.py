@@ -8,11 +8,13 @@ from propulsion_ros.flight.events.conditions import leaves
 from propulsion_ros.flight.events.controllers import ControllerBank, ControlOutput, PidSpec
 from propulsion_ros.flight.events.event_inputs import OF_ATTITUDE, EventInputs
 from propulsion_ros.flight.events.events import (
+    Action,
     EventEngine,
     EventFired,
+    EventRecord,
     EventSpec,
 )
-from propulsion_ros.flight.events.permits import Permits
+from propulsion_ros.flight.events.permits import Permits, Speed
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.legacy.events import LegacyEventEngine
 from propulsion_ros.flight.phases.phases import Duty, Subphase
@@ -93,6 +95,33 @@ class EventRunner:
         self._burning: set[int] = set()
         self.lit_ns: int | None = None
 
+    def restore(
+        self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int, speed: Speed | None
+    ) -> None:
+        """Go on with events that were spent ``gap_ns`` before ``clock_ns``, and what they lit."""
+        self._inputs.reset(speed)
+        self.engine.restore(records, clock_ns, gap_ns)
+        events = {event.id: event for event in self._specs}
+        fired = sorted(
+            (clock_ns - gap_ns - record.since_ns, record.id) for record in records if record.count
+        )
+        for then_ns, event_id in fired:
+            self._note_engines(events[event_id].actions, then_ns)
+
+    def _note_engines(self, actions: Sequence[Action], clock_ns: int) -> None:
+        """Note which engines burn after actions."""
+        for action in actions:
+            if action.ignites:
+                self._burning.add(action.target)
+                self.lit_ns = clock_ns if self.lit_ns is None else self.lit_ns
+            elif action.kind == 'engine':
+                self._burning.discard(action.target)
+
+    @property
+    def speed(self) -> Speed | None:
+        """Last known upward speed of the vehicle."""
+        return self._inputs.speed
+
     def update(
         self,
         clock_ns: int,
@@ -117,11 +146,7 @@ class EventRunner:
             for action in event.actions:
                 if action.kind == 'controller':
                     self.controllers.execute(action.target, action.param)
-                elif action.ignites:
-                    self._burning.add(action.target)
-                    self.lit_ns = clock_ns if self.lit_ns is None else self.lit_ns
-                elif action.kind == 'engine':
-                    self._burning.discard(action.target)
+            self._note_engines(event.actions, clock_ns)
         return controls, fired
 
     def pending(self) -> tuple[EventSpec, ...]:

@@ -10,11 +10,11 @@ from propulsion_ros.flight.apogee.apogee_watch import ApogeeWatch
 from propulsion_ros.flight.apogee.estimate import Detector
 from propulsion_ros.flight.belief.departure import CLIMB, FALL, Departure
 from propulsion_ros.flight.belief.feed import Readings
-from propulsion_ros.flight.belief.motion_watch import MotionWatch
+from propulsion_ros.flight.belief.motion_watch import Kept, MotionWatch
 from propulsion_ros.flight.event_runner import EventRunner
 from propulsion_ros.flight.events.controllers import ControlOutput, PidSpec
 from propulsion_ros.flight.events.events import EventFired, EventSpec
-from propulsion_ros.flight.events.permits import ANYTHING, Permits, Standing, permits_of
+from propulsion_ros.flight.events.permits import ANYTHING, Standing, permits_of
 from propulsion_ros.flight.events.signs import Climb, LiveValue
 from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
 from propulsion_ros.flight.flight_report import FlightReport
@@ -289,10 +289,10 @@ class FlightState:
         self._sense(known, velocity)
         self._consider_record(known)
         self._observe(known)
-        permits = self._permits
+        permits = permits_of(self._standing)
         controls, fired = self._events.update(
             self._clock.now_ns, known if self._is_legacy else self._apogee_watch.filtered(known),
-            self._progress, self.subphase, is_frozen, permits,
+            self._progress, self.subphase, is_frozen, ANYTHING if self._is_legacy else permits,
         )
         return self._report(
             known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict), controls,
@@ -322,10 +322,8 @@ class FlightState:
         return self._climbs_in_doubt and ascent_ns < limit_ns
 
     @property
-    def _permits(self) -> Permits:
-        if self._is_legacy:
-            return ANYTHING
-        return permits_of(Standing(
+    def _standing(self) -> Standing:
+        return Standing(
             self.phase,
             has_lifted_off=self.liftoff is not None,
             is_free=self._is_free,
@@ -335,7 +333,7 @@ class FlightState:
             is_rearmed=self._is_rearmed,
             is_first=self._events.is_first_ignition(self._clock.now_ns),
             is_time_doubtful=self._is_time_doubtful,
-        ))
+        )
 
     @property
     def _hovers(self) -> bool:
@@ -533,7 +531,8 @@ class FlightState:
         return Snapshot(
             self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
             self.ignition, self.liftoff, self.apogee, self._events.engine.records(), self.vertex,
-            self._motion.is_supported, self._motion.held, self._motion.learned,
+            self._motion.kept, self._pad, self._events.speed, self._doubt_ns, self._is_rearmed,
+            self._hovers,
         )
 
     def offer(
@@ -597,14 +596,15 @@ class FlightState:
         age_ns = 0 if found is None else self._clock.now_ns - found.clock_ns
         self._begin_flight()
         self._skipped_ns += now_ns - self._clock.now_ns
-        self._doubt_ns = doubt_ns
+        self._doubt_ns = snapshot.doubt_ns + doubt_ns
         self._doubt_end_ns = now_ns + self._doubt_ns
         self._clock.resume(now_ns, min(snapshot.first_ns, sample.stamp_ns))
         self._frozen.reset()
         self._progress.resume(
             row, Mark(sample.stamp_ns, now_ns, 'resumed'), snapshot.marks, snapshot.vertex
         )
-        self._events.engine.restore(snapshot.events, now_ns, gap_ns)
+        self._events.restore(snapshot.events, now_ns, gap_ns, snapshot.speed)
+        self._pad, self._is_rearmed = snapshot.pad, snapshot.is_rearmed
         self._burn.reset(burning=snapshot.is_burning)
         self._notify(
             f'resumed in {snapshot.phase.value}, {gap_ns * 1e-9:.2f} s after the record'
@@ -620,7 +620,9 @@ class FlightState:
 
     def _lift_off(self, sample: Sample, found: Departure) -> None:
         """Begin a flight whose liftoff was seen already, before a restart or by it."""
-        self._motion.begin(in_air=True, learned=self._motion.learned)
+        self._pad = self._motion.pad
+        kept = self._motion.kept
+        self._motion.begin(in_air=True, kept=Kept(wander=kept.wander, usual_ns=kept.usual_ns))
         self._progress.liftoff = self._mark_of(found, sample)
         self._trigger('liftoff', Mark(sample.stamp_ns, self._clock.now_ns, 'liftoff'))
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from propulsion_ros.flight.belief.belief import CERTAIN, LIKELY
 from propulsion_ros.flight.belief.departure import PUSH
-from propulsion_ros.flight.belief.feed import UNLEARNED, Learned
-from propulsion_ros.flight.belief.motion_watch import MotionWatch
+from propulsion_ros.flight.belief.motion_watch import UNKNOWN, Kept, MotionWatch
 from propulsion_ros.flight.events.events import EventRecord
+from propulsion_ros.flight.events.permits import Speed
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
@@ -45,12 +45,18 @@ class Snapshot:
         Single events that are spent.
     vertex : Vertex or None
         Where the flight was highest, once that is decided.
-    is_supported : bool
-        Whether something certainly held the vehicle; see `MotionWatch`.
-    held : float
-        Probability that something did.
-    learned : Learned
-        What its sensors are like.
+    motion : Kept
+        What was believed of the motion.
+    pad : float
+        Altitude of the pad, as it had drifted by the liftoff [m].
+    speed : Speed or None
+        Last known upward speed; see `ClimbHold`.
+    doubt_ns : int
+        How much flight time may be ahead [ns].
+    is_rearmed : bool
+        Whether it was armed again after a restart on the pad.
+    hovers : bool
+        Whether its own engine might have held it.
     """
 
     stamp_ns: int
@@ -62,9 +68,12 @@ class Snapshot:
     apogee: Mark | None = None
     events: tuple[EventRecord, ...] = ()
     vertex: Vertex | None = None
-    is_supported: bool = False
-    held: float = 0.0
-    learned: Learned = UNLEARNED
+    motion: Kept = UNKNOWN
+    pad: float = 0.0
+    speed: Speed | None = None
+    doubt_ns: int = 0
+    is_rearmed: bool = False
+    hovers: bool = False
 
     @property
     def essence(self) -> tuple[object, ...]:
@@ -72,7 +81,7 @@ class Snapshot:
         return (
             self.phase, self.is_burning, self.ignition, self.liftoff, self.apogee,
             tuple((event.id, event.count) for event in self.events), self.vertex,
-            self.is_supported,
+            self.motion.is_supported, self.motion.has_rested, self.is_rearmed, self.hovers,
         )
 
     @property
@@ -182,9 +191,8 @@ class Resumption:
         record, in_air = self.snapshot, self.snapshot.phase is not Phase.LAUNCH
         # In the air every second counts, and what was killed switched no sensor off.
         motion.begin(
-            in_air=in_air, is_supported=record.is_supported, held=record.held,
-            away=self._heartbeat_age,
-            may_settle=math.isinf(self._heartbeat_age) or not in_air, learned=record.learned,
+            in_air=in_air, kept=record.motion, away=self._heartbeat_age,
+            may_settle=math.isinf(self._heartbeat_age) or not in_air,
         )
 
     def gap_ns(self, clock_ns: int, stamp_ns: int) -> int:
@@ -242,6 +250,8 @@ class Resumption:
                 dwell.reset()
             return _WAIT
         is_on = self._goes_on(clock_ns, stamp_ns, motion)
+        # What its own engine holds looks like a rest.
+        is_on |= self.snapshot.hovers and self._was_away_shortly
         is_pad = self.snapshot.phase is Phase.LAUNCH
         if is_pad:
             is_on = self._has_left(motion, altitude, is_on)

@@ -2,6 +2,7 @@
 """What must not fire or light, and what must fire all the same: rule by rule."""
 from __future__ import annotations
 
+import copy
 import dataclasses
 import itertools
 import math
@@ -457,7 +458,7 @@ def test_override_of_liftoff_is_recorded_as_such_and_lets_the_timer_fire():
 def test_override_beside_a_dead_sensor_outlasts_its_minute():
     """What had held the vehicle when its only sensor died did so again: no charge ever fired."""
     vehicle = armed(BARO, params={'max_ascent_time': 75.0})
-    assert vehicle.state.snapshot().is_supported
+    assert vehicle.state.snapshot().motion.is_supported
     vehicle.sensors = ()
     vehicle.fly(5.0, at_rest)
     vehicle.override_liftoff()
@@ -1115,3 +1116,68 @@ def test_what_is_aborted_after_an_ignition_and_armed_again_may_be_carried_at_onc
     vehicle.fly(40.0, lifted)
     assert vehicle.phases[-1] == 'launch'
     assert vehicle.names == []
+
+
+# A restart.
+
+
+HOVER = 45.0
+
+
+def hovering(t):
+    """Rise to a hover, which its own engine holds."""
+    return (7.5 * t * t, 15.0 * t, 15.0) if t < 1.5 else (
+        (16.9 + 22.5 * (t - 1.5) - 4.5 * (t - 1.5) ** 2, 22.5 - 9.0 * (t - 1.5), -9.0)
+        if t < 4.0 else (HOVER, 0.0, 0.0)
+    )
+
+
+def restarted(vehicle, away=0.3):
+    """Return the vehicle with a computer that was away for so long [s]."""
+    again = copy.deepcopy(vehicle)
+    record = decode(encode(FlightRecord('config', vehicle.state.snapshot())))
+    again.__post_init__()
+    again.dead, again.t = vehicle.dead, vehicle.t + away
+    assert again.state.offer(record.snapshot, away) == ''
+    return again
+
+
+_LIT = EventSpec(0, 'lit', MoreThan('TimeSinceIgnition', 0, 0.0), (Action('engine', 0, 1.0),))
+_SHUT = EventSpec(1, 'shut', MoreThan('TimeSinceLiftoff', 0, 60e3), (Action('engine', 0, 0.0),))
+_FLIGHT = Motion(push=30.0, burn=3.0, descent=15.0)
+
+
+@pytest.mark.parametrize(('motion', 'moment', 'commands'), [
+    pytest.param(_FLIGHT, 2.8, ['ignition'], id='boost'),
+    pytest.param(_FLIGHT, 8.0, [], id='coast without a command'),
+    pytest.param(_FLIGHT, 6.0, ['ignition', 'abort'], id='aborted in the climb'),
+    pytest.param(_FLIGHT, _FLIGHT.apogee + 8.0, ['ignition'], id='descent'),
+    pytest.param(hovering, 12.0, ['ignition'], id='hover'),
+])
+def test_a_restart_changes_nothing_that_decides_what_may_act(motion, moment, commands):
+    """Of what the record had not, each made a fault: a hover was cut, a charge fired in a climb."""
+    vehicle = armed(ODOMETRY, events=(_LIT, _SHUT), params={'max_ascent_time': 40.0})
+    for name in commands[:1]:
+        assert vehicle.command(name) == ''
+    vehicle.fly(moment, motion)
+    for name in commands[1:]:
+        assert vehicle.command(name) == ''
+    once = restarted(vehicle)
+    twice = restarted(once.fly(moment + 3.0, motion))
+    for each in (vehicle, once, twice):
+        each.fly(moment + 7.0, motion)
+    kept = [
+        (each.state._standing, each.state.snapshot().pad, each.state.snapshot().speed.value)
+        for each in (vehicle, once, twice)
+    ]
+    assert kept[1:] == kept[:1] * 2
+
+
+def test_a_speed_limit_holds_a_charge_over_a_restart_whose_sensors_are_silent():
+    vehicle = held().fly(4.0, _FLIGHT)
+    assert vehicle.command('abort') == ''
+    speed = vehicle.state.snapshot().speed.value
+    again = restarted(vehicle)
+    again.sensors = ()
+    (_, fired), *_ = again.fly(20.0, _FLIGHT).fired
+    assert fired == pytest.approx(4.0 + (speed - 30.0) / G, abs=0.2)

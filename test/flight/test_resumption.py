@@ -16,7 +16,7 @@ from propulsion_ros.flight.apogee.detector import ApogeeDetector
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.belief.departure import Departure
 from propulsion_ros.flight.belief.feed import Readings
-from propulsion_ros.flight.belief.motion_watch import MotionWatch
+from propulsion_ros.flight.belief.motion_watch import Kept, MotionWatch
 from propulsion_ros.flight.events.conditions import MoreThan
 from propulsion_ros.flight.events.events import Action, EventRecord, EventSpec
 from propulsion_ros.flight.events.variables import Sample
@@ -664,7 +664,7 @@ def test_what_was_likely_before_a_restart_counts_until_falling_is_shown(held, sp
         FlightParams(), ApogeeDetector(ApogeeParams()), (*EVENTS[:2], main), PYROS,
         keeps_flight=True,
     )
-    flight.offer(replace(DESCENDING, held=held), 0.5)
+    flight.offer(replace(DESCENDING, motion=Kept(held=held)), 0.5)
     reports = feed(flight, [(NAN, NAN, NAN)] * 140, start=0.5)
     assert reports[-1].phase is Phase.RECOVERY
     rows = [(h + wiggle(i), *more) for i, (h, *more) in enumerate(climb(90.0, speed, 2.0))]

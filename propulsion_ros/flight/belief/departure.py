@@ -72,11 +72,12 @@ class DepartureWatch:
         found = self.found
         return found is not None and (found.source != FALL or self.fallen > DROP)
 
-    def reset(self, *, in_air: bool = False) -> None:
-        """Forget everything, and begin on a pad or where it may fly."""
-        self._begins_in_air = in_air
+    def reset(self, *, in_air: bool = False, highest: float = math.inf) -> None:
+        """Forget everything, and begin on a pad, or anywhere, at a level up to ``highest`` [m]."""
+        self._begins_in_air, self._highest = in_air, highest
         self._settled_ns: int | None = None
-        self.level, self._is_level_known, self._has_settled = 0.0, False, False
+        self.level = highest if math.isfinite(highest) else 0.0
+        self._is_level_known = self._has_settled = False
         self._forget_flight()
         self._forget_push()
         self._moved_ns = self._pressed_ns = -_MOVED_NS
@@ -205,7 +206,7 @@ class DepartureWatch:
         if self._settled_ns is None:
             self._settled_ns = now_ns + _SETTLE_NS
             if self._begins_in_air:
-                self.level = height
+                self.level = min(height, self._highest)
         if now_ns >= self._settled_ns and not self._has_settled:
             # What was not certain for so long began where it is now.
             self.level, self._has_settled = height, True

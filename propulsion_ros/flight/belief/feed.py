@@ -53,23 +53,6 @@ class Readings(NamedTuple):
     rate: Vector = _UNKNOWN
 
 
-class Learned(NamedTuple):
-    """What the sensors of a vehicle that waits on its pad are like, which a restart keeps.
-
-    Attributes
-    ----------
-    wander : float
-        How much wind moves its height; see `Wander`.
-    usual_ns : tuple of int
-        For how long each channel repeats itself at most [ns].
-    """
-
-    wander: float = 0.0
-    usual_ns: tuple[int, ...] = (0,) * len(WINDOW_NS)
-
-
-UNLEARNED = Learned()
-
 
 class Mean(NamedTuple):
     """A mean of readings: the value, or the size of a vector.

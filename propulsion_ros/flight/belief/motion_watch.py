@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from propulsion_ros.flight.belief.belief import (
     ALIKE,
@@ -19,10 +20,8 @@ from propulsion_ros.flight.belief.departure import Departure, DepartureWatch
 from propulsion_ros.flight.belief.feed import (
     BENDS,
     MOVES,
-    UNLEARNED,
     WINDOW_NS,
     Feed,
-    Learned,
     Mean,
     Readings,
     Wander,
@@ -43,6 +42,35 @@ _LIKELY_TIME = 2.0  # where it was likely for so long [s]
 _LANDED = 0.002  # doubt after a restart by the time away [1/s]
 _RUNS_IN = 5.0  # after so short an absence a steady descent is that of a filter [s]
 _LONGEST_NS = 100_000_000  # after which time passes without a reading
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a restart keeps of what is believed, and of what the sensors are like.
+
+    Attributes
+    ----------
+    is_supported, has_rested : bool
+        See `MotionWatch`.
+    held : float
+        Probability that something holds the vehicle.
+    level : float
+        Where it was certainly held last [m].
+    wander : float
+        How much wind moves its height; see `Wander`.
+    usual_ns : tuple of int
+        For how long each channel repeats itself at most [ns].
+    """
+
+    is_supported: bool = False
+    has_rested: bool = False
+    held: float = 0.0
+    level: float = 0.0
+    wander: float = 0.0
+    usual_ns: tuple[int, ...] = (0,) * len(WINDOW_NS)
+
+
+UNKNOWN = Kept()
 
 
 class _Leap:
@@ -132,27 +160,27 @@ class MotionWatch:
         self.begin(in_air=self._begins_anywhere)
 
     def begin(
-        self, *, in_air: bool, is_supported: bool = False, held: float = 0.0,
-        away: float = math.inf, may_settle: bool = False, learned: Learned = UNLEARNED,
+        self, *, in_air: bool, kept: Kept = UNKNOWN, away: float = math.inf,
+        may_settle: bool = False,
     ) -> None:
         """Begin anew, on the pad or where the vehicle may fly.
 
         What was certain before a restart stays so, and what was likely stays as likely: that it
         was counts for as long as after the last sign of it. What was ``away`` for seconds [s] has
-        hardly landed since. A height may settle whose sensor was switched on. Its sensors are as
-        they were ``learned`` to be.
+        hardly landed since. A height may settle whose sensor was switched on.
         """
-        self.has_rested = in_air and is_supported
-        # Where it rests after its flight need not be at its pad.
-        self._departure.reset(in_air=in_air)
+        is_supported, held = kept.is_supported, kept.held
+        self.has_rested = in_air and kept.has_rested
+        # What it falls from is no higher than where it rested: a height that runs in falls too.
+        self._departure.reset(in_air=in_air, highest=kept.level if is_supported else math.inf)
         in_air = in_air and not is_supported
         self._belief.reset(in_air=in_air, held=held, doubt=min(_LANDED * away, DOUBT))
         # Within seconds of a rest nothing comes down steadily: that is a filter that runs in.
         self._settling.begin(may_settle=may_settle, in_air=in_air, runs_in=away < _RUNS_IN)
-        for feed, usual_ns in zip(self._feeds, learned.usual_ns, strict=True):
+        for feed, usual_ns in zip(self._feeds, kept.usual_ns, strict=True):
             feed.reset(usual_ns)
-        self._wander.reset(learned.wander)
-        self._belief.wander = learned.wander
+        self._wander.reset(kept.wander)
+        self._belief.wander = kept.wander
         self._certain.reset()
         self._likely.reset()
         self._stands.reset()
@@ -184,9 +212,12 @@ class MotionWatch:
         self._belief.douse()
 
     @property
-    def learned(self) -> Learned:
-        """What its sensors are like, by how they were on the pad."""
-        return Learned(self._belief.wander, tuple(feed.usual_ns for feed in self._feeds))
+    def kept(self) -> Kept:
+        """What a restart is to keep of it."""
+        return Kept(
+            self.is_supported, self.has_rested, self.held, self._departure.level,
+            self._belief.wander, tuple(feed.usual_ns for feed in self._feeds),
+        )
 
     @property
     def unsettled(self) -> float:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from propulsion_ros.flight.events.permits import ClimbHold, Permits
+from propulsion_ros.flight.events.permits import ClimbHold, Permits, Speed
 from propulsion_ros.flight.events.variables import NAN, UNKNOWN_VECTOR, Sample, Variables, ned
 from propulsion_ros.flight.phases.progress import Marks
 from propulsion_ros.models.common.rotation import (
@@ -138,10 +138,15 @@ class EventInputs:
         self._climb = ClimbHold(max_ascent_time)
         self._holds, self._reads_attitude = holds, reads_attitude
 
-    def reset(self) -> None:
-        """Forget the values."""
+    def reset(self, speed: Speed | None = None) -> None:
+        """Forget the values, but for the last speed before a restart."""
         self._held.reset()
-        self._climb.reset()
+        self._climb.reset(speed)
+
+    @property
+    def speed(self) -> Speed | None:
+        """Last known upward speed; see `ClimbHold`."""
+        return self._climb.latest
 
     def update(
         self,

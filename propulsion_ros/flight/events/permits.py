@@ -88,13 +88,21 @@ def permits_of(now: Standing) -> Permits:
     flies = now.has_lifted_off and now.phase in (Phase.FLIGHT, Phase.RECOVERY)
     # Where the first one fails to lift it off, people come near, and nothing else may be lit.
     leaves_pad = now.phase is Phase.LAUNCH and now.is_first
-    burns_on = flies and (now.is_free or now.hovers) and (now.is_commanded or not now.is_rearmed)
+    burns_on = flies and (now.is_free or now.hovers)
+    may_stage = now.is_commanded or not now.is_rearmed
     return Permits(
         deploy=flies and now.is_free and not now.is_time_doubtful,
         first=leaves_pad and now.is_commanded and not now.is_rearmed,
-        ascent=burns_on and now.phase is Phase.FLIGHT and now.is_ascending,
+        ascent=burns_on and may_stage and now.phase is Phase.FLIGHT and now.is_ascending,
         landing=burns_on,
     )
+
+
+class Speed(NamedTuple):
+    """An upward speed [m/s], and when it was measured, on the flight clock [ns]."""
+
+    clock_ns: int
+    value: float
 
 
 class ClimbHold:
@@ -113,6 +121,11 @@ class ClimbHold:
     ----------
     max_ascent_time : float
         After liftoff [s]; 0 for never.
+
+    Attributes
+    ----------
+    latest : Speed or None
+        Last known speed.
     """
 
     def __init__(self, max_ascent_time: float = 0.0) -> None:
@@ -121,10 +134,10 @@ class ClimbHold:
         self._slope = Slope(_FALL_WINDOW)
         self.reset()
 
-    def reset(self) -> None:
-        """Forget the flight."""
+    def reset(self, latest: Speed | None = None) -> None:
+        """Forget the flight, but for the last speed before a restart."""
         self._speed.reset()
-        self._latest: tuple[int, float] | None = None
+        self.latest = latest
         self._forget_command()
 
     def _forget_command(self) -> None:
@@ -157,15 +170,15 @@ class ClimbHold:
             On the flight clock [ns].
         """
         self._speed.update(clock_ns, velocity)
-        if math.isfinite(velocity) and (self._latest is None or self._speed.is_alive(clock_ns)):
-            self._latest = clock_ns, velocity
+        if math.isfinite(velocity) and (self.latest is None or self._speed.is_alive(clock_ns)):
+            self.latest = Speed(clock_ns, velocity)
         if apogee is None or apogee.source not in _COMMANDED:
             self._forget_command()
             return -math.inf
-        if self._latest is None:
+        if self.latest is None:
             return -math.inf
         self._watch_fall(clock_ns, altitude)
-        then_ns, speed = self._latest
+        then_ns, speed = self.latest
         end_ns = then_ns + round(max(speed, 0.0) / STANDARD_GRAVITY * 1e9)
         self._end_ns = end_ns if self._end_ns is None else max(self._end_ns, end_ns)
         if self._falls or clock_ns >= min(self._end_ns, self._limit_ns(liftoff_ns, apogee)):

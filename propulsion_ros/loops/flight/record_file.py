@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from propulsion_ros.flight.belief.feed import UNLEARNED, Learned
+from propulsion_ros.flight.belief.motion_watch import UNKNOWN, Kept
 from propulsion_ros.flight.events.events import EventRecord
+from propulsion_ros.flight.events.permits import Speed
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.flight.resumption import Snapshot
@@ -186,18 +187,30 @@ def _snapshot(node: JsonNode) -> Snapshot:
         ignition, liftoff, apogee,
         tuple(_event(item) for item in node['events'].items()),
         _vertex(node['vertex']) if node.has('vertex') else None,
+        _kept(node['motion']),
+        node['pad'].number(),
+        _speed(node['speed']) if node.has('speed') else None,
+        node['doubt_ns'].integer(_NS),
+        node['is_rearmed'].flag(),
+        node['hovers'].flag(),
+    )
+
+
+def _kept(node: JsonNode) -> Kept:
+    node.check_keys([field.name for field in dataclasses.fields(Kept)])
+    return Kept(
         node['is_supported'].flag(),
-        node['held'].number(),
-        _learned(node['learned']),
+        node['has_rested'].flag(),
+        node['held'].number(lo=0.0, hi=1.0),
+        node['level'].number(),
+        node['wander'].number(lo=0.0),
+        tuple(item.integer(_NS) for item in _several(node['usual_ns'], len(UNKNOWN.usual_ns))),
     )
 
 
-def _learned(node: JsonNode) -> Learned:
-    wander, usual = _several(node, len(UNLEARNED))
-    return Learned(
-        wander.number(lo=0.0),
-        tuple(item.integer(_NS) for item in _several(usual, len(UNLEARNED.usual_ns))),
-    )
+def _speed(node: JsonNode) -> Speed:
+    clock_ns, value = _several(node, 2)
+    return Speed(clock_ns.integer(_NS), value.number())
 
 
 def _vertex(node: JsonNode) -> Vertex:

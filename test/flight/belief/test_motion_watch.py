@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,11 +13,12 @@ from flown_vehicle import wiggle
 from parts import few_of
 from propulsion_ros.flight.belief.belief import Channel
 from propulsion_ros.flight.belief.feed import Feed, Mean, Readings, Wander
-from propulsion_ros.flight.belief.motion_watch import MotionWatch
+from propulsion_ros.flight.belief.motion_watch import Kept, MotionWatch
 from propulsion_ros.study.ground.case import Case, draw
 from propulsion_ros.study.ground.motion import wandering
 
 G = 9.80665
+RESTED = Kept(is_supported=True, has_rested=True, held=1.0)
 SECOND = 1_000_000_000
 
 
@@ -98,10 +100,10 @@ def test_wind_is_learned_on_the_pad_however_it_looks_and_a_restart_keeps_it(seed
     watched.rng = np.random.default_rng(seed)
     gust = wandering(watched.rng, 6.0, 1.0 / watched.per_second / 2.0, 60 * watched.per_second)
     watched.read(30.0, lambda t: gust[round(t * watched.per_second)])
-    learned = watched.watch.learned
-    assert learned.wander > 2.0
-    watched.watch.begin(in_air=False, held=0.3, away=1.0, may_settle=True, learned=learned)
-    assert watched.watch.learned == learned
+    kept = watched.watch.kept
+    assert kept.wander > 2.0
+    watched.watch.begin(in_air=False, kept=kept, away=1.0, may_settle=True)
+    assert watched.watch.kept.wander == kept.wander
     late = gust[30 * watched.per_second:]
     watched.read(25.0, lambda t: late[round(t * watched.per_second)])
     assert watched.watch.departure is None
@@ -111,10 +113,10 @@ def test_a_restart_keeps_for_how_long_a_coarse_height_repeats_itself():
     watched = Watched()
     watched.read(20.0, lambda t: round(0.3 * math.sin(0.5 * t)), lambda t: G, noise=0.0,
                  learns=True)
-    learned = watched.watch.learned
-    assert learned.usual_ns[Channel.HEIGHT] > SECOND
-    watched.watch.begin(in_air=False, held=1.0, learned=learned)
-    assert watched.watch.learned == learned
+    kept = watched.watch.kept
+    assert kept.usual_ns[Channel.HEIGHT] > SECOND
+    watched.watch.begin(in_air=False, kept=kept)
+    assert watched.watch.kept.usual_ns == kept.usual_ns
     watched.read(3.0, lambda t: 0.0, lambda t: G, noise=0.0)
     assert watched.watch.repeats_height
 
@@ -465,7 +467,7 @@ def test_a_climb_is_found_by_a_height_whose_values_are_held(rate, latest):
 
 def test_a_restart_keeps_what_was_certain_and_begins_in_doubt_in_the_air():
     watched = Watched()
-    watched.watch.begin(in_air=True, is_supported=True)
+    watched.watch.begin(in_air=True, kept=RESTED)
     watched.read(1.0, lambda t: 2.0, lambda t: G)
     assert watched.watch.is_supported
     watched = Watched()
@@ -479,7 +481,7 @@ def test_a_restart_keeps_what_was_certain_and_begins_in_doubt_in_the_air():
 def test_what_was_likely_before_a_restart_counts_without_a_height_too(held):
     """A charge fired into what had been at rest, because only a height made doubt last."""
     watched = Watched()
-    watched.watch.begin(in_air=True, held=held)
+    watched.watch.begin(in_air=True, kept=Kept(held=held))
     watched.read(20.0, force=lambda t: G)
     assert watched.watch.is_likely == (held > 0.5)
     watched.read(15.0, force=lambda t: G)
@@ -520,7 +522,7 @@ def test_a_taped_port_beside_a_free_fall_is_no_rest_that_only_a_far_fall_ends():
 @pytest.mark.parametrize('in_air', [False, True])
 def test_a_restart_keeps_that_it_has_rested(in_air):
     watch = MotionWatch(5.0)
-    watch.begin(in_air=in_air, is_supported=True)
+    watch.begin(in_air=in_air, kept=RESTED)
     assert watch.has_rested is in_air
 
 
@@ -528,11 +530,20 @@ def test_a_restart_keeps_that_it_has_rested(in_air):
 def test_rest_ends_after_a_restart_wherever_it_falls_from(height):
     """Its fall was counted from the pad, so that a false landing high up held charges for good."""
     watched = Watched()
-    watched.watch.begin(in_air=True, is_supported=True)
+    watched.watch.begin(in_air=True, kept=replace(RESTED, level=height + 30.0))
     watched.read(2.0, lambda t: height - 20.0 * t, lambda t: G, lambda t: 0.3, flown=True)
     assert watched.watch.has_rested
     watched.read(1.5, lambda t: height - 40.0 - 20.0 * t, lambda t: G, lambda t: 0.3, flown=True)
     assert not watched.watch.has_rested
+
+
+@pytest.mark.parametrize('level', [0.0, 200.0])
+@pytest.mark.parametrize('above', [70.0, 150.0, 300.0])
+def test_a_height_that_runs_in_after_a_restart_ends_no_rest(level, above):
+    watched = Watched()
+    watched.watch.begin(in_air=True, kept=replace(RESTED, level=level), away=1.0)
+    watched.read(15.0, lambda t: level + above * math.exp(-t / 1.5), lambda t: G, flown=True)
+    assert watched.watch.has_rested
 
 
 def test_rates_of_readings_are_put_together():

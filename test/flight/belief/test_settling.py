@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.flight.belief.feed import Readings
-from propulsion_ros.flight.belief.motion_watch import MotionWatch
+from propulsion_ros.flight.belief.motion_watch import Kept, MotionWatch
 from propulsion_ros.flight.belief.settling import Settling
 
 G = 9.80665
@@ -108,7 +108,7 @@ def test_repeated_stamp_is_no_news():
 @pytest.mark.parametrize('offset', [-1000.0, 60.0, 1000.0])
 def test_what_settles_while_it_rests_is_never_seen_to_fly(offset, tau, in_air):
     rng, watch = np.random.default_rng(1), MotionWatch(5.0)
-    watch.begin(in_air=in_air, held=0.0, may_settle=True)
+    watch.begin(in_air=in_air, may_settle=True)
     held = []
     for t in np.arange(0.0, 10.0, 0.05):
         height = settles(offset, tau)(t) + rng.normal(0.0, 0.3)
@@ -123,7 +123,7 @@ def test_what_settles_while_it_rests_is_never_seen_to_fly(offset, tau, in_air):
 @pytest.mark.parametrize('away', [-1.0, 0.0, 0.3, 30.0, math.inf])
 def test_what_flew_and_rests_is_held_however_short_ago_it_flew(away):
     rng, watch = np.random.default_rng(1), MotionWatch(5.0)
-    watch.begin(in_air=True, held=0.0, away=away)
+    watch.begin(in_air=True, away=away)
     assert watch.held <= 0.021
     for i in range(120):
         watch.update(10**9 + i * 50_000_000, Readings(rng.normal(0.0, 0.3)), learns=False)
@@ -136,7 +136,7 @@ def test_what_flew_and_rests_is_held_however_short_ago_it_flew(away):
 def test_mean_that_began_elsewhere_is_no_descent_to_the_pad(offset, seconds, force):
     """A barometer ran in along a line after a restart on the armed pad: both charges fired."""
     rng, watch = np.random.default_rng(1), MotionWatch(5.0)
-    watch.begin(in_air=False, held=1.0, away=2.0, may_settle=True)
+    watch.begin(in_air=False, kept=Kept(held=1.0), away=2.0, may_settle=True)
     doubted = []
     for t in np.arange(0.0, 15.0, 0.05):
         height = offset * max(1.0 - t / seconds, 0.0) + rng.normal(0.0, 0.3)
@@ -153,7 +153,7 @@ def test_mean_that_began_elsewhere_is_no_descent_to_the_pad(offset, seconds, for
 @pytest.mark.parametrize('away', [6.0, math.inf], ids=['6 s', 'a boot'])
 def test_descent_after_a_longer_absence_is_believed(away, sink, force):
     rng, watch = np.random.default_rng(1), MotionWatch(5.0)
-    watch.begin(in_air=False, held=1.0, away=away, may_settle=True)
+    watch.begin(in_air=False, kept=Kept(held=1.0), away=away, may_settle=True)
     for t in np.arange(0.0, 13.0, 0.05):
         readings = Readings(
             40.0 * sink - sink * t + rng.normal(0.0, 0.3),

@@ -16,7 +16,7 @@ from propulsion_ros.flight.phases.progress import Mark
 FLIES = {'phase': Phase.FLIGHT, 'has_lifted_off': True}
 FALLS = {'phase': Phase.RECOVERY, 'has_lifted_off': True}
 ON_THE_PAD = {'phase': Phase.LAUNCH, 'is_commanded': True, 'is_rearmed': False, 'is_first': True}
-MAY_LIGHT = [{'is_commanded': True}, {'is_rearmed': False}]
+MAY_STAGE = [{'is_commanded': True}, {'is_rearmed': False}]
 NO_REST = [{'is_free': True}, {'hovers': True}]
 ALLOWED = {
     'deploy': [
@@ -24,12 +24,9 @@ ALLOWED = {
     ],
     'first': [ON_THE_PAD],
     'ascent': [
-        {**FLIES, **free, **may, 'is_ascending': True} for free in NO_REST for may in MAY_LIGHT
+        {**FLIES, **free, **may, 'is_ascending': True} for free in NO_REST for may in MAY_STAGE
     ],
-    'landing': [
-        {**in_air, **free, **may}
-        for in_air in (FLIES, FALLS) for free in NO_REST for may in MAY_LIGHT
-    ],
+    'landing': [{**in_air, **free} for in_air in (FLIES, FALLS) for free in NO_REST],
 }
 """Each permit, and where it is given: what is not named in a row may be anything."""
 STANDINGS = [

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
@@ -10,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propulsion_ros.flight.belief.feed import Learned
+from propulsion_ros.flight.belief.motion_watch import Kept
 from propulsion_ros.flight.events.events import EventRecord
+from propulsion_ros.flight.events.permits import Speed
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.flight.resumption import Snapshot
@@ -32,8 +34,11 @@ SNAPSHOTS = st.builds(
     Snapshot, NS, NS, st.sampled_from(Phase), st.booleans(), MARKS, MARKS, MARKS,
     st.lists(st.builds(EventRecord, st.integers(0, 99), NS, st.integers(0, 9)), max_size=4)
     .map(tuple),
-    st.none() | st.builds(Vertex, NS, METRES), st.booleans(), st.floats(0.0, 1.0),
-    st.builds(Learned, st.floats(0.0, 20.0), st.tuples(*[st.integers(0, 10**10)] * 4)),
+    st.none() | st.builds(Vertex, NS, METRES), st.builds(
+        Kept, st.booleans(), st.booleans(), st.floats(0.0, 1.0), METRES, st.floats(0.0, 20.0),
+        st.tuples(*[st.integers(0, 10**10)] * 4),
+    ),
+    METRES, st.none() | st.builds(Speed, NS, METRES), NS, st.booleans(), st.booleans(),
 )
 RECORDS = st.builds(
     FlightRecord, st.text(max_size=20), SNAPSHOTS, METRES | st.just(math.nan),
@@ -123,13 +128,15 @@ def test_what_is_no_record(change, error):
 
 @pytest.mark.parametrize(('key', 'value', 'error'), [
     ('stamp_ns', 2**63, f'stamp_ns: expected .* to {2**63 - 1}, got'),
-    ('learned', [1.0], 'learned: expected 2 values, got 1'),
-    ('learned', [-1.0, [0] * 4], r'learned\[0\]: -1 is below 0'),
-    ('learned', [1.0, [0] * 3], r'learned\[1\]: expected 4 values, got 3'),
+    ('speed', [1], 'speed: expected 2 values, got 1'),
+    ('motion.wander', -1.0, 'motion.wander: -1 is below 0'),
+    ('motion.held', 1.5, 'motion.held: 1.5 is above 1'),
+    ('motion.usual_ns', [0] * 3, 'motion.usual_ns: expected 4 values, got 3'),
 ])
 def test_value_that_no_flight_computer_writes_is_refused_with_its_place(key, value, error):
     document = json.loads(encode(RECORD))
-    document['flight']['snapshot'][key] = value
+    *path, last = key.split('.')
+    functools.reduce(dict.get, path, document['flight']['snapshot'])[last] = value
     text = json.dumps(document['flight'], sort_keys=True)
     document['sha256'] = hashlib.sha256(text.encode()).hexdigest()
     with pytest.raises(SourceError, match=f'snapshot.{error}'):

@@ -34,6 +34,7 @@ from propulsion_ros.loops.flight.record_file import (
     OwedPulse,
     RecordLock,
     RecordWriter,
+    decode,
     encode,
     read_state,
 )
@@ -175,22 +176,26 @@ def landed():
     assert first.flags['subphase'] == 'landed'
     clock.stop()
     record = first.disk.records[-1]
-    assert record.snapshot.is_supported
+    assert record.snapshot.motion.is_supported
     assert record.pulses == ()
     return encode(replace(record, pulses=(OwedPulse(0, 0, 1000 * MS),))), clock
 
 
-def landed_in(tmp_path):
-    """Return the path of such a record, and its clock."""
+def landed_in(tmp_path, level=0.0):
+    """Return the path of such a record, at a level [m], and its clock."""
     record, clock = landed()
+    record = decode(record)
+    motion = replace(record.snapshot.motion, level=level)
     path = tmp_path / 'flight.json'
-    replace_durably(path, record)
+    replace_durably(path, encode(replace(
+        record, snapshot=replace(record.snapshot, motion=motion)
+    )))
     return path, copy.deepcopy(clock)
 
 
-def resumed_landed(tmp_path):
+def resumed_landed(tmp_path, level=0.0):
     """Return a computer that has resumed such a flight without any sensor."""
-    path, clock = landed_in(tmp_path)
+    path, clock = landed_in(tmp_path, level)
     second = clock.start(path, after=1.0)
     second.host.now = 62 * 10**9
     second.wait(3.0)
@@ -212,7 +217,8 @@ def test_pulse_that_is_owed_is_not_given_in_landed(tmp_path):
 
 
 def test_pulse_that_is_owed_is_given_where_the_vehicle_falls_after_all(tmp_path):
-    second = resumed_landed(tmp_path)
+    """As of a port that was blocked high up."""
+    second = resumed_landed(tmp_path, level=300.0)
     for k in range(200):
         second.wait(0.02)
         t = 65.0 + 0.02 * k
