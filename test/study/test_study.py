@@ -79,6 +79,7 @@ def test_limits_have_open_ends(study):
     (f'{FLIGHT}vary:\n  a.b: {{normal: 1}}\n', ':6: vary: a.b: normal: expected mean'),
     (f'{FLIGHT}limits: {{top: 3}}\n', 'limits: top: expected the lowest and the highest value'),
     (f'{FLIGHT}limits: {{top: [2, 1]}}\n', 'expected the lowest value first'),
+    (f'{FLIGHT}limits: {{top: [.nan, 1]}}\n', 'expected the lowest value first'),
     (f'{FLIGHT}  b: {{max: vehicle/odometry}}\n', ':5: results: b: expected TOPIC.PART'),
     (f'{FLIGHT}  b: {{maxx: vehicle/odometry.z}}\n', "got maxx, did you mean 'max'"),
     (f'{FLIGHT}  b: {{max: a/b.z, from: x}}\n', "from: expected a number, got 'x'"),
