@@ -221,7 +221,8 @@ def _replying(what: str) -> Iterator[None]:
     """Raise `SourceError` in place of the errors of a connection."""
     try:
         yield
-    except (OSError, ValueError, TimeoutError) as error:
+    except (OSError, ValueError, TimeoutError, TypeError) as error:
+        # It is a TypeError where TLS is not configured.
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise SourceError('--scheduler', f'{what}: {reason}') from None
 

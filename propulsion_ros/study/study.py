@@ -280,6 +280,9 @@ class _Reader:
                     f'a study of kind {params.kind} has none{suggestion(str(key), kind.keys)}'
                     f'; expected some of {known}'
                 )
+        for key in ('robot', 'allocate') if self._document.get('vehicle') else ():
+            if self._document.get(key):
+                raise SourceError(self._place(key), 'is that of the vehicle; leave one of them out')
         for keys in kind.required:
             if not any(self._document.get(key) for key in keys):
                 others = ''.join(f', or {key}' for key in keys[1:])

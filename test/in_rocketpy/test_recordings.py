@@ -143,7 +143,8 @@ def test_a_computer_that_has_not_flown_has_no_bag(tmp_path):
 
 
 @pytest.mark.parametrize(('folder', 'rate', 'problem'), [
-    ('', 0.0, 'rate: expected Hz above 0, got 0.0'), ('', 'x', "rate: expected Hz above 0, got 'x'"),
+    ('', 0.0, 'rate: expected Hz above 0, got 0.0'),
+    ('', 'x', "rate: expected Hz above 0, got 'x'"),
     ('none', 20.0, 'one.csv: cannot be written: there is no folder'),
 ])
 def test_logs_that_cannot_be_written_are_one_line(tmp_path, folder, rate, problem):

@@ -207,6 +207,16 @@ def test_results_of_numpy_are_the_same_from_the_journal(folder, here):
     assert path.read_bytes() == first
 
 
+@pytest.mark.parametrize('name', ['case', 'error', 'controller.force'])
+def test_a_result_with_the_name_of_another_column_is_the_error_of_its_case(folder, capsys, name):
+    text = FLIGHT.replace('  z: {last', f'  {name}: {{last').replace('  z: [-1.0', f'  {name}: [-1.0')
+    (folder / 'flight.yaml').write_text(text)
+    assert main(['study', 'flight.yaml', '--case', '3']) == 1
+    row = json.loads(capsys.readouterr().out)
+    assert row['case'] == 3
+    assert row['error'] == f'results: {name}: is another column, give it another name'
+
+
 def test_a_result_that_is_no_number_is_the_error_of_its_case(folder, capsys, here):
     (folder / 'lift.py').write_text(LIFT.replace("{'force': self._force}", "{'all': [1, 2]}"))
     assert main(['study', 'flight.yaml', '--jobs', '1', '--no-picture']) == 1
