@@ -16,8 +16,8 @@ from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.study.draws import is_number
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.study.draws import is_number
 
 _AXES = 'xyz'
 _OPTIONS = ('from', 'to', 'minus')

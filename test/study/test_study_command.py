@@ -209,7 +209,7 @@ def test_results_of_numpy_are_the_same_from_the_journal(folder, here):
 
 @pytest.mark.parametrize('name', ['case', 'error', 'controller.force'])
 def test_a_result_with_the_name_of_another_column_is_the_error_of_its_case(folder, capsys, name):
-    text = FLIGHT.replace('  z: {last', f'  {name}: {{last').replace('  z: [-1.0', f'  {name}: [-1.0')
+    text = FLIGHT.replace('  z: ', f'  {name}: ')
     (folder / 'flight.yaml').write_text(text)
     assert main(['study', 'flight.yaml', '--case', '3']) == 1
     row = json.loads(capsys.readouterr().out)

@@ -103,7 +103,7 @@ def test_noise_is_on_each_row_and_blanks_stay(folder):
     ('rotors.max_thrust[1]: {uniform: [0.5, 0.9], is: factor}', 'robot.mass: {grid: [a]}',
      "robot.mass: expected a number, got 'a'"),
     ('offset: {normal: [0.0, 0.1]}', 'offset: {grid: [a]}', "offset: expected a number, got 'a'"),
-    ('offset: {normal: [0.0, 0.1]}', 'noise: {grid: [-1]}', 'expected a number of at least 0, got -1'),
+    ('offset: {normal: [0.0, 0.1]}', 'noise: {grid: [-1]}', 'a number of at least 0, got -1'),
 ])
 def test_what_is_wrong_is_named_before_anything_runs(folder, old, new, message):
     path = folder / 'study.yaml'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -79,12 +79,12 @@ class Case:
             if value not in known:
                 near = suggestion(value, known)
                 raise SourceError(key, f'expected one of {", ".join(known)}, got {value!r}{near}')
-        counts = {'seed': self.seed, 'restarts': self.restarts, 'stages': self.stages}
+        counts: dict[str, Any] = {key: getattr(self, key) for key in ('seed', 'restarts', 'stages')}
         if isinstance(self.faults, Real | str):
             counts['faults'] = self.faults
         for key, count in counts.items():
-            if not isinstance(count, Integral) or not _COUNTS[key][0] <= count <= _COUNTS[key][1]:
-                low, high = _COUNTS[key]
+            low, high = _COUNTS[key]
+            if not isinstance(count, int | np.integer) or not low <= count <= high:
                 raise SourceError(key, f'expected an integer, {low} to {high}, got {count!r}')
         for key, number in {'clock': self.clock, **self.pins}.items():
             if not isinstance(number, Real) or math.isnan(number):
