@@ -173,6 +173,8 @@ def _into_bag(
 
 def _into_table(path: Path, robot: Robot, is_bare: bool) -> tuple[TableWriter, _Write]:
     """Write what loops publish into a table; of actuators alone the columns are known before."""
+    if path.suffix == '.gz':
+        raise SourceError(printable(path), 'a table is written unpacked, expected another name')
     columns = {host.name: columns_of(host.loop) for host in robot.hosts} if is_bare else {}
     writer = TableWriter(path, is_prefixed=len(robot.hosts) > 1, columns=columns)
 
