@@ -263,7 +263,8 @@ def test_a_place_without_a_folder_is_refused_before_the_fit(bench, capsys, tmp_p
 
 @pytest.mark.parametrize(('option', 'value', 'problem'), [
     ('--check', 'a.csv:x:y', 'expected OTHER or OTHER:FROM:TO'),
-    ('--delay', 'nan', 'expected seconds, got nan'), ('--delay', 'inf', 'expected seconds, got inf'),
+    ('--delay', 'nan', 'expected seconds, got nan'),
+    ('--delay', 'inf', 'expected seconds, got inf'),
 ])
 def test_a_wrong_option_is_refused(bench, capsys, option, value, problem):
     code, printed = identify(bench, capsys, option, value)
