@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ class Squares:
     key: str = 'squares'
 
     def ready(self):
+        # As a study has its files in one.
+        tempfile.mkdtemp()
         return self
 
     def row(self, number):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.replay.recorder import Recorder
 from propulsion_ros.settings.errors import ConfigError, one_line
-from propulsion_ros.settings.files import descriptor_to_lock
+from propulsion_ros.settings.files import descriptor_to_lock, write_text
 
 _STEP_LIMIT = 90.0
 """Wall time for the start of the nodes, and for each step [s]; a flight may take its time."""
@@ -79,7 +80,7 @@ def fly(
     print(f'Starting {", ".join(spec.name for spec in graph.nodes)} ...', flush=True)
     with (
         held_domain(vehicle), interrupts() as stopped,
-        stack(options, configs, 'warn', [f'{BODY}:observer:={PILOT}']) as process,
+        stack(options, configs, 'warn', {'observer': PILOT}) as process,
         joined() as executor,
     ):
         node = PilotNode(pilot, frame=frame)
@@ -208,21 +209,25 @@ def stop(process: subprocess.Popen[bytes], limit: float = _STOP_LIMIT) -> int:
 
 @contextmanager
 def stack(
-    options: Sequence[str], configs: Sequence[Path], log_level: str, given: Sequence[str] = ()
+    options: Sequence[str], configs: Sequence[Path], log_level: str, body: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run the nodes of a robot in a process of their own.
 
-    By options of ``stack``, parameter files, and parameters as ``node:key:=value``.
+    By options of ``stack``, parameter files, and parameters of the simulated body.
     """
-    process = start_python([
-        '-m', 'propulsion_ros.nodes.stack', *options,
-        '--ros-args', *(part for path in configs for part in ('--params-file', str(path))),
-        *(part for each in given for part in ('-p', each)), '--log-level', log_level,
-    ])
-    try:
-        yield process
-    finally:
-        code = stop(process)
+    with tempfile.TemporaryDirectory(prefix='propulsion_ros_') as folder:
+        # As a word of the command line they would miss a body in a namespace.
+        own = Path(folder) / 'body.yaml'
+        write_text(own, json.dumps({f'/**/{BODY}': {'ros__parameters': dict(body)}}))
+        process = start_python([
+            '-m', 'propulsion_ros.nodes.stack', *options, '--ros-args',
+            *(part for path in (*configs, own) for part in ('--params-file', str(path))),
+            '--log-level', log_level,
+        ])
+        try:
+            yield process
+        finally:
+            code = stop(process)
     if code:
         raise RuntimeError(f'the other nodes ended with code {code}')
 

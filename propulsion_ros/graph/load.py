@@ -69,7 +69,7 @@ def vehicles_of(robot: str | Path, parameters: Files = None, count: int = 1) -> 
 
 def _files_of(robot: str | Path, parameters: Files) -> tuple[Description, list[str | Path]]:
     """Return a description, and parameter files whose later ones win."""
-    given: list[Any] = [parameters] if parameters else []
+    given: list[Any] = [] if parameters is None else [parameters]
     if isinstance(parameters, list | tuple):
         given = list(parameters)
     for key, each in (('robot', robot), *(('parameters', each) for each in given)):

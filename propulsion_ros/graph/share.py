@@ -14,7 +14,7 @@ from pathlib import Path
 from propulsion_ros.graph.expand_xacro import SECONDS, places_from
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import ABSENT, check_file, kind_of, printable, read_text
+from propulsion_ros.settings.files import ABSENT, FILE, check_file, kind_of, printable, read_text
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.urdf.xml import SIZE_LIMIT, Description
 
@@ -83,8 +83,9 @@ def _indexed(package: str = PACKAGE) -> Path | None:
         from ament_index_python.packages import get_package_share_directory
 
         return Path(get_package_share_directory(package))
-    except (ImportError, LookupError, OSError):
-        # Without AMENT_PREFIX_PATH, as beside the wheels of ROS 2, it raises OSError.
+    except (ImportError, LookupError, OSError, ValueError):
+        # Without AMENT_PREFIX_PATH, as beside the wheels of ROS 2, it raises OSError, and
+        # ValueError for what is no name.
         return None
 
 
@@ -158,6 +159,6 @@ def _python() -> str:
     """Return the Python to start: inside a simulator ``sys.executable`` may be anything."""
     name = 'python{}.{}'.format(*sys.version_info[:2])
     for folder in (sys.base_prefix + '/bin', sysconfig.get_config_var('BINDIR') or ''):
-        if Path(folder, name).is_file():
+        if kind_of(Path(folder, name)) == FILE:
             return str(Path(folder, name))
     return sys.executable or shutil.which('python3') or name

@@ -48,6 +48,8 @@ _CURRENT = tuple(f'current.{axis}' for axis in 'xyz')
 """Velocity of the fluid in the world [m/s]."""
 _TIMES = (STAMP, 'time_s')
 _MOST_ROWS = 2_000_000
+_LARGEST = 1e12
+"""No quantity that is measured is larger, in SI units."""
 _OF_TANK = '/pressure'
 _LISTED = 3
 _SAME_CLOCK = 1.0
@@ -323,16 +325,17 @@ def _sorted(
     found = list(notes)
     clean: dict[str, Series] = {}
     for key, each in series.items():
-        good = np.isfinite(each.value)
+        is_command = key in names.commands
+        good = np.abs(each.value) <= (np.finfo(float).max if is_command else _LARGEST)
         if good.all():
             clean[key] = each
             continue
         if good.any():
             clean[key] = Series(each.time[good], each.value[good])
-        if key not in names.commands:
+        if not is_command:
             found.append(
-                f'{key}: {np.count_nonzero(~good)} of {len(good)} values are NaN or missing, the '
-                f'first at {begin + each.time[~good][0]:.6f} s: left out'
+                f'{key}: {np.count_nonzero(~good)} of {len(good)} values are NaN, missing or '
+                f'beyond {_LARGEST:g}, the first at {begin + each.time[~good][0]:.6f} s: left out'
             )
         elif np.count_nonzero(~good) < 0.5 * len(good):
             found.append(

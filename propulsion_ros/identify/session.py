@@ -99,6 +99,10 @@ class Request:
     motors: UlogMap = UNMAPPED
     """What the motors of logs of PX4 are."""
 
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.delay):
+            raise SourceError('--delay', f'expected seconds, got {self.delay:g}')
+
 
 @dataclass
 class Result:

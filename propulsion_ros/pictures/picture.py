@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -69,8 +70,10 @@ def write_figure(make: Callable[[], Any], path: Path) -> None:
 
     Raises `SourceError` where it cannot be written.
     """
-    # As everywhere, whatever a user has set; names may have a dollar sign.
-    with plt.style.context(['default', {'text.parse_math': False}]):
+    # As everywhere, whatever a user has set; names may have a dollar sign, or letters that the font
+    # has not, for which it draws boxes.
+    with plt.style.context(['default', {'text.parse_math': False}]), warnings.catch_warnings():
+        warnings.filterwarnings('ignore', 'Glyph .* missing from')
         figure = make()
         try:
             with writing(path), opened_to_write(path) as file:
@@ -240,7 +243,7 @@ def apart(heights: Sequence[float], row: float = _ROW) -> list[float]:
     """
     moved: list[float] = []
     for height in heights:
-        moved.append(min(height, moved[-1] - row) if moved else height)
+        moved.append(min(height, moved[-1] - row if moved else 1.0))
     for i in reversed(range(len(moved))):
         moved[i] = max(moved[i], row * (len(moved) - 1 - i))
     return moved

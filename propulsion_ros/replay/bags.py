@@ -6,7 +6,7 @@ import functools
 import heapq
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -40,6 +40,7 @@ from propulsion_ros.settings.files import (
     read_text,
     require_absent,
     write_text,
+    writing,
 )
 from propulsion_ros.settings.ros_yaml import FAST_LOADER
 from propulsion_ros.settings.yaml_file import YamlBudget
@@ -378,14 +379,16 @@ class BagWriter:
             raise SourceError(printable(self._path), 'logs of PX4 are read, not written')
         for path in (self._path, self._folder):
             require_absent(path)
+        self._made = [each for each in self._folder.parents if kind_of(each) == ABSENT]
         is_sqlite = self._path.suffix == '.db3'
         plugin = StoragePlugin.SQLITE3 if is_sqlite else StoragePlugin.MCAP
         try:
-            writer = Writer(self._folder, version=9, storage_plugin=plugin)
-            if not is_sqlite:
-                writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
-            self._writer: Any = self._stack.enter_context(writer)
-        except (WriterError, OSError) as error:
+            with writing(self._path):
+                writer = Writer(self._folder, version=9, storage_plugin=plugin)
+                if not is_sqlite:
+                    writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+                self._writer: Any = self._stack.enter_context(writer)
+        except WriterError as error:
             raise SourceError(printable(self._path), text_of(error)) from error
         self._types = Wire().types
         return self
@@ -432,6 +435,9 @@ class BagWriter:
         finally:
             if not (keeps and self.count and self._folder == self._path):
                 shutil.rmtree(self._folder, ignore_errors=True)
+                with suppress(OSError):  # where a folder that was made is not empty
+                    for each in self._made:
+                        each.rmdir()
 
 
 def _qos(profile: Any) -> Any:

@@ -23,11 +23,12 @@ from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.replay.plain import SECOND, Wire, maker_of
 from propulsion_ros.rocketpy.sensors import SOURCES, Reading, SensorFault, Source, found, message_of
 from propulsion_ros.settings.errors import SourceError, naming
-from propulsion_ros.settings.files import write_text
+from propulsion_ros.settings.files import write_text, writing
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.study.bench_host import BenchHost
+from propulsion_ros.study.draws import is_number
 
 _NO_FAULTS: Mapping[str, SensorFault] = MappingProxyType({})
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -37,6 +38,7 @@ _ABSENT: Mapping[str, Any] = MappingProxyType({
 })
 """Parameters of what a computer in a simulator has not: a disk, drivers, a clock of its own."""
 _DEPLOYERS = '~/deployers'
+_LONGEST_PAD = 3600.0  # each of whose readings is fed [s]
 _LAUNCH_NS = 1_000_000_000  # before the flight, that it is armed [ns]
 Trigger = Callable[[float, float, Any, Sequence[Any]], bool]
 """``trigger(p, h, y, sensors)``, as `rocketpy.Rocket.add_parachute` takes it."""
@@ -110,8 +112,10 @@ class FlightComputer:
         faults: Mapping[str, SensorFault] = _NO_FAULTS,
         pad_time: float = 5.0,
     ) -> None:
-        if not pad_time >= 0.0:
-            raise SourceError('pad_time', f'expected seconds, got {pad_time}')
+        if not is_number(pad_time) or not 0.0 <= pad_time <= _LONGEST_PAD:
+            raise SourceError('pad_time', (
+                f'expected seconds, from 0 to {_LONGEST_PAD:g}, got {pad_time!r}'
+            ))
         self.file, self.given, self.node = Path(params), dict(given), node
         self.wired, self.faults, self.pad_time = tuple(sensors), dict(faults), pad_time
         self._flight: _Flight | None = None
@@ -123,6 +127,8 @@ class FlightComputer:
                 raise SourceError(
                     'faults', f'expected one of {", ".join(trial.sources)}, got {source!r}'
                 )
+            if not isinstance(fault, SensorFault):
+                raise SourceError('faults', f'{source}: expected a SensorFault, got {fault!r}')
             fault.require(source)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -356,8 +362,15 @@ def write_logs(
 
     Flights are by name; their true motion is written at ``rate`` [Hz], up to the highest point and
     10 s beyond it.
+
+    Raises
+    ------
+    SourceError
+        Where a file cannot be written, or the rate is none.
     """
     known: dict[str, Any] = {}
+    if not is_number(rate) or rate <= 0.0:
+        raise SourceError('rate', f'expected Hz above 0, got {rate!r}')
     for name, flight in flights.items():
         text, apogee = io.StringIO(), float(flight.apogee_time)
         writer = csv.writer(text, lineterminator='\n')
@@ -367,9 +380,14 @@ def write_logs(
         columns = [time, *(_at(each, time) for each in (flight.z, flight.vz, flight.az))]
         columns[1] = columns[1] - flight.env.elevation
         writer.writerows(np.round(np.array(columns).T, 6).tolist())
-        write_text(Path(folder) / f'{name}.csv', text.getvalue())
+        _write(Path(folder) / f'{name}.csv', text.getvalue())
         known[name] = {'apogee_t': apogee}
-    write_text(Path(folder) / 'truth.json', json.dumps(known, indent=1))
+    _write(Path(folder) / 'truth.json', json.dumps(known, indent=1))
+
+
+def _write(path: Path, text: str) -> None:
+    with writing(path):
+        write_text(path, text)
 
 
 def _motion(flight: Any, begin_ns: int) -> Iterator[tuple[int, str, str, Any]]:

@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from types import SimpleNamespace as Plain
 from typing import Any, NamedTuple
 
@@ -41,7 +42,7 @@ class SensorFault:
     Raises
     ------
     SourceError
-        For an unknown kind, or a value that it does not have.
+        For an unknown kind, a value that it does not have, and what is no number.
     """
 
     kind: str
@@ -59,13 +60,20 @@ class SensorFault:
                 'fault', f'unknown {self.kind!r}{suggestion(self.kind, KINDS)}; '
                 f'known: {", ".join(KINDS)}'
             )
-        known = FAULTS[self.kind].vary
+        known, key = FAULTS[self.kind].vary, f'fault {self.kind!r}'
+        if not isinstance(self.values, Mapping):
+            raise SourceError(key, f'values: expected numbers by name, got {self.values!r}')
         for name in self.values:
             if name not in known:
                 raise SourceError(
-                    f'fault {self.kind!r}', f'no value {name!r}{suggestion(name, known)}; '
+                    key, f'no value {name!r}{suggestion(name, known)}; '
                     f'it has {", ".join(known) or "none"}'
                 )
+        for name, number in {'at': self.at, **self.values}.items():
+            if not isinstance(number, Real) or math.isnan(number):
+                raise SourceError(key, f'{name}: expected a number, got {number!r}')
+        if not isinstance(self.seed, Integral) or self.seed < 0:
+            raise SourceError(key, f'seed: expected an integer of at least 0, got {self.seed!r}')
 
     def require(self, source: str) -> None:
         """Raise `SourceError` where a source cannot have it."""

@@ -259,10 +259,13 @@ def require_absent(path: str | Path) -> None:
         raise SourceError(printable(path), 'exists already; give another name, or remove it')
 
 
-def require_target(path: str | Path) -> None:
-    """Raise `SourceError` where no file can have a name; see `check_target`."""
+def require_target(path: str | Path, *read: str | Path | None) -> None:
+    """Raise `SourceError` where no file can have a name; see `check_target`, or it is read too."""
     with writing(path):
         check_target(path)
+    for each in read if kind_of(path) == FILE else ():
+        if each is not None and kind_of(each) == FILE and os.path.samefile(each, path):
+            raise SourceError(printable(path), 'is read too, expected another name')
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -202,7 +202,7 @@ def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return ", did you mean 'x'?" for the nearest known word, '' where none is near."""
-    return meant(nearest(word, known))
+    return meant(nearest(str(word), known))
 
 
 def unknown_names(

@@ -165,10 +165,11 @@ def validate(config: Any) -> None:
         object.__setattr__(config, naming.name, rows)
         n = len(rows)
     for field in dataclasses.fields(config):
-        spec = spec_of(field)
+        spec, given = spec_of(field), getattr(config, field.name)
+        if isinstance(spec, Group) and not isinstance(given, spec.cls):
+            raise ConfigError(field.name, f'expected {spec.cls.__name__}, got {given!r}')
         if isinstance(spec, Quantity) and field is not naming:
-            value = coerce(field.name, spec, getattr(config, field.name), n)
-            object.__setattr__(config, field.name, value)
+            object.__setattr__(config, field.name, coerce(field.name, spec, given, n))
 
 
 def check_order(config: Any, low: str, high: str, unit: str) -> None:
@@ -285,8 +286,8 @@ def _problem(spec: Quantity, value: Any) -> str:
             return f'expected one of {", ".join(spec.choices)}, got {value!r}{hint}'
         return ''
     if spec.kind is bool:
-        hint = _TRUTHS.get(str(value).lower(), {0: 'false', 1: 'true'}.get(value, ''))
-        hint = hint and f'; write {hint}'
+        truth = 'false' if value == 0 else 'true' if value == 1 else ''
+        hint = (truth := _TRUTHS.get(str(value).lower(), truth)) and f'; write {truth}'
         return '' if isinstance(value, bool) else f'expected true or false, got {value!r}{hint}'
     # Most numbers are right, and the rest of this takes ten times as long.
     kind = type(value)

@@ -20,6 +20,7 @@ from propulsion_ros.settings.flat import build, parameters_of, suggestion
 from propulsion_ros.settings.yaml_file import write_parameters
 from propulsion_ros.study.apogee_faults import FAULTS
 from propulsion_ros.study.apogee_flights import Log, SimulatedFlight, read_logs, simulate_flight
+from propulsion_ros.study.draws import is_number
 from propulsion_ros.study.study import Case, Study
 
 PREMATURE = 1.0
@@ -119,6 +120,7 @@ class ApogeeCases:
     def check(self, case: Case) -> None:
         """Raise `ConfigError` where the detector would refuse the case's parameters."""
         self._params(case)
+        self._seed(case)
         if self._logs:
             self._log(case)
 
@@ -126,9 +128,8 @@ class ApogeeCases:
         """Return what the detector made of a flight: its errors are those to the truth."""
         if self._logs:
             log, fault = self._log(case)
-            return judge_log(spoil(log, fault, int(case.values.get(_FLIGHT, 0))), fault,
-                             self._params(case))
-        flight = simulate_flight(int(case.values.get(_FLIGHT, case.seed)))
+            return judge_log(spoil(log, fault, self._seed(case)), fault, self._params(case))
+        flight = simulate_flight(self._seed(case))
         return {
             **judge(flight, self._params(case)),
             'apogee_time': flight.apogee_time, 'apogee_altitude': flight.apogee_altitude,
@@ -147,6 +148,13 @@ class ApogeeCases:
 
     def _params(self, case: Case) -> ApogeeParams:
         return build(ApogeeParams, case.values, f'{_DETECTOR}.')
+
+    def _seed(self, case: Case) -> int:
+        """Return which flight it is, or of which seed a fault."""
+        seed = case.values.get(_FLIGHT, 0 if self._logs else case.seed)
+        if not is_number(seed) or seed < 0 or seed != int(seed):
+            raise SourceError(f'vary: {_FLIGHT}', f'expected an integer from 0 on, got {seed!r}')
+        return int(seed)
 
     def _log(self, case: Case) -> tuple[Log, str]:
         """Return log and fault of a case."""

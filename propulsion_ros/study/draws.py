@@ -6,6 +6,7 @@ import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -115,7 +116,7 @@ def _check(place: str, variable: Variable) -> None:
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a finite number."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _is_pair(kind: str, first: float, second: float) -> bool:

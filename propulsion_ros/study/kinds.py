@@ -206,6 +206,8 @@ class OpenStudy:
         row: dict[str, Any] = {'case': number, 'seed': case.seed, **case.values}
         try:
             results = {name: _plain(name, got) for name, got in self._cases.fly(case).items()}
+            for name in results.keys() & {*row, 'error'}:
+                raise SourceError(f'results: {name}', 'is another column, give it another name')
             return {**row, **results, 'error': ''}
         except Exception as error:
             kind = '' if isinstance(error, ConfigError) else f'{type(error).__name__}: '

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +24,7 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import write_text
 from propulsion_ros.settings.flat import Parameter, build, parameters_of, suggestion, unknown_keys
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of, write_parameters
-from propulsion_ros.study.draws import Variable
+from propulsion_ros.study.draws import Variable, is_number
 from propulsion_ros.study.kinds import ROBOT
 from propulsion_ros.study.study import Case, Study
 from propulsion_ros.urdf.reader import actuators_from_urdf
@@ -81,17 +82,31 @@ def parameters_of_case(
             values[key] = changed(base, variable, number)
             continue
         key, index = indexed[1], int(indexed[2])
-        rows = np.array(values.get(key) or base_of(node, key), dtype=float)
+        base = values.get(key) or base_of(node, key)
+        try:
+            rows = np.array(base, dtype=float)
+        except (TypeError, ValueError):
+            raise SourceError(variable.name, f'expected one of several numbers, got {base!r}') \
+                from None
         if index >= rows.size:
             raise SourceError(variable.name, f'expected an index below {rows.size}')
+        require_number(variable.name, number)
         rows.flat[index] = changed(float(rows.flat[index]), variable, number)
         values[key] = rows.tolist()
     return found
 
 
+def require_number(name: str, number: Any, least: float = -math.inf) -> None:
+    """Raise `SourceError` where what changes a number is none, or below the least."""
+    if not is_number(number) or number < least:
+        above = f' of at least {least:g}' * math.isfinite(least)
+        raise SourceError(name, f'expected a number{above}, got {number!r}')
+
+
 def with_mass(description: str, factor: float) -> str:
     """Return a robot description whose links weigh a factor of what they do, with their inertia."""
-    if not factor > 0.0:
+    require_number(MASS, factor)
+    if factor <= 0.0:
         raise ConfigError(MASS, f'expected a factor above 0, got {factor:g}')
     root = copy.deepcopy(parse_urdf(description))
     for inertial in root.iter('inertial'):
@@ -200,7 +215,7 @@ class RobotCases:
         for result in self._study.results:
             if result.name == name:
                 return result.unit
-        node, _, key = name.removesuffix(' sd').partition('.')
+        node, _, key = name.partition(' ')[0].partition('.')
         # What has no schema of an actuator or the body has no unit here.
         with suppress(ConfigError):
             return self._base.unit(node, key.partition('[')[0]) if node in self._nodes else ''

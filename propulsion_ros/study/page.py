@@ -19,6 +19,8 @@ _MOST, _WORST = 12, 3
 _HIDDEN = ('warnings',)
 _CLEAR = 0.3
 """A correlation of ranks below it is no dependence."""
+_ROUNDING = 1e-12
+"""Of the largest of some numbers, what rounding makes of equal ones."""
 _SHARES = (0.05, 0.5, 0.95)
 """Of the cases below each level."""
 _COLOURS = {'within': COLOURS['case'], 'beyond': COLOURS['beyond']}
@@ -43,11 +45,11 @@ def page_of_study(study: Study, rows: Sequence[Row], unit: Unit) -> Page:
     """Return what is drawn of a study: a panel for each number that varies."""
     columns = [
         column for column in numbers_of(study, rows)
-        if column.name not in _HIDDEN and np.ptp(column.values) > 0.0
+        if column.name not in _HIDDEN and _varies(column)
     ][:_MOST]
     causes = [
         (variable, column) for variable in study.vary
-        if (column := column_of(variable.name, rows)) is not None and np.ptp(column.values) > 0.0
+        if (column := column_of(variable.name, rows)) is not None and _varies(column)
     ]
     return Page(
         _finding(study, rows), '', 0.0, 1.0,
@@ -56,6 +58,11 @@ def page_of_study(study: Study, rows: Sequence[Row], unit: Unit) -> Page:
         ),
         beside=1 if len(columns) == 1 else 2 if len(columns) <= 4 else 3,
     )
+
+
+def _varies(column: Column) -> bool:
+    """Return whether its numbers differ by more than rounding."""
+    return bool(np.ptp(column.values) > _ROUNDING * np.max(np.abs(column.values)))
 
 
 def _finding(study: Study, rows: Sequence[Row]) -> str:
@@ -78,7 +85,7 @@ def _range_of(column: Column, unit: str) -> str:
 
 def _short(number: float) -> str:
     """Return a number as a headline has it."""
-    return f'{number:.3g}' if abs(number) < 1000.0 else f'{number:,.0f}'
+    return f'{number:,.0f}' if 1e3 <= abs(number) < 1e9 else f'{number:.3g}'
 
 
 def _panel(column: Column, causes: Causes, limits: Limits, unit: Unit) -> Panel:

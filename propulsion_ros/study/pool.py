@@ -11,7 +11,9 @@ import importlib
 import importlib.util
 import logging
 import os
+import shutil
 import signal
+import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,12 +56,15 @@ class Pool:
 
     def __init__(self, work: StudyWork, jobs: int) -> None:
         self._work, self.workers = work, jobs
+        # A process that is ended removes no file of its own.
+        self._folder = tempfile.TemporaryDirectory(prefix='study_')
         self._pool = self._made()
         self._pool_of: dict[Future[list[Row]], ProcessPoolExecutor] = {}
 
     def _made(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
-            self.workers, get_context('spawn'), initializer=_begin, initargs=(self._work,)
+            self.workers, get_context('spawn'), initializer=_begin,
+            initargs=(self._work, self._folder.name),
         )
 
     def submit(self, numbers: Sequence[int]) -> Future[list[Row]]:
@@ -97,6 +102,7 @@ class Pool:
             process.terminate()
         for process in processes:
             process.join()
+        self._folder.cleanup()
 
 
 @contextmanager
@@ -120,16 +126,17 @@ _given: list[StudyWork] = []
 """The work of this process, once it is a worker."""
 
 
-def _begin(work: StudyWork) -> None:
-    """Begin to be a worker, which ends with its parent."""
-    _given[:] = [work]
+def _begin(work: StudyWork, folder: str) -> None:
+    """Begin to be a worker, which ends with its parent and has its files in a folder of it."""
+    _given[:], tempfile.tempdir = [work], folder
     parent = parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+        threading.Thread(target=_end_with, args=(parent.sentinel, folder), daemon=True).start()
 
 
-def _end_with(sentinel: int) -> None:
+def _end_with(sentinel: int, folder: str) -> None:
     wait([sentinel])
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
@@ -214,7 +221,8 @@ def _replying(what: str) -> Iterator[None]:
     """Raise `SourceError` in place of the errors of a connection."""
     try:
         yield
-    except (OSError, ValueError, TimeoutError) as error:
+    except (OSError, ValueError, TimeoutError, TypeError) as error:
+        # It is a TypeError where TLS is not configured.
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise SourceError('--scheduler', f'{what}: {reason}') from None
 

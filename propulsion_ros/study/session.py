@@ -94,9 +94,12 @@ class Journal:
     def _entry(self, line: bytes, is_head: bool) -> dict[str, Any]:
         try:
             entry = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             entry = None
-        if not isinstance(entry, dict) or ('study' if is_head else 'case') not in entry:
+        if not isinstance(entry, dict) or (
+            'study' not in entry if is_head
+            else not (type(entry.get('case')) is int and isinstance(entry.get('error'), str))
+        ):
             raise SourceError(
                 printable(self._path), f'expected rows of a study, got {line[:40]!r}; remove it'
             )

@@ -17,6 +17,7 @@ from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.study.draws import is_number
 
 _AXES = 'xyz'
 _OPTIONS = ('from', 'to', 'minus')
@@ -113,7 +114,7 @@ def read_result(place: str, name: str, given: Any) -> Result:
         raise SourceError(place, f'expected TOPIC.PART, {example}, got {given[takes[0]]!r}')
     numbers = {key: given[key] for key in _OPTIONS if key in given}
     for key, value in numbers.items():
-        if not isinstance(value, (int, float)) or isinstance(value, bool):
+        if not is_number(value):
             raise SourceError(place, f'{key}: expected a number, got {value!r}')
     return Result(
         name, takes[0], topic.strip('/'), part, float(numbers.get('from', -math.inf)),

@@ -280,6 +280,9 @@ class _Reader:
                     f'a study of kind {params.kind} has none{suggestion(str(key), kind.keys)}'
                     f'; expected some of {known}'
                 )
+        for key in ('robot', 'allocate') if self._document.get('vehicle') else ():
+            if self._document.get(key):
+                raise SourceError(self._place(key), 'is that of the vehicle; leave one of them out')
         for keys in kind.required:
             if not any(self._document.get(key) for key in keys):
                 others = ''.join(f', or {key}' for key in keys[1:])
@@ -309,7 +312,7 @@ def _limits(place: str, given: Any) -> tuple[float, float]:
         none if end in _OPEN else float(end)
         for end, none in zip(ends, (-math.inf, math.inf), strict=True)
     )
-    if low > high:
+    if not low <= high:  # nor NaN
         raise SourceError(place, f'expected the lowest value first, got {given!r}')
     return low, high
 
@@ -414,10 +417,11 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     with writing(path), replacing(path) as file:
         writer = csv.writer(file)
         writer.writerow(names)
-        writer.writerows([_cell(row.get(name)) for name in names] for row in rows)
+        writer.writerows([cell(row.get(name)) for name in names] for row in rows)
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """Return a value of a row as its file has it, '' for none."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ''
     return value if isinstance(value, str) else repr(value)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile, write_parameters
 from propulsion_ros.study.draws import generator
 from propulsion_ros.study.kinds import CASE, GIVEN, ROBOT, input_name, params_in
-from propulsion_ros.study.overrides import RobotCases
+from propulsion_ros.study.overrides import RobotCases, require_number
 from propulsion_ros.study.signals import Signals, check_topics
 from propulsion_ros.study.study import Case, Study
 from propulsion_ros.urdf.xml import SIZE_LIMIT
@@ -77,11 +79,14 @@ class TableCases(RobotCases):
                     name, f'no column {column!r}{suggestion(column, header)}; the table has '
                     f'{", ".join(header)}'
                 )
+            require_number(name, number, 0.0 if effect == 'noise' else -math.inf)
             index = header.index(column)
             rng = generator(self._params.seed, case.number, f'{name} of rows')
             for row in rows[1:]:
-                if index < len(row) and row[index].strip():
-                    row[index] = repr(_spoil(effect, float(row[index]), number, rng))
+                # What is no number is refused by the reader of the table, with its line.
+                with suppress(ValueError):
+                    if index < len(row) and row[index].strip():
+                        row[index] = repr(_spoil(effect, float(row[index]), number, rng))
         return ''.join(','.join(row) + '\n' for row in rows)
 
 
@@ -136,7 +141,9 @@ class IdentifyCases(TableCases):
         self.warnings = report['warnings']
         row: dict[str, Any] = {}
         for name, found in report['estimates'].items():
-            row[name], row[f'{name} sd'] = found['value'], found['sd']
+            # Its own column is what it begins with, where that varies.
+            estimate = f'{name} fitted' if name in case.values else name
+            row[estimate], row[f'{name} sd'] = found['value'], found['sd']
         return {
             **row, 'rms': report['rms'], 'cross_validation_rms': report['cross_validation_rms'],
             'warnings': len(report['warnings']),

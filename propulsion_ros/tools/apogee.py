@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the apogee of a log as one JSON object; return the exit code."""
     if args.picture is not None:
-        require_target(args.picture)
+        require_target(args.picture, args.log)
     params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
     result, doubt = apogee_of_log(args.log, params)
     if args.picture is not None:

@@ -35,7 +35,7 @@ from propulsion_ros.graph.wiring import FLIGHT
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, FaultList, SourceError
 from propulsion_ros.settings.files import check_file as require_file
-from propulsion_ros.settings.files import printable
+from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.flat import (
     Parameter,
     all_faults,
@@ -104,6 +104,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one line for each fault, then what was asked for; return 1 where there is a fault."""
+    if args.picture:
+        require_target(args.picture, *args.files, args.model, *args.params_file)
     model, shipped = robot_files(str(args.model)) if args.model else (None, [])
     files = [robot_files(str(each)) for each in args.files]
     given = [robot_files(str(each))[0] for each in args.params_file]

@@ -141,7 +141,7 @@ def run(options: argparse.Namespace) -> int:
             # Before the nodes start, each of which would refuse it.
             ParameterFile(path)
         for path in filter(None, (options.html, options.gif)):
-            require_target(path)
+            require_target(path, *options.params_file)
         if options.html:
             require_libraries()
         with own_network(), _bag(options) as place, _watched(options) as more:

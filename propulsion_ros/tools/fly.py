@@ -82,6 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run body, actuators and controller until the body stops; 0 where nothing has failed."""
     bag = BagWriter(options.record) if options.record else None
+    # As launch files have it.
+    options.namespace = options.namespace.rstrip('/')
     try:
         _fly(options, _graph_of(options), bag)
     except (RuntimeError, TimeoutError, _ControllerError) as error:
@@ -98,7 +100,7 @@ def _graph_of(options: argparse.Namespace) -> Graph:
         check_file(options.controller)
     if options.picture:
         # Before the flight, since it is drawn after that.
-        require_target(options.picture)
+        require_target(options.picture, options.robot, options.controller, *options.params_file)
     if options.start_timeout is None and (options.record or options.controller):
         limit = 2.0 * _START_LIMIT if options.record else _CONTROLLER_LIMIT
         given = settings_of(options.params_file, BODY, options.namespace or '/')
@@ -193,16 +195,16 @@ def _ends(process: subprocess.Popen[bytes], limit: float) -> bool:
     return process.poll() is not None
 
 
-def _watched(options: argparse.Namespace) -> list[str]:
+def _watched(options: argparse.Namespace) -> dict[str, str]:
     """Return the parameters with which no step is made before all that is recorded is connected."""
     from propulsion_ros.replay.recorder import RECORDER
 
-    own: dict[str, Any] = {}
+    own: dict[str, str] = {}
     if _is_observed(options):
         own['observer'] = _LOG
     if options.record:
         own['recorder'] = RECORDER
-    return [f'{BODY}:{key}:={value}' for key, value in own.items()]
+    return own
 
 
 def _words(options: argparse.Namespace) -> list[str]:
@@ -299,6 +301,8 @@ def _observers(
     if options.picture and log.signals.rows:
         draw(moving(page_of(log.signals, compares=True)), options.picture)
         print(f'picture: {printable(options.picture)}')
+    elif options.picture:
+        note('fly', 'no picture: nothing was flown')
     if failed:
         raise failed
 

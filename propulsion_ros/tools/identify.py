@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         for path in (args.output, args.picture):
             if path is not None:
-                require_target(path)
+                require_target(path, args.input, args.model)
         fit = [name.strip() for name in args.fit.split(',') if name.strip()]
         request = Request(
             args.input, fit, args.measured, (args.begin, args.end),

@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         with BagReader(args.input, motors) as bag:
             print(*bag.inside(), sep='\n')
         return 0
-    require_target(args.output)
+    require_target(args.output, args.input, args.commands)
     signals = read_signals(args.input, args.namespace, args.commands, motors)
     page = page_of(signals, args.title, args.begin, args.end, compares=not args.all)
     from propulsion_ros.pictures.picture import draw

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from propulsion_ros.replay.sources import BagSource, Block, Played, TableSource,
 from propulsion_ros.replay.table_writer import TableWriter, columns_of
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap, add_map, map_of
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import printable
+from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.tools.lines import fail, note, progress
 
 _Write = Callable[[Played], None]
@@ -94,7 +94,9 @@ def replay(
     """
     if keeps_inputs and not (is_bag(source) and is_bag(target)):
         raise SourceError('--keep-inputs', 'expected to read a bag and to write one')
-    _require_other(target, (choice.config, choice.model))
+    if not is_bag(target):
+        # A result may replace its input.
+        require_target(target, choice.config, choice.model)
     with ExitStack() as stack:
         is_bare = not (choice.vehicle or is_bag(source) or is_bag(target))
         given = (
@@ -140,15 +142,6 @@ def inputs_of(choice: Choice, source: Path, motors: UlogMap = UNMAPPED) -> list[
         return bag.inputs_of(robot)
 
 
-def _require_other(target: Path, read: Iterable[Path | None]) -> None:
-    """Raise where a table would be written over settings; a result may replace its input."""
-    if is_bag(target) or not target.is_file():
-        return
-    for path in read:
-        if path and path.is_file() and target.samefile(path):
-            raise SourceError(printable(target), 'is read too, expected another name for OUTPUT')
-
-
 def _into_bag(
     path: Path, source: BagSource | TableSource, keeps_inputs: bool
 ) -> tuple[BagWriter, _Write]:
@@ -173,6 +166,8 @@ def _into_bag(
 
 def _into_table(path: Path, robot: Robot, is_bare: bool) -> tuple[TableWriter, _Write]:
     """Write what loops publish into a table; of actuators alone the columns are known before."""
+    if path.suffix == '.gz':
+        raise SourceError(printable(path), 'a table is written unpacked, expected another name')
     columns = {host.name: columns_of(host.loop) for host in robot.hosts} if is_bare else {}
     writer = TableWriter(path, is_prefixed=len(robot.hosts) > 1, columns=columns)
 

@@ -16,7 +16,7 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import make_folder, printable
 from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.study.session import PICTURE, RESULTS, Session
-from propulsion_ros.study.study import Row, Study, find_study, numbers_of, read_study
+from propulsion_ros.study.study import Row, Study, cell, find_study, numbers_of, read_study
 from propulsion_ros.tools.lines import note, progress
 
 EXAMPLE = 'apogee --cases 200 --jobs 2'
@@ -176,7 +176,9 @@ def _report(study: Study, rows: Sequence[Row], folder: Path) -> int:
     for row in failed[:_NAMED]:
         print(f'case {row["case"]}: {row["error"]}')
     for row in beyond[:_NAMED]:
-        names = ', '.join(f'{name} {row.get(name)}' for name in study.failed_limits(row))
+        names = ', '.join(
+            f'{name} {cell(row.get(name)) or "none"}' for name in study.failed_limits(row)
+        )
         print(f'case {row["case"]}: beyond its limits: {names}')
     if more := len(failed[_NAMED:]) + len(beyond[_NAMED:]):
         print(f'and {more} more such cases')

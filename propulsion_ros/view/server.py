@@ -56,7 +56,8 @@ class Server:
         try:
             self._http = ThreadingHTTPServer((address, port), Handler)
         except (OSError, OverflowError) as error:
-            raise SourceError(f'{address}:{port}', f'cannot be served: {error}') from error
+            reason = getattr(error, 'strerror', None) or error
+            raise SourceError(f'{address}:{port}', f'cannot be served: {reason}') from error
         self._http.daemon_threads = True
         self._address, self._port = address, int(self._http.server_address[1])
         threading.Thread(target=self._http.serve_forever, args=(0.2,), daemon=True).start()

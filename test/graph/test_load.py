@@ -117,7 +117,7 @@ def test_models_and_flight_come_with_the_package():
     assert "module 'propulsion_ros' has no attribute 'nodes'" in done.stderr
 
 
-@pytest.mark.parametrize('given', [3, {'rotors': {}}])
+@pytest.mark.parametrize('given', [3, 0, {}, {'rotors': {}}, np.ones(2)])
 def test_what_is_no_path_opens_nothing(given):
     """A number is a descriptor to `open`, which reads and closes it."""
     for words, key in ((('quadrotor', given), 'parameters'), ((given,), 'robot')):

@@ -42,6 +42,12 @@ def test_package_without_its_files_is_refused_in_one_line(tmp_path, monkeypatch)
     )
 
 
+@pytest.mark.parametrize('address', ['package://', 'package:///a.urdf', 'package://a b/c.urdf'])
+def test_an_address_without_the_name_of_a_package_is_refused_in_one_line(address):
+    with pytest.raises(SourceError, match='is not installed'):
+        share.located(address)
+
+
 @pytest.fixture
 def written(tmp_path):
     def write(text, name='robot.xacro'):

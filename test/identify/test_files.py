@@ -261,10 +261,15 @@ def test_a_place_without_a_folder_is_refused_before_the_fit(bench, capsys, tmp_p
     assert 'there is no folder' in printed.err
 
 
-def test_a_wrong_check_is_refused(bench, capsys):
-    code, printed = identify(bench, capsys, '--check', 'a.csv:x:y')
+@pytest.mark.parametrize(('option', 'value', 'problem'), [
+    ('--check', 'a.csv:x:y', 'expected OTHER or OTHER:FROM:TO'),
+    ('--delay', 'nan', 'expected seconds, got nan'),
+    ('--delay', 'inf', 'expected seconds, got inf'),
+])
+def test_a_wrong_option_is_refused(bench, capsys, option, value, problem):
+    code, printed = identify(bench, capsys, option, value)
     assert code == 1
-    assert 'expected OTHER or OTHER:FROM:TO' in printed.err
+    assert problem in printed.err
 
 
 @pytest.mark.parametrize('is_stamped', [True, False])

@@ -164,6 +164,22 @@ def test_a_trigger_is_called_as_rocketpy_calls_it(config):
         lambda path: FlightComputer(path, pad_time=-1.0), 'pad_time: expected seconds', id='pad'
     ),
     pytest.param(
+        lambda path: FlightComputer(path, pad_time=float('inf')),
+        'pad_time: expected seconds, from 0 to 3600, got inf', id='endless pad'
+    ),
+    pytest.param(
+        lambda path: FlightComputer(path, faults={'pressure': 'stuck'}),
+        "pressure: expected a SensorFault, got 'stuck'", id='no fault',
+    ),
+    pytest.param(
+        lambda path: FlightComputer(path, faults={'pressure': SensorFault('stuck', None)}),
+        "fault 'stuck': at: expected a number, got None", id='fault at no time',
+    ),
+    pytest.param(
+        lambda path: FlightComputer(path, faults={'pressure': SensorFault('stuck', 1.0, {}, 0.5)}),
+        'seed: expected an integer of at least 0, got 0.5', id='seed',
+    ),
+    pytest.param(
         lambda path: FlightComputer(path).trigger('drouge'), "did you mean 'drogue'", id='deployer'
     ),
     pytest.param(

@@ -142,6 +142,18 @@ def test_a_computer_that_has_not_flown_has_no_bag(tmp_path):
     assert not (tmp_path / 'none').exists()
 
 
+@pytest.mark.parametrize(('folder', 'rate', 'problem'), [
+    ('', 0.0, 'rate: expected Hz above 0, got 0.0'),
+    ('', 'x', "rate: expected Hz above 0, got 'x'"),
+    ('none', 20.0, 'one.csv: cannot be written: there is no folder'),
+])
+def test_logs_that_cannot_be_written_are_one_line(tmp_path, folder, rate, problem):
+    with pytest.raises(SourceError) as error:
+        write_logs(tmp_path / folder, {'one': Flown}, rate)
+    assert problem in str(error.value)
+    assert '\n' not in str(error.value)
+
+
 def test_logs_are_read_by_apogee_and_study(tmp_path, capsys):
     write_logs(tmp_path, {'one': Flown, 'two': Flown}, rate=20.0)
     with (tmp_path / 'one.csv').open(encoding='utf-8') as file:

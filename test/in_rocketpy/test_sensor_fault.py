@@ -77,6 +77,10 @@ def test_what_is_given_is_not_drawn():
     ('interleaved', {}, "fault: unknown 'interleaved'"),
     ('stuck', {'lenght': 1.0}, "fault 'stuck': no value 'lenght', did you mean 'length'"),
     ('interleave', {'x': 1.0}, 'fault: unknown'),
+    (3, {}, 'fault: unknown 3; known: '),
+    ('stuck', {'length': 'x'}, "fault 'stuck': length: expected a number, got 'x'"),
+    ('stuck', {'length': np.nan}, "fault 'stuck': length: expected a number, got nan"),
+    ('stuck', [1.0], "fault 'stuck': values: expected numbers by name, got [1.0]"),
 ])
 def test_an_unknown_fault_is_refused(kind, given, problem):
     with pytest.raises(SourceError) as error:

@@ -175,11 +175,26 @@ def test_type_that_is_not_known_ends_in_one_line_and_costs_no_recording(tmp_path
             assert len(list(reader.messages())) == 3
 
 
-def test_place_that_cannot_be_written_is_named(tmp_path):
-    (tmp_path / 'file').write_text('')
-    with pytest.raises(SourceError) as caught, BagWriter(tmp_path / 'file' / 'bag'):
+@pytest.mark.parametrize('name', ['a/b/bag', 'a/b/bag.mcap', 'a/b/bag.db3'])
+def test_what_is_not_kept_leaves_no_folder(tmp_path, name):
+    with BagWriter(tmp_path / name):
         pass
-    assert str(tmp_path / 'file' / 'bag') in str(caught.value)
+    assert not list(tmp_path.iterdir())
+    with BagWriter(tmp_path / name) as writer:
+        writer.write(recorded()[0])
+    assert (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize(('name', 'problem'), [
+    ('file/bag', 'cannot be written: Not a directory'),
+    (f'{"x" * 300}.mcap', 'xxx.mcap: cannot be written: File name too long'),
+])
+def test_place_that_cannot_be_written_is_named(tmp_path, name, problem):
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(SourceError) as caught, BagWriter(tmp_path / name):
+        pass
+    assert problem in str(caught.value)
+    assert 'Errno' not in str(caught.value)
 
 
 @pytest.mark.parametrize('mode', ['FILE', 'MESSAGE', 'STORAGE'])

@@ -267,6 +267,12 @@ def test_allocator_of_the_file_has_given_its_commands_already(tmp_path, bag):
     assert not [topic for topic in read_bag(tmp_path / 'out.mcap') if 'allocator' in topic]
 
 
+def test_a_table_is_not_written_packed(config, bag, tmp_path, capsys):
+    assert replay(config, bag, tmp_path / 'out.csv.gz') == 1
+    assert 'out.csv.gz: a table is written unpacked' in capsys.readouterr().err
+    assert not (tmp_path / 'out.csv.gz').exists()
+
+
 def test_keeping_inputs_needs_two_bags(config, bag, tmp_path, capsys):
     assert replay(config, bag, tmp_path / 'out.csv', '--keep-inputs') == 1
     assert 'expected to read a bag and to write one' in capsys.readouterr().err

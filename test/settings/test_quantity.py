@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.quantity import names, quantity, spec_of, validate, value_faults
+from propulsion_ros.settings.quantity import group, names, quantity, spec_of, validate, value_faults
+
+
+@dataclass(frozen=True)
+class Part:
+    size: object = quantity(1.0, 'm', doc='size')
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -21,6 +26,7 @@ class Params:
     lit: object = quantity(True, doc='lit', kind=bool, shape=('n',))
     mode: object = quantity('a', doc='mode', kind=str, choices=('a', 'b'))
     tags: object = quantity((), doc='any number', kind=str, shape=('*',))
+    part: Part = group(Part, element='part')
 
     def __post_init__(self):
         validate(self)
@@ -87,6 +93,9 @@ def test_caller_keeps_its_own_array():
                  'without brackets', id='no list'),
     pytest.param({'names': ['x', '']}, "parameter 'names[1]': a name is empty", id='empty name'),
     pytest.param({'names': [3]}, "parameter 'names[0]': expected a string, got 3", id='no name'),
+    pytest.param({'lit': {}}, "parameter 'lit': expected true or false, got {}", id='no truth'),
+    pytest.param({'lit': 1}, "parameter 'lit': expected true or false, got 1; write true", id='1'),
+    pytest.param({'part': 3}, "parameter 'part': expected Part, got 3", id='no group'),
 ])
 def test_errors_name_the_element(given, message):
     with pytest.raises(ConfigError) as error:

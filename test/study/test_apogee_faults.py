@@ -156,6 +156,8 @@ def test_a_study_may_choose_logs_and_faults(folder):
     ({'flight.log': {'grid': ['throws']}}, "flight.log: unknown 'throws', did you mean 'throw'"),
     ({'flight.fault': {'grid': ['nothing']}}, "flight.fault: unknown 'nothing'"),
     ({'flight.sed': {'grid': [1]}}, 'expected flight.seed, flight.log, flight.fault or apogee.'),
+    ({'flight.seed': {'grid': [-1]}}, 'flight.seed: expected an integer from 0 on, got -1'),
+    ({'flight.seed': {'grid': ['x']}}, "flight.seed: expected an integer from 0 on, got 'x'"),
 ])
 def test_what_is_not_there_is_refused(folder, vary, message):
     with pytest.raises(ConfigError, match=re.escape(message)):

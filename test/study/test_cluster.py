@@ -51,10 +51,12 @@ def test_workers_of_a_scheduler_fly_every_case(here, tmp_path):
 
 
 @needs_dask
-def test_no_scheduler_is_one_line(tmp_path, monkeypatch):
+@pytest.mark.parametrize('scheme', ['tcp', 'tls'])
+def test_no_scheduler_is_one_line(tmp_path, monkeypatch, scheme):
+    """For tls there are no certificates."""
     monkeypatch.setattr(pool, '_PATIENCE', 0.5)
-    with pytest.raises(SourceError, match=r'tcp://127\.0\.0\.1:9: no scheduler replies') as caught:
-        Cluster(Squares(tmp_path), 'tcp://127.0.0.1:9')
+    with pytest.raises(SourceError, match=r'://127\.0\.0\.1:9: no scheduler replies') as caught:
+        Cluster(Squares(tmp_path), f'{scheme}://127.0.0.1:9')
     assert '\n' not in str(caught.value)
     with pytest.raises(SourceError, match='expected tcp://HOST:PORT or tls://HOST:PORT, got'):
         Cluster(Squares(tmp_path), 'nonsense://a')

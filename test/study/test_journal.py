@@ -50,8 +50,12 @@ def test_a_torn_head_begins_anew(path):
     ('{"study": "two", "version": "0"}\n', 'another study'),
     ('case,x\n', 'expected rows of a study'),
     ('{"a": 1}\n', 'expected rows of a study'),
+    ('{HEAD}\n{"case": 1}\n', 'expected rows of a study'),
+    ('{HEAD}\n{"case": "1", "error": ""}\n', 'expected rows of a study'),
+    ('{HEAD}\n' + '[' * 9999 + '\n', 'expected rows of a study'),
 ])
 def test_a_file_of_another_study_is_refused(path, text, message):
+    text = text.replace('{HEAD}', path.read_text().partition('\n')[0])
     path.write_text(text)
     with pytest.raises(SourceError, match=message):
         Journal(path, 'one')
@@ -73,9 +77,9 @@ def test_two_at_once_are_refused(path):
 def test_it_can_begin_anew(path):
     with Journal(path, 'two', again=True) as journal:
         assert journal.rows == {}
-        journal.add([{'case': 4}])
+        journal.add([{'case': 4, 'error': ''}])
     with Journal(path, 'two') as journal:
-        assert journal.rows == {4: {'case': 4}}
+        assert journal.rows == {4: {'case': 4, 'error': ''}}
 
 
 def test_what_is_being_written_cannot_begin_anew(path):

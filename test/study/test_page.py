@@ -2,7 +2,9 @@
 """What the picture of a study says: its finding, units, and the worst cases apart."""
 from __future__ import annotations
 
+import io
 import itertools
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -117,3 +119,14 @@ def test_without_numbers_that_vary_it_is_drawn_too(drawn):
 def test_units_are_those_of_topics_and_parameters(name, units):
     session = Session(read_study(find_study(Path(name))))
     assert {column: session.unit(column) for column in units} == units
+
+
+@pytest.mark.parametrize('limit', [1e9, 1e300, -1e300])
+@pytest.mark.parametrize('tops', [(7e-18, 8e-18), (-1e300, 1e300), (1.0, 1.0 + 1e-15)])
+def test_numbers_of_any_size_are_drawn(drawn, tops, limit):
+    """A limit far from small numbers, and equal ones but for rounding, ended in a traceback."""
+    rows = [{'case': i, 'seed': 0, 'mass': float(i), 'top': tops[i % 2], 'other': float(i),
+             'error': ''} for i in range(4)]
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        drawn(rows, {'top': (limit, np.inf)}).savefig(io.BytesIO())

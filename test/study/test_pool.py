@@ -2,6 +2,7 @@
 """Every case is flown once, whatever becomes of the processes."""
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from concurrent.futures import Future
 from contextlib import closing
@@ -20,10 +21,14 @@ def _flown(work, jobs=2, count=20, batch=1):
     return {number: (row, error) for number, row, error in found}
 
 
-def test_a_killed_process_loses_nothing(tmp_path):
-    found = _flown(Squares(tmp_path, once=(3, 11)), batch=2)
+def test_a_killed_process_loses_nothing_and_leaves_nothing(tmp_path, monkeypatch):
+    (temporary := tmp_path / 'temporary').mkdir()
+    monkeypatch.setattr(tempfile, 'tempdir', str(temporary))
+    (folder := tmp_path / 'flags').mkdir()
+    found = _flown(Squares(folder, once=(3, 11)), batch=2)
+    assert not list(temporary.iterdir())
     assert all(row['square'] == n**2 and not error for n, (row, error) in found.items())
-    assert {path.name for path in tmp_path.iterdir()} == {'died_3', 'died_11'}
+    assert {path.name for path in folder.iterdir()} == {'died_3', 'died_11'}
 
 
 def test_a_case_that_kills_each_time_is_named_and_takes_none_with_it(tmp_path):

@@ -77,11 +77,15 @@ def test_limits_have_open_ends(study):
     ('kind: identify\nrobot: a.urdf\ninput: a.csv\n', 'fit: is required in a study of kind'),
     (f'{FLIGHT}vary: [1]\n', r':5: vary: expected names, got \[1\]'),
     (f'{FLIGHT}vary:\n  a.b: {{normal: 1}}\n', ':6: vary: a.b: normal: expected mean'),
+    (f'{FLIGHT}robot: a.urdf\n', ':5: robot: is that of the vehicle; leave one of them out'),
+    (f'{FLIGHT}allocate: [x]\n', ':5: allocate: is that of the vehicle'),
     (f'{FLIGHT}limits: {{top: 3}}\n', 'limits: top: expected the lowest and the highest value'),
     (f'{FLIGHT}limits: {{top: [2, 1]}}\n', 'expected the lowest value first'),
+    (f'{FLIGHT}limits: {{top: [.nan, 1]}}\n', 'expected the lowest value first'),
     (f'{FLIGHT}  b: {{max: vehicle/odometry}}\n', ':5: results: b: expected TOPIC.PART'),
     (f'{FLIGHT}  b: {{maxx: vehicle/odometry.z}}\n', "got maxx, did you mean 'max'"),
     (f'{FLIGHT}  b: {{max: a/b.z, from: x}}\n', "from: expected a number, got 'x'"),
+    (f'{FLIGHT}  b: {{max: a/b.z, minus: .nan}}\n', 'minus: expected a number, got nan'),
     ('kind: [\n', 'is not YAML'),
 ])
 def test_a_wrong_file_is_one_line_that_names_the_place(study, text, message):

@@ -168,6 +168,15 @@ def test_a_case_that_raises_is_a_row_and_the_exit_code(folder, capsys, here):
     assert [row['error'] for row in _rows(folder, 'flight_study')] == ['', 'ValueError: unlucky']
 
 
+def test_a_result_that_is_not_known_is_beyond_its_limits_as_none(folder, capsys, here):
+    (folder / 'apogee.yaml').write_text(
+        'kind: apogee\ncases: 1\nvary:\n  flight.seed: {choice: [1]}\n'
+        '  apogee.minimum_height: {choice: [1e5]}\nlimits:\n  speed: [null, 5.0]\n'
+    )
+    assert main(['study', 'apogee.yaml', '--jobs', '1', '--no-picture']) == 1
+    assert 'case 0: beyond its limits: speed none\n' in capsys.readouterr().out
+
+
 def test_limits_of_a_result_that_no_case_has_are_refused_once(folder, capsys, here):
     (folder / 'flight.yaml').write_text(FLIGHT.replace('  z: [-1.0, 1.0]', '  forse: [0.0, 1.0]'))
     line = ("flight.yaml: limits: forse: case 0 has no such result, did you mean 'force'?; known: "
@@ -196,6 +205,16 @@ def test_results_of_numpy_are_the_same_from_the_journal(folder, here):
     assert [(row['count'], row['rate']) for row in rows] == [('3', '0.1')] * 8
     assert main(command) == 0
     assert path.read_bytes() == first
+
+
+@pytest.mark.parametrize('name', ['case', 'error', 'controller.force'])
+def test_a_result_with_the_name_of_another_column_is_the_error_of_its_case(folder, capsys, name):
+    text = FLIGHT.replace('  z: ', f'  {name}: ')
+    (folder / 'flight.yaml').write_text(text)
+    assert main(['study', 'flight.yaml', '--case', '3']) == 1
+    row = json.loads(capsys.readouterr().out)
+    assert row['case'] == 3
+    assert row['error'] == f'results: {name}: is another column, give it another name'
 
 
 def test_a_result_that_is_no_number_is_the_error_of_its_case(folder, capsys, here):

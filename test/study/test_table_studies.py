@@ -97,6 +97,13 @@ def test_noise_is_on_each_row_and_blanks_stay(folder):
     ('max_thrust[1]: {uniform: [0.5, 0.9], is: factor}', 'max_trust: {uniform: [5, 9]}',
      "unknown, did you mean 'max_thrust'"),
     ('input: in.csv', 'input: inn.csv', 'inn.csv: cannot be read: No such file'),
+    ('{uniform: [0.5, 0.9], is: factor}', '{grid: [a]}', "[1]: expected a number, got 'a'"),
+    ('max_thrust[1]', 'names[0]', "expected one of several numbers, got ['left', 'right']"),
+    ('rotors.max_thrust[1]', 'robot.mass', None),
+    ('rotors.max_thrust[1]: {uniform: [0.5, 0.9], is: factor}', 'robot.mass: {grid: [a]}',
+     "robot.mass: expected a number, got 'a'"),
+    ('offset: {normal: [0.0, 0.1]}', 'offset: {grid: [a]}', "offset: expected a number, got 'a'"),
+    ('offset: {normal: [0.0, 0.1]}', 'noise: {grid: [-1]}', 'a number of at least 0, got -1'),
 ])
 def test_what_is_wrong_is_named_before_anything_runs(folder, old, new, message):
     path = folder / 'study.yaml'
@@ -156,7 +163,7 @@ def test_an_identification_is_as_good_as_its_table(folder, capsys):
     session = Session(read_study(folder / 'study.yaml'))
     clean, noisy = session.row(0), session.row(3)
     assert clean['error'] == noisy['error'] == ''
-    assert clean['rotors.time_constant_up'] != 0.05
+    assert clean['rotors.time_constant_up'] == 0.05 != clean['rotors.time_constant_up fitted']
     assert noisy['rms'] > clean['rms']
     # One case alone prints what its column counts.
     path = folder / 'study.yaml'

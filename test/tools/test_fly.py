@@ -183,20 +183,23 @@ def test_controllers_are_short():
         assert 40 <= len(text.splitlines()) <= 90
 
 
-def test_bag_of_a_flight_has_every_command_and_the_robot(tmp_path, capfd, monkeypatch):
+@pytest.mark.parametrize('namespace', ['', '/a/b/'])
+def test_bag_of_a_flight_has_every_command_and_the_robot(tmp_path, capfd, monkeypatch, namespace):
     pytest.importorskip('rosbags')
     # A recorder that looks for new topics so seldom must wait for the controller's.
     monkeypatch.setattr('propulsion_ros.replay.recorder._SEARCH', 1.5)
-    bag, script = tmp_path / 'bag', tmp_path / 'hold.py'
-    script.write_text(_BLOCK.search(README.read_text(encoding='utf-8'))[1], encoding='utf-8')
+    bag, script, prefix = tmp_path / 'bag', tmp_path / 'hold.py', namespace.rstrip('/')
+    text = _BLOCK.search(README.read_text(encoding='utf-8'))[1]
+    script.write_text(text.replace("('hold')", f"('hold', namespace='{prefix}')"), 'utf-8')
     assert cli.main([
         'fly', 'quadrotor', '--wait-for', 'rotors/command', '--controller', str(script),
         '--duration', '0.2', '--real-time-factor', '0', '--record', str(bag),
+        '--namespace', namespace,
     ]) == 0
     last = capfd.readouterr().err.splitlines()[-1]
     assert last.startswith('[INFO]')
-    assert last.endswith('[vehicle]: has ended, so every node stops')
-    stamps = {'/rotors/command': set(), '/vehicle/odometry': set()}
+    assert last.endswith('vehicle]: has ended, so every node stops')
+    stamps = {f'{prefix}/rotors/command': set(), f'{prefix}/vehicle/odometry': set()}
     with BagReader(bag) as reader:
         for message in reader.messages(stamps):
             stamp = reader.decode(message).header.stamp
@@ -204,8 +207,7 @@ def test_bag_of_a_flight_has_every_command_and_the_robot(tmp_path, capfd, monkey
     end = 200_000_000
     steps = set(range(0, end, 4_000_000))
     # Nothing waits for the reply to the last step.
-    assert stamps['/rotors/command'] - {end} == steps
-    assert stamps['/vehicle/odometry'] - {end} == steps
+    assert [each - {end} for each in stamps.values()] == [steps, steps]
     robot = robot_in(read_signals(bag))
     assert robot.notes == []
     assert {block.name for block in robot.blocks} == {'rotors'}

@@ -42,9 +42,17 @@ def allocation_matrix(
     -------
     FloatArray
         Shape (6, n): a column is (axis, position x axis + moment_constant axis).
+
+    Raises
+    ------
+    ConfigError
+        For what are no numbers, or another shape.
     """
-    points, along = np.asarray(positions, dtype=float), np.asarray(axes, dtype=float)
-    moments = np.asarray(moment_constants, dtype=float)[..., None] * along
+    along = _numbers('axes', axes)
+    if along.ndim != 2 or along.shape[1] != 3:
+        raise ConfigError('axes', f'expected shape (n, 3), got {along.shape}')
+    points = _fitting('positions', positions, along.shape)
+    moments = _fitting('moment_constants', moment_constants, along.shape[:1])[:, None] * along
     return np.asarray(np.concatenate((along, cross(points, along) + moments), axis=-1).T)
 
 
@@ -107,7 +115,7 @@ class Allocator:
         weights: ArrayLike = 1.0,
         least: ArrayLike = 0.0,
     ) -> None:
-        self.matrix = np.array(matrix, dtype=float)
+        self.matrix = _numbers('matrix', matrix).copy()
         if self.matrix.ndim != 2 or self.matrix.shape[0] != 6:
             raise ConfigError('matrix', f'expected shape (6, n), got {self.matrix.shape}')
         if not np.all(np.isfinite(self.matrix)):
@@ -249,7 +257,10 @@ class Allocator:
 
 def checked_demand(wrench: ArrayLike) -> FloatArray:
     """Return demanded wrenches (..., 6); raise `CommandError` where they are none."""
-    demand = np.asarray(wrench, dtype=float)
+    try:
+        demand = np.asarray(wrench, dtype=float)
+    except (TypeError, ValueError):
+        raise CommandError(f'wrench: expected numbers, got {wrench!r}') from None
     if demand.shape[-1:] != (6,):
         raise CommandError(f'wrench: expected shape (..., 6), got {demand.shape}')
     if not np.all(np.isfinite(demand)):
@@ -307,10 +318,27 @@ def _scaled(ideal: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
 
 def row(key: str, value: ArrayLike, n: int) -> FloatArray:
     """Return a value for each of n, (n,); raise `ConfigError` for another shape."""
-    array = np.asarray(value, dtype=float)
+    array = _numbers(key, value)
     if array.shape not in ((), (n,)):
         raise ConfigError(key, f'expected a number or {n} values, got shape {array.shape}')
     return np.array(np.broadcast_to(array, (n,)))
+
+
+def _numbers(key: str, value: ArrayLike) -> FloatArray:
+    """Return an array of numbers; raise `ConfigError` for what has others."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ConfigError(key, f'expected numbers, got {value!r}') from None
+
+
+def _fitting(key: str, value: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    """Return numbers of a shape; raise `ConfigError` for what does not fit it."""
+    array = _numbers(key, value)
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise ConfigError(key, f'expected shape {shape}, got {array.shape}') from None
 
 
 def _check_least(

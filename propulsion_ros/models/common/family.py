@@ -21,9 +21,10 @@ WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque
 
 
 def _arrays(given: Any) -> None:
-    """Turn lists in fields of a frozen dataclass into arrays."""
+    """Turn lists in fields of a frozen dataclass into arrays of numbers."""
     for key, value in vars(given).items():
-        if value is not None and not isinstance(value, np.ndarray):
+        is_right = isinstance(value, np.ndarray) and value.dtype.kind in 'fiu'
+        if value is not None and not is_right:
             try:
                 array = np.asarray(value, dtype=float)
             except (TypeError, ValueError):

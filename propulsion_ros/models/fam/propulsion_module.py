@@ -24,6 +24,7 @@ from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import PolynomialCurve, sampled_curve
 from propulsion_ros.models.fam.nozzle_family import CommandedNozzles, Plenums
 from propulsion_ros.models.fam.params import ModulesParams, NozzlesParams
+from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray, group, quantity
 
 _PERIOD = astrobee.CONTROL_PERIOD
@@ -34,6 +35,8 @@ _HALF_PLAY = 0.5 * astrobee.BACKLASH * _FLAP_PER_MOTOR
 _RAMP_STEP = astrobee.MAX_IMPELLER_ACCELERATION * _PERIOD
 _GYROSCOPIC_SENSES = {'newton': -1.0, 'original': 1.0, 'none': 0.0}
 _INSTANT = 1e-9
+_LONGEST = 60.0
+"""What no step is longer than, whose periods of the control are run one by one [s]."""
 
 
 class Motor(NamedTuple):
@@ -298,7 +301,12 @@ class PropulsionModules(CommandedNozzles, Degrading):
         return self._drives.impeller_speed
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
-        """Advance by ``dt`` [s]; see `Family.step`."""
+        """Advance by ``dt`` [s]; see `Family.step`.
+
+        Raises `CommandError` for a step of too many periods of the control.
+        """
+        if dt > _LONGEST:
+            raise CommandError(f'dt: expected at most {_LONGEST:g} s, got {dt:g}')
         angle, speed = self._given(command)
         # fmax takes the other where one is NaN.
         angle = np.minimum(np.fmax(angle, self._shut), self._open)

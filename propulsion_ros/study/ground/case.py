@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,14 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     'sensors and fix': (IMU, PRESSURE, FIX),
 }
 """What each configuration reads; the first word is its ``altitude_source``."""
+_COUNTS = {'seed': (0, 2**63), 'restarts': (0, 100), 'stages': (1, 2), 'faults': (0, 100)}
+"""Least and most of what is counted."""
+DRAWN = frozenset({
+    *SENSORS, *(name for situation in SITUATIONS.values() for name in situation.vary), 'clock.at',
+    *(f'{name}.{key}' for name, fault in FAULTS.items() for key in ('at', *fault.vary)),
+    *(f'restart{i or ""}.{key}' for i in range(_COUNTS['restarts'][1]) for key in ('at', 'away')),
+})
+"""Names of all numbers that are drawn in one case or another."""
 CLASSES = ('none', 'beside', 'only', 'two')
 """No fault, one beside a sound second source, one of the only source, two."""
 
@@ -70,6 +79,16 @@ class Case:
             if value not in known:
                 near = suggestion(value, known)
                 raise SourceError(key, f'expected one of {", ".join(known)}, got {value!r}{near}')
+        counts: dict[str, Any] = {key: getattr(self, key) for key in ('seed', 'restarts', 'stages')}
+        if isinstance(self.faults, Real | str):
+            counts['faults'] = self.faults
+        for key, count in counts.items():
+            low, high = _COUNTS[key]
+            if not isinstance(count, int | np.integer) or not low <= count <= high:
+                raise SourceError(key, f'expected an integer, {low} to {high}, got {count!r}')
+        for key, number in {'clock': self.clock, **self.pins}.items():
+            if not isinstance(number, Real) or math.isnan(number):
+                raise SourceError(key, f'expected a number, got {number!r}')
 
 
 @dataclass(frozen=True)

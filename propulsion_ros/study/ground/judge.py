@@ -21,11 +21,11 @@ from propulsion_ros.loops.flight.recorder import Boot
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_text, replace_durably, write_text
-from propulsion_ros.settings.flat import build
+from propulsion_ros.settings.flat import build, suggestion
 from propulsion_ros.settings.yaml_file import write_parameters
 from propulsion_ros.study.bench_host import BenchHost, message, odometry, xyz
 from propulsion_ros.study.draws import generator
-from propulsion_ros.study.ground.case import SITUATIONS, SOURCES, Case, Drawn, draw
+from propulsion_ros.study.ground.case import DRAWN, SITUATIONS, SOURCES, Case, Drawn, draw
 from propulsion_ros.study.ground.sensors import FIX, IMU, ODOMETRY, PRESSURE, SITE
 from propulsion_ros.study.ground.situations import LAUNCH, PAD
 from propulsion_ros.study.study import Case as StudyCase
@@ -438,11 +438,13 @@ class GroundCases:
     """Texts of the warnings of the last case, of which it has none: its columns tell."""
 
     def __init__(self, study: Study, folder: Path) -> None:
+        known = {f'{_PREFIX}{name}' for name in (*_OWN, *DRAWN)}
         for variable in study.vary:
-            if not variable.name.startswith(_PREFIX) or variable.mode != 'value':
+            if variable.name not in known or variable.mode != 'value':
                 raise SourceError(
                     f'vary: {variable.name}', f'expected {_PREFIX}<one of {", ".join(_OWN)}, or of '
                     'the numbers that a situation, a sensor or <fault>. draws>, and no is:'
+                    f'{suggestion(variable.name, known - {variable.name})}'
                 )
 
     def check(self, case: StudyCase) -> None:

@@ -147,3 +147,9 @@ def test_a_negative_speed_is_refused_by_name(family):
     with pytest.raises(CommandError, match='impeller_1: velocity -3 rad/s is negative'):
         family(family.Params()).check_command(Command(velocity=velocity))
     family(family.Params()).check_command(Command())
+
+
+def test_a_step_of_too_many_periods_of_the_control_is_refused():
+    modules = PropulsionModules(PropulsionModulesParams())
+    with pytest.raises(CommandError, match='dt: expected at most 60 s, got 1e'):
+        modules.step(Command(), BodyState(), 1e300, 0)

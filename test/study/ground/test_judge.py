@@ -132,6 +132,11 @@ def test_the_shipped_study_can_be_drawn(tmp_path):
     ('  other: {choice: [1]}', 'expected ground.'),
     ('  ground.faults: {choice: [1], is: factor}', 'expected ground.'),
     ("  ground.situation: {choice: ['wnd']}", "did you mean 'wind'"),
+    ('  ground.lenght: {choice: [60.0]}', "did you mean 'ground.length'"),
+    ('  ground.faults: {choice: [-1]}', 'faults: expected an integer, 0 to 100, got -1'),
+    ('  ground.restarts: {choice: [1.5]}', 'restarts: expected an integer, 0 to 100, got 1.5'),
+    ('  ground.stages: {choice: [3]}', 'stages: expected an integer, 1 to 2, got 3'),
+    ('  ground.length: {choice: [x]}', "length: expected a number, got 'x'"),
 ])
 def test_what_cannot_be_studied_is_refused(tmp_path, line, text):
     with pytest.raises(ConfigError, match=text):
