@@ -13,7 +13,7 @@ from propulsion_ros.flight.belief.feed import Readings
 from propulsion_ros.flight.belief.motion_watch import Kept, MotionWatch
 from propulsion_ros.flight.event_runner import EventRunner
 from propulsion_ros.flight.events.controllers import ControlOutput, PidSpec
-from propulsion_ros.flight.events.events import EventFired, EventSpec
+from propulsion_ros.flight.events.events import SEMANTICS, EventFired, EventSpec
 from propulsion_ros.flight.events.permits import ANYTHING, Standing, permits_of
 from propulsion_ros.flight.events.signs import Climb, LiveValue
 from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION, Sample, sane
@@ -33,6 +33,7 @@ from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.readiness import Readiness, all_disarmed, why_aloft
 from propulsion_ros.flight.resumption import RecordedFlight, Resumption, Snapshot
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.timing.dwell import Dwell, Held
 from propulsion_ros.timing.flight_clock import FlightTime, Stamp
 
@@ -75,7 +76,7 @@ class FlightState:
     Raises
     ------
     ConfigError
-        If an action names a deployer or controller that does not exist.
+        If an action names a deployer or controller that does not exist, or for other semantics.
     """
 
     def __init__(
@@ -90,6 +91,9 @@ class FlightState:
         keeps_flight: bool = False,
         may_settle: bool = True,
     ) -> None:
+        if semantics not in SEMANTICS:
+            known = ' or '.join(map(repr, SEMANTICS))
+            raise ConfigError('semantics', f'expected {known}, got {semantics!r}')
         self._params = params
         self._readiness = Readiness(params, events, deployers)
         self._required = frozenset(required)

@@ -486,3 +486,8 @@ def test_infinite_values_are_unknown_ones():
     report = flight.sample(-3.0, math.inf, -math.inf, math.inf)
     assert report.flags == {'altitude_unknown', 'velocity_unknown'}
     assert report.phase is Phase.LAUNCH
+
+
+def test_other_semantics_are_refused():
+    with pytest.raises(ConfigError, match="'semantics': expected 'safe' or 'legacy', got 'legcy'"):
+        FlightState(FlightParams(), ApogeeDetector(ApogeeParams()), semantics='legcy')
