@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from propulsion_ros.graph.vehicles import ENGINE_TAG
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.ports import WARN
 from propulsion_ros.nodes.host_node import HostNode
@@ -77,6 +78,13 @@ class ActuatorNode(HostNode):
     def uncommanded(self) -> Sequence[str] | None:
         """Names that never had a command, None where none had one."""
         return self.loop.uncommanded if self.loop else []
+
+    @property
+    def is_unlit(self) -> bool:
+        """Whether it has engines that a flight computer could light, and none had a command."""
+        return bool(self.loop) and self.uncommanded is None and (
+            self.loop.family.facts.tag == ENGINE_TAG
+        )
 
     @property
     def mistake(self) -> str:

@@ -21,6 +21,7 @@ from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
+from propulsion_ros.graph.wiring import FLIGHT
 from propulsion_ros.messages.rclpy_private import RCLError, UnknownROSArgsError, reason_of
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.settings.errors import SourceError
@@ -166,11 +167,13 @@ def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:
         log.error(f'{node.counts["repeated"]} steps had no reply in time, see above')
     groups = {each.get_name(): each.uncommanded for each in others if hasattr(each, 'uncommanded')}
     silent = [name for own in groups.values() for name in own or ()]
-    # Where nothing had a command, there was no controller.
-    if any(own is not None for own in groups.values()):
-        silent += [f'all of {name}' for name, own in groups.items() if own is None]
+    silent += [f'all of {name}' for name, own in groups.items() if own is None]
     if silent:
-        log.warning(f'never commanded: {", ".join(silent)}')
+        is_unlit = any(getattr(each, 'is_unlit', False) for each in others)
+        lacks = is_unlit and FLIGHT not in node.get_node_names()
+        log.warning(f'never commanded: {", ".join(silent)}' + (
+            f'; no {FLIGHT} runs, which a section {FLIGHT} of a --params-file starts' * lacks
+        ))
     for mistake in filter(None, (getattr(each, 'mistake', '') for each in others)):
         log.warning(mistake)
     if node.has_failed:

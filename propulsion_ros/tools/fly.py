@@ -14,8 +14,9 @@ from typing import Any
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import robot_files
 from propulsion_ros.graph.simulation import BODY, Simulation, awaitable_topics
-from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import SETTINGS, Graph, add_simulation_options, checked_graph
+from propulsion_ros.graph.vehicles import ENGINE_TAG, VEHICLES
+from propulsion_ros.graph.wiring import FLIGHT, SETTINGS, Graph, add_simulation_options, checked_graph
+from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.files import check_file, printable, require_target
 from propulsion_ros.settings.yaml_file import settings_of
@@ -121,9 +122,13 @@ def _note_steps(options: argparse.Namespace, graph: Graph) -> None:
     files = [*robot_files(options.robot)[1], *options.params_file]
     simulation = Simulation(params_files=tuple(files), namespace=options.namespace)
     topics = awaitable_topics(blocks, simulation, graph.nodes)
+    is_unlit = any(REGISTRY[block.family].facts.tag == ENGINE_TAG for block in blocks) and not any(
+        spec.name == FLIGHT for spec in graph.nodes
+    )
     if topics:
         note('fly', 'steps do not wait for the controller; if it publishes one of these, give '
-             f'--wait-for TOPIC for it: {", ".join(topics)}')
+             f'--wait-for TOPIC for it: {", ".join(topics)}' + ('; a flight computer that lights '
+             f'engines is started by a section {FLIGHT} of a --params-file' * is_unlit))
 
 
 def _note_doubts(options: argparse.Namespace) -> None:

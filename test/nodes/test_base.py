@@ -35,7 +35,8 @@ def test_failure_is_said_in_one_line_and_leaves_no_zombie(graph, capfd, hook, er
 
 @pytest.mark.parametrize(('fins', 'boosters', 'line'), [
     (None, ['gimbal'], 'never commanded: gimbal, all of fins\n'),
-    (None, [], 'never commanded: all of fins\n'), ([], [], ''), (None, None, ''),
+    (None, [], 'never commanded: all of fins\n'), ([], [], ''),
+    (None, None, 'never commanded: all of fins, all of boosters\n'),
 ], ids=['name and group', 'group', 'none', 'no controller'])
 def test_what_was_never_commanded_is_named_at_the_end(graph, capfd, fins, boosters, line):
     vehicle = graph.add(type('Node', (PropulsionNode,), {}), 'vehicle')

@@ -223,6 +223,17 @@ def test_first_step_waits_for_a_controller_that_no_step_waits_for(tmp_path, capf
     assert float(launched[1]) < 3.5
 
 
+def test_rocket_without_a_flight_computer_is_named_at_the_end(capfd, monkeypatch):
+    """Nothing flew without its --params-file, and nothing was said."""
+    monkeypatch.chdir(EXAMPLES / 'two_stage')
+    options = ['--controller', 'pilot.py', '--duration', '4', '--real-time-factor', '0']
+    assert cli.main(['fly', 'two_stage.urdf', *options]) == 0
+    assert (
+        'never commanded: all of boosters; no flight_state runs, which a section flight_state of a '
+        '--params-file starts\n'
+    ) in capfd.readouterr().err
+
+
 def test_pilot_of_two_stages_ends_with_the_landing(graph):
     phases = graph.talk_later(String, 'flight_state/subphase', qos.LATCHED)
     phases.publish(String(data='descent'))
@@ -476,6 +487,9 @@ def test_warnings_of_every_parameter_file_are_counted_once(tmp_path, capsys, mon
     pytest.param(['hexacopter.urdf', '--real-time-factor', '2'], '', id='can keep up'),
     pytest.param(['hexacopter.urdf', '--real-time-factor', '0', '--wait-for', 'rotors/command'],
                  '', id='waits'),
+    pytest.param([str(EXAMPLES / 'two_stage/two_stage.urdf'), '--real-time-factor', '0'],
+                 'boosters/command; a flight computer that lights engines is started by a section '
+                 'flight_state of a --params-file', id='no flight computer'),
     pytest.param([str(EXAMPLES / 'two_stage/two_stage.urdf'), '--real-time-factor', '0',
                   '--params-file', str(EXAMPLES / 'two_stage/two_stage.yaml')], '',
                  id='commanded by the flight computer'),
