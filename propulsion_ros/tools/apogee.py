@@ -5,17 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.belief.departure import DROP
-from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.phases.progress import Mark
 from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_log
+from propulsion_ros.replay.log_units import LogUnits
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.hints import fall_doubt
 from propulsion_ros.tools.lines import note
@@ -72,86 +71,53 @@ def apogee_of_log(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str
 
     Raises `SourceError` for a malformed file.
     """
-    report, rise = None, _Rise()
-    for report in fly(rise.measured(samples_of_log(path)), params):
+    report, log = None, LogUnits()
+    for report in fly(log.taken(samples_of_log(path)), params):
         if report.apogee is not None and report.estimate is not None:
-            doubt = rise.doubt(min(params.minimum_height, DROP))
-            doubt = doubt or fall_doubt(-report.estimate.acceleration) or rise.above
-            return _result(report.apogee, report.estimate), doubt
+            doubts = log.doubts() or _of_the_place(log, min(params.minimum_height, DROP))
+            doubts = doubts or [fall_doubt(-report.estimate.acceleration)]
+            return _result(report.apogee, report.estimate), '; '.join(doubts)
     nothing = dict.fromkeys(
         ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
     )
-    return nothing, _why_none(report, rise, params.minimum_height)
+    return nothing, _why_none(report, log, params.minimum_height)
 
 
-class _Rise:
-    """How far a log rises above its first altitude.
-
-    Attributes
-    ----------
-    height, depth : float
-        Of the highest and the lowest sample so far, above and below the first one [m].
-    step : float
-        The mean one so far [s].
-    """
-
-    def __init__(self) -> None:
-        self.height = self.depth = self.step = 0.0
-        self._first: float | None = None
-
-    @property
-    def above(self) -> str:
-        """Why the log may be above the sea and not the pad, '' where it begins near 0."""
-        first = self._first or 0.0
-        return '' if not abs(first) > _PAD else (
-            f'it begins at {first:.4g} m; altitude 0 is the pad, or the log begins in the climb'
-        )
-
-    def measured(self, samples: Iterable[Sample]) -> Iterator[Sample]:
-        """Yield samples, whose altitudes count."""
-        begun_ns = None
-        for count, sample in enumerate(samples):
-            begun_ns = sample.stamp_ns if begun_ns is None else begun_ns
-            self.step = 1e-9 * (sample.stamp_ns - begun_ns) / max(count, 1)
-            if math.isfinite(sample.altitude):
-                self._first = sample.altitude if self._first is None else self._first
-                self.height = max(self.height, sample.altitude - self._first)
-                self.depth = max(self.depth, self._first - sample.altitude)
-            yield sample
-
-    def doubt(self, least: float) -> str:
-        """Return why a log that goes down alone may be turned over, '' where it does not."""
-        if not self.height < least <= self.depth:
-            return ''
-        return (
-            f'it goes {self.depth:.3g} m down alone; unless it begins in the fall, altitude_m is '
+def _of_the_place(log: LogUnits, least: float) -> list[str]:
+    """Return why a log may be turned over, or above the sea and not the pad."""
+    if log.height < least <= log.depth:
+        return [
+            f'it goes {log.depth:.3g} m down alone; unless it begins in the fall, altitude_m is '
             'positive upward'
-        )
+        ]
+    return [
+        f'it begins at {log.first:.4g} m; altitude 0 is the pad, or the log begins in the climb'
+    ] if abs(log.first) > _PAD else []
 
 
-def _why_none(report: FlightReport | None, rise: _Rise, least: float) -> str:
+def _why_none(report: FlightReport | None, log: LogUnits, least: float) -> str:
     """Return why a log has no apogee, by its last report."""
     if report is None:
         return 'no apogee: expected rows, got a header alone'
-    doubt = rise.doubt(least)
-    if doubt:
-        return f'no apogee: {doubt}'
-    if rise.height < least:
+    doubts = log.doubts() or _of_the_place(log, least)
+    if doubts and (log.height < least or report.liftoff is None):
+        return f'no apogee: {"; ".join(doubts)}'
+    if log.height < least:
         return (
-            f'no apogee: it rises {rise.height:.3g} m, and below {least:g} m none is looked for; '
+            f'no apogee: it rises {log.height:.3g} m, and below {least:g} m none is looked for; '
             '--minimum-height M sets another height'
         )
     if report.liftoff is None:
         return (
             'no apogee: the log ends before a liftoff was seen, though it rises '
-            f'{rise.height:.3g} m; ' + (
-                'if time_s is in ms, divide by 1000' if rise.step > _SLOW
+            f'{log.height:.3g} m; ' + (
+                'if time_s is in ms, divide by 1000' if log.step > _SLOW
                 else 'altitude_m is in metres above the pad, time_s in seconds'
             )
         )
     health = 'ok' if report.estimate is None else report.estimate.health
     at = '' if health == 'ok' else f', at health {health!r}'
-    return f'no apogee: the log ends before one was seen{at}'
+    return '; '.join([f'no apogee: the log ends before one was seen{at}', *doubts])
 
 
 def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:

@@ -15,7 +15,13 @@ from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import robot_files
 from propulsion_ros.graph.simulation import BODY, Simulation, awaitable_topics
 from propulsion_ros.graph.vehicles import ENGINE_TAG, VEHICLES
-from propulsion_ros.graph.wiring import FLIGHT, SETTINGS, Graph, add_simulation_options, checked_graph
+from propulsion_ros.graph.wiring import (
+    FLIGHT,
+    SETTINGS,
+    Graph,
+    add_simulation_options,
+    checked_graph,
+)
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.files import check_file, printable, require_target

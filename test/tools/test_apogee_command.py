@@ -66,8 +66,9 @@ def test_unknown_times_are_null_and_never_nan(command):
 
 
 @pytest.mark.parametrize(('unit', 'pad', 'doubt'), [
-    (1.0, 0.0, ''), (1.0 / 0.3048, 0.0, 'it falls with 32.2 m/s^2, a free fall with 9.81'),
-    (100.0, 0.0, 'it falls with 981 m/s^2'), (1.0, 90.0, ''),
+    (1.0, 0.0, ''),
+    (1.0 / 0.3048, 0.0, 'altitude_m falls with 32.2 m/s^2 in the coast, a free fall with 9.81'),
+    (100.0, 0.0, 'if it is in cm, times 0.01'), (1.0, 90.0, ''),
     (1.0, 700.0, 'it begins at 700 m; altitude 0 is the pad, or the log begins in the climb'),
 ])
 def test_altitude_in_feet_or_above_the_sea_is_doubted(command, unit, pad, doubt):
