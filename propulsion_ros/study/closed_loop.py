@@ -60,6 +60,7 @@ class ClosedLoop:
         self._bus.subscribe(CLOCK_TOPIC, Kind.CLOCK, self._keep_time)
         self.lines: list[str] = []
         self._outlets: dict[str, tuple[Outlet, Callable[..., Any]]] = {}
+        self._requested: list[str] | None = None
         self._hosts = {spec.name: self._run(spec, files) for spec in graph.nodes}
         self._body = self._hosts[BODY]
         (self._frame,) = [spec.parameters['base_link'] for spec in graph.nodes if spec.name == BODY]
@@ -106,7 +107,10 @@ class ClosedLoop:
                 if not done:
                     raise FlightError(f'{name} refused: {text}')
                 return
-        raise FlightError(f'no service {name!r}')
+        lacks = node == FLIGHT and host is None
+        raise FlightError(f'no service {name!r}' + (
+            f'; no {FLIGHT} runs, which a section {FLIGHT} of a file of params starts' * lacks
+        ))
 
     def _keep_time(self, message: Any) -> None:
         self._bus.now_ns = stamp_to_ns(message.clock)
@@ -114,11 +118,19 @@ class ClosedLoop:
 
     def _steer(self, controller: Controller, message: Any) -> None:
         stamp_ns = stamp_to_ns(message.header.stamp)
-        for name in getattr(controller, 'requests', lambda time: ())(stamp_ns * 1e-9):
-            self.request(name)
+        wanted = [*getattr(controller, 'requests', lambda time: ())(stamp_ns * 1e-9)]
+        is_first, before = self._requested is None, self._requested or ()
+        self._requested = wanted
+        # One that is returned at each step from a time on is one request.
+        for name in wanted:
+            if name not in before:
+                self.request(name)
         commands = controller.steer(stamp_ns * 1e-9, msg_to_motion(
             message, message.child_frame_id
         ))
+        if commands is None and is_first:
+            raise SourceError('steer()', 'expected commands by topic, got None at the first step, '
+                              'which ends the flight; return {} for no command')
         if commands is None:
             self._body.finish()
             return

@@ -137,6 +137,47 @@ def test_services_are_called_and_refusals_end_the_flight():
         loop.request('flight_state/lunch')
 
 
+class Launch(Lift):
+    """Requests what is due at each step from then on."""
+
+    topics = ()
+
+    def requests(self, time):
+        if time >= 2.0:
+            return ['flight_state/ignition']
+        return ['flight_state/launch'] if time >= 1.0 else []
+
+    def steer(self, time, motion):
+        return {}
+
+
+def two_stage(params, controller):
+    folder = ROOT / 'examples' / 'two_stage'
+    files = [folder / 'two_stage.yaml'] if params else []
+    graph = robot_graph(folder / 'two_stage.urdf', simulation=Simulation(
+        (), {'duration': 4.0, 'real_time_factor': 0.0, 'publish_tf': False}, tuple(files),
+    ))
+    phases = []
+    loop = ClosedLoop(graph, files, controller, lambda topic, kind, message: phases.append(
+        message.data) if topic == '/flight_state/phase' else None)
+    return loop, phases
+
+
+def test_a_request_at_each_step_is_one(monkeypatch):
+    """The second one was refused, and every case failed."""
+    monkeypatch.chdir(ROOT / 'examples' / 'two_stage')
+    loop, phases = two_stage(True, Launch(0.0))
+    loop.fly()
+    assert list(dict.fromkeys(phases)) == ['preflight', 'launch', 'flight']
+
+
+def test_a_rocket_without_a_flight_computer_is_told_its_section(monkeypatch):
+    monkeypatch.chdir(ROOT / 'examples' / 'two_stage')
+    loop, _ = two_stage(False, Launch(0.0))
+    with pytest.raises(FlightError, match="no service 'flight_state/launch'; no flight_state runs"):
+        loop.fly()
+
+
 def test_a_robot_needs_no_controller(tmp_path):
     model = ROOT / 'examples' / 'hopper' / 'hopper.urdf'
     graph = robot_graph(model, simulation=Simulation(
@@ -162,6 +203,7 @@ def test_a_command_is_numbers_by_name_and_field():
     ({WRENCH: {'a.effort': 1.0}}, f'{WRENCH}: expected .*WrenchStamped, got .*JointState'),
     ({WRENCH + 's': [0.0] * 6}, f"no node receives '{WRENCH}s', did you mean '{WRENCH}'.; found: "),
     ([0.0] * 6, 'expected commands by topic, or None to end, got list'),
+    (None, r'got None at the first step, which ends the flight; return \{\} for no command'),
 ])
 def test_a_wrong_command_is_refused_by_its_topic(quadrotor, commands, message):
     """A flight without a first step was all that was said of it."""
