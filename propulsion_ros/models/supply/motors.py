@@ -106,7 +106,8 @@ def _filled(key: str, rows: list[Any], given: dict[int, Any]) -> list[Any]:
         )
         if rows[i] not in _NONE and not is_same:
             raise ConfigError(
-                key, f'{rows[i]!r}, but the motor_file has {value!r}; remove one of them', i
+                key, f'{rows[i]!r}, but the motor_file has {value!r}; remove one of them, and to '
+                'vary it give other motor_files, or an efficiency', i
             )
         rows[i] = value
     return rows
