@@ -283,7 +283,7 @@ def _problem(spec: Quantity, value: Any) -> str:
         if spec.choices and value not in spec.choices:
             near = difflib.get_close_matches(value.lower(), spec.choices, n=1)
             hint = f", did you mean '{near[0]}'?" if near else ''
-            return f'expected one of {", ".join(spec.choices)}, got {value!r}{hint}'
+            return f'expected one of {", ".join(filter(None, spec.choices))}, got {value!r}{hint}'
         return ''
     if spec.kind is bool:
         truth = 'false' if value == 0 else 'true' if value == 1 else ''

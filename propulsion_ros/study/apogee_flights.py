@@ -119,6 +119,9 @@ def climb_speed(log: Log, time: float) -> float:
     return STANDARD_GRAVITY * (log.end - time)
 
 
+_FORM = '{"NAME": {"apogee_t": 17.3}}'
+
+
 class Reference(NamedTuple):
     """What is known of a flight."""
 
@@ -141,11 +144,16 @@ def references_of(folder: Path) -> dict[str, Reference]:
     path = next((folder / name for name in LISTS if kind_of(folder / name) != ABSENT),
                 folder / LISTS[0])
     try:
-        references = json.loads(read_text(path))
+        text = read_text(path)
+    except SourceError as error:
+        problem = f'{error.problem}; expected the apogee of each log, {_FORM}'
+        raise SourceError(error.key, problem) from error
+    try:
+        references = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise SourceError(str(path), f'expected JSON: {error}') from error
     if not isinstance(references, dict) or not references:
-        raise SourceError(str(path), 'expected an object with a reference for each log')
+        raise SourceError(str(path), f'expected the apogee of each log, {_FORM}')
     logs = folder / 'real' if kind_of(folder / 'real') != ABSENT else folder
     try:
         return {

@@ -165,8 +165,9 @@ def test_what_is_not_there_is_refused(folder, vary, message):
 
 
 @pytest.mark.parametrize(('text', 'message'), [
-    (None, 'reference.json: cannot be read'), ('{', 'expected JSON'),
-    ('[]', 'reference.json: expected an object'),
+    (None, 'reference.json: cannot be read: No such file or directory; expected the apogee of '
+     'each log, {"NAME": {"apogee_t": 17.3}}'), ('{', 'expected JSON'),
+    ('[]', 'reference.json: expected the apogee of each log'),
     ('{"throw": 3}', 'reference.json: throw: expected an object, got 3'),
     ('{"throw": {}}', 'reference.json: throw.apogee_t: is missing'),
     ('{"throw": {"apogee_t": "6"}}', "throw.apogee_t: expected a number, got '6'"),

@@ -83,7 +83,8 @@ def test_the_defaults_of_a_node_are_no_values_beside_the_file():
 @pytest.mark.parametrize(('values', 'problem'), [
     ({'motor': 'T12'}, "0 motors named 'T12'"), ({'motor': ''}, 'no name was given'),
     ({'motor_file': 'absent.eng'}, 'absent.eng'), ({'motor_file': [3]}, 'expected a string'),
-    ({'max_thrust': 7.0}, r'max_thrust\[0\]\': 7.0, but the motor_file has 20.0; remove one of them, and to vary it'),
+    ({'max_thrust': 7.0}, r"max_thrust\[0\]': 7.0, but the motor_file has 20.0; remove one of them, "
+     'and to vary it give other motor_files'),
     ({'thrust_curve': '0 1 2 0'}, 'thrust_curve'), ({'motor': ['T11', 'T11']}, 'expected 1'),
     ({'names': ['a', 'b'], 'motor_file': [FILE, '']}, r'max_thrust\[1\].*is required, or'),
     ({'names': ['a', 'b'], 'motor_file': [FILE, ''], 'max_thrust': [0.0, 9.0]},
