@@ -288,9 +288,9 @@ RULES = (
          r.of_rows(r.tanks, 'tanks.capacity or max_thrust or max_fuel_rate or specific_impulse',
                    lambda t: t.held / t.rate),
          remedy='give <capacity> in kg, thrusts in N, and what burns in kg/s'),
-    Rule('burnt', 'burns {} along its curve', (0.0, 1.25), 'kg', _USE,
+    Rule('burnt', 'burns {} along its curve', (0.75, 1.25), 'kg', _USE,
          r.of_rows(r.actuators, 'thrust_curve', lambda a: a.burns, lambda a: a.stored),
-         'what its tank holds', 's, N, and kg/s in max_fuel_rate?'),
+         'what its tank holds', 's, N, kg/s in max_fuel_rate, kg in capacity?'),
     Rule('tank', 'holds {}', (0.0, 1.0), 'kg', '25 times the mass without propellant, rockets have '
          'up to 20; once of gas, whose vessels weigh more', r.of_rows(
              r.tanks, 'tanks.capacity', lambda t: t.capacity, lambda t: t.most * t.dry

@@ -36,6 +36,8 @@ def motor_of(path: str, name: str, read: Reader) -> ThrustCurve:
 
 _LEAST_IMPULSE = 10.0
 """Of a propellant [N s/kg]; black powder has 800, and in g one has a thousandth of it."""
+_MOST_IMPULSE = 1e5
+"""The same: chemical ones have up to 5,000, and with times in ms one has a thousand times its own."""
 _NONE = ('', 0.0, -1.0)
 """What stands for no curve, no thrust, and no fuel rate, as a node has it by default."""
 
@@ -254,6 +256,11 @@ def _motor(header: tuple[str, list[str]], points: list[tuple[float, float]]) -> 
         raise SourceError(place, f'{name}: its impulse or its fuel rate is not finite')
     if impulse < _LEAST_IMPULSE * curve.propellant_mass:
         raise SourceError(place, f'propellant {propellant} in its header is in kg')
+    if impulse > _MOST_IMPULSE * curve.propellant_mass > 0.0:
+        raise SourceError(
+            place, f'{name} burns for {times[-1]:g} s with {impulse:.4g} N s of '
+            f'{propellant} kg; thrusts are in N, times in s: if in ms, divide by 1000'
+        )
     return curve
 
 

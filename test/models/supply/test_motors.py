@@ -83,8 +83,8 @@ def test_the_defaults_of_a_node_are_no_values_beside_the_file():
 @pytest.mark.parametrize(('values', 'problem'), [
     ({'motor': 'T12'}, "0 motors named 'T12'"), ({'motor': ''}, 'no name was given'),
     ({'motor_file': 'absent.eng'}, 'absent.eng'), ({'motor_file': [3]}, 'expected a string'),
-    ({'max_thrust': 7.0}, r"max_thrust\[0\]': 7.0, but the motor_file has 20.0; remove one of them, "
-     'and to vary it give other motor_files'),
+    ({'max_thrust': 7.0}, r'max_thrust\[0\]\': 7.0, but the motor_file has 20.0; remove one of '
+     'them, and to vary it give other motor_files'),
     ({'thrust_curve': '0 1 2 0'}, 'thrust_curve'), ({'motor': ['T11', 'T11']}, 'expected 1'),
     ({'names': ['a', 'b'], 'motor_file': [FILE, '']}, r'max_thrust\[1\].*is required, or'),
     ({'names': ['a', 'b'], 'motor_file': [FILE, ''], 'max_thrust': [0.0, 9.0]},
@@ -140,6 +140,9 @@ def test_a_file_of_two_motors():
                  'm.eng:1: propellant mass 0.2 kg is above the total mass, 0.05 kg', id='mass'),
     pytest.param(HEADER.replace('0.02 0.05', '20 50') + '0.1 5\n1 0\n',
                  'm.eng:1: propellant 20 in its header is in kg', id='mass in g'),
+    pytest.param(HEADER + '100 5\n1000 5\n1500 0\n',
+                 'm.eng:1: M1 burns for 1500 s with 6000 N s of 0.02 kg; thrusts are in N, times '
+                 'in s: if in ms, divide by 1000', id='times in ms'),
     pytest.param(HEADER.replace('0.02', 'x') + '0.1 5\n1 0\n',
                  "m.eng:1: propellant mass: expected a number, got 'x'", id='mass text'),
 ])
