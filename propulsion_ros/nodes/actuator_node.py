@@ -82,7 +82,7 @@ class ActuatorNode(HostNode):
     @property
     def is_unlit(self) -> bool:
         """Whether it has engines that a flight computer could light, and none had a command."""
-        return bool(self.loop) and self.uncommanded is None and (
+        return self.loop is not None and self.loop.uncommanded is None and (
             self.loop.family.facts.tag == ENGINE_TAG
         )
 

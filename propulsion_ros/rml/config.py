@@ -272,10 +272,11 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
     ]
 
 
-def _out_of_order(config: FlightConfig) -> Iterator[str]:
-    """Yield a line for each parachute that opens before one that opens earlier by its name.
+def openings(config: FlightConfig) -> tuple[dict[str, tuple[float, EventSpec]], set[str]]:
+    """Return where each parachute opens in a descent, the first one first, and by which event.
 
-    And for the last one, where it opens high up alone.
+    Heights are those of a steady descent from an apogee [m]. The names behind are those that may
+    open near the ground too.
     """
     first, low = dict[str, tuple[float, EventSpec]](), set[str]()
     for height in _HEIGHTS:
@@ -287,6 +288,15 @@ def _out_of_order(config: FlightConfig) -> Iterator[str]:
                          if each.deploys and event.condition(down)]:
                 first.setdefault(name, (height, event))
                 low |= {name} if event.condition(near) else set()
+    return first, low
+
+
+def _out_of_order(config: FlightConfig) -> Iterator[str]:
+    """Yield a line for each parachute that opens before one that opens earlier by its name.
+
+    And for the last one, where it opens high up alone.
+    """
+    first, low = openings(config)
     for name, later in itertools.pairwise(by_opening(first)):
         if first[later][0] > first[name][0]:
             yield (

@@ -45,6 +45,7 @@ from propulsion_ros.settings.flat import (
     unknown_keys,
     unknown_names,
 )
+from propulsion_ros.settings.hints import by_opening
 from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.block import ActuatorSpec
@@ -57,6 +58,7 @@ _NO_BLOCK = (
     'no plugin block of actuators; expected <gazebo><plugin filename="propulsion_ros" '
     'name="FAMILY">'
 )
+_CHUTES, _AREAS = 'parachutes.names', 'parachutes.drag_area'
 _TIMER, _LOCKOUT = 'flight.max_ascent_time', 'flight.min_ascent_time'
 _NOSE, _UP, _ALONG = 'flight.nose', (0.0, 0.0, 1.0), 0.9
 """Where engines push, by its default, and the cosine of what is still that direction."""
@@ -287,6 +289,24 @@ def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
             yield 'Events: none of TimeSinceIgnition lights an engine, so ~/ignition lights none'
 
 
+def _swapped(config: Any, body: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each parachute that is larger than one that opens after it.
+
+    Where names alone tell the order, a rule of sense has it.
+    """
+    from propulsion_ros.rml.config import openings
+
+    names, first = flatten(body.get(_CHUTES)), openings(config)[0]
+    areas = dict(zip(names, flatten(body.get(_AREAS)), strict=False))
+    opened = [name for name in first if name in areas] if len(by_opening(names)) < 2 else []
+    for name, later in itertools.pairwise(opened):
+        if areas[name] > areas[later] and first[name][0] > first[later][0]:
+            yield (
+                f'{name!r} opens first, with {areas[name]:g} m^2, and {later!r} after it, with '
+                f'{areas[later]:g} m^2; are two swapped?'
+            )
+
+
 def _warn_of_devices(
     nodes: Iterable[tuple[str, str]], blocks: Sequence[ActuatorSpec], report: Report
 ) -> None:
@@ -300,9 +320,11 @@ def _warn_of_devices(
             path = values['config_file']
             for line in _unlit(config, blocks):
                 report.warn(file.place_of(name, 'config_file'), f'{path}: {line}')
-            key, deployers = 'parachutes.names', [each.name for each in config.deployers]
+            key, deployers = _CHUTES, [each.name for each in config.deployers]
             for each, why in unknown_names(flatten(body.get(key)), deployers, path):
                 report.warn(file.place_of(BODY, key), f'{BODY}: {key}: {each!r} never opens: {why}')
+            for line in _swapped(config, body):
+                report.warn(file.place_of(BODY, _AREAS), f'{BODY}: {_AREAS}: by {path} {line}')
 
 
 def _robot(path: Path, model: Path | None, report: Report) -> None:

@@ -428,6 +428,26 @@ def test_what_only_the_flight_showed_of_its_files(
     assert said in ''.join(lines)
 
 
+@pytest.mark.parametrize(('names', 'areas', 'swapped'), [
+    ('[streamer, large]', '[0.6, 6.0]', ''), ('[large, streamer]', '[6.0, 0.6]', ''),
+    ('[streamer, large]', '[6.0, 0.6]', "'streamer' opens first, with 6 m^2, and 'large' after it"),
+    ('[large, streamer]', '[0.6, 6.0]', "'streamer' opens first, with 6 m^2, and 'large' after it"),
+])
+def test_areas_are_in_the_order_in_which_parachutes_open(
+    tmp_path, monkeypatch, capsys, names, areas, swapped
+):
+    """Only a drogue and a main were known, by their names."""
+    for name in ('flight.jsonc', 'two_stage.yaml', 'two_stage.urdf'):
+        text = (TWO_STAGE / name).read_text(encoding='utf-8').replace('[drogue, main]', names)
+        text = text.replace('[0.6, 6.0]', areas).replace('drogue', 'streamer')
+        (tmp_path / name).write_text(re.sub(r'\bmain\b', 'large', text), encoding='utf-8')
+    monkeypatch.chdir(tmp_path)
+    assert check('two_stage.yaml', '--model', 'two_stage.urdf') == 0
+    err = capsys.readouterr().err
+    assert swapped in err
+    assert ('two_stage.yaml:10: warning: vehicle: parachutes.drag_area: by' in err) == bool(swapped)
+
+
 @pytest.mark.parametrize(('given', 'model', 'said'), [
     ('{}', 'two_stage.urdf', 'robot.yaml:1: warning: flight_state: no config_file: nothing will '),
     (f"{{config_file: '{TWO_STAGE / 'flight.jsonc'}'}}", 'two_stage.urdf', 'no backup timer'),

@@ -37,7 +37,7 @@ def motor_of(path: str, name: str, read: Reader) -> ThrustCurve:
 _LEAST_IMPULSE = 10.0
 """Of a propellant [N s/kg]; black powder has 800, and in g one has a thousandth of it."""
 _MOST_IMPULSE = 1e5
-"""The same: chemical ones have up to 5,000, and with times in ms one has a thousand times its own."""
+"""The same: chemical ones have up to 5,000, and with times in ms a thousand times as much."""
 _NONE = ('', 0.0, -1.0)
 """What stands for no curve, no thrust, and no fuel rate, as a node has it by default."""
 
