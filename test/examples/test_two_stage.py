@@ -2,6 +2,7 @@
 """A rocket of one's own whose flight computer lights its stages and opens its parachutes."""
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,30 @@ def test_file_without_a_configuration_starts_no_flight_computer(tmp_path):
     settings.write_text(TOPIC.replace('deployer_topic: pyros, ', ''))
     with pytest.raises(ConfigError, match='a config_file of flight_state'):
         ClosedLoop(graph_of(settings), [settings], None, lambda *message: None)
+
+
+MOTOR = 'H1 29 194 0 0.9 1.4 Nobody\n0.1 900\n1.9 800\n2.0 0\n'
+
+
+def test_one_stage_is_made_by_what_the_page_removes(tmp_path, monkeypatch, capsys):
+    model, config = (FOLDER.joinpath(name).read_text('utf-8') for name in (
+        'two_stage.urdf', 'flight.jsonc'
+    ))
+    for part in (
+        r'<tank name="upper.*?</tank>', r'<booster name="upper.*?</booster>',
+        r'<link name="upper_link"/>', r'<joint name="upper_joint.*?</joint>',
+        r'<capacity>2</capacity>', r'<reignitable>false</reignitable>',
+        r'<max_thrust>1400</max_thrust> <specific_impulse>200</specific_impulse>',
+    ):
+        model = re.sub(part, '', model, count=1, flags=re.DOTALL)
+    model = model.replace('<time_constant>0.05</time_constant>', '<motor_file>h.eng</motor_file>')
+    for part in (r',\s*\{\s*"id": 1, "name": "upper".*?\n    \}', r',\s*\{\s*"id": 3.*?\n    \}'):
+        config, count = re.subn(part, '', config, flags=re.DOTALL)
+        assert count == 1
+    settings = SETTINGS.read_text('utf-8').replace('min_ascent_time: 9.0', 'min_ascent_time: 3.0')
+    for name, text in (('m.urdf', model), ('flight.jsonc', config.replace('1400', '900')),
+                       ('m.yaml', settings), ('h.eng', MOTOR)):
+        (tmp_path / name).write_text(text, encoding='utf-8')
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(['check', 'm.yaml', '--model', 'm.urdf', '--show']) == 0
+    assert capsys.readouterr().err == 'no faults in 1 file\n'
