@@ -254,7 +254,7 @@ ARCHIVES = {
 
 RECORDS = {
     'deep': ('[' * 900_000, 'is not JSON'),
-    'deep and whole': ('{"format": "propulsion_ros flight record 3", "sha256": "", "flight": '
+    'deep and whole': ('{"format": "propulsion_ros flight record 4", "sha256": "", "flight": '
                        + '[' * 900 + ']' * 900 + '}', ''),
     'a long number': ('1' * 900_000, 'is not JSON'),
     'many keys': (json.dumps({f'k{i}': 1 for i in range(60_000)}), 'unknown key'),

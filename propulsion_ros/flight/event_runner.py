@@ -96,17 +96,13 @@ class EventRunner:
         self.lit_ns: int | None = None
 
     def restore(
-        self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int, speed: Speed | None
+        self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int, *,
+        speed: Speed | None, burning: Sequence[int], lit_ns: int | None,
     ) -> None:
-        """Go on with events that were spent ``gap_ns`` before ``clock_ns``, and what they lit."""
+        """Go on with events that were spent ``gap_ns`` before ``clock_ns``, and what was known."""
         self._inputs.reset(speed)
         self.engine.restore(records, clock_ns, gap_ns)
-        events = {event.id: event for event in self._specs}
-        fired = sorted(
-            (clock_ns - gap_ns - record.since_ns, record.id) for record in records if record.count
-        )
-        for then_ns, event_id in fired:
-            self._note_engines(events[event_id].actions, then_ns)
+        self._burning, self.lit_ns = set(burning), lit_ns
 
     def _note_engines(self, actions: Sequence[Action], clock_ns: int) -> None:
         """Note which engines burn after actions."""
@@ -116,6 +112,11 @@ class EventRunner:
                 self.lit_ns = clock_ns if self.lit_ns is None else self.lit_ns
             elif action.kind == 'engine':
                 self._burning.discard(action.target)
+
+    @property
+    def burning(self) -> tuple[int, ...]:
+        """Engines that were lit, and not shut down since."""
+        return tuple(sorted(self._burning))
 
     @property
     def speed(self) -> Speed | None:

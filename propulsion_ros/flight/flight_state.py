@@ -536,7 +536,7 @@ class FlightState:
             self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
             self.ignition, self.liftoff, self.apogee, self._events.engine.records(), self.vertex,
             self._motion.kept, self._pad, self._events.speed, self._doubt_ns, self._is_rearmed,
-            self._hovers,
+            self._hovers, self._events.burning, self._events.lit_ns,
         )
 
     def offer(
@@ -607,7 +607,10 @@ class FlightState:
         self._progress.resume(
             row, Mark(sample.stamp_ns, now_ns, 'resumed'), snapshot.marks, snapshot.vertex
         )
-        self._events.restore(snapshot.events, now_ns, gap_ns, snapshot.speed)
+        self._events.restore(
+            snapshot.events, now_ns, gap_ns,
+            speed=snapshot.speed, burning=snapshot.burning, lit_ns=snapshot.lit_ns,
+        )
         self._pad, self._is_rearmed = snapshot.pad, snapshot.is_rearmed
         self._burn.reset(burning=snapshot.is_burning)
         self._notify(

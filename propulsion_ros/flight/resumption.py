@@ -57,6 +57,10 @@ class Snapshot:
         Whether it was armed again after a restart on the pad.
     hovers : bool
         Whether its own engine might have held it.
+    burning : tuple of int
+        Engines that were lit, and not shut down since.
+    lit_ns : int or None
+        When the first one was lit, on the flight clock [ns].
     """
 
     stamp_ns: int
@@ -74,6 +78,8 @@ class Snapshot:
     doubt_ns: int = 0
     is_rearmed: bool = False
     hovers: bool = False
+    burning: tuple[int, ...] = ()
+    lit_ns: int | None = None
 
     @property
     def essence(self) -> tuple[object, ...]:
@@ -250,8 +256,7 @@ class Resumption:
                 dwell.reset()
             return _WAIT
         is_on = self._goes_on(clock_ns, stamp_ns, motion)
-        # What its own engine holds looks like a rest.
-        is_on |= self.snapshot.hovers and self._was_away_shortly
+        is_on |= self._hovers_on(motion)
         is_pad = self.snapshot.phase is Phase.LAUNCH
         if is_pad:
             is_on = self._has_left(motion, altitude, is_on)
@@ -275,6 +280,12 @@ class Resumption:
             return departure is not None and (departure.source == PUSH or is_far)
         self.is_aloft = is_on and motion.is_believed and self._flew_shortly_ago
         return departure is not None or self.is_aloft
+
+    def _hovers_on(self, motion: MotionWatch) -> bool:
+        """Return whether it is where its own engine held it just before: that looks like a rest."""
+        away = abs(motion.height - self.snapshot.motion.height)
+        is_there = motion.is_seen and away <= self._params.home_tolerance
+        return self.snapshot.hovers and self._was_away_shortly and is_there
 
     def _goes_on(self, clock_ns: int, stamp_ns: int, motion: MotionWatch) -> bool:
         """Return whether a vehicle that flew still flies."""

@@ -1147,16 +1147,26 @@ _SHUT = EventSpec(1, 'shut', MoreThan('TimeSinceLiftoff', 0, 60e3), (Action('eng
 _FLIGHT = Motion(push=30.0, burn=3.0, descent=15.0)
 
 
-@pytest.mark.parametrize(('motion', 'moment', 'commands'), [
-    pytest.param(_FLIGHT, 2.8, ['ignition'], id='boost'),
-    pytest.param(_FLIGHT, 8.0, [], id='coast without a command'),
-    pytest.param(_FLIGHT, 6.0, ['ignition', 'abort'], id='aborted in the climb'),
-    pytest.param(_FLIGHT, _FLIGHT.apogee + 8.0, ['ignition'], id='descent'),
-    pytest.param(hovering, 12.0, ['ignition'], id='hover'),
+def _repeating(*events):
+    return tuple(dataclasses.replace(each, single_fire=False) for each in events)
+
+
+_CUT = dataclasses.replace(_SHUT, condition=MoreThan('TimeSinceLiftoff', 0, 5e3))
+
+
+@pytest.mark.parametrize(('motion', 'moment', 'commands', 'events'), [
+    pytest.param(_FLIGHT, 2.8, ['ignition'], (_LIT, _SHUT), id='boost'),
+    pytest.param(_FLIGHT, 8.0, [], (_LIT, _SHUT), id='coast without a command'),
+    pytest.param(_FLIGHT, 8.0, ['ignition'], (_LIT, _CUT), id='shut down'),
+    pytest.param(_FLIGHT, 8.0, ['ignition'], (_LIT, *_repeating(_CUT)), id='and again'),
+    pytest.param(_FLIGHT, 8.0, ['ignition'], _repeating(_LIT, _CUT), id='both again'),
+    pytest.param(_FLIGHT, 6.0, ['ignition', 'abort'], (_LIT, _SHUT), id='aborted in the climb'),
+    pytest.param(_FLIGHT, _FLIGHT.apogee + 8.0, ['ignition'], (_LIT, _SHUT), id='descent'),
+    pytest.param(hovering, 12.0, ['ignition'], (_LIT, _SHUT), id='hover'),
 ])
-def test_a_restart_changes_nothing_that_decides_what_may_act(motion, moment, commands):
+def test_a_restart_changes_nothing_that_decides_what_may_act(motion, moment, commands, events):
     """Of what the record had not, each made a fault: a hover was cut, a charge fired in a climb."""
-    vehicle = armed(ODOMETRY, events=(_LIT, _SHUT), params={'max_ascent_time': 40.0})
+    vehicle = armed(ODOMETRY, events=events, params={'max_ascent_time': 40.0})
     for name in commands[:1]:
         assert vehicle.command(name) == ''
     vehicle.fly(moment, motion)
@@ -1181,3 +1191,24 @@ def test_a_speed_limit_holds_a_charge_over_a_restart_whose_sensors_are_silent():
     again.sensors = ()
     (_, fired), *_ = again.fly(20.0, _FLIGHT).fired
     assert fired == pytest.approx(4.0 + (speed - 30.0) / G, abs=0.2)
+
+
+@pytest.mark.parametrize(('height', 'phase'), [
+    pytest.param(HOVER, Phase.FLIGHT, id='it hovers'),
+    pytest.param(0.0, Phase.PREFLIGHT, id='it lies on its pad'),
+])
+def test_a_hover_goes_on_after_a_restart_where_it_was_alone(height, phase):
+    vehicle = armed(ODOMETRY, events=(_LIT, _SHUT), params={'max_ascent_time': 40.0})
+    assert vehicle.command('ignition') == ''
+    again = restarted(vehicle.fly(12.0, hovering), 2.0)
+    assert again.fly(26.0, lambda t: (height, 0.0, 0.0)).state.phase is phase
+
+
+def test_a_charge_beside_an_engine_that_recovery_refuses_fires():
+    both = EventSpec(
+        0, 'both', MoreThan('TimeSinceApogee', 0, 1e3),
+        (Action('deployment', 0, 1e3), Action('engine', 0, 1.0)), phases=('recovery',),
+    )
+    vehicle = Refusals(events=(both,)).arm().fly(_FLIGHT.apogee + 6.0, _FLIGHT)
+    assert vehicle.names == ['both']
+    assert vehicle.thrust == 0.0

@@ -360,7 +360,7 @@ def test_what_was_set_aside_at_rest_is_resumed_by_a_certain_ascent_alone(
     record.is_aside = True
     motion = SimpleNamespace(
         unsettled=0.0, departure=Departure(round(8.0 * S), source), held=0.0, likely=0.0,
-        is_seen=True, is_believed=True, is_certain=False,
+        height=0.0, is_seen=True, is_believed=True, is_certain=False,
     )
     found = record.judge(round(9.0 * S), NOW + round(69.0 * S), motion, altitude)
     assert found.outcome is (outcome or Outcome.WAIT)
@@ -371,8 +371,8 @@ def test_nothing_lasts_while_a_height_settles():
     found = []
     for i in range(200):
         motion = SimpleNamespace(
-            unsettled=0.1 * (i % 25 >= 10), departure=None, held=0.001, likely=0.001, is_seen=True,
-            is_believed=True, is_certain=False,
+            unsettled=0.1 * (i % 25 >= 10), departure=None, held=0.001, likely=0.001, height=0.0,
+            is_seen=True, is_believed=True, is_certain=False,
         )
         now_ns = round(i * DT * S)
         found.append(record.judge(now_ns, NOW + now_ns, motion, 400.0).outcome)

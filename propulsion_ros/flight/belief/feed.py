@@ -53,7 +53,6 @@ class Readings(NamedTuple):
     rate: Vector = _UNKNOWN
 
 
-
 class Mean(NamedTuple):
     """A mean of readings: the value, or the size of a vector.
 

@@ -56,6 +56,8 @@ class Kept:
         Probability that something holds the vehicle.
     level : float
         Where it was certainly held last [m].
+    height : float
+        Where it is if something holds it [m].
     wander : float
         How much wind moves its height; see `Wander`.
     usual_ns : tuple of int
@@ -66,6 +68,7 @@ class Kept:
     has_rested: bool = False
     held: float = 0.0
     level: float = 0.0
+    height: float = 0.0
     wander: float = 0.0
     usual_ns: tuple[int, ...] = (0,) * len(WINDOW_NS)
 
@@ -215,7 +218,7 @@ class MotionWatch:
     def kept(self) -> Kept:
         """What a restart is to keep of it."""
         return Kept(
-            self.is_supported, self.has_rested, self.held, self._departure.level,
+            self.is_supported, self.has_rested, self.held, self._departure.level, self.height,
             self._belief.wander, tuple(feed.usual_ns for feed in self._feeds),
         )
 

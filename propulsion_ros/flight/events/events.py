@@ -122,9 +122,11 @@ class EventSpec:
 
     def is_permitted(self, permits: Permits) -> bool:
         """Return whether the flight allows it now."""
+        # Beside an engine that its bank refuses a charge acts.
+        lands = self.lands or (permits.is_over and self.deploys)
         may_ignite = (
             permits.ascent
-            or (permits.landing and self.lands)
+            or (permits.landing and lands)
             or (permits.first and self.follows_ignition)
         )
         return (

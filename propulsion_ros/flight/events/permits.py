@@ -31,6 +31,8 @@ class Permits(NamedTuple):
         Whether any engine may be lit.
     landing : bool
         Whether an engine of the landing may be lit.
+    is_over : bool
+        Whether the ascent is over, so that engines themselves refuse all but those of the landing.
     climb : float
         Upward speed that counts for events with a limit, which wait while it is above that [m/s];
         minus infinity where none waits.
@@ -40,6 +42,7 @@ class Permits(NamedTuple):
     first: bool = True
     ascent: bool = True
     landing: bool = True
+    is_over: bool = False
     climb: float = -math.inf
 
 
@@ -95,6 +98,7 @@ def permits_of(now: Standing) -> Permits:
         first=leaves_pad and now.is_commanded and not now.is_rearmed,
         ascent=burns_on and may_stage and now.phase is Phase.FLIGHT and now.is_ascending,
         landing=burns_on,
+        is_over=now.phase is Phase.RECOVERY,
     )
 
 

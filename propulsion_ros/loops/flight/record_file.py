@@ -33,8 +33,8 @@ from propulsion_ros.settings.files import (
 )
 from propulsion_ros.settings.json_node import JsonNode
 
-_FORMAT = 'propulsion_ros flight record 3'
-_OLDER = ('propulsion_ros flight record 1', 'propulsion_ros flight record 2')
+_FORMAT = 'propulsion_ros flight record 4'
+_OLDER = tuple(f'propulsion_ros flight record {number}' for number in (1, 2, 3))
 _LARGEST = 1_000_000
 _NS = range(-(2**63), 2**63)
 _RETRY = 0.5
@@ -193,6 +193,8 @@ def _snapshot(node: JsonNode) -> Snapshot:
         node['doubt_ns'].integer(_NS),
         node['is_rearmed'].flag(),
         node['hovers'].flag(),
+        tuple(item.integer(range(2**16)) for item in node['burning'].items()),
+        node['lit_ns'].integer(_NS) if node.has('lit_ns') else None,
     )
 
 
@@ -203,6 +205,7 @@ def _kept(node: JsonNode) -> Kept:
         node['has_rested'].flag(),
         node['held'].number(lo=0.0, hi=1.0),
         node['level'].number(),
+        node['height'].number(),
         node['wander'].number(lo=0.0),
         tuple(item.integer(_NS) for item in _several(node['usual_ns'], len(UNKNOWN.usual_ns))),
     )

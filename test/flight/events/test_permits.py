@@ -26,6 +26,7 @@ ALLOWED = {
     'ascent': [
         {**FLIES, **free, **may, 'is_ascending': True} for free in NO_REST for may in MAY_STAGE
     ],
+    'is_over': [{'phase': Phase.RECOVERY}],
     'landing': [{**in_air, **free} for in_air in (FLIES, FALLS) for free in NO_REST],
 }
 """Each permit, and where it is given: what is not named in a row may be anything."""
@@ -49,32 +50,39 @@ def test_nothing_acts_into_what_is_held_but_the_first_engine_and_a_hover():
     for standing in STANDINGS:
         if not standing.is_free and not standing.hovers:
             allowed = permits_of(standing)
-            acts = allowed._replace(first=allowed.first and standing.phase is not Phase.LAUNCH)
-            assert not any(acts[:-1]), standing
+            acts = {name for name, given in allowed._asdict().items() if given is True}
+            assert acts <= {'is_over', 'first'}, standing
+            assert 'first' not in acts or standing.phase is Phase.LAUNCH
 
 
 EVENTS = {
-    'deploys': ('deployment', 'Position', False),
-    'lights': ('engine', 'Position', False),
-    'follows ignition': ('engine', 'TimeSinceIgnition', False),
-    'lands': ('engine', 'Position', True),
-    'steers': ('controller', 'Position', False),
+    'deploys': (['deployment'], 'Position', False),
+    'lights': (['engine'], 'Position', False),
+    'follows ignition': (['engine'], 'TimeSinceIgnition', False),
+    'lands': (['engine'], 'Position', True),
+    'deploys and lights': (['deployment', 'engine'], 'Position', False),
+    'steers': (['controller'], 'Position', False),
 }
 NOTHING = Permits(deploy=False, first=False, ascent=False, landing=False)
 
 
-@pytest.mark.parametrize(('permit', 'permitted'), [
+@pytest.mark.parametrize(('given', 'permitted'), [
     ('', ['steers']),
     ('deploy', ['deploys', 'steers']),
     ('first', ['follows ignition', 'steers']),
     ('ascent', ['lights', 'follows ignition', 'lands', 'steers']),
     ('landing', ['lands', 'steers']),
+    ('deploy ascent', ['deploys', 'lights', 'follows ignition', 'lands', 'deploys and lights',
+                       'steers']),
+    ('deploy landing', ['deploys', 'lands', 'steers']),
+    ('deploy landing is_over', ['deploys', 'lands', 'deploys and lights', 'steers']),
 ])
-def test_event_needs_the_permit_of_what_it_does(permit, permitted):
-    permits = NOTHING._replace(**{permit: True}) if permit else NOTHING
-    for name, (kind, variable, lands) in EVENTS.items():
+def test_event_needs_the_permit_of_what_it_does(given, permitted):
+    permits = NOTHING._replace(**dict.fromkeys(given.split(), True))
+    for name, (kinds, variable, lands) in EVENTS.items():
         condition = MoreThan(variable, 0 if variable == 'TimeSinceIgnition' else 2, 1.0)
-        event = EventSpec(0, name, condition, (Action(kind, 0, 1.0),), lands=lands)
+        actions = tuple(Action(kind, 0, 1.0) for kind in kinds)
+        event = EventSpec(0, name, condition, actions, lands=lands)
         assert event.is_permitted(permits) is (name in permitted), name
 
 

@@ -35,10 +35,12 @@ SNAPSHOTS = st.builds(
     st.lists(st.builds(EventRecord, st.integers(0, 99), NS, st.integers(0, 9)), max_size=4)
     .map(tuple),
     st.none() | st.builds(Vertex, NS, METRES), st.builds(
-        Kept, st.booleans(), st.booleans(), st.floats(0.0, 1.0), METRES, st.floats(0.0, 20.0),
+        Kept, st.booleans(), st.booleans(), st.floats(0.0, 1.0), METRES, METRES,
+        st.floats(0.0, 20.0),
         st.tuples(*[st.integers(0, 10**10)] * 4),
     ),
     METRES, st.none() | st.builds(Speed, NS, METRES), NS, st.booleans(), st.booleans(),
+    st.lists(st.integers(0, 9), max_size=3).map(tuple), st.none() | NS,
 )
 RECORDS = st.builds(
     FlightRecord, st.text(max_size=20), SNAPSHOTS, METRES | st.just(math.nan),
@@ -108,8 +110,8 @@ def test_every_byte_counts():
             id='older version',
         ),
         pytest.param(
-            lambda d: d.update(format='propulsion_ros flight record 2'),
-            "format: 'propulsion_ros flight record 2' is of an older version and is not resumed",
+            lambda d: d.update(format='propulsion_ros flight record 3'),
+            "format: 'propulsion_ros flight record 3' is of an older version and is not resumed",
             id='last version',
         ),
         pytest.param(lambda d: d.update(format='x'), "format: unknown 'x'", id='format'),
