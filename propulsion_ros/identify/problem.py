@@ -207,8 +207,11 @@ class Problem:
         """Return the flat parameters of the family at a place of the search."""
         result: dict[str, Any] = {}
         for each, cut in self._parts:
-            if each.owner not in (BODY, DELAY):
-                result.update(each.changes(place[cut]))
+            for key, rows in each.changes(place[cut]).items():
+                if each.row >= 0 and key in result:
+                    # Each of several sets its own row.
+                    rows = [*result[key][:each.row], rows[each.row], *result[key][each.row + 1:]]
+                result[key] = rows
         return result
 
     def body_at(self, place: FloatArray) -> dict[str, float]:
