@@ -20,6 +20,8 @@ _LOW_SHARE = 0.6
 _MOST_FROM, _LEVEL = 0.8, 0.9
 """The share of what is known of a parameter: in poor channels; in what it changes as a whole."""
 _UNSURE, _MOST_SHARE = 0.5, 10.0
+_ALIKE_LEFT, _LEAST_LEFT = 0.5, 1e-3
+"""Correlation of residuals over time with which a form is in doubt, and the part that counts."""
 _TIED, _SAME = 0.95, 0.99
 """Correlations of two estimates: worth a remark; no data of this kind separate them."""
 _ROUGH = 0.1
@@ -214,6 +216,21 @@ def remarks(fit: Fit) -> Iterator[str]:
                     f'{problem.names[j]} and {name}: correlated by {both:.3f}, so that an error '
                     'of one is one of the other'
                 )
+
+
+def form_doubts(fit: Fit) -> Iterator[str]:
+    """Yield which forces a model of another form may explain: what is left of them is alike."""
+    shares = explained(fit)
+    for channel, cut in zip(fit.problem.channels, fit.problem.cuts, strict=True):
+        alike, _ = whiteness(fit.residuals[cut])
+        if channel.axis >= 0 and channel.windows is None and alike > _ALIKE_LEFT and (
+            _LEAST_LEFT < 1.0 - shares[channel.name] < 1.0 - _LOW_SHARE
+        ):
+            yield (
+                f'{channel.name}: its residuals are correlated by {alike:.2g}, those of a right '
+                'model hardly: is the form of the model right? try --choose, or a curve with one '
+                'coefficient more'
+            )
 
 
 def whiteness_of(fit: Fit) -> dict[str, dict[str, float | bool]]:

@@ -15,6 +15,7 @@ from propulsion_ros.identify.advice import (
     command_doubts,
     correlations,
     explained,
+    form_doubts,
     geometry_doubts,
     limit_doubts,
     ratio_doubts,
@@ -188,7 +189,9 @@ class Session:
         clipped = (
             list(clip_doubts(problem, after, robot.values)) if request.measured == 'wrench' else []
         )
-        found += clipped or ratio_doubts(fit, after)
+        sizes = clipped or list(ratio_doubts(fit, after))
+        # What is of another size leaves residuals that are alike, too.
+        found += sizes or ([] if of_scale else form_doubts(fit))
         found += [f'{each.name}: {each.note}' for each in free if each.note]
         models = self._variants(fit, found) if request.choose else []
         chosen = recommended(models) if models else None

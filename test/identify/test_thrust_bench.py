@@ -223,7 +223,7 @@ def test_a_force_that_never_changes_shows_nothing_and_no_file_is_written(foreign
     rewrite(still)
     assert identified(foreign, output='fitted.yaml') == 1
     printed = capsys.readouterr()
-    assert 'wrench.force.z never changes: it is 4.903 N throughout; is its sensor on?' in printed.err
+    assert 'force.z never changes: it is 4.903 N throughout; is its sensor on?' in printed.err
     assert printed.err.splitlines()[-1] == (
         'propulsion_ros identify: nothing was identified; fitted.yaml is not written'
     )
@@ -231,11 +231,27 @@ def test_a_force_that_never_changes_shows_nothing_and_no_file_is_written(foreign
     assert not Path('fitted.yaml').exists()
 
 
+@pytest.mark.parametrize(('curve', 'is_right'), [('0 800', False), ('0 800 0', True)])
+def test_a_curve_of_another_form_is_named(foreign, curve, is_right, capsys):
+    """The ESC's is a parabola; `0 712` was known, with residuals correlated by 0.94."""
+    model = Path('bench.urdf')
+    model.write_text(model.read_text().replace('<esc_curve>0 800', f'<esc_curve>{curve}'))
+    rng, speed, rows = np.random.default_rng(1), 0.0, ['stamp,motor,thrust']
+    for k, throttle in enumerate(np.repeat(rng.uniform(0.0, 1.0, 30), 40)):
+        rows.append(f'{0.01 * k:.2f},{throttle},{1.56e-5 * speed**2 + rng.normal(0.0, 0.05):.5f}')
+        speed += (1.0 - np.exp(-0.01 / 0.05)) * (950.0 * throttle - 240.0 * throttle**2 - speed)
+    Path('foreign.csv').write_text('\n'.join(rows))
+    assert identified({'columns.thrust': 'wrench.force.z'}, fit=('esc_curve',)) == 0
+    warnings = json.loads(capsys.readouterr().out)['warnings']
+    assert any('is the form of the model right?' in each for each in warnings) != is_right
+
+
 def test_what_is_not_identified_is_not_written(foreign, capsys):
     assert identified(foreign, 'moment_constant', output='fitted.yaml') == 0
     text = Path('fitted.yaml').read_text()
     assert 'moment_constant: not identified.' in text
-    assert 'thrust_curve:' in text and 'moment_constant: [' not in text
+    assert 'thrust_curve:' in text
+    assert 'moment_constant: [' not in text
 
 
 def test_a_fit_that_predicts_worse_than_before_is_named(foreign, capsys):
