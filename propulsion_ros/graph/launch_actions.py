@@ -360,6 +360,7 @@ def _node(
     spec: NodeSpec, graph: Graph, given: dict[str, str], extra: dict[str, Any], crashes: Crashes
 ) -> LifecycleNode:
     files = [str(path) for path in (graph.params_file, given['params_file']) if path]
+    spec = spec.settled(files, given['namespace'])
     respawns = spec.respawn_delay is not None
     wiring = {key: value for key, value in spec.parameters.items() if value not in (None, [])}
     return LifecycleNode(
@@ -368,7 +369,7 @@ def _node(
         name=spec.name,
         namespace=given['namespace'],
         parameters=[
-            *filter(None, [spec.defaults]), *files, {**wiring, **extra},
+            *files, {**wiring, **extra},
             {'autostart': given['autostart'] == 'true'},
         ],
         remappings=[*spec.remappings.items(), ('/clock', given['clock_topic'])],

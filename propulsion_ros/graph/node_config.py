@@ -33,6 +33,7 @@ from propulsion_ros.settings.flat import (
     suggestion,
 )
 from propulsion_ros.settings.quantity import flatten
+from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.block import ActuatorSpec
 
 OTHER_NODES = ('flight_state', 'vehicle', 'visualizer')
@@ -178,6 +179,20 @@ def schema_of(family: str) -> list[Parameter]:
     """Return the parameters of a family and of its timing."""
     classes = (loop_params_of(family), REGISTRY[family].Params)
     return [parameter for cls in classes for parameter in parameters_of(cls)]
+
+
+def taken_from_group(
+    file: ParameterFile, node: str, group: str, family: str, namespace: str = '/'
+) -> dict[str, Any]:
+    """Return what a node that has the configuration of a group takes from the group's settings.
+
+    They win over the robot description, and what names the node itself wins over them.
+    """
+    own, known = file.of(node, namespace, group), {each.key for each in schema_of(family)}
+    return {
+        key: value for key, value in file.of(group, namespace).items()
+        if key in known and key not in own
+    }
 
 
 def allocator_of(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.family_params import allocator_named, group_of, is_allocator
-from propulsion_ros.graph.node_config import build_family
+from propulsion_ros.graph.node_config import build_family, taken_from_group
 from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, CURRENT, ODOMETRY, LoopParams
 from propulsion_ros.loops.estimate_loop import DEMAND
 from propulsion_ros.loops.vehicle_params import VehicleParams
@@ -19,7 +19,7 @@ from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError, naming
 from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, suggestion
-from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
+from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.timing.stepping import divides
 from propulsion_ros.urdf.reader import ActuatorSpec
 
@@ -41,12 +41,23 @@ class NodeSpec:
     tank would be full again."""
     defaults: dict[str, Any] = field(default_factory=dict)
     """Parameters over which those of any file win, such as the events of a vehicle."""
+    group: tuple[str, str] = ('', '')
+    """Name and family of the group of which it has the configuration too; '' for none."""
 
     def settled(self, files: Iterable[str | Path], namespace: str = '') -> NodeSpec:
-        """Return the node with its defaults as parameters, but for what files give it."""
-        given = settings_of(files, self.name, namespace or '/') if self.defaults else {}
-        defaults = {key: value for key, value in self.defaults.items() if key not in given}
-        return replace(self, parameters={**defaults, **self.parameters}, defaults={})
+        """Return the node with its defaults as parameters, but for what files give it.
+
+        What files give its group comes to it too.
+        """
+        if not (self.defaults or self.group[0]):
+            return self
+        file, space = ParameterFile(*files), namespace or '/'
+        given = file.of(self.name, space)
+        values = {key: value for key, value in self.defaults.items() if key not in given}
+        if self.group[0]:
+            values |= taken_from_group(file, self.name, *self.group, space)
+        parameters = {**values, **self.parameters}
+        return replace(self, parameters=parameters, defaults={}, group=('', ''))
 
 
 BODY = 'vehicle'

@@ -291,12 +291,12 @@ def _allocators(
     description: str, blocks: list[ActuatorSpec], allocated: Sequence[str], use_sim_time: bool
 ) -> list[NodeSpec]:
     """Return one allocator for each group that is to be commanded by a wrench."""
-    names = [block.name for block in blocks]
+    families = {block.name: block.family for block in blocks}
     for name in allocated:
-        if name not in names:
+        if name not in families:
             raise ConfigError(
-                'allocate', f'no plugin block {name!r}{suggestion(name, names)}; '
-                f'found: {", ".join(names)}'
+                'allocate', f'no plugin block {name!r}{suggestion(name, families)}; '
+                f'found: {", ".join(families)}'
             )
     return [
         NodeSpec(
@@ -306,6 +306,7 @@ def _allocators(
                 '~/command': f'{name}/command', '~/effectiveness': f'{name}/effectiveness',
                 '~/state': f'{name}/state',
             },
+            group=(name, families[name]),
         )
         for name in allocated
     ]
@@ -425,7 +426,8 @@ def checked_graph(words: Sequence[str], params_files: Sequence[str | Path]) -> G
     check_namespace(options.namespace)
     graph = _graph_of(options, params_files)
     check_settings(graph, params_files, options.namespace)
-    nodes = tuple(spec.settled(params_files, options.namespace) for spec in graph.nodes)
+    files = [*filter(None, [graph.params_file]), *params_files]
+    nodes = tuple(spec.settled(files, options.namespace) for spec in graph.nodes)
     return replace(graph, nodes=nodes)
 
 

@@ -20,6 +20,8 @@ _LOW_SHARE = 0.6
 _MOST_FROM, _LEVEL = 0.8, 0.9
 """The share of what is known of a parameter: in poor channels; in what it changes as a whole."""
 _UNSURE, _MOST_SHARE = 0.5, 10.0
+_ALIKE_LEFT, _LEAST_LEFT = 0.5, 1e-3
+"""Correlation of residuals over time with which a form is in doubt, and the part that counts."""
 _TIED, _SAME = 0.95, 0.99
 """Correlations of two estimates: worth a remark; no data of this kind separate them."""
 _ROUGH = 0.1
@@ -65,8 +67,14 @@ def explained(fit: Fit, of_level: bool = False) -> dict[str, float]:
         measured = (measured - measured.mean() * (not of_level)) * problem.weights[i]
         total = float(measured @ measured)
         rest = float(fit.residuals[cut] @ fit.residuals[cut])
-        shares[channel.name] = 1.0 - rest / total if total > 0.0 else 0.0
+        is_none = total <= 0.0 or is_still(channel)
+        shares[channel.name] = 0.0 if is_none else 1.0 - rest / total
     return shares
+
+
+def is_still(channel: Channel) -> bool:
+    """Whether what was measured never changes, as of a sensor that is off."""
+    return bool(np.ptp(channel.value) <= _DEAD * np.abs(channel.value).max())
 
 
 def unidentified(fit: Fit) -> dict[str, str]:
@@ -210,6 +218,21 @@ def remarks(fit: Fit) -> Iterator[str]:
                 )
 
 
+def form_doubts(fit: Fit) -> Iterator[str]:
+    """Yield which forces a model of another form may explain: what is left of them is alike."""
+    shares = explained(fit)
+    for channel, cut in zip(fit.problem.channels, fit.problem.cuts, strict=True):
+        alike, _ = whiteness(fit.residuals[cut])
+        if channel.axis >= 0 and channel.windows is None and alike > _ALIKE_LEFT and (
+            _LEAST_LEFT < 1.0 - shares[channel.name] < 1.0 - _LOW_SHARE
+        ):
+            yield (
+                f'{channel.name}: its residuals are correlated by {alike:.2g}, those of a right '
+                'model hardly: is the form of the model right? try --choose, or a curve with one '
+                'coefficient more'
+            )
+
+
 def whiteness_of(fit: Fit) -> dict[str, dict[str, float | bool]]:
     """Return how far the residuals of each channel are from white noise."""
     result: dict[str, dict[str, float | bool]] = {}
@@ -225,7 +248,8 @@ def whiteness_of(fit: Fit) -> dict[str, dict[str, float | bool]]:
     return result
 
 
-_STILL = 0.005
+_STILL, _DEAD = 0.005, 1e-6
+"""The parts of its size by which a command, and what was measured, changes where it does not."""
 _CLEAR, _ALIKE, _BETTER = 0.3, 0.6, 0.25
 """How well thrusts explain the turning, how alike it is to the geometry, and by how much more."""
 _MULTIPLE, _TIMES, _AS_IF, _OFF, _OFF_ALONE, _NOTHING = 0.8, 4.0, 2.0, 1.1, 1.03, 1e-9
@@ -354,6 +378,14 @@ def tare_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]
                 f'{channel.name} is {level:.4g} {channel.unit} where the commands make none; is '
                 f'that the tare?{hint}'
             )
+
+
+def still_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
+    """Yield what was measured that never changes, where the model before the fit makes it do so."""
+    for channel, made in zip(problem.channels, before, strict=True):
+        if is_still(channel) and np.ptp(made) > _NOTHING:
+            level = f'{channel.value[0]:.4g} {channel.unit}'
+            yield f'{channel.name} never changes: it is {level} throughout; is its sensor on?'
 
 
 def span_doubts(problem: Problem) -> Iterator[str]:

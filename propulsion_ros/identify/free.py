@@ -55,6 +55,8 @@ class Free:
     note: str = ''
     used_by: str = ''
     """The choice or parameter that it belongs to, without which it has no effect; '' for none."""
+    row: int = -1
+    """The one actuator whose value `changes` sets, beside those of the others; -1 for all."""
 
     @property
     def is_curve(self) -> bool:
@@ -95,7 +97,7 @@ def free_parameters(
         elif owner == BODY:
             found.append(_of_body(name, key, body))
         elif owner == group:
-            found.append(_of_group(name, key, known, values, fit))
+            found += _of_group(name, key, known, values, fit)
         else:
             near = suggestion(owner, [group, BODY])
             raise SourceError('--fit', f'{name!r}: no group {owner!r}{near}; found: {group}, body')
@@ -130,7 +132,7 @@ def _of_body(name: str, key: str, body: Mapping[str, float]) -> Free:
 def _of_group(
     name: str, key: str, known: Mapping[str, Parameter], values: Mapping[str, Any],
     fit: Sequence[str],
-) -> Free:
+) -> list[Free]:
     key, index = _indexed(name, key)
     keys: tuple[str, ...] = (key,)
     note = ''
@@ -151,16 +153,18 @@ def _of_group(
                 f'{", ".join(numbers_of_it)}'
             )
     parameter = known[keys[0]]
-    if keys[0] in _CURVES:
-        return _curve(name, keys[0], values)
-    if keys[0] == _HEIGHTS:
-        return _signed_table(name, values)
+    if keys[0] in _CURVES and _CURVES[keys[0]] in values:
+        return _curves(name, keys[0], values, index)
+    if keys[0] in (*_CURVES, _HEIGHTS):
+        if index:
+            raise SourceError('--fit', f'{name!r}: expected {name.partition("[")[0]}, one for all')
+        return [_signed_table(name, values) if keys[0] == _HEIGHTS else _burn(name, values)]
     if parameter.spec.kind is not float:
         raise SourceError('--fit', f'{name!r}: is no number')
-    return dataclasses.replace(
+    return [dataclasses.replace(
         _plain(name, keys, parameter, values, index), note=note,
         used_by=next(iter(parameter.spec.users), ''),
-    )
+    )]
 
 
 def _is_one_lag(name: str, values: Mapping[str, Any], fit: Sequence[str]) -> bool:
@@ -211,6 +215,8 @@ def _plain(
         name, keys, name.partition('.')[0], spec.unit, np.clip(chosen, low, high), low, high,
         scale, changes,
     )
+    if index.isdigit():
+        return dataclasses.replace(free, row=int(index))
     if index == '*':
         stem = name.partition('[')[0]
         free = dataclasses.replace(free, names=tuple(f'{stem}[{i}]' for i in range(len(chosen))))
@@ -249,24 +255,49 @@ def full_of(key: str, values: Mapping[str, Any]) -> float:
     return float(np.sqrt(thrust / constant))
 
 
-def over_throttle(values: Mapping[str, Any]) -> list[float] | None:
-    """Return the coefficients of a thrust curve over the throttle [N], None where it has none."""
+def over_throttle(values: Mapping[str, Any], row: int = 0) -> list[float] | None:
+    """Return the coefficients of one thrust curve over the throttle [N], None where it has none."""
     kinds = [values.get(key) for key in ('thrust_curve_kind', 'esc_kind', 'esc_gives')]
     if values.get('command_interface') != 'throttle' or kinds != [*['polynomial'] * 2, 'speed']:
         return None
-    thrust = numbers_of('thrust_curve', str(flatten(values['thrust_curve'])[0]))
-    return [float(c) for c in Polynomial(thrust)(Polynomial(_speeds(values))).coef]
+    texts = flatten(values['thrust_curve'])
+    thrust = numbers_of('thrust_curve', str(texts[row % len(texts)]))
+    return [float(c) for c in Polynomial(thrust)(Polynomial(_speeds(values, row))).coef]
 
 
-def _speeds(values: Mapping[str, Any]) -> list[float]:
-    return numbers_of('esc_curve', str(flatten(values['esc_curve'])[0]))
+def _speeds(values: Mapping[str, Any], row: int = 0) -> list[float]:
+    texts = flatten(values['esc_curve'])
+    return numbers_of('esc_curve', str(texts[row % len(texts)]))
+
+
+def _curves(name: str, key: str, values: Mapping[str, Any], index: str) -> list[Free]:
+    """Return a curve that serves all actuators, or one for each, or that of one."""
+    if not index:
+        _check_alike(name, flatten(values[key]), f'for one each fit {name}[*]')
+        return [_curve(name, key, values)]
+    count, stem = len(flatten(values['names'])), name.partition('[')[0]
+    if index != '*' and int(index) >= count:
+        raise SourceError('--fit', f'{name!r}: there are {count} values')
+    rows = {each: flatten(values.get(each)) for each in (*_CURVES, 'max_thrust', 'motor_constant')}
+    curves = [
+        _curve(f'{stem}[{i}]', key, {**values, **{
+            each: [own[i if len(own) == count else 0]] for each, own in rows.items() if own
+        }}) for i in range(count)
+    ]
+    texts = [text for each in curves for text in each.changes(each.start)[key]]
+
+    def changed(i: int) -> Callable[[FloatArray], dict[str, Any]]:
+        return lambda x: {key: [*texts[:i], *curves[i].changes(x)[key], *texts[i + 1:]]}
+
+    return [
+        dataclasses.replace(each, changes=changed(i), row=i) for i, each in enumerate(curves)
+        if index in ('*', str(i))
+    ]
 
 
 def _curve(name: str, key: str, values: Mapping[str, Any]) -> Free:
     """Return the numbers of a curve: coefficients, or the heights of its points."""
     texts = [str(text) for text in flatten(values.get(key))]
-    if _CURVES[key] not in values:
-        return _burn(name, texts, values)
     unit = 'rad/s' if key == 'esc_curve' and values.get('esc_gives') == 'speed' else 'N'
     # Thrusters alone have a curve that begins below 0.
     least = -np.inf if 'conversion' in values else 0.0
@@ -303,10 +334,11 @@ def _rising_table(name: str, key: str, text: str, unit: str, least: float) -> Fr
     )
 
 
-def _burn(name: str, texts: Sequence[str], values: Mapping[str, Any]) -> Free:
+def _burn(name: str, values: Mapping[str, Any]) -> Free:
     """Return the heights of the points of solid motors, whose largest thrust is that of a curve."""
-    key, is_solid = 'thrust_curve', np.array([bool(text) for text in texts])
-    _check_alike(name, [text for text in texts if text])
+    key, texts = 'thrust_curve', [str(text) for text in flatten(values.get('thrust_curve'))]
+    is_solid = np.array([bool(text) for text in texts])
+    _check_alike(name, texts)
     places, heights = _points(name, next((text for text in texts if text), ''))
     largest, rate = (
         np.array(flatten(values[each]), dtype=float)
@@ -333,19 +365,23 @@ def _burn(name: str, texts: Sequence[str], values: Mapping[str, Any]) -> Free:
     )
 
 
-def _check_alike(name: str, texts: Sequence[str]) -> None:
+def _check_alike(
+    name: str, texts: Sequence[Any],
+    remedy: str = 'fit a recording of one of them with a description of it alone',
+) -> None:
     """Raise where a fit would write one curve over several that differ."""
-    if len(set(texts)) > 1:
+    curves = {str(text) for text in texts if text}
+    if len(curves) > 1:
         raise SourceError(
             '--fit', f'{name!r}: expected the same curve for each actuator that has one, got '
-            f'{len(set(texts))}; fit a recording of one of them with a description of it alone'
+            f'{len(curves)}; {remedy}'
         )
 
 
 def _signed_table(name: str, values: Mapping[str, Any]) -> Free:
     """Return the thrusts of a table over the speed, which is 0 at rest."""
     for key in (_PLACES, _HEIGHTS):
-        _check_alike(name, [str(text) for text in flatten(values[key])])
+        _check_alike(name, flatten(values[key]))
     speeds, thrusts = (
         np.array(numbers_of(key, str(flatten(values[key])[0]))) for key in (_PLACES, _HEIGHTS)
     )

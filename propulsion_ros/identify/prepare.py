@@ -18,6 +18,7 @@ from propulsion_ros.identify.reading import (
     Series,
 )
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -35,10 +36,14 @@ _GAP, _GAP_FACTOR = 0.02, 5.0
 _AFTER_GAP = 0.3
 SLOW = 0.5
 """Samples that are farther apart [s] show no lag; their stamps may be milliseconds."""
+_LONGEST = 3600.0
+"""No bench is as long as this [s] with samples so far apart."""
 _CLIPPED, _MORE = 0.02, 3.0
 """The share of the largest command that is clipped, in itself and over that of a level."""
 _OTHER_UNIT = 2.0
 """A command above so many times the largest, or that part of it below 0, is in another unit."""
+_PULSES, _OF_PULSES, _FULL = (900.0, 2100.0), (1000.0, 2000.0), 1.1
+"""Pulses of an ESC [us]: those there are, usual ends; over the largest throttle without zeros."""
 _SMALL, _BRIEF = 1e-3, 0.01
 _IN_G = 0.3, 3.0
 _OFF_G = 0.02
@@ -81,6 +86,15 @@ def prepared(
         skipped += _stops(recording)
     if kind != 'odometry' and SLOW < (step := _usual_step(recording)) < np.inf:
         words = 'are stamps in seconds?'
+        first = recording.begin if begin is None else begin
+        length = (recording.begin + recording.end if end is None else end) - first
+        if length > _LONGEST:
+            column = recording.columns.get(STAMP)
+            hint = f'; of ms give identify: factors.{column.name}: 0.001' if column else ''
+            raise SourceError(recording.name, (
+                f'samples are {step:.3g} s apart over {length:.4g} s, expected stamps in '
+                f'seconds{hint}'
+            ))
         if kind != 'imu' and may_be_steady and (steady := _steadied(recording)):
             recording = steady
             words = f'each row is taken as settled, and shows no lag; {words}'
@@ -214,14 +228,25 @@ def _clipped(recording: Recording, largest: float, kind: str) -> Iterator[str]:
         if top > _OTHER_UNIT * largest or -low > largest / _OTHER_UNIT:
             column, hint = recording.columns.get(name), ''
             if column and top > low:
-                ends = column.raw(low), column.raw(top)
-                hint = (
+                ends = seen = column.raw(low), column.raw(top)
+                if _PULSES[0] <= seen[0] and seen[1] <= _PULSES[1]:
+                    # A log need not have full throttle.
+                    ends, hint = _OF_PULSES, f'; seen are {seen[0]:.6g} to {seen[1]:.6g}'
+                hint += (
                     f'; if {ends[0]:.6g} is 0 and {ends[1]:.6g} is 1, give identify: zeros.'
                     f'{column.name}: {ends[0]:.6g} and factors.{column.name}: '
                     f'{1.0 / (ends[1] - ends[0]):.6g}'
                 )
             raise SourceError(recording.name, (
                 f'command of {name}: {reach}, expected a throttle from 0 to {largest:.4g}{hint}'
+            ))
+        if low > largest / _FULL and top > largest * _FULL:
+            column, hint = recording.columns.get(name), ''
+            if column:
+                hint = f'; give identify: zeros.{column.name}: {column.raw(largest):.6g}'
+            raise SourceError(recording.name, (
+                f'command of {name}: from {low:.4g} to {top:.4g}, expected a throttle from 0 to '
+                f'{largest:.4g}{hint}'
             ))
         share = float(np.mean(kept >= top)) if len(kept) and top > 0.0 else 0.0
         levels = len(np.unique(kept))

@@ -207,8 +207,14 @@ class Problem:
         """Return the flat parameters of the family at a place of the search."""
         result: dict[str, Any] = {}
         for each, cut in self._parts:
-            if each.owner not in (BODY, DELAY):
-                result.update(each.changes(place[cut]))
+            changed = each.changes(place[cut])
+            if each.row >= 0:
+                # Each of several sets its own row.
+                for key in changed.keys() & result.keys():
+                    own = changed[key][each.row]
+                    changed[key] = [*result[key]]
+                    changed[key][each.row] = own
+            result.update(changed)
         return result
 
     def body_at(self, place: FloatArray) -> dict[str, float]:

@@ -96,7 +96,7 @@ class Recording:
     is_settled: bool = False
     """Whether each sample is what its command has led to, long after it began."""
     columns: Mapping[str, Column] = field(default_factory=dict)
-    """Of a table, by series."""
+    """Of a table, by series; that of the time too."""
 
     @property
     def end(self) -> float:
@@ -220,7 +220,7 @@ def _of_table(path: Path, names: Names) -> Recording:
     zeros, scales = names.columns.zeros, names.columns.factors
     return replace(_recording(printable(path), values, keys, names), columns={
         key: Column(column, zeros.get(column, 0.0), scales.get(column))
-        for key, column in zip(keys, columns[1:], strict=True) if key
+        for key, column in zip([STAMP, *keys], columns, strict=True) if key
     })
 
 

@@ -15,12 +15,14 @@ from propulsion_ros.identify.advice import (
     command_doubts,
     correlations,
     explained,
+    form_doubts,
     geometry_doubts,
     limit_doubts,
     ratio_doubts,
     remarks,
     scale_doubts,
     span_doubts,
+    still_doubts,
     tare_doubts,
     unidentified,
     whiteness_of,
@@ -163,6 +165,9 @@ class Session:
             names, robot.group, robot.schema, robot.values, robot.properties
         )
         check_start(robot.values, free)
+        for each in free if request.choose else ():
+            if each.is_curve and each.row >= 0:
+                raise SourceError('--choose', f'compares one curve for all, got {each.name!r}')
         if request.measured == 'odometry':
             problem, more = self._coast(recording, free)
             found += more
@@ -180,11 +185,13 @@ class Session:
         before, after = problem.given(), [rows[0] for rows in problem.predicted(fit.place[None])]
         of_scale = list(scale_doubts(problem, before))
         found += of_scale or tare_doubts(problem, before)
-        found += span_doubts(problem)
+        found += [*still_doubts(problem, before), *span_doubts(problem)]
         clipped = (
             list(clip_doubts(problem, after, robot.values)) if request.measured == 'wrench' else []
         )
-        found += clipped or ratio_doubts(fit, after)
+        sizes = clipped or list(ratio_doubts(fit, after))
+        # What is of another size leaves residuals that are alike, too.
+        found += sizes or ([] if of_scale else form_doubts(fit))
         found += [f'{each.name}: {each.note}' for each in free if each.note]
         models = self._variants(fit, found) if request.choose else []
         chosen = recommended(models) if models else None
@@ -235,15 +242,19 @@ class Session:
             # A curve is known as a whole, also where one of its numbers is not.
             if unknown.issuperset(each.names if each.is_curve else (name,)):
                 place[i] = fit.problem.start[i]
-        changed = {**(chosen.fixed if chosen else {}), **fit.problem.changes(place)}
+        known = [each for each in fit.problem.free if not unknown.issuperset(each.names)]
+        kept = {key for each in fit.problem.free for key in each.keys} - {
+            key for each in known for key in each.keys
+        }
+        changed = {**(chosen.fixed if chosen else {}), **{
+            key: value for key, value in fit.problem.changes(place).items() if key not in kept
+        }}
         body = fit.problem.body_at(place)
         lines = [f'Fitted by propulsion_ros identify to {self._request.input.name}.']
         lines += [f'The model that --choose recommends: {chosen.name}.'] if chosen else []
         lines += [f'{name}: not identified.' for name in sorted(unknown)]
         vehicle: dict[str, Any] = {}
-        for each in fit.problem.free:
-            if unknown.issuperset(each.names):
-                continue
+        for each in known:
             if each.owner == BODY:
                 key = each.keys[0]
                 if each.name == _OF_COAST:
@@ -392,7 +403,9 @@ class Session:
         """Yield fitted thrust curves over the throttle, where both are polynomials."""
         for each in fit.problem.free:
             if each.keys[0] == 'thrust_curve' and (
-                factors := over_throttle({**self._robot.values, **fit.problem.changes(fit.place)})
+                factors := over_throttle(
+                    {**self._robot.values, **fit.problem.changes(fit.place)}, max(each.row, 0)
+                )
             ):
                 yield each.name, {'over': 'throttle', 'unit': 'N', 'coefficients': factors}
 

@@ -66,7 +66,8 @@ def by_opening(names: Iterable[str]) -> list[str]:
 
 def comma_hint(header: str) -> str:
     """Return what to write where the columns of a header are not separated by commas, '' else."""
-    return 'separate columns by commas' if ';' in header or '\t' in header else ''
+    points = ', and write decimals with points' * (';' in header)
+    return f'separate columns by commas{points}' if points or '\t' in header else ''
 
 
 def fall_doubt(fall: float) -> str:

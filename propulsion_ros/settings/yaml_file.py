@@ -84,12 +84,15 @@ class ParameterFile:
         pairs = (pattern.replace('/**', '').rpartition('/')[::2] for pattern, _ in self.entries)
         return list(dict.fromkeys((name, space) for space, name in pairs if name not in ('', '*')))
 
-    def of(self, node: str, namespace: str = '/') -> dict[str, Any]:
-        """Return the flat parameters of a node; later entries win."""
-        name = _full_name(node, namespace)
+    def of(self, node: str, namespace: str = '/', but_for: str = '') -> dict[str, Any]:
+        """Return the flat parameters of a node; later entries win.
+
+        Entries that are for the node ``but_for`` too are left out.
+        """
+        name, other = _full_name(node, namespace), _full_name(but_for or node, namespace)
         values: dict[str, Any] = {}
         for pattern, parameters in self.entries:
-            if _matches(pattern, name):
+            if _matches(pattern, name) and not (but_for and _matches(pattern, other)):
                 values.update(parameters)
         return values
 

@@ -24,6 +24,7 @@ from propulsion_ros.graph.node_config import (
     family_of,
     refuse_unknown_node,
     schema_of,
+    taken_from_group,
 )
 from propulsion_ros.graph.read_layout import Sources, sources_of
 from propulsion_ros.graph.remedies import doubts_of
@@ -529,9 +530,16 @@ def _node(
     """Report what is wrong with one node; ``described`` takes what is wrong with its block."""
     file, paths = report.file, {path for block in blocks for path in block.paths.values()}
     found, values = FaultList(), file.of(name, namespace)
+    taken: dict[str, Any] = {}
+    for block in blocks:
+        if is_allocator(name) and block.name == values.get('plugin', group_of(name)):
+            taken = taken_from_group(file, name, block.name, block.family, namespace)
     with found.whole():
-        _check_node(name, values, blocks, found, report.silenced)
+        _check_node(name, {**values, **taken}, blocks, found, report.silenced)
     for error in found.errors:
+        if error.key in taken:
+            # The node of the group has the same fault.
+            continue
         is_given = error.key in values or file.names(name, namespace)
         if error.key in paths or not is_given:
             if str(error) not in map(str, described.errors):

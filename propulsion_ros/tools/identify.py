@@ -94,7 +94,8 @@ def run(args: argparse.Namespace) -> int:
         robot = read_robot(robot_files(str(args.model))[0], args.params_file, fit)
         session = Session(robot, request, _progress)
         result = session.run()
-        if args.output is not None:
+        is_found = any(each['value'] is not None for each in result.report['estimates'].values())
+        if args.output is not None and is_found:
             session.write(args.output, result)
         if args.picture is not None:
             draw_fit(result, args.picture)
@@ -102,8 +103,11 @@ def run(args: argparse.Namespace) -> int:
         _progress('')
     for line in (*_table(result), *result.report['warnings']):
         note('identify', line)
+    if not is_found:
+        unwritten = f'; {printable(args.output)} is not written' if args.output else ''
+        note('identify', f'nothing was identified{unwritten}')
     print(json.dumps(result.report, allow_nan=False, indent=1))
-    return 0
+    return 0 if is_found else 1
 
 
 def _table(result: Result) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from propulsion_ros.graph.share import share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import (
     check_settings,
@@ -168,3 +168,59 @@ def test_actuators_are_nodes_unless_they_run_inside_gazebo(inside):
     assert ('rotors' in nodes) != inside
     if 'rotors' in nodes:
         assert nodes['rotors'].parameters['publish_numbers']
+
+
+ROBOT = share_directory() / 'urdf' / 'quadrotor.urdf.xacro'
+GROUP = """\
+/**:
+  ros__parameters: {update_rate: 50.0}
+/**/rotors:
+  ros__parameters:
+    update_rate: 100.0
+    publish_each: true
+    max_thrust: [3.0]
+    time_constant_up: [0.2]
+/**/rotors_allocator:
+  ros__parameters: {time_constant_up: [0.3], method: clipped}
+"""
+
+
+def allocator_of(group, words, *files):
+    specs = checked_graph([*words, '--allocate', group], files).nodes
+    return next(spec for spec in specs if spec.executable == 'allocator_node')
+
+
+@pytest.mark.parametrize('words', [
+    pytest.param(['--vehicle', 'quadrotor'], id='vehicle'),
+    pytest.param(['--model', str(ROBOT)], id='robot'),
+])
+def test_allocator_takes_the_settings_of_its_group_and_its_own_win(words, tmp_path):
+    """Another thrust than that of its group would be a silent wrong force."""
+    path = tmp_path / 'robot.yaml'
+    path.write_text(GROUP)
+    spec = allocator_of('rotors', words, path)
+    taken = {key: spec.parameters.get(key) for key in ('update_rate', 'max_thrust')}
+    assert taken == {'update_rate': 100.0, 'max_thrust': [3.0]}
+    assert {'publish_each', 'time_constant_up', 'method'}.isdisjoint(spec.parameters)
+    running(spec, [path], Bus(lambda *message: None), lambda line: None)
+
+
+def test_allocator_takes_the_settings_that_a_vehicle_has_for_its_group(tmp_path):
+    spec = allocator_of('boosters', ['--vehicle', 'rocket'])
+    assert spec.parameters['tanks.starting_fuel_ratio'] == [0.3]
+
+
+@pytest.mark.parametrize('curve', ['', 'esc_curve: ["0 600"]'], ids=['nowhere', 'in the file'])
+def test_what_only_a_file_gives_a_group_is_not_missing_for_its_allocator(tmp_path, capsys, curve):
+    model, path = tmp_path / 'robot.urdf', tmp_path / 'robot.yaml'
+    model.write_text(read_description(ROBOT).text.replace(
+        '<update_rate>', '<esc_gives>speed</esc_gives>'
+        '<command_interface>throttle</command_interface> <update_rate>'
+    ))
+    path.write_text(f'/**/rotors:\n  ros__parameters: {{{curve}}}\n'
+                    '/**/rotors_allocator:\n  ros__parameters: {method: clipped}\n')
+    assert main(['check', str(path), '--model', str(model)]) == (0 if curve else 1)
+    assert capsys.readouterr().out.count('esc_curve: is required') == (0 if curve else 1)
+    spec = allocator_of('rotors', ['--model', str(model)], path)
+    with nullcontext() if curve else pytest.raises(ConfigError, match='esc_curve'):
+        running(spec, [path], Bus(lambda *message: None), lambda line: None)

@@ -8,6 +8,7 @@ from identify_truth import full
 
 from propulsion_ros.identify.fit import Search
 from propulsion_ros.identify.free import free_parameters
+from propulsion_ros.identify.problem import Problem
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import parameters_of
@@ -43,6 +44,71 @@ def test_motors_with_one_curve_get_the_same_one():
 ])
 def test_several_curves_that_differ_are_refused(family, key, values):
     with pytest.raises(SourceError, match='expected the same curve for each actuator that has one'):
+        curve_of(family, key, values)
+
+
+PAIR = {
+    'names': ['a', 'b', 'c'], 'max_thrust': [9.0, 4.0, 9.0], 'motor_constant': [1e-5],
+    'time_constant_up': [0.1, 0.2, 0.3], 'command_interface': 'throttle', 'esc_kind': 'polynomial',
+    'thrust_curve_kind': 'polynomial', 'esc_curve': ['0 9', '0 4', '0 9'],
+}
+
+
+def free_of(names, values=PAIR):
+    schema = list(parameters_of(FAMILIES['rotors'].Params))
+    return free_parameters(
+        [f'rotors.{name}' for name in names], 'rotors', schema, full('rotors', values), {}
+    )
+
+
+def changes_of(free):
+    """Return the flat parameters where each number is as many times its start as its place."""
+    problem = Problem.__new__(Problem)
+    problem.free = free
+    start = np.concatenate([each.start for each in free])
+    return problem.changes(start * (2.0 + np.arange(len(start))))
+
+
+@pytest.mark.parametrize('key', ['esc_curve', 'thrust_curve'])
+@pytest.mark.parametrize('kind', ['polynomial', 'table'])
+def test_curves_that_differ_are_not_fitted_as_one(key, kind):
+    """All got that of the first, without a word."""
+    curves = ['0 0 1 9', '0 0 1 4', '0 0 1 9'] if kind == 'table' else ['0 9', '0 4', '0 9']
+    with pytest.raises(SourceError, match=fr'got 2; for one each fit rotors.{key}\[\*\]'):
+        free_of([key], {
+            **PAIR, 'thrust_curve_kind': kind, 'esc_kind': kind, 'esc_curve': ['0 0 1 9'],
+            key: curves,
+        })
+
+
+def test_each_actuator_has_a_curve_of_its_own():
+    free = free_of(['esc_curve[*]'])
+    assert [name for each in free for name in each.names] == [
+        f'rotors.esc_curve[{i}][{k}]' for i in range(3) for k in range(2)
+    ]
+    assert changes_of(free) == {'esc_curve': ['0 27', '0 20', '0 63']}
+    assert changes_of(free_of(['esc_curve[1]'])) == {'esc_curve': ['0 9', '0 12', '0 9']}
+    # Without a curve each begins with its own constant.
+    constants = {**PAIR, 'motor_constant': [1e-5, 2e-5, 3e-5]}
+    assert changes_of(free_of(['thrust_curve[0]'], constants)) == {
+        'thrust_curve': ['0 0 4e-05', '0 0 2e-05', '0 0 3e-05'],
+    }
+    with pytest.raises(SourceError, match='there are 3 values'):
+        free_of(['esc_curve[3]'])
+
+
+def test_numbers_of_several_actuators_stand_beside_each_other():
+    """The last one put the others back to what they were."""
+    names = ['time_constant_up[0]', 'time_constant_up[2]']
+    found = changes_of(free_of([*names, 'time_constant_down']))
+    np.testing.assert_allclose(found['time_constant_up'], [0.2, 0.2, 0.9])
+
+
+@pytest.mark.parametrize(('family', 'key', 'values'), [
+    ('boosters', 'thrust_curve[*]', MOTORS), ('thrusters', 'output_values[0]', TABLES),
+])
+def test_a_curve_that_is_one_for_all_takes_no_bracket(family, key, values):
+    with pytest.raises(SourceError, match=f'expected {family}.{key.partition("[")[0]}, one for'):
         curve_of(family, key, values)
 
 

@@ -79,13 +79,14 @@ def rewrite(change, *names):
     np.savetxt('foreign.csv', table, '%.5f', ',', header=header, comments='', encoding='utf-8')
 
 
-def identified(settings, *more, fit=('time_constant_up', 'thrust_curve')):
+def identified(settings, *more, fit=('time_constant_up', 'thrust_curve'), output=''):
     lines = ''.join(f'    {key}: {value}\n' for key, value in settings.items())
     Path('foreign.yaml').write_text(f'/**/identify:\n  ros__parameters:\n{lines}')
     return cli.main([
         'identify', 'foreign.csv', '--model', 'bench.urdf', '--params-file', 'foreign.yaml',
         '--measured', 'wrench', '--fit',
         ','.join(f'rotors.{name}' for name in (*fit, *more)),
+        *(['--output', output] if output else []),
     ])
 
 
@@ -108,7 +109,7 @@ def test_before_is_what_the_files_have(foreign, fit, capsys):
     Path('bench.urdf').write_text(text)
     errors, tables = [], []
     for names in ([], fit.split(',')):
-        assert identified(foreign, 'time_constant_up', *names, fit=()) == 0
+        identified(foreign, 'time_constant_up', *names, fit=())
         printed = capsys.readouterr()
         errors.append(json.loads(printed.out)['rms_before'])
         tables.append(printed.err)
@@ -119,9 +120,14 @@ def test_before_is_what_the_files_have(foreign, fit, capsys):
 
 @pytest.mark.parametrize(('key', 'value', 'problem'), [
     ('columns.Time (ms)', None, 'another name is given in the parameter file'),
-    ('factors.ESC signal (µs)', None, 'up to 900, expected a throttle from 0 to 1; if 1000 is 0 '
-     'and 1900 is 1, give identify: zeros.ESC signal (µs): 1000 and factors.ESC signal (µs): 0.0'),
-    ('zeros.ESC signal (µs)', 1900.0, 'down to -0.9, expected a throttle from 0 to 1; if 1000 is'),
+    ('factors.ESC signal (µs)', None, 'up to 900, expected a throttle from 0 to 1; seen are 1000 '
+     'to 1900; if 1000 is 0 and 2000 is 1, give identify: zeros.ESC signal (µs): 1000 and '
+     'factors.ESC signal (µs): 0.001'),
+    ('zeros.ESC signal (µs)', 1900.0, 'down to -0.9, expected a throttle from 0 to 1; seen are'),
+    ('zeros.ESC signal (µs)', None, 'command of motor: from 1 to 1.9, expected a throttle from 0 '
+     'to 1; give identify: zeros.ESC signal (µs): 1000'),
+    ('factors.Time (ms)', None, 'samples are 10 s apart over 4190 s, expected stamps in seconds; '
+     'of ms give identify: factors.Time (ms): 0.001'),
     ('factors.ESC signal', 0.001, "is no column of the table, did you mean 'ESC signal (µs)'"),
     ('zeros.Thrust (kgf)', 'none', "expected a number, got 'none'"),
 ])
@@ -142,7 +148,7 @@ def test_a_thrust_of_another_unit_or_sign_is_named(foreign, factor, newtons, lin
     if newtons:
         rewrite(lambda table: table * [1.0, 1.0, 9.80665])
     settings = {**foreign, 'factors.Thrust (kgf)': factor}
-    assert identified({key: each for key, each in settings.items() if each is not None}) == 0
+    identified({key: each for key, each in settings.items() if each is not None})
     warnings = json.loads(capsys.readouterr().out)['warnings']
     found = [each for each in warnings if 'times what the model makes of the commands' in each]
     assert [each.rpartition('; ')[2] for each in found] == [line] * bool(line)
@@ -175,7 +181,7 @@ def test_a_curve_beyond_the_throttles_of_the_log_is_named(foreign, capsys):
 
 
 def test_a_thrust_along_another_axis_is_named(foreign, capsys):
-    assert identified({**foreign, 'columns.Thrust (kgf)': 'wrench.force.x'}) == 0
+    assert identified({**foreign, 'columns.Thrust (kgf)': 'wrench.force.x'}) == 1
     assert json.loads(capsys.readouterr().out)['warnings'][0] == (
         'the commands make nothing of what was measured, wrench.force.x; is its axis wrong?'
     )
@@ -207,6 +213,47 @@ def test_rows_that_are_far_apart_are_settled(apart, foreign, capsys):
     assert 'leave rotors.time_constant_up, delay out of --fit' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize('drift', [0.0, 1e-7])
+def test_a_force_that_never_changes_shows_nothing_and_no_file_is_written(foreign, drift, capsys):
+    """A constant force made a constant known, and a file of old values with exit code 0."""
+    def still(table):
+        table[:, 2] = 0.5 + drift * np.arange(len(table)) / len(table)
+        return table
+
+    rewrite(still)
+    assert identified(foreign, output='fitted.yaml') == 1
+    printed = capsys.readouterr()
+    assert 'force.z never changes: it is 4.903 N throughout; is its sensor on?' in printed.err
+    assert printed.err.splitlines()[-1] == (
+        'propulsion_ros identify: nothing was identified; fitted.yaml is not written'
+    )
+    assert json.loads(printed.out)['explained'] == {'wrench.force.z': 0.0}
+    assert not Path('fitted.yaml').exists()
+
+
+@pytest.mark.parametrize(('curve', 'is_right'), [('0 800', False), ('0 800 0', True)])
+def test_a_curve_of_another_form_is_named(foreign, curve, is_right, capsys):
+    """The ESC's is a parabola; `0 712` was known, with residuals correlated by 0.94."""
+    model = Path('bench.urdf')
+    model.write_text(model.read_text().replace('<esc_curve>0 800', f'<esc_curve>{curve}'))
+    rng, speed, rows = np.random.default_rng(1), 0.0, ['stamp,motor,thrust']
+    for k, throttle in enumerate(np.repeat(rng.uniform(0.0, 1.0, 30), 40)):
+        rows.append(f'{0.01 * k:.2f},{throttle},{1.56e-5 * speed**2 + rng.normal(0.0, 0.05):.5f}')
+        speed += (1.0 - np.exp(-0.01 / 0.05)) * (950.0 * throttle - 240.0 * throttle**2 - speed)
+    Path('foreign.csv').write_text('\n'.join(rows))
+    assert identified({'columns.thrust': 'wrench.force.z'}, fit=('esc_curve',)) == 0
+    warnings = json.loads(capsys.readouterr().out)['warnings']
+    assert any('is the form of the model right?' in each for each in warnings) != is_right
+
+
+def test_what_is_not_identified_is_not_written(foreign, capsys):
+    assert identified(foreign, 'moment_constant', output='fitted.yaml') == 0
+    text = Path('fitted.yaml').read_text()
+    assert 'moment_constant: not identified.' in text
+    assert 'thrust_curve:' in text
+    assert 'moment_constant: [' not in text
+
+
 def test_a_fit_that_predicts_worse_than_before_is_named(foreign, capsys):
     command = settled(4.0)
     rewrite(lambda table: table + [0.0, 0.0, 9.0] * (table[:, 1:2] > 0.85))
@@ -219,7 +266,7 @@ def test_a_fit_that_predicts_worse_than_before_is_named(foreign, capsys):
 
 def test_what_shows_a_constant_of_speeds_is_no_sweep(foreign, capsys):
     command = settled(4.0)
-    assert cli.main([*command, 'rotors.motor_constant']) == 0
+    assert cli.main([*command, 'rotors.motor_constant']) == 1
     why = json.loads(capsys.readouterr().out)['unidentified']['rotors.motor_constant']
     assert why.endswith('would show it: thrust and speed, as state.<name>.effort and .velocity, '
                         '--measured state')
