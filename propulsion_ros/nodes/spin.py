@@ -171,9 +171,12 @@ def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:
     if silent:
         is_unlit = any(getattr(each, 'is_unlit', False) for each in others)
         lacks = is_unlit and FLIGHT not in node.get_node_names()
-        log.warning(f'never commanded: {", ".join(silent)}' + (
+        line = f'never commanded: {", ".join(silent)}' + (
             f'; no {FLIGHT} runs, which a section {FLIGHT} of a --params-file starts' * lacks
-        ))
+        )
+        # What nobody commanded at all may be meant to wait.
+        is_idle = all(own is None for own in groups.values())
+        (log.info if is_idle and not lacks else log.warning)(line)
     for mistake in filter(None, (getattr(each, 'mistake', '') for each in others)):
         log.warning(mistake)
     if node.has_failed:
