@@ -87,7 +87,11 @@ class Case:
             if not isinstance(count, int | np.integer) or not low <= count <= high:
                 raise SourceError(key, f'expected an integer, {low} to {high}, got {count!r}')
         for key, number in {'clock': self.clock, **self.pins}.items():
-            if not isinstance(number, Real) or math.isnan(number):
+            words = SITUATIONS[self.situation].vary.get(key, ())
+            if isinstance(words, list) and isinstance(words[0], str):
+                if number not in words:
+                    raise SourceError(key, f'expected one of {words}, got {number!r}')
+            elif not isinstance(number, Real) or math.isnan(number):
                 raise SourceError(key, f'expected a number, got {number!r}')
 
 

@@ -76,3 +76,9 @@ def test_a_computer_that_is_off_loses_no_power(second, expected):
     pins = {**SHORT, 'restart.at': 10.0, 'restart.away': 5.0, 'restart1.at': second,
             'restart1.away': 2.0}
     assert draw(Case('rest', 'pressure', 1, restarts=2, pins=pins)).restarts == expected
+
+
+def test_a_word_is_one_of_those_that_the_situation_draws():
+    assert draw(Case('low flight', 'pressure', 1, pins={'request': 'abort'})).scene.requests
+    with pytest.raises(SourceError, match=r"request: expected one of \['', .* got 'x'"):
+        Case('low flight', 'pressure', 1, pins={'request': 'x'})
