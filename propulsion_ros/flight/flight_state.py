@@ -346,9 +346,10 @@ class FlightState:
         It is away from the pad, and was lit so shortly ago that no person can be near it.
         """
         lit_ns = self._events.lit_ns
-        is_away = abs(self._motion.height - self._pad) > self._params.home_tolerance
         is_recent = lit_ns is not None and self._clock.now_ns - lit_ns < _ALONE_NS
-        return self.phase is Phase.FLIGHT and self._events.burns and is_away and is_recent
+        if not (is_recent and self.phase is Phase.FLIGHT and self._events.burns):
+            return False
+        return abs(self._motion.height - self._pad) > self._params.home_tolerance
 
     @property
     def _is_free(self) -> bool:
@@ -536,7 +537,8 @@ class FlightState:
             self._clock.stamp_ns or 0, self._clock.now_ns, self.phase, self._burn.is_burning,
             self.ignition, self.liftoff, self.apogee, self._events.engine.records(), self.vertex,
             self._motion.kept, self._pad, self._events.speed, self._doubt_ns, self._is_rearmed,
-            self._hovers, self._events.burning, self._events.lit_ns,
+            self._motion.height if self._hovers else None,
+            self._events.burning, self._events.lit_ns,
         )
 
     def offer(

@@ -55,8 +55,8 @@ class Snapshot:
         How much flight time may be ahead [ns].
     is_rearmed : bool
         Whether it was armed again after a restart on the pad.
-    hovers : bool
-        Whether its own engine might have held it.
+    hover : float or None
+        Where its own engine might have held it [m]; None where none did.
     burning : tuple of int
         Engines that were lit, and not shut down since.
     lit_ns : int or None
@@ -77,7 +77,7 @@ class Snapshot:
     speed: Speed | None = None
     doubt_ns: int = 0
     is_rearmed: bool = False
-    hovers: bool = False
+    hover: float | None = None
     burning: tuple[int, ...] = ()
     lit_ns: int | None = None
 
@@ -87,7 +87,8 @@ class Snapshot:
         return (
             self.phase, self.is_burning, self.ignition, self.liftoff, self.apogee,
             tuple((event.id, event.count) for event in self.events), self.vertex,
-            self.motion.is_supported, self.motion.has_rested, self.is_rearmed, self.hovers,
+            self.motion.is_supported, self.motion.has_rested, self.is_rearmed,
+            self.hover is not None,
         )
 
     @property
@@ -283,9 +284,10 @@ class Resumption:
 
     def _hovers_on(self, motion: MotionWatch) -> bool:
         """Return whether it is where its own engine held it just before: that looks like a rest."""
-        away = abs(motion.height - self.snapshot.motion.height)
-        is_there = motion.is_seen and away <= self._params.home_tolerance
-        return self.snapshot.hovers and self._was_away_shortly and is_there
+        hover = self.snapshot.hover
+        if hover is None or not (self._was_away_shortly and motion.is_seen):
+            return False
+        return abs(motion.height - hover) <= self._params.home_tolerance
 
     def _goes_on(self, clock_ns: int, stamp_ns: int, motion: MotionWatch) -> bool:
         """Return whether a vehicle that flew still flies."""

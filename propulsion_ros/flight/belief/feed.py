@@ -96,7 +96,7 @@ class Feed:
         self.reset()
 
     def reset(self, usual_ns: int = 0) -> None:
-        """Forget all readings, but not for how long it repeats itself at most."""
+        """Forget all readings, and begin with what is known of its repetitions [ns]."""
         self._last: tuple[float, ...] = ()
         self.usual_ns = usual_ns
         self._interval_ns = self._held_ns = 0
@@ -237,7 +237,7 @@ class Wander:
         self.reset()
 
     def reset(self, growth: float = 0.0) -> None:
-        """Forget the height, but not how far wind moves it."""
+        """Forget the height, and begin with what is known of the wind [m^2/s]."""
         self.growth = growth
         self._means: list[float] = []
         self._squares: list[float] = []

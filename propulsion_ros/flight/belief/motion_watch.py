@@ -17,15 +17,7 @@ from propulsion_ros.flight.belief.belief import (
     Reckoned,
 )
 from propulsion_ros.flight.belief.departure import Departure, DepartureWatch
-from propulsion_ros.flight.belief.feed import (
-    BENDS,
-    MOVES,
-    WINDOW_NS,
-    Feed,
-    Mean,
-    Readings,
-    Wander,
-)
+from propulsion_ros.flight.belief.feed import BENDS, MOVES, WINDOW_NS, Feed, Mean, Readings, Wander
 from propulsion_ros.flight.belief.settling import Settling
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
@@ -56,8 +48,6 @@ class Kept:
         Probability that something holds the vehicle.
     level : float
         Where it was certainly held last [m].
-    height : float
-        Where it is if something holds it [m].
     wander : float
         How much wind moves its height; see `Wander`.
     usual_ns : tuple of int
@@ -68,7 +58,6 @@ class Kept:
     has_rested: bool = False
     held: float = 0.0
     level: float = 0.0
-    height: float = 0.0
     wander: float = 0.0
     usual_ns: tuple[int, ...] = (0,) * len(WINDOW_NS)
 
@@ -218,7 +207,7 @@ class MotionWatch:
     def kept(self) -> Kept:
         """What a restart is to keep of it."""
         return Kept(
-            self.is_supported, self.has_rested, self.held, self._departure.level, self.height,
+            self.is_supported, self.has_rested, self.held, self._departure.level,
             self._belief.wander, tuple(feed.usual_ns for feed in self._feeds),
         )
 

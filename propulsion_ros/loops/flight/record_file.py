@@ -192,7 +192,7 @@ def _snapshot(node: JsonNode) -> Snapshot:
         _speed(node['speed']) if node.has('speed') else None,
         node['doubt_ns'].integer(_NS),
         node['is_rearmed'].flag(),
-        node['hovers'].flag(),
+        node['hover'].number() if node.has('hover') else None,
         tuple(item.integer(range(2**16)) for item in node['burning'].items()),
         node['lit_ns'].integer(_NS) if node.has('lit_ns') else None,
     )
@@ -205,7 +205,6 @@ def _kept(node: JsonNode) -> Kept:
         node['has_rested'].flag(),
         node['held'].number(lo=0.0, hi=1.0),
         node['level'].number(),
-        node['height'].number(),
         node['wander'].number(lo=0.0),
         tuple(item.integer(_NS) for item in _several(node['usual_ns'], len(UNKNOWN.usual_ns))),
     )

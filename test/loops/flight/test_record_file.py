@@ -35,12 +35,11 @@ SNAPSHOTS = st.builds(
     st.lists(st.builds(EventRecord, st.integers(0, 99), NS, st.integers(0, 9)), max_size=4)
     .map(tuple),
     st.none() | st.builds(Vertex, NS, METRES), st.builds(
-        Kept, st.booleans(), st.booleans(), st.floats(0.0, 1.0), METRES, METRES,
-        st.floats(0.0, 20.0),
+        Kept, st.booleans(), st.booleans(), st.floats(0.0, 1.0), METRES, st.floats(0.0, 20.0),
         st.tuples(*[st.integers(0, 10**10)] * 4),
     ),
-    METRES, st.none() | st.builds(Speed, NS, METRES), NS, st.booleans(), st.booleans(),
-    st.lists(st.integers(0, 9), max_size=3).map(tuple), st.none() | NS,
+    METRES, st.none() | st.builds(Speed, NS, METRES), NS, st.booleans(),
+    st.none() | METRES, st.lists(st.integers(0, 9), max_size=3).map(tuple), st.none() | NS,
 )
 RECORDS = st.builds(
     FlightRecord, st.text(max_size=20), SNAPSHOTS, METRES | st.just(math.nan),
