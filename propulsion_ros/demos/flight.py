@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import signal
 import subprocess
@@ -30,7 +29,8 @@ from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.replay.recorder import Recorder
 from propulsion_ros.settings.errors import ConfigError, one_line
-from propulsion_ros.settings.files import descriptor_to_lock, write_text
+from propulsion_ros.settings.files import descriptor_to_lock
+from propulsion_ros.settings.yaml_file import write_parameters
 
 _STEP_LIMIT = 90.0
 """Wall time for the start of the nodes, and for each step [s]; a flight may take its time."""
@@ -218,7 +218,7 @@ def stack(
     with tempfile.TemporaryDirectory(prefix='propulsion_ros_') as folder:
         # As a word of the command line they would miss a body in a namespace.
         own = Path(folder) / 'body.yaml'
-        write_text(own, json.dumps({f'/**/{BODY}': {'ros__parameters': dict(body)}}))
+        write_parameters(own, None, {BODY: body})
         process = start_python([
             '-m', 'propulsion_ros.nodes.stack', *options, '--ros-args',
             *(part for path in (*configs, own) for part in ('--params-file', str(path))),

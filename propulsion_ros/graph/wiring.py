@@ -39,6 +39,8 @@ REPLAYED: dict[str, dict[str, Any]] = {
 
 FLIGHT = 'flight_state'
 """Name of the node of a flight computer."""
+WITHOUT_FLIGHT = f'; no {FLIGHT} runs, which a section {FLIGHT} of {{}} starts'
+"""Why nothing lights an engine, or answers; the braces are for what is to have the section."""
 _SENSORS = {
     'odometry': ('odometry',), 'pressure': ('pressure', 'sensors'), 'imu': ('sensors',),
 }

@@ -21,7 +21,7 @@ from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
-from propulsion_ros.graph.wiring import FLIGHT
+from propulsion_ros.graph.wiring import FLIGHT, WITHOUT_FLIGHT
 from propulsion_ros.messages.rclpy_private import RCLError, UnknownROSArgsError, reason_of
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.settings.errors import SourceError
@@ -171,10 +171,9 @@ def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:
     if silent:
         is_unlit = any(getattr(each, 'is_unlit', False) for each in others)
         lacks = is_unlit and FLIGHT not in node.get_node_names()
-        line = f'never commanded: {", ".join(silent)}' + (
-            f'; no {FLIGHT} runs, which a section {FLIGHT} of a --params-file starts' * lacks
-        )
-        # What nobody commanded at all may be meant to wait.
+        why = WITHOUT_FLIGHT.format('a --params-file') * lacks
+        line = f'never commanded: {", ".join(silent)}{why}'
+        # What has no command at all may be meant to wait.
         is_idle = all(own is None for own in groups.values())
         (log.info if is_idle and not lacks else log.warning)(line)
     for mistake in filter(None, (getattr(each, 'mistake', '') for each in others)):

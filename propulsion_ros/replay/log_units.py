@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.quantity import FloatArray
 
-_GRAVITY, _FOOT = 9.80665, 0.3048
+_FOOT = 0.3048
 _SPAN, _STRIDE, _LEAST_POINTS, _MOST_POINTS = 2.0, 0.5, 6, 200
 """Length of a piece, and from one to the next [s]; its points."""
 _HELD, _MOST = 4000, 4000
@@ -65,7 +66,7 @@ _ALTITUDES = (
     _Altitude(-11.0, 3e4, 1.1e5, _PRESSURE.format('Pa'), _THIN),
 )
 _SPEEDS = {'km/h': 3.6, 'ft/s': 1.0 / _FOOT, 'mph': 3600.0 / 1609.344, 'knots': 3600.0 / 1852.0}
-_FORCES = {'g': 1.0 / _GRAVITY, 'ft/s^2': 1.0 / _FOOT}
+_FORCES = {'g': 1.0 / STANDARD_GRAVITY, 'ft/s^2': 1.0 / _FOOT}
 
 
 class _Column(NamedTuple):
@@ -106,7 +107,7 @@ class _Given(NamedTuple):
 _GIVEN = (
     _Given('vz_mps', 'm/s', 5.0, _columns('m/s', _SPEEDS, {'': 0.0})),
     _Given('az_mps2', 'm/s^2', 3.0, _columns(
-        'm/s^2', _FORCES, {'': 0.0, ' with gravity': _GRAVITY}
+        'm/s^2', _FORCES, {'': 0.0, ' with gravity': STANDARD_GRAVITY}
     )),
 )
 
@@ -192,7 +193,7 @@ class LogUnits:
             is_turn = piece.sigmas[1] < _SURE * abs(fall) and (fall > 0.0) == is_top and (
                 abs(speed - piece.half * fall) < _NEAR * abs(fall) * (turn - piece.end + _STRIDE)
             )
-            ratio = fall / _GRAVITY
+            ratio = fall / STANDARD_GRAVITY
             if not is_turn or _LOW <= ratio <= _HIGH:
                 continue
             line = (

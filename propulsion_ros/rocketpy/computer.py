@@ -23,7 +23,7 @@ from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.replay.plain import SECOND, Wire, maker_of
 from propulsion_ros.rocketpy.sensors import SOURCES, Reading, SensorFault, Source, found, message_of
 from propulsion_ros.settings.errors import SourceError, naming
-from propulsion_ros.settings.files import write_text, writing
+from propulsion_ros.settings.files import save_text
 from propulsion_ros.settings.flat import suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import ParameterFile
@@ -380,14 +380,9 @@ def write_logs(
         columns = [time, *(_at(each, time) for each in (flight.z, flight.vz, flight.az))]
         columns[1] = columns[1] - flight.env.elevation
         writer.writerows(np.round(np.array(columns).T, 6).tolist())
-        _write(Path(folder) / f'{name}.csv', text.getvalue())
+        save_text(Path(folder) / f'{name}.csv', text.getvalue())
         known[name] = {'apogee_t': apogee}
-    _write(Path(folder) / 'truth.json', json.dumps(known, indent=1))
-
-
-def _write(path: Path, text: str) -> None:
-    with writing(path):
-        write_text(path, text)
+    save_text(Path(folder) / 'truth.json', json.dumps(known, indent=1))
 
 
 def _motion(flight: Any, begin_ns: int) -> Iterator[tuple[int, str, str, Any]]:

@@ -268,6 +268,12 @@ def require_target(path: str | Path, *read: str | Path | None) -> None:
             raise SourceError(printable(path), 'is read too, expected another name')
 
 
+def save_text(path: str | Path, text: str) -> None:
+    """Write what a user asked for; raise `SourceError` where it cannot be written."""
+    with writing(path):
+        write_text(path, text)
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write a file in UTF-8; errors are those of `opened_to_write`."""
     with opened_to_write(path) as file:

@@ -286,8 +286,9 @@ def _problem(spec: Quantity, value: Any) -> str:
             return f'expected one of {", ".join(filter(None, spec.choices))}, got {value!r}{hint}'
         return ''
     if spec.kind is bool:
-        truth = 'false' if value == 0 else 'true' if value == 1 else ''
-        hint = (truth := _TRUTHS.get(str(value).lower(), truth)) and f'; write {truth}'
+        of_number = 'false' if value == 0 else 'true' if value == 1 else ''
+        truth = _TRUTHS.get(str(value).lower(), of_number)
+        hint = f'; write {truth}' * bool(truth)
         return '' if isinstance(value, bool) else f'expected true or false, got {value!r}{hint}'
     # Most numbers are right, and the rest of this takes ten times as long.
     kind = type(value)

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.files import printable, read_text, write_text, writing
+from propulsion_ros.settings.files import printable, read_text, save_text
 from propulsion_ros.settings.flat import nearest
 from propulsion_ros.settings.ros_yaml import (
     Pairs,
@@ -445,5 +445,4 @@ def write_parameters(
     for pattern, values in entries:
         # Of one node the later entry wins, so its place is behind all others.
         merged[pattern] = {**merged.pop(pattern, {}), **values}
-    with writing(path):
-        write_text(path, ''.join(f'# {line}\n' for line in comments) + dump(merged, width))
+    save_text(path, ''.join(f'# {line}\n' for line in comments) + dump(merged, width))

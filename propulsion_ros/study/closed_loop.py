@@ -10,7 +10,14 @@ from typing import Any
 from propulsion_ros.demos.pilot import Command, Controller, payload_of
 from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation, simulated
-from propulsion_ros.graph.wiring import FLIGHT, REPLAYED, Graph, actuator_nodes, pushing_blocks
+from propulsion_ros.graph.wiring import (
+    FLIGHT,
+    REPLAYED,
+    WITHOUT_FLIGHT,
+    Graph,
+    actuator_nodes,
+    pushing_blocks,
+)
 from propulsion_ros.loops.decoders import msg_to_motion, stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import GivenParameters, Outlet
@@ -108,9 +115,8 @@ class ClosedLoop:
                     raise FlightError(f'{name} refused: {text}')
                 return
         lacks = node == FLIGHT and host is None
-        raise FlightError(f'no service {name!r}' + (
-            f'; no {FLIGHT} runs, which a section {FLIGHT} of a file of params starts' * lacks
-        ))
+        why = WITHOUT_FLIGHT.format('a file of params') * lacks
+        raise FlightError(f'no service {name!r}{why}')
 
     def _keep_time(self, message: Any) -> None:
         self._bus.now_ns = stamp_to_ns(message.clock)

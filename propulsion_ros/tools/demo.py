@@ -29,8 +29,7 @@ from propulsion_ros.settings.files import (
     make_folder,
     printable,
     require_target,
-    write_text,
-    writing,
+    save_text,
 )
 from propulsion_ros.settings.yaml_file import ParameterFile, write_parameters
 from propulsion_ros.tools.lines import fail, note
@@ -162,8 +161,7 @@ def run(options: argparse.Namespace) -> int:
     print(f'\n{simulated:.0f} s flown in {wall:.0f} s of wall time', flush=True)
     numbers, picture = output / f'{vehicle}.json', output / f'{vehicle}.png'
     text = json.dumps(_known(summary), indent=2, allow_nan=False)
-    with writing(numbers):
-        write_text(numbers, f'{text}\n')
+    save_text(numbers, f'{text}\n')
     page = demo.page(summary, recording)
     draw(page, picture)
     if signals is not None:

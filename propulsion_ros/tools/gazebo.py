@@ -7,7 +7,7 @@ from pathlib import Path
 
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, GZ, bridge_yaml
 from propulsion_ros.gz.model import ROUTES, gazebo_robot
-from propulsion_ros.settings.files import make_folder, printable, write_text, writing
+from propulsion_ros.settings.files import make_folder, printable, save_text
 from propulsion_ros.tools.lines import note
 
 EXAMPLE = 'robot.urdf --output model'
@@ -55,8 +55,7 @@ def run(args: argparse.Namespace) -> int:
         ('bridge.yaml', bridge_yaml(robot.topics, release)),
         ('clock_bridge.yaml', bridge_yaml([CLOCK], release)),
     ):
-        with writing(args.output / name):
-            write_text(args.output / name, text)
+        save_text(args.output / name, text)
         print(printable(args.output / name))
     for each in robot.notes:
         note('gazebo', each)

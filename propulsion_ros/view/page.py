@@ -31,7 +31,7 @@ from propulsion_ros.drawing.figure import (
 from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.pictures.signals import OF_MOTION, QUANTITIES, Signals
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import read_bytes, read_text, write_text, writing
+from propulsion_ros.settings.files import read_bytes, read_text, save_text
 from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.view.motion import (
     SHORTEST,
@@ -210,8 +210,7 @@ def require_libraries() -> None:
 def write_page(path: Path, data: dict[str, Any]) -> None:
     """Write a page; raise `SourceError` where that is impossible."""
     text = html_of(data)
-    with writing(path):
-        write_text(path, text)
+    save_text(path, text)
 
 
 def _own(name: str) -> str:

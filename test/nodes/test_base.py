@@ -46,7 +46,7 @@ def test_what_was_never_commanded_is_named_at_the_end(graph, capfd, fins, booste
     err = capfd.readouterr().err
     assert line in err
     assert bool(line) == ('never commanded' in err)
-    # What nobody commanded at all may be meant to wait.
+    # What has no command at all may be meant to wait.
     assert ('[WARN]' in err) is (bool(line) and (fins, boosters) != (None, None))
 
 
