@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from propulsion_ros.flight.events.conditions import leaves
 from propulsion_ros.flight.events.controllers import ControllerBank, ControlOutput, PidSpec
@@ -131,13 +132,20 @@ class EventRunner:
         subphase: Subphase,
         is_frozen: bool,
         permits: Permits,
+        *,
+        ahead_ns: int = 0,
     ) -> Fired:
-        """Return the steps that controllers took and the events that fired."""
+        """Return the steps that controllers took and the events that fired.
+
+        What was before a restart is by ``ahead_ns`` less long ago than the clock says.
+        """
         if not progress.does(Duty.RUN_EVENTS):
             return (), []
         words = frozenset((progress.phase.value, subphase.value))
+        ignition, liftoff, apogee = (mark and mark.later(ahead_ns) for mark in progress.marks)
         variables = self._inputs.update(
-            clock_ns, sample, progress.marks, words, self.engine.time_since, is_frozen, permits,
+            clock_ns, sample, (ignition, liftoff, apogee), words,
+            partial(self.engine.time_since, ahead_ns=ahead_ns), is_frozen, permits,
         )
         controls: tuple[ControlOutput, ...] = ()
         if progress.does(Duty.RUN_CONTROLLERS):

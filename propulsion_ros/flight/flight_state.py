@@ -297,6 +297,7 @@ class FlightState:
         controls, fired = self._events.update(
             self._clock.now_ns, known if self._is_legacy else self._apogee_watch.filtered(known),
             self._progress, self.subphase, is_frozen, ANYTHING if self._is_legacy else permits,
+            ahead_ns=self._ahead_ns,
         )
         return self._report(
             known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict), controls,
@@ -309,21 +310,12 @@ class FlightState:
         return not (self._keeps_flight and (self.phase.is_armed or self.holds_record))
 
     @property
-    def _climbs_in_doubt(self) -> bool:
-        """Whether the vehicle climbs, and flight time may be ahead because a clock was set."""
-        return self._doubt_ns > 0 and self._climb.is_certain and not self._is_legacy
+    def _ahead_ns(self) -> int:
+        """How far flight time may be ahead, because a clock was set, while it still climbs [ns].
 
-    @property
-    def _is_time_doubtful(self) -> bool:
-        """Whether charges must wait, because flight time may be wrong."""
-        return self._climbs_in_doubt and self._clock.now_ns < self._doubt_end_ns
-
-    @property
-    def _is_timer_early(self) -> bool:
-        """Whether the backup timer has run out only because of a gap of doubtful length."""
-        limit_ns = self._params.max_ascent_time * 1e9 + self._doubt_ns
-        ascent_ns = 0 if self.liftoff is None else self._clock.now_ns - self.liftoff.clock_ns
-        return self._climbs_in_doubt and ascent_ns < limit_ns
+        What was before a restart counts from so much later then.
+        """
+        return self._doubt_ns if self._climb.is_certain and not self._is_legacy else 0
 
     @property
     def _standing(self) -> Standing:
@@ -336,7 +328,6 @@ class FlightState:
             is_commanded=self.ignition is not None,
             is_rearmed=self._is_rearmed,
             is_first=self._events.is_first_ignition(self._clock.now_ns),
-            is_time_doubtful=self._is_time_doubtful,
         )
 
     @property
@@ -428,10 +419,11 @@ class FlightState:
             self._stand_down(Mark(sample.stamp_ns, now_ns, 'stand-down'))
         if self._progress.does(Duty.DETECT_APOGEE):
             self._burn.update(now_ns, sample.acceleration, self._apogee_watch.fitted_acceleration)
+            liftoff = self.liftoff and self.liftoff.later(self._ahead_ns)
             trigger = self._apogee_watch.end(
-                now_ns, self.liftoff, self._motion.fallen, self._motion.reckoned
+                now_ns, liftoff, self._motion.fallen, self._motion.reckoned
             )
-            if trigger and not (trigger == 'timer' and self._is_timer_early):
+            if trigger:
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
 
     @property
@@ -499,7 +491,7 @@ class FlightState:
         self._progress.forget_moments()
         self._clock.begin_flight()
         self._events.reset()
-        self._doubt_ns = self._doubt_end_ns = 0
+        self._doubt_ns = 0
         self._begun_ns = self._clock.now_ns
         self._pad = 0.0
         self._is_rearmed = self._record.was_armed = False
@@ -603,7 +595,6 @@ class FlightState:
         self._begin_flight()
         self._skipped_ns += now_ns - self._clock.now_ns
         self._doubt_ns = snapshot.doubt_ns + doubt_ns
-        self._doubt_end_ns = now_ns + self._doubt_ns
         self._clock.resume(now_ns, min(snapshot.first_ns, sample.stamp_ns))
         self._frozen.reset()
         self._progress.resume(

@@ -245,13 +245,18 @@ class EventEngine:
         ]
         self._clock_ns: int | None = None
 
-    def time_since(self, event_id: int) -> int | None:
-        """Return how long ago an event's condition last held [ns], None where unknown."""
+    def time_since(self, event_id: int, ahead_ns: int = 0) -> int | None:
+        """Return how long ago an event's condition last held [ns], None where unknown.
+
+        What was before a restart is by ``ahead_ns`` less long ago.
+        """
         if not 0 <= event_id < len(self._records):
             return None
         record = self._records[event_id]
         # Unknown now: an absence of evidence must not look like a condition that ended.
-        return None if record.held is None else record.since_ns
+        if record.held is None or record.since_ns is None:
+            return None
+        return record.since_ns - (ahead_ns if record.is_spent else 0)
 
     def update(
         self,

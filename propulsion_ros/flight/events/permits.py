@@ -71,8 +71,6 @@ class Standing(NamedTuple):
         Whether it was armed again after a restart on the pad.
     is_first : bool
         Whether no engine was lit yet, or the first of them only just.
-    is_time_doubtful : bool
-        Whether flight time may be ahead while it climbs.
     """
 
     phase: Phase
@@ -83,7 +81,6 @@ class Standing(NamedTuple):
     is_commanded: bool
     is_rearmed: bool
     is_first: bool
-    is_time_doubtful: bool
 
 
 def permits_of(now: Standing) -> Permits:
@@ -94,7 +91,7 @@ def permits_of(now: Standing) -> Permits:
     burns_on = flies and (now.is_free or now.hovers)
     may_stage = now.is_commanded or not now.is_rearmed
     return Permits(
-        deploy=flies and now.is_free and not now.is_time_doubtful,
+        deploy=flies and now.is_free,
         first=leaves_pad and now.is_commanded and not now.is_rearmed,
         ascent=burns_on and may_stage and now.phase is Phase.FLIGHT and now.is_ascending,
         landing=burns_on,

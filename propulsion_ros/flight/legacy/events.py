@@ -44,8 +44,11 @@ class LegacyEventEngine:
         self._records = [_Record() for _ in self._events]
         self._now_ms = 0
 
-    def time_since(self, event_id: int) -> int | None:
-        """Return how long ago an event's condition was last met [ns], None for never."""
+    def time_since(self, event_id: int, ahead_ns: int = 0) -> int | None:
+        """Return how long ago an event's condition was last met [ns], None for never.
+
+        The flown software knew no clock that may be ahead.
+        """
         if not 0 <= event_id < len(self._records):
             return None
         triggered_ms = self._records[event_id].triggered_ms

@@ -34,6 +34,10 @@ class Mark:
     clock_ns: int
     source: str
 
+    def later(self, ahead_ns: int) -> Mark:
+        """Return the same moment on a flight clock that is ahead by so much [ns]."""
+        return replace(self, clock_ns=self.clock_ns + ahead_ns) if ahead_ns else self
+
 
 @dataclass(frozen=True)
 class Vertex:

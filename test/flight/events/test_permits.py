@@ -19,9 +19,7 @@ ON_THE_PAD = {'phase': Phase.LAUNCH, 'is_commanded': True, 'is_rearmed': False, 
 MAY_STAGE = [{'is_commanded': True}, {'is_rearmed': False}]
 NO_REST = [{'is_free': True}, {'hovers': True}]
 ALLOWED = {
-    'deploy': [
-        {**in_air, 'is_free': True, 'is_time_doubtful': False} for in_air in (FLIES, FALLS)
-    ],
+    'deploy': [{**in_air, 'is_free': True} for in_air in (FLIES, FALLS)],
     'first': [ON_THE_PAD],
     'ascent': [
         {**FLIES, **free, **may, 'is_ascending': True} for free in NO_REST for may in MAY_STAGE
