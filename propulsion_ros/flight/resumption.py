@@ -199,7 +199,7 @@ class Resumption:
         # In the air every second counts, and what was killed switched no sensor off.
         motion.begin(
             in_air=in_air, kept=record.motion, away=self._heartbeat_age,
-            may_settle=math.isinf(self._heartbeat_age) or not in_air,
+            may_settle=math.isinf(self._heartbeat_age) or not in_air, is_windy=not in_air,
         )
 
     def gap_ns(self, clock_ns: int, stamp_ns: int) -> int:

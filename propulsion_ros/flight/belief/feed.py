@@ -30,6 +30,8 @@ _FAR_OFF = 25.0  # times that of one reading, of what is a glitch
 _GUST_NS, _GUSTS = 1_000_000_000, 15  # wind shows in means of so long [ns], so many of them,
 _GUSTY = 20.0  # and moves a height by no more [m^2/s];
 _LULL = 0.98  # in each of them what was known of it is lost but for this share
+_GUESS = 5.0  # how much it likely does where a restart came before it was measured [m^2/s];
+_FEW, _MOST = 3, 3.0  # that is no more than so many times the largest square of so few means
 
 
 class Readings(NamedTuple):
@@ -231,14 +233,20 @@ class Wander:
     ----------
     growth : float
         Of the variance of a height that stays [m^2/s].
+    measured : float or None
+        The same where it was measured, now or before a restart; None where it was not.
     """
 
     def __init__(self) -> None:
         self.reset()
 
-    def reset(self, growth: float = 0.0) -> None:
-        """Forget the height, and begin with what is known of the wind [m^2/s]."""
-        self.growth = growth
+    def reset(self, measured: float | None = None, *, is_windy: bool = False) -> None:
+        """Forget the height, and begin with the wind that was measured [m^2/s].
+
+        Where there is none, it may be strong.
+        """
+        self.measured = measured
+        self.growth = measured or (_GUESS if measured is None and is_windy else 0.0)
         self._means: list[float] = []
         self._squares: list[float] = []
         self._begin_ns = 0
@@ -278,4 +286,7 @@ class Wander:
             # Of a walk the mean of these squares is its growth, and noise adds six times its own.
             middle = sorted(self._squares)[_GUSTS // 2] / _MEDIAN
             # A lull is no calm.
-            self.growth = min(max(middle - 6.0 * noise, _LULL * self.growth), _GUSTY)
+            known = _LULL * (self.measured or 0.0)
+            self.growth = self.measured = min(max(middle - 6.0 * noise, known), _GUSTY)
+        elif self.measured is None and len(self._squares) >= _FEW:
+            self.growth = min(self.growth, _MOST * max(self._squares))

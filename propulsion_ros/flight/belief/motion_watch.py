@@ -48,8 +48,8 @@ class Kept:
         Probability that something holds the vehicle.
     level : float
         Where it was certainly held last [m].
-    wander : float
-        How much wind moves its height; see `Wander`.
+    wander : float or None
+        How much wind moves its height, as far as it was measured; see `Wander`.
     usual_ns : tuple of int
         For how long each channel repeats itself at most [ns].
     """
@@ -58,7 +58,7 @@ class Kept:
     has_rested: bool = False
     held: float = 0.0
     level: float = 0.0
-    wander: float = 0.0
+    wander: float | None = None
     usual_ns: tuple[int, ...] = (0,) * len(WINDOW_NS)
 
 
@@ -153,13 +153,14 @@ class MotionWatch:
 
     def begin(
         self, *, in_air: bool, kept: Kept = UNKNOWN, away: float = math.inf,
-        may_settle: bool = False,
+        may_settle: bool = False, is_windy: bool = False,
     ) -> None:
         """Begin anew, on the pad or where the vehicle may fly.
 
         What was certain before a restart stays so, and what was likely stays as likely: that it
         was counts for as long as after the last sign of it. What was ``away`` for seconds [s] has
-        hardly landed since. A height may settle whose sensor was switched on.
+        hardly landed since. A height may settle whose sensor was switched on, and wind that was
+        not measured yet may be strong.
         """
         is_supported, held = kept.is_supported, kept.held
         self.has_rested = in_air and kept.has_rested
@@ -171,8 +172,8 @@ class MotionWatch:
         self._settling.begin(may_settle=may_settle, in_air=in_air, runs_in=away < _RUNS_IN)
         for feed, usual_ns in zip(self._feeds, kept.usual_ns, strict=True):
             feed.reset(usual_ns)
-        self._wander.reset(kept.wander)
-        self._belief.wander = kept.wander
+        self._wander.reset(kept.wander, is_windy=is_windy)
+        self._belief.wander = self._wander.growth
         self._certain.reset()
         self._likely.reset()
         self._stands.reset()
@@ -208,7 +209,7 @@ class MotionWatch:
         """What a restart is to keep of it."""
         return Kept(
             self.is_supported, self.has_rested, self.held, self._departure.level,
-            self._belief.wander, tuple(feed.usual_ns for feed in self._feeds),
+            self._wander.measured, tuple(feed.usual_ns for feed in self._feeds),
         )
 
     @property

@@ -205,7 +205,7 @@ def _kept(node: JsonNode) -> Kept:
         node['has_rested'].flag(),
         node['held'].number(lo=0.0, hi=1.0),
         node['level'].number(),
-        node['wander'].number(lo=0.0),
+        node['wander'].number(lo=0.0) if node.has('wander') else None,
         tuple(item.integer(_NS) for item in _several(node['usual_ns'], len(UNKNOWN.usual_ns))),
     )
 

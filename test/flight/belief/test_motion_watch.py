@@ -109,6 +109,29 @@ def test_wind_is_learned_on_the_pad_however_it_looks_and_a_restart_keeps_it(seed
     assert watched.watch.departure is None
 
 
+@pytest.mark.parametrize('seed', range(6))
+def test_wind_may_be_strong_where_a_restart_came_before_it_was_measured(seed):
+    """Restarted within 17 s of a boot, what rested left its pad in a third of the winds."""
+    watched = Watched()
+    watched.rng = np.random.default_rng(seed)
+    gust = wandering(watched.rng, 6.0, 1.0 / watched.per_second / 2.0, 60 * watched.per_second)
+    watched.read(5.0, lambda t: gust[round(t * watched.per_second)])
+    kept = watched.watch.kept
+    assert kept.wander is None
+    watched.watch.begin(in_air=False, kept=kept, away=1.0, may_settle=True, is_windy=True)
+    late = gust[10 * watched.per_second:]
+    watched.read(40.0, lambda t: late[round(t * watched.per_second)])
+    assert watched.watch.departure is None
+
+
+def test_where_there_is_no_wind_a_restart_takes_a_few_seconds_longer():
+    watched = Watched().stand()
+    watched.watch.begin(in_air=False, kept=Kept(), away=1.0, may_settle=True, is_windy=True)
+    found = watched.read(20.0, lambda t: 0.0)
+    assert 5.0 < found.index(True) / watched.per_second < 12.0
+    assert all(found[12 * watched.per_second:])
+
+
 def test_a_restart_keeps_for_how_long_a_coarse_height_repeats_itself():
     watched = Watched()
     watched.read(20.0, lambda t: round(0.3 * math.sin(0.5 * t)), lambda t: G, noise=0.0,

@@ -26,14 +26,14 @@ def test_rearmed_it_refuses_ignition_and_an_override_lights_no_engine(tmp_path):
     first.feed(2.0, 4.0, motion=pad)
     now[0] += 0.5
     second = Computer('pressure', boot=boot, state_file=path, at=4.5)
-    second.feed(4.5, 9.0, motion=pad)
+    second.feed(4.5, 12.0, motion=pad)
     assert second.flags['phase'] == 'launch'
     success, text = second.call('ignition')
     assert not success
     assert 'abort and launch again' in text
-    second.feed(9.0, 10.0, motion=pad)
+    second.feed(12.0, 13.0, motion=pad)
     second.command('liftoff_override')
-    second.feed(10.0, 12.0, motion=pad)
+    second.feed(13.0, 15.0, motion=pad)
     assert second.flags['phase'] == 'flight'
     rows = [row for _, row in second.host.of('~/engines')]
     assert all(np.nanmax(np.asarray(row.effort, float), initial=0.0) == 0.0 for row in rows)
@@ -69,8 +69,8 @@ def test_event_that_waited_for_ignition_is_spent(tmp_path, motion, commands, res
     for _ in range(restarts):
         now[0] += 0.5
         computer = Computer('pressure', at=t + 0.5, **settings)
-        computer.feed(t + 0.5, t + 5.0, motion=pad)
-        t += 5.0
+        computer.feed(t + 0.5, t + 8.0, motion=pad)
+        t += 8.0
         assert computer.flags['phase'] == 'launch'
     computer.command(*commands)
     begun = computer.loop.stamp_ns * 1e-9

@@ -94,6 +94,10 @@ ROWS: Mapping[str, Row] = {
         **_SHORT, 'rms': 6.0, 'imu_rate': 20.0, 'baro_rate': 20.0, 'restart.at': 30.0,
         'restart.away': 0.5,
     }, restarts=1, seed=4),
+    'a restart in wind of 6 m rms that was not measured yet': Row('wind of an rms', _FUSED, {
+        **_SHORT, 'timer': 15.0, 'rms': 6.0, 'imu_rate': 20.0, 'baro_rate': 20.0,
+        'restart.at': 12.0, 'restart.away': 2.0,
+    }, restarts=1, seed=4),
     'an inertial sensor whose clock is 1 s ahead': Row('flight', _BOTH, {
         'clock.size': 1.0, 'imu_rate': 50.0,
     }, [(IMU, 'clock')]),
