@@ -304,10 +304,12 @@ class Resumption:
     def may_be_blocked(self) -> bool:
         """Whether what is level far from the pad may be a blocked port, and no rest.
 
-        It flew, without an apogee yet, less than a minute ago by the clock since boot: stamps
+        It flew, or fell and nothing held it, less than a minute ago by the clock since boot: stamps
         after a boot may be those of a clock that was set, and its barometer may settle.
         """
-        return self.snapshot.phase is Phase.FLIGHT and self._flew_shortly_ago
+        record = self.snapshot
+        falls = record.phase is Phase.RECOVERY and not record.motion.is_supported
+        return self._flew_shortly_ago and (record.phase is Phase.FLIGHT or falls)
 
     @property
     def _was_away_shortly(self) -> bool:

@@ -143,12 +143,16 @@ def test_descent_below_the_level_of_the_pad_is_resumed(heartbeat):
     pytest.param(FLYING, 65.0, 135.0, False, id='high, for longer than a minute'),
     pytest.param(FLYING, math.inf, 135.0, False, id='high, after a boot'),
     pytest.param(FLYING, 1.0, 5.0, False, id='on its pad'),
-    pytest.param(DESCENDING, 1.0, 135.0, False, id='after its apogee, as on a hill'),
+    pytest.param(DESCENDING, 1.0, 135.0, True, id='high, in its descent'),
+    pytest.param(
+        replace(DESCENDING, motion=Kept(is_supported=True, held=0.999)), 1.0, 135.0, False,
+        id='after its landing, as on a hill',
+    ),
 ])
-def test_level_altitude_far_from_the_pad_ends_no_ascent_after_a_restart(
+def test_level_altitude_far_from_the_pad_ends_no_flight_after_a_restart(
     snapshot, heartbeat, height, goes_on
 ):
-    """A blocked port shows no motion either, and the backup timer must fire."""
+    """A blocked port shows no motion either, and the backup timer and main must fire."""
     rows = only(rest(height), 0)
     assert resumed(rows, snapshot, heartbeat=heartbeat) == goes_on
 
