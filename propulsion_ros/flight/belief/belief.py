@@ -186,7 +186,8 @@ class Belief:
         self._hanging = np.flatnonzero((self._mode == int(Mode.PARACHUTE)) & is_felt)
         self._may_be_below = self._is_held | height
         # Beside a force that falls freely no wind explains that a height stays.
-        self._blown = self._held * self._sound[Channel.FORCE]
+        hangs = self._mode == int(Mode.PARACHUTE)
+        self._blown = (self._is_held | hangs) * self._sound[Channel.FORCE]
         self._reckoned = (is_felt & ~height & ~self._is_held).astype(float)
         self._shown = {
             (by_height, by_speed):
