@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from propulsion_ros.flight.apogee.apogee_watch import ApogeeWatch
 from propulsion_ros.flight.apogee.estimate import Detector
+from propulsion_ros.flight.belief.belief import LIKELY
 from propulsion_ros.flight.belief.departure import CLIMB, FALL, Departure
 from propulsion_ros.flight.belief.feed import Readings
 from propulsion_ros.flight.belief.motion_watch import Kept, MotionWatch
@@ -575,6 +576,11 @@ class FlightState:
     def holds_record(self) -> bool:
         """Whether a recorded flight may still be resumed, also one that was set aside."""
         return self._record.is_held
+
+    @property
+    def may_have_left(self) -> bool:
+        """Whether a recorded flight waits, or one that was set aside has likely begun."""
+        return self.is_resuming or (self.holds_record and self._motion.held < LIKELY)
 
     def _consider_record(self, sample: Sample) -> None:
         """Judge the record by a sample and what is believed of the motion."""

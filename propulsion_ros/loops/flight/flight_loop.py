@@ -296,7 +296,7 @@ class FlightLoop:
         duties = DUTIES[self._state.phase].update
         altitude, position = self._home.locate(
             sample.altitude, sample.horizontal_position,
-            is_on_pad=Duty.MEASURE_PAD in duties and not self._state.is_resuming,
+            is_on_pad=Duty.MEASURE_PAD in duties and not self._state.may_have_left,
         )
         self._update(sample._replace(
             altitude=altitude, horizontal_position=position,
