@@ -27,6 +27,7 @@ _TUMBLES_NS = 1_000_000_000  # as what lands does for so long
 _DOUBTED, _DEAD_TIME = 0.1, 5.0  # an accelerometer believed no more for so long is dead [s]
 _STAYS_LIKELY_NS = 30_000_000_000  # for so long after its last sign it stays likely
 _HIGH, _LEVEL = 100.0, 1.0  # a level height so far up may be that of a blocked port [m], [m/s]
+_CLIMBS = 3.0  # what climbs so fast does not land [m/s]
 _OFF_LEVEL = 5.0  # but not one that moves so far [m]
 _LANDS = 5.0  # the slowest descent from there [m/s]
 _SINKS, _SINKS_NS = 10.0, 500_000_000  # so fast no car goes downhill [m/s], over so long at least
@@ -283,8 +284,9 @@ class MotionWatch:
         # A coarse height stays where it is, and a force that lives agrees.
         is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns) and not self._is_dead
         unmoved_ns = (self._moved_ns if is_felt else None), None, None, None
+        climbs = self.held < LIKELY and self._belief.flight[1] > _CLIMBS
         due = [
-            feed.take(now_ns, value, learns=learns, since_ns=since)
+            feed.take(now_ns, value, learns=learns, since_ns=since, climbs=climbs)
             for feed, value, since in zip(self._feeds, values, unmoved_ns, strict=True)
         ]
         if self._settling.holds(now_ns, readings.height, self._channels[Channel.HEIGHT].noise):
