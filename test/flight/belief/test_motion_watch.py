@@ -124,12 +124,67 @@ def test_wind_may_be_strong_where_a_restart_came_before_it_was_measured(seed):
     assert watched.watch.departure is None
 
 
+@pytest.mark.parametrize('seed', range(8))
+def test_wind_that_was_learned_on_the_pad_makes_no_descent_one_that_is_carried(seed):
+    """It moved the height of what is held alone, so that a wake spoke against a parachute."""
+    watched = Watched()
+    watched.rng = np.random.default_rng(seed)
+    gust = wandering(watched.rng, 3.5, 1.0 / watched.per_second / 0.5, 60 * watched.per_second)
+    watched.watch.begin(in_air=True, kept=Kept(wander=15.0))
+    watched.read(3.0, lambda t: 600.0 - 0.5 * G * t * t, flown=True)
+    held = []
+    for i in range(40 * watched.per_second):
+        t = i / watched.per_second
+        watched.read(1 / watched.per_second, lambda _, t=t, i=i: 555.0 - 11.0 * t + gust[i],
+                     flown=True)
+        held.append(watched.watch.held >= 0.5)
+    assert not any(held)
+
+
 def test_where_there_is_no_wind_a_restart_takes_a_few_seconds_longer():
     watched = Watched().stand()
     watched.watch.begin(in_air=False, kept=Kept(), away=1.0, may_settle=True, is_windy=True)
     found = watched.read(20.0, lambda t: 0.0)
     assert 5.0 < found.index(True) / watched.per_second < 12.0
     assert all(found[12 * watched.per_second:])
+
+
+def fly_coarse(stuck=math.inf):
+    """Return what flew to 93 m and sank to the ground in 19 s, by steps of 2 m, once stuck."""
+    watched = Watched()
+    marks = {'height': 0.0}
+
+    def read(seconds, height, **how):
+        def shown(t):
+            if height(t) < stuck:
+                marks['height'] = 2.0 * round(0.5 * height(t))
+            return marks['height']
+        watched.read(seconds, shown, noise=0.0, **how)
+
+    read(12.0, lambda t: 0.3, learns=True)
+    read(0.8, lambda t: 25.0 * t * t)
+    read(4.0, lambda t: 16.0 + 40.0 * t - 0.5 * G * t * t, flown=True)
+    if stuck == math.inf:
+        read(12.0, lambda t: 97.5 - 8.0 * t, flown=True)
+    return watched, read
+
+
+def test_what_landed_beside_a_coarse_height_is_held_for_ever():
+    """A charge that was due 45 to 90 s after the landing fired."""
+    watched, read = fly_coarse()
+    read(15.0, lambda t: 0.3, flown=True)
+    for _ in range(100):
+        read(1.0, lambda t: 0.3, flown=True)
+        assert watched.watch.is_likely
+
+
+@pytest.mark.parametrize('stuck', [30.0, 60.0, 85.0])
+def test_a_coarse_height_that_is_stuck_in_the_climb_shows_no_rest(stuck):
+    """It kept back the timer until half a minute after the impact."""
+    watched, read = fly_coarse(stuck)
+    for _ in range(30):
+        read(0.5, lambda t: stuck, flown=True)
+        assert not watched.watch.is_likely
 
 
 def test_a_restart_keeps_for_how_long_a_coarse_height_repeats_itself():
