@@ -240,6 +240,8 @@ class FlightState:
             self._progress.ignition = mark
             self._motion.light()
             self._clock.anchor()
+        elif name == 'liftoff_override':
+            self._pad = self._motion.pad
         self._follow(row, mark)
         return ''
 
@@ -444,7 +446,7 @@ class FlightState:
         """Return whether the vehicle is at its pad in a flight that is none, or had no apogee."""
         is_held = (
             self._motion.is_certain and self._motion.is_supported
-            and abs(self._motion.height) <= self._params.home_tolerance
+            and abs(self._motion.height - self._pad) <= self._params.home_tolerance
         )
         counts = self._is_legacy or self._is_overridden or self._events.burns
         is_none = self.liftoff is None or (self.phase is Phase.FLIGHT and not counts)

@@ -641,6 +641,11 @@ class Belief:
         return float(shares @ self._state[:, 0] / shares.sum())
 
     @property
+    def rests(self) -> float:
+        """Probability that it rests, and is not carried."""
+        return float(self._shares @ self._rest)
+
+    @property
     def jumped(self) -> float:
         """By how much the height has jumped in all [m]."""
         return self._track.jumped

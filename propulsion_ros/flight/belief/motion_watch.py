@@ -238,12 +238,8 @@ class MotionWatch:
 
     @property
     def pad(self) -> float:
-        """Altitude of its pad: where it was certainly held last, but not where it was carried [m].
-
-        A height that drifts down or jumps takes the pad along; one that rose without a jump was
-        carried up.
-        """
-        return min(self._departure.level, max(self._belief.jumped, 0.0))
+        """Altitude of its pad [m]; see `DepartureWatch`."""
+        return self._departure.pad
 
     @property
     def height(self) -> float:

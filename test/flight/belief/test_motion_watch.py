@@ -989,7 +989,9 @@ def test_force_that_gets_stuck_on_the_pad_is_no_departure(force, per_second):
     pytest.param(lambda t: 200.0 * (t > 5.0), 200.0, id='a step up'),
     pytest.param(lambda t: -80.0 * (t > 5.0), -80.0, id='a step down'),
     pytest.param(lambda t: -min(t, 40.0), -40.0, id='the weather'),
+    pytest.param(lambda t: min(0.5 * t, 25.0), 25.0, id='the weather, upward'),
     pytest.param(lambda t: min(3.0 * t, 90.0), 0.0, id='carried up'),
+    pytest.param(lambda t: max(90.0 - 3.0 * abs(t - 30.0), 0.0), 0.0, id='carried up and down'),
 ])
 def test_the_pad_goes_with_a_drift_and_a_jump_but_not_with_what_is_carried_up(height, pad):
     """Behind a step of the barometer a false climb was high enough for an apogee, on the pad."""
