@@ -21,7 +21,6 @@ from propulsion_ros.urdf.link_tree import LinkTree, origin_of
 from propulsion_ros.urdf.xml import numbers
 
 
-
 def plugin(library: str, name: str, **tags: Any) -> Element:
     """Return the element of a system with one child for each tag.
 
