@@ -7,24 +7,17 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from propulsion_ros.loops.ports import Loop, Outlet, Port, Timer
+from propulsion_ros.loops.ports import Loop, Outlet, Port, Timer, WithoutGraph
 
 
-class BenchHost:
-    """Connects one loop, which `run` takes; nothing happens but what its user calls.
-
-    Charges and engines have a driver, and there is nobody else in the graph.
-    """
-
-    follows_links = False
+class BenchHost(WithoutGraph):
+    """Connects one loop, which `run` takes; nothing happens but what its user calls."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.is_simulated = False
-        self.is_active = False
         self.lines: list[tuple[str, str]] = []
         self.now = self.steady = 0
-        self.loop: Any = None
 
     def run(self, loop: Loop) -> Any:
         """Connect and start a loop, and return it."""
@@ -65,30 +58,9 @@ class BenchHost:
         """Return the name as it is."""
         return topic
 
-    def publishers_of(self, topic: str) -> int:
-        """Return none."""
-        return 0
-
-    def subscriptions_to(self, outlet: Outlet) -> int:
-        """Return none."""
-        return 0
-
     def receivers_of(self, outlet: Outlet) -> Sequence[str]:
         """Return the driver of charges and engines."""
         return ('/driver',) if outlet.topic in ('~/deployers', '~/engines') else ()
-
-    def topics_without(self, node: str) -> Sequence[str]:
-        """Return nothing: all is recorded."""
-        return ()
-
-    def deactivate(self) -> None:
-        """Stop after a failure."""
-        self.finish()
-
-    def finish(self) -> None:
-        """Stop."""
-        self.loop.stop()
-        self.is_active = False
 
     # What its user calls.
 
