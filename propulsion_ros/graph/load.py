@@ -20,7 +20,7 @@ from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.models.supply.motors import ThrustCurve, motor_of
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import check_file, printable, read_text
-from propulsion_ros.settings.flat import build, suggestion
+from propulsion_ros.settings.flat import build, known_hint, suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile, placing, settings_of
 from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
@@ -34,8 +34,7 @@ class Models(dict[str, Model]):
     """Models by the names of their groups."""
 
     def __missing__(self, name: object) -> Model:
-        near = suggestion(str(name), self)
-        raise KeyError(f'unknown group {name!r}{near}; known: {", ".join(self)}')
+        raise KeyError(f'unknown group {name!r}{known_hint(str(name), self)}')
 
     def __getattr__(self, name: str) -> Any:
         group = next(iter(self), '')

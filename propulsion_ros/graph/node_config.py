@@ -27,6 +27,7 @@ from propulsion_ros.settings.flat import (
     Parameter,
     all_faults,
     build,
+    known_hint,
     meant,
     nearest_key,
     parameters_of,
@@ -114,11 +115,8 @@ def block_named(specs: Sequence[ActuatorSpec], name: str) -> ActuatorSpec:
     for spec in specs:
         if spec.name == name:
             return spec
-    names = [spec.name for spec in specs]
-    raise ConfigError(
-        'plugin', f'no plugin block {name!r}{suggestion(name, names)}; '
-        f'found: {", ".join(names) or "none"}'
-    )
+    hint = known_hint(name, [spec.name for spec in specs], 'found')
+    raise ConfigError('plugin', f'no plugin block {name!r}{hint}')
 
 
 def refuse_unknown_node(

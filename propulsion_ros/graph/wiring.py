@@ -22,7 +22,7 @@ from propulsion_ros.graph.simulation import (
 from propulsion_ros.graph.vehicles import ENGINE_TAG, VEHICLES, VehicleKit
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import known_hint
 from propulsion_ros.settings.names import check_namespace
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import FILENAME, ActuatorSpec, actuators_from_urdf
@@ -296,10 +296,8 @@ def _allocators(
     families = {block.name: block.family for block in blocks}
     for name in allocated:
         if name not in families:
-            raise ConfigError(
-                'allocate', f'no plugin block {name!r}{suggestion(name, families)}; '
-                f'found: {", ".join(families)}'
-            )
+            hint = known_hint(name, families, 'found')
+            raise ConfigError('allocate', f'no plugin block {name!r}{hint}')
     return [
         NodeSpec(
             'allocator_node', allocator_named(name),

@@ -20,8 +20,6 @@ from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.link_tree import LinkTree, origin_of
 from propulsion_ros.urdf.xml import numbers
 
-_GROUP = 'body.'
-
 
 def plugin(library: str, name: str, **tags: Any) -> Element:
     """Return the element of a system with one child for each tag.
@@ -65,10 +63,7 @@ def read_body(params_files: Sequence[str | Path], namespace: str = '') -> BodyPa
 
     Raises `ConfigError` for everything that is wrong.
     """
-    values = settings_of(params_files, 'vehicle', namespace)
-    return build(BodyParams, {
-        key.removeprefix(_GROUP): value for key, value in values.items() if key.startswith(_GROUP)
-    })
+    return build(BodyParams, settings_of(params_files, 'vehicle', namespace), 'body.')
 
 
 def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) -> list[str]:

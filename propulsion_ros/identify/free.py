@@ -13,7 +13,7 @@ from numpy.polynomial.polynomial import polyval
 
 from propulsion_ros.models.common.points import numbers_of
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import Parameter, suggestion
+from propulsion_ros.settings.flat import Parameter, known_hint, suggestion
 from propulsion_ros.settings.quantity import FloatArray, flatten
 
 BODY, DELAY = 'body', 'delay'
@@ -99,8 +99,8 @@ def free_parameters(
         elif owner == group:
             found += _of_group(name, key, known, values, fit)
         else:
-            near = suggestion(owner, [group, BODY])
-            raise SourceError('--fit', f'{name!r}: no group {owner!r}{near}; found: {group}, body')
+            hint = known_hint(owner, [group, BODY], 'found')
+            raise SourceError('--fit', f'{name!r}: no group {owner!r}{hint}')
     if not found:
         raise SourceError('--fit', 'expected parameters, such as <group>.time_constant')
     return found
@@ -118,10 +118,7 @@ def delay() -> Free:
 
 def _of_body(name: str, key: str, body: Mapping[str, float]) -> Free:
     if key not in BODY_KEYS:
-        raise SourceError(
-            '--fit', f'{name!r}: no such property{suggestion(key, BODY_KEYS)}; known: '
-            f'{", ".join(BODY_KEYS)}'
-        )
+        raise SourceError('--fit', f'{name!r}: no such property{known_hint(key, BODY_KEYS)}')
     unit = {'mass': 'kg', 'drag_area': 'm^2'}.get(key, 'kg m^2')
     start = body.get(key) or (0.01 if key == 'drag_area' else 0.0)
     if start <= 0.0:

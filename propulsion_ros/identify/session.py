@@ -68,7 +68,7 @@ from propulsion_ros.identify.validation import (
 )
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import known_hint
 from propulsion_ros.settings.hints import fall_doubt
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import write_parameters
@@ -144,10 +144,8 @@ class Session:
         self._actuators = [name for name in model.actuator_names if name in fields]
         for motor, target in request.motors.actuators.items():
             if target.group == robot.group and target.name not in fields:
-                raise SourceError('--map', (
-                    f'{motor}: {robot.group} has no {target.name!r}'
-                    f'{suggestion(target.name, fields)}; known: {", ".join(fields)}'
-                ))
+                hint = known_hint(target.name, fields)
+                raise SourceError('--map', f'{motor}: {robot.group} has no {target.name!r}{hint}')
         self._names = Names(
             fields,
             tuple(model.state_names), robot.columns, robot.group,

@@ -13,7 +13,7 @@ from propulsion_ros.loops.command_reader import NamedCommand
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.family import Family
 from propulsion_ros.settings.errors import CommandError, ConfigError
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import known_hint
 from propulsion_ros.settings.quantity import (
     FloatArray,
     IntArray,
@@ -101,10 +101,8 @@ class Autopilot:
             )
         for i, name in enumerate(params.names):
             if name not in known:
-                raise ConfigError(
-                    'autopilot.names', f'{name!r} is no actuator{suggestion(name, known)}; found: '
-                    f'{", ".join(known)}', i,
-                )
+                hint = known_hint(name, known, 'found')
+                raise ConfigError('autopilot.names', f'{name!r} is no actuator{hint}', i)
         places = [known.index(name) for name in params.names]
         fields = [family.command_fields[i] for i in places]
         for i, field in enumerate(fields):

@@ -154,6 +154,39 @@ class Host(Protocol):
         """Stop this loop for good: all that it was to do is done."""
 
 
+class WithoutGraph:
+    """What a `Host` of one loop answers where there is no graph."""
+
+    follows_links = False
+    is_active = False
+    loop: Any
+
+    def publishers_of(self, topic: str) -> int:
+        """Return 0: there is no publisher."""
+        return 0
+
+    def subscriptions_to(self, outlet: Outlet) -> int:
+        """Return 1: whatever is published counts as received."""
+        return 1
+
+    def receivers_of(self, outlet: Outlet) -> Sequence[str]:
+        """Return no node."""
+        return ()
+
+    def topics_without(self, node: str) -> Sequence[str]:
+        """Return no topic."""
+        return ()
+
+    def deactivate(self) -> None:
+        """Stop the loop for good, after a failure."""
+        self.finish()
+
+    def finish(self) -> None:
+        """Stop the loop for good."""
+        self.loop.stop()
+        self.is_active = False
+
+
 class Parameters(Protocol):
     """Where a loop is configured: by the parameters of a node, or those of a file.
 

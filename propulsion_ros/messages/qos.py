@@ -60,6 +60,17 @@ def profile(name: str, lossless: bool = False) -> QoSProfile:
     return _LOSSLESS.get(name, _CLASSES[name]) if lossless else _CLASSES[name]
 
 
+def profile_of(depth: int, is_reliable: bool, is_latched: bool) -> QoSProfile:
+    """Return a profile with a queue, that loses no message or may, and keeps the last or not."""
+    return QoSProfile(
+        depth=depth,
+        reliability=(
+            ReliabilityPolicy.RELIABLE if is_reliable else ReliabilityPolicy.BEST_EFFORT),
+        durability=(
+            DurabilityPolicy.TRANSIENT_LOCAL if is_latched else DurabilityPolicy.VOLATILE),
+    )
+
+
 def can_match(publisher: QoSProfile, subscription: QoSProfile) -> bool:
     """Return whether a subscription can receive what a publisher publishes."""
     # What is not set is infinite, as the graph has it of the subscription.

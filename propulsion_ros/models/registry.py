@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.models.common.family import Family
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.flat import parameters_of, suggestion
+from propulsion_ros.settings.flat import known_hint, parameters_of
 from propulsion_ros.settings.quantity import names_field
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Registry(Mapping[str, type[Family]]):
 
     def hint(self, name: str) -> str:
         """Return the end of an error about a name that is no family: those that are."""
-        return f'{suggestion(name, self)}; known: {", ".join(sorted(self))}'
+        return known_hint(name, sorted(self))
 
 
 REGISTRY = Registry()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from propulsion_ros.loops.decoders import stamp_to_ns
-from propulsion_ros.loops.ports import OK, Complaints, Loop, Outlet, Port
+from propulsion_ros.loops.ports import OK, Complaints, Loop, Outlet, Port, WithoutGraph
 from propulsion_ros.replay.plain import Maker, maker_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.names import as_word
@@ -122,7 +122,7 @@ class Bus:
         self.pass_time(stamp_to_ns(message.clock) if is_clock else stamp_ns, is_clock)
 
 
-class LoopHost:
+class LoopHost(WithoutGraph):
     """Runs one loop on a bus; see `loops.ports.Host`.
 
     Parameters
@@ -135,8 +135,6 @@ class LoopHost:
     counts : collections.Counter
         How often each kind of complaint was made.
     """
-
-    follows_links = False
 
     def __init__(
         self,
@@ -155,9 +153,7 @@ class LoopHost:
         complaints = Complaints(lambda line: self.log('warn', line), self.steady_ns)
         self.complain = complaints.add
         self.counts: Counter[str] = complaints.counts
-        self.is_active = False
         self._outlets: dict[Outlet, tuple[str, Maker]] = {}
-        self.loop: Loop
 
     def run(self, loop: Loop) -> None:
         """Connect a loop and start it."""
@@ -220,27 +216,6 @@ class LoopHost:
     def publishers_of(self, topic: str) -> int:
         """Return 1 for a topic of the recording, else 0: there is no graph."""
         return int(self.resolve_topic_name(topic) in self._bus.given)
-
-    def subscriptions_to(self, outlet: Outlet) -> int:
-        """Return 1: what is written counts as received."""
-        return 1
-
-    def receivers_of(self, outlet: Outlet) -> Sequence[str]:
-        """Return nothing, since there is no graph."""
-        return ()
-
-    def topics_without(self, node: str) -> Sequence[str]:
-        """Return nothing, since there is no graph."""
-        return ()
-
-    def deactivate(self) -> None:
-        """Stop the loop for good, after a failure."""
-        self.finish()
-
-    def finish(self) -> None:
-        """Stop the loop for good."""
-        self.loop.stop()
-        self.is_active = False
 
 
 def _prefix(namespace: str, name: str) -> str:

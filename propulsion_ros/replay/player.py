@@ -14,6 +14,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.messages.fields import ns_to_stamp
+from propulsion_ros.messages.qos import profile_of
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.settings.names import class_of
 
@@ -108,10 +109,7 @@ class Player(Node):
             info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
             for info in self.get_subscriptions_info_by_topic(topic)
         )
-        return QoSProfile(
-            depth=_DEPTH,
-            durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
-        )
+        return profile_of(_DEPTH, True, latched)
 
     def unmatched(self) -> list[str]:
         """Return the topics without a subscription."""

@@ -166,15 +166,7 @@ class Recorder(Node):
             offers = [info.qos_profile for info in publishers]
             are_reliable = all(p.reliability == ReliabilityPolicy.RELIABLE for p in offers)
             are_latched = all(p.durability == DurabilityPolicy.TRANSIENT_LOCAL for p in offers)
-            profile = QoSProfile(
-                depth=_DEPTH,
-                reliability=(
-                    ReliabilityPolicy.RELIABLE if are_reliable else ReliabilityPolicy.BEST_EFFORT
-                ),
-                durability=(
-                    DurabilityPolicy.TRANSIENT_LOCAL if are_latched else DurabilityPolicy.VOLATILE
-                ),
-            )
+            profile = qos.profile_of(_DEPTH, are_reliable, are_latched)
             receive = functools.partial(self._on_message, topic, types[0], offers)
             try:
                 self._subscribed[topic] = self.create_subscription(

@@ -19,7 +19,7 @@ from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost
 from propulsion_ros.settings.errors import SourceError, naming
 from propulsion_ros.settings.files import printable
-from propulsion_ros.settings.flat import Parameter, suggestion
+from propulsion_ros.settings.flat import Parameter, known_hint
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
@@ -314,8 +314,5 @@ def _of_file(
 def _check_only(choice: Choice, names: Sequence[str]) -> None:
     for name in choice.only:
         if name not in names:
-            known = ', '.join(names) or 'none'
-            near = suggestion(name, names)
-            raise SourceError(
-                printable(choice.config), f'no node {name!r}{near}; found: {known}'
-            )
+            hint = known_hint(name, names, 'found')
+            raise SourceError(printable(choice.config), f'no node {name!r}{hint}')

@@ -20,7 +20,7 @@ from propulsion_ros.models.common.atmosphere import (
 )
 from propulsion_ros.replay.plain import maker_of
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import known_hint
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.bench_host import message
 from propulsion_ros.study.draws import generator, variable_of
@@ -56,19 +56,13 @@ class SensorFault:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise SourceError(
-                'fault', f'unknown {self.kind!r}{suggestion(self.kind, KINDS)}; '
-                f'known: {", ".join(KINDS)}'
-            )
+            raise SourceError('fault', f'unknown {self.kind!r}{known_hint(self.kind, KINDS)}')
         known, key = FAULTS[self.kind].vary, f'fault {self.kind!r}'
         if not isinstance(self.values, Mapping):
             raise SourceError(key, f'values: expected numbers by name, got {self.values!r}')
         for name in self.values:
             if name not in known:
-                raise SourceError(
-                    key, f'no value {name!r}{suggestion(name, known)}; '
-                    f'it has {", ".join(known) or "none"}'
-                )
+                raise SourceError(key, f'no value {name!r}{known_hint(name, known)}')
         for name, number in {'at': self.at, **self.values}.items():
             if not isinstance(number, Real) or math.isnan(number):
                 raise SourceError(key, f'{name}: expected a number, got {number!r}')

@@ -205,6 +205,12 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return meant(nearest(str(word), known))
 
 
+def known_hint(word: str, known: Iterable[str], title: str = 'known') -> str:
+    """Return the end of an error about an unknown word: what was meant, and all that there is."""
+    words = list(known)
+    return f'{suggestion(word, words)}; {title}: {", ".join(words) or "none"}'
+
+
 def unknown_names(
     names: Collection[str], known: Collection[str], source: str
 ) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host of one loop without ROS: it keeps what the loop publishes, and its clocks are set."""
+"""A host of one loop without ROS, whose clocks are set, and messages for it."""
 from __future__ import annotations
 
 from collections import Counter
@@ -7,28 +7,17 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from propulsion_ros.loops.ports import Loop, Outlet, Port, Timer
+from propulsion_ros.loops.ports import Loop, Outlet, Port, Timer, WithoutGraph
 
 
-class BenchHost:
+class BenchHost(WithoutGraph):
     """Connects one loop, which `run` takes; nothing happens but what its user calls."""
-
-    follows_links = False
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.is_simulated = False
-        self.is_active = self.has_failed = False
-        self.published: list[tuple[str, int, Any]] = []
         self.lines: list[tuple[str, str]] = []
-        self.publishers: Counter[str] = Counter()
-        self.subscriptions: Counter[str] = Counter()
-        self.receivers: dict[str, Sequence[str]] = {
-            '~/deployers': ('/driver',), '~/engines': ('/driver',),
-        }
-        self.unrecorded: Sequence[str] = []
         self.now = self.steady = 0
-        self.loop: Any = None
 
     def run(self, loop: Loop) -> Any:
         """Connect and start a loop, and return it."""
@@ -41,8 +30,8 @@ class BenchHost:
     # What a loop calls.
 
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
-        """Keep what is published."""
-        self.published.append((outlet.topic, stamp_ns, payload))
+        """Take what is published."""
+        raise NotImplementedError
 
     def complain(self, key: str, line: str) -> None:
         """Count and keep a complaint."""
@@ -69,31 +58,9 @@ class BenchHost:
         """Return the name as it is."""
         return topic
 
-    def publishers_of(self, topic: str) -> int:
-        """Return how many publishers were set."""
-        return self.publishers[topic]
-
-    def subscriptions_to(self, outlet: Outlet) -> int:
-        """Return how many subscriptions were set."""
-        return self.subscriptions[outlet.topic]
-
     def receivers_of(self, outlet: Outlet) -> Sequence[str]:
-        """Return the nodes that were set."""
-        return self.receivers.get(outlet.topic, ())
-
-    def topics_without(self, node: str) -> Sequence[str]:
-        """Return the topics that were set."""
-        return self.unrecorded
-
-    def deactivate(self) -> None:
-        """Stop after a failure."""
-        self.has_failed = True
-        self.finish()
-
-    def finish(self) -> None:
-        """Stop."""
-        self.loop.stop()
-        self.is_active = False
+        """Return the driver of charges and engines."""
+        return ('/driver',) if outlet.topic in ('~/deployers', '~/engines') else ()
 
     # What its user calls.
 
@@ -113,14 +80,6 @@ class BenchHost:
             self._due[first] += self._period(timer)
             timer.call()
         self.steady = end
-
-    def of(self, topic: str) -> list[tuple[int, Any]]:
-        """Return stamp [ns] and payload of all that was published on a topic."""
-        return [(stamp_ns, payload) for own, stamp_ns, payload in self.published if own == topic]
-
-    def said(self, level: str) -> list[str]:
-        """Return the lines of a level."""
-        return [line for own, line in self.lines if own == level]
 
     @staticmethod
     def _period(timer: Timer) -> int:

@@ -24,7 +24,7 @@ from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, Emit, LoopHost
 from propulsion_ros.replay.plain import maker_of
 from propulsion_ros.settings.errors import ConfigError, SourceError
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import known_hint
 from propulsion_ros.settings.yaml_file import placing, settings_of
 from propulsion_ros.study.signals import check_published
 from propulsion_ros.urdf.block import ActuatorSpec
@@ -161,10 +161,8 @@ class ClosedLoop:
         if not self._bus.takers(f'/{topic}'):
             wanted = self._bus.wanted_of((Kind.JOINTS, Kind.WRENCH)) - self.published_topics
             known = sorted(each.strip('/') for each in wanted)
-            raise SourceError(
-                'steer()', f'no node receives {topic!r}{suggestion(topic, known)}; '
-                f'found: {", ".join(known)}'
-            )
+            hint = known_hint(topic, known, 'found')
+            raise SourceError('steer()', f'no node receives {topic!r}{hint}')
         self._bus.check(f'/{topic}', kind)
 
 

@@ -18,7 +18,7 @@ from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.settings.errors import ConfigError, SourceError, one_line
 from propulsion_ros.settings.files import FILE, kind_of, opened_to_write, read_bytes
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import known_hint
 from propulsion_ros.settings.yaml_file import KeyPlaces, document_of
 from propulsion_ros.study.study import KINDS, Case, Study
 from propulsion_ros.urdf.xml import parse_urdf
@@ -231,7 +231,7 @@ def _known_to(error: Exception) -> str:
     if not isinstance(error, AttributeError) or error.obj is None:
         return ''
     known = [each for each in dir(error.obj) if not each.startswith('_')]
-    return f'{suggestion(str(error.name), known)}; known: {", ".join(known)}'
+    return known_hint(str(error.name), known)
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -22,7 +22,7 @@ from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import write_text
-from propulsion_ros.settings.flat import Parameter, build, parameters_of, suggestion, unknown_keys
+from propulsion_ros.settings.flat import Parameter, build, known_hint, parameters_of, unknown_keys
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of, write_parameters
 from propulsion_ros.study.draws import Variable, is_number
 from propulsion_ros.study.kinds import ROBOT
@@ -70,10 +70,8 @@ def parameters_of_case(
     for variable, number in drawn:
         node, _, key = variable.name.partition('.')
         if node not in nodes:
-            raise SourceError(
-                variable.name, f'no node {node!r}{suggestion(node, nodes)}; found: '
-                f'{", ".join(nodes)}'
-            )
+            hint = known_hint(node, nodes, 'found')
+            raise SourceError(variable.name, f'no node {node!r}{hint}')
         values = found.setdefault(node, {})
         indexed = _INDEXED.fullmatch(key)
         if indexed is None:

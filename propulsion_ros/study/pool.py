@@ -25,7 +25,7 @@ from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.imports import how_to_get
@@ -252,20 +252,6 @@ _LOOK = 0.5
 """How often it is looked whether more has been done [s]."""
 
 
-class Backend(Protocol):
-    """Where cases are flown: `Pool` or `Cluster`."""
-
-    @property
-    def workers(self) -> int:
-        """How many cases are flown at a time."""
-
-    def submit(self, numbers: Sequence[int]) -> Any:
-        """Begin some cases and return their future."""
-
-    def result(self, future: Any) -> list[Row]:
-        """Return the rows of a future that is done, or raise `DiedError`."""
-
-
 @dataclass(frozen=True)
 class _Batch:
     """Cases that are flown one after the other."""
@@ -276,7 +262,7 @@ class _Batch:
 
 
 def run(
-    backend: Backend, numbers: Iterable[int], batch: int = 1
+    backend: Pool | Cluster, numbers: Iterable[int], batch: int = 1
 ) -> Iterator[list[tuple[int, Row | None, str]]]:
     """Yield what is done as it is done: number, row, and '' or why there is no row.
 

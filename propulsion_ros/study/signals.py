@@ -15,7 +15,7 @@ from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_motion, msg_to_
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import known_hint, suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.draws import is_number
 
@@ -87,10 +87,8 @@ def check_published(place: str, topic: str, published: Collection[str]) -> None:
     """Raise `SourceError` for a topic that no node publishes."""
     known = sorted(each.strip('/') for each in published)
     if topic not in known:
-        raise SourceError(
-            place, f'no node publishes {topic!r}{suggestion(topic, known)}; '
-            f'found: {", ".join(known)}'
-        )
+        hint = known_hint(topic, known, 'found')
+        raise SourceError(place, f'no node publishes {topic!r}{hint}')
 
 
 def read_result(place: str, name: str, given: Any) -> Result:
@@ -145,10 +143,8 @@ class Signals:
         time = stamp_to_ns(message.header.stamp) * 1e-9
         for part in parts:
             if part not in numbers:
-                known = ', '.join(numbers)
                 raise SourceError(
-                    f'{topic.strip("/")}.{part}',
-                    f'unknown{suggestion(part, numbers)}; known: {known}',
+                    f'{topic.strip("/")}.{part}', f'unknown{known_hint(part, numbers)}'
                 )
             self._rows[topic, part].append((time, numbers[part]))
 

@@ -17,7 +17,13 @@ from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import ABSENT, kind_of, printable, read_text, replacing, writing
-from propulsion_ros.settings.flat import build, parameters_of, refuse_unknown, suggestion
+from propulsion_ros.settings.flat import (
+    build,
+    known_hint,
+    parameters_of,
+    refuse_unknown,
+    suggestion,
+)
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 from propulsion_ros.settings.yaml_file import SIZE_LIMIT, KeyPlaces, document_of
 from propulsion_ros.study.draws import Variable, is_number, read_variable, seed_of
@@ -187,8 +193,7 @@ class Study:
                 if name not in row:
                     raise SourceError(
                         f'{printable(self.path)}: limits: {name}',
-                        f'case {row["case"]} has no such result{suggestion(name, known)}; known: '
-                        f'{", ".join(known)}',
+                        f'case {row["case"]} has no such result{known_hint(name, known)}',
                     )
             return True
         return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_lo
 from propulsion_ros.replay.log_units import LogUnits
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.hints import fall_doubt
-from propulsion_ros.tools.lines import note
+from propulsion_ros.tools.lines import known, note
 
 EXAMPLE = 'flight.csv --picture apogee.png'
 _DEFAULTS = ApogeeParams()
@@ -134,15 +133,11 @@ def _result(decided: Mark, estimate: ApogeeEstimate) -> dict[str, Any]:
     return {
         'detected_time': _seconds(decided.stamp_ns),
         'apogee_time': _seconds(estimate.apogee_ns) if found else None,
-        'apogee_altitude': _known(estimate.apogee_altitude) if found else None,
-        'sigma': _known(estimate.sigma) if found else None,
+        'apogee_altitude': known(estimate.apogee_altitude) if found else None,
+        'sigma': known(estimate.sigma) if found else None,
         'reason': estimate.reason if found else decided.source,
     }
 
 
 def _seconds(stamp_ns: int | None) -> float | None:
     return None if stamp_ns is None else stamp_ns / 1e9
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None

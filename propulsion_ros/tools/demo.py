@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import random
 import socket
@@ -13,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -32,7 +31,7 @@ from propulsion_ros.settings.files import (
     save_text,
 )
 from propulsion_ros.settings.yaml_file import ParameterFile, write_parameters
-from propulsion_ros.tools.lines import fail, note
+from propulsion_ros.tools.lines import fail, known, note
 from propulsion_ros.tools.view import OPEN
 from propulsion_ros.view.page import data_of, in_order, require_libraries, write_page
 from propulsion_ros.view.robot import robot_of
@@ -160,7 +159,7 @@ def run(options: argparse.Namespace) -> int:
     print(f'\n{text_of(demo.table(summary, recording))}')
     print(f'\n{simulated:.0f} s flown in {wall:.0f} s of wall time', flush=True)
     numbers, picture = output / f'{vehicle}.json', output / f'{vehicle}.png'
-    text = json.dumps(_known(summary), indent=2, allow_nan=False)
+    text = json.dumps(known(summary), indent=2, allow_nan=False)
     save_text(numbers, f'{text}\n')
     page = demo.page(summary, recording)
     draw(page, picture)
@@ -239,14 +238,3 @@ def _bag(options: argparse.Namespace) -> Iterator[Path | None]:
         return
     with TemporaryDirectory(prefix='propulsion_ros_') as folder:
         yield Path(folder) / 'demo'
-
-
-def _known(value: Any) -> Any:
-    """Return numbers as JSON has them: None, which it writes as null, for what is not finite."""
-    if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    if isinstance(value, dict):
-        return {key: _known(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_known(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of a command on standard error, and the one that shows how far a long run is."""
+"""Lines of a command on standard error, how far a long run is, and numbers as JSON has them."""
 from __future__ import annotations
 
+import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from typing import Any
 
 _EVERY = 0.2
 """How often the line is drawn anew [s]."""
@@ -21,6 +24,17 @@ def fail(command: str, text: object) -> int:
     """Print why a command fails; return its exit code."""
     note(command, text)
     return 1
+
+
+def known(value: Any) -> Any:
+    """Return numbers as JSON has them: None, which it writes as null, for what is not finite."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, Mapping):
+        return {key: known(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [known(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @contextmanager

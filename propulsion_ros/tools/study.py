@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import signal
 import sys
@@ -17,7 +16,7 @@ from propulsion_ros.settings.files import make_folder, printable
 from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.study.session import PICTURE, RESULTS, Session
 from propulsion_ros.study.study import Row, Study, cell, find_study, numbers_of, read_study
-from propulsion_ros.tools.lines import note, progress
+from propulsion_ros.tools.lines import known, note, progress
 
 EXAMPLE = 'apogee --cases 200 --jobs 2'
 _NAMED = 5
@@ -101,10 +100,7 @@ def _fly_one(session: Session, number: int, folder: Path) -> int:
     session.write(path, number)
     row = session.row(number)
     session.study.check_limits([row])
-    print(json.dumps({
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in row.items()
-    }))
+    print(json.dumps(known(row)))
     for line in session.warnings:
         note('study', line)
     note('study', f'{printable(path)}: its parameters')

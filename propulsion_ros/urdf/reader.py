@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from xml.etree.ElementTree import Element
 
 from propulsion_ros.models.body.mass import MassProperties
@@ -45,9 +44,7 @@ def actuators_from_urdf(
     `propulsion_ros.urdf.uuv_dialect` and `propulsion_ros.urdf.gz_dialect`; they come last. Raises
     `SourceError` naming the XML path, what was expected and what came.
     """
-    if faults is FIRST:
-        return list(_specs_once(xml, common, base_link))
-    return _specs(xml, common, base_link, faults)
+    return list(_specs(xml, common, base_link, faults))
 
 
 def _refuse_xacro(robot: Element) -> None:
@@ -60,16 +57,10 @@ def _refuse_xacro(robot: Element) -> None:
 
 
 @functools.lru_cache(maxsize=4)
-def _specs_once(
-    xml: str, common: type | Callable[[str], type] | None, base_link: str
-) -> tuple[ActuatorSpec, ...]:
-    """Return the blocks of a description that every node of a process, or case, reads again."""
-    return tuple(_specs(xml, common, base_link, FIRST))
-
-
 def _specs(
     xml: str, common: type | Callable[[str], type] | None, base_link: str, faults: Faults
-) -> list[ActuatorSpec]:
+) -> tuple[ActuatorSpec, ...]:
+    """Return the blocks of a description that every node of a process, or case, reads again."""
     robot = parse_urdf(xml)
     _refuse_xacro(robot)
     tree = tree_of(xml) if faults is FIRST else LinkTree(robot, faults)
@@ -85,7 +76,7 @@ def _specs(
     _warn_of_strays(robot, faults)
     for path, text in misspelt(robot, 'robot'):
         faults.warn(path, text)
-    return list(specs.values())
+    return tuple(specs.values())
 
 
 def mass_from_urdf(
@@ -110,22 +101,9 @@ def masses_from_urdf(
     xml: str, base_link: str = '', faults: Faults = FIRST
 ) -> tuple[str, Mapping[str, MassProperties]]:
     """Return the base link and the mass of each link by its path; see `mass_from_urdf`."""
-    if faults is FIRST:
-        return _masses_once(xml, base_link)
-    return _masses(xml, base_link, faults)
-
-
-@functools.lru_cache(maxsize=4)
-def _masses_once(xml: str, base_link: str) -> tuple[str, Mapping[str, MassProperties]]:
-    return _masses(xml, base_link, FIRST)
-
-
-def _masses(
-    xml: str, base_link: str, faults: Faults
-) -> tuple[str, Mapping[str, MassProperties]]:
     tree = tree_of(xml)
     base_link = tree.require_link(base_link or tree.root, 'base_link')
-    return base_link, MappingProxyType(dict(tree.inertials(base_link, faults)))
+    return base_link, dict(tree.inertials(base_link, faults))
 
 
 def angles_of_urdf(xml: str) -> dict[str, float]:

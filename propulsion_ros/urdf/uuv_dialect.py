@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element
 
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import known_hint, suggestion
 from propulsion_ros.urdf.xml import Tag, numbers, path_step, quoted, read_tag
 
 _Types = Mapping[str, tuple[str, Mapping[str, str]]]
@@ -212,9 +212,8 @@ def _model(tag: Tag, types: _Types, notes: list[str]) -> list[Tag]:
     if kind is None:
         raise SourceError(f'{tag.path}/type', 'is missing')
     if kind.text not in types:
-        near = suggestion(kind.text, types)
         raise SourceError(
-            kind.path, f'unknown type {quoted(kind.text)}{near}; known: {", ".join(types)}'
+            kind.path, f'unknown type {quoted(kind.text)}{known_hint(kind.text, types)}'
         )
     name, constants = types[kind.text]
     of_others = {key for _, keys in types.values() for key in keys} - set(constants)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import rclpy
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy
 from rclpy.serialization import deserialize_message
 
 from propulsion_ros.loops.payloads import Kind
+from propulsion_ros.messages.qos import profile_of
 from propulsion_ros.messages.rclpy_private import RCLError
 from propulsion_ros.pictures.bag import Sorter, readings_of
 from propulsion_ros.pictures.panels import page_of, span_of
@@ -121,14 +122,8 @@ class LiveView(Node):
             offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers
         )
         depth = _KEPT if is_latched else 1
-        profile = QoSProfile(
-            depth=depth,
-            # No publisher waits for a picture.
-            reliability=(
-                ReliabilityPolicy.RELIABLE if is_latched else ReliabilityPolicy.BEST_EFFORT),
-            durability=(
-                DurabilityPolicy.TRANSIENT_LOCAL if is_latched else DurabilityPolicy.VOLATILE),
-        )
+        # No publisher waits for a picture.
+        profile = profile_of(depth, is_latched, is_latched)
         kept: deque[bytes] = deque(maxlen=depth)
 
         def take(message: bytes) -> None:

@@ -223,11 +223,7 @@ def _arrow_rows(
 
 def parachutes_of(robot: Robot) -> ParachutesParams:
     """Return the parachutes of a robot's simulated body."""
-    prefix = 'parachutes.'
-    return build(ParachutesParams, {
-        key.removeprefix(prefix): value for key, value in robot.settings_of(BODY).items()
-        if key.startswith(prefix)
-    })
+    return build(ParachutesParams, robot.settings_of(BODY), 'parachutes.')
 
 
 def canopies_of(

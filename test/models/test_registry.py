@@ -48,11 +48,11 @@ def install(tmp_path, monkeypatch):
     def put(package, entries, source=WHOLE, folder=''):
         packages(package, entries, source, folder)
         # What a process has read of a description is not read again.
-        reader._specs_once.cache_clear()
+        reader._specs.cache_clear()
 
     yield put
     packages.close()
-    reader._specs_once.cache_clear()
+    reader._specs.cache_clear()
 
 
 def test_families_of_this_package_are_found_without_a_look_at_others(monkeypatch):

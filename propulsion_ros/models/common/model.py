@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from propulsion_ros.models.common.family import BodyState, Command, Family, Output
 from propulsion_ros.models.common.start import State
 from propulsion_ros.settings.errors import CommandError
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import known_hint
 from propulsion_ros.settings.quantity import FloatArray
 
 AnyCommand = Command | Mapping[str, ArrayLike] | ArrayLike
@@ -110,8 +110,7 @@ def command_of(
         row = np.full((*batch, len(names)), np.nan)
         for name, value in given.items():
             if name not in names:
-                hint = suggestion(str(name), names)
-                raise CommandError(f'{who}: unknown {name!r}{hint}; known: {", ".join(names)}')
+                raise CommandError(f'{who}: unknown {name!r}{known_hint(str(name), names)}')
             numbers = _numbers(value, f'{who}: {name}')
             if not _fits(numbers.shape, batch):
                 raise CommandError(

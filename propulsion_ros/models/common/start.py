@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from propulsion_ros.models.common.family import require_batch
 from propulsion_ros.settings.errors import ConfigError
-from propulsion_ros.settings.flat import suggestion
+from propulsion_ros.settings.flat import known_hint
 
 T = TypeVar('T', bound=NDArray[Any])
 
@@ -61,10 +61,7 @@ class Start:
             raise ConfigError('state', f'expected values by name ({", ".join(known)}), got {got}')
         for name in self._state:
             if name not in known:
-                raise ConfigError(
-                    'state', f'unknown {name!r}{suggestion(name, known)}; '
-                    f'known: {", ".join(known) or "none"}'
-                )
+                raise ConfigError('state', f'unknown {name!r}{known_hint(name, known)}')
 
     def of(
         self, name: str, usual: T, lowest: ArrayLike = -np.inf, highest: ArrayLike = np.inf,

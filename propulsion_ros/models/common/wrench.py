@@ -34,26 +34,6 @@ def product(rows: FloatArray, matrix: FloatArray) -> FloatArray:
     return np.asarray(rows.dot(matrix) if rows.ndim < 3 else rows @ matrix)
 
 
-def net_wrench(forces: FloatArray, positions: FloatArray) -> FloatArray:
-    """Return the wrench about the origin of forces that act at positions.
-
-    Parameters
-    ----------
-    forces, positions : FloatArray
-        Shape (..., n, 3), [N] and [m], in the same axes.
-
-    Returns
-    -------
-    FloatArray
-        Shape (..., 6).
-    """
-    torque = cross(positions, forces).sum(axis=-2)
-    wrench = np.empty((*torque.shape[:-1], 6))
-    wrench[..., :3] = forces.sum(axis=-2)
-    wrench[..., 3:] = torque
-    return wrench
-
-
 def move_wrench(wrench: FloatArray, offset: FloatArray) -> FloatArray:
     """Return a wrench about p as the wrench about q, where ``offset`` = p - q [m].
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.models.common import placement
-from propulsion_ros.models.common.wrench import net_wrench, skew, unit_rows
+from propulsion_ros.models.common.allocation import allocation_matrix
+from propulsion_ros.models.common.wrench import skew, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
@@ -128,8 +129,7 @@ class ModulesParams:
     def allocation_matrix(self) -> FloatArray:
         """Wrench about base_link's origin per thrust, shape (6, n)."""
         axis = unit_rows('nozzles.axis', self.nozzles.axis)
-        # Each nozzle alone, as a batch of single forces.
-        return np.ascontiguousarray(net_wrench(axis[:, None], self.nozzles.position[:, None]).T)
+        return np.ascontiguousarray(allocation_matrix(self.nozzles.position, axis))
 
     @property
     def lines(self) -> list[IntArray]:

@@ -75,9 +75,11 @@ class Stream:
         """Return some of its rows."""
         return Stream(self.stamp[rows], self.arrival[rows], self.values[rows])
 
-    def with_values(self, values: FloatArray) -> Stream:
-        """Return it with other values."""
-        return replace(self, values=values)
+    def with_values(self, places: Any, values: FloatArray | float) -> Stream:
+        """Return it with other values in some places of its own."""
+        changed = self.values.copy()
+        changed[places] = values
+        return replace(self, values=changed)
 
     @property
     def pascal(self) -> FloatArray:
@@ -197,9 +199,7 @@ def _since(stream: Stream, at: float, length: float = math.inf) -> FloatArray:
 
 def _moved(stream: Stream, by: FloatArray) -> Stream:
     """Return it with its height moved (n,) [m], where the amount is known."""
-    values = stream.values.copy()
-    values[:, 0] += np.nan_to_num(by)
-    return stream.with_values(values)
+    return stream.with_values(np.s_[:, 0], stream.values[:, 0] + np.nan_to_num(by))
 
 
 def _step(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
@@ -230,9 +230,7 @@ def _held(stream: Stream, rows: FloatArray, noise: FloatArray | float = 0.0) -> 
     at = np.flatnonzero(rows)
     if not len(at):
         return stream
-    values = stream.values.copy()
-    values[rows] = stream.values[max(at[0] - 1, 0)] + noise
-    return stream.with_values(values)
+    return stream.with_values(rows, stream.values[max(at[0] - 1, 0)] + noise)
 
 
 def _stuck(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
@@ -258,39 +256,33 @@ def _patchy(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
 
 def _noisy(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
     rows = np.isfinite(_since(stream, at, drawn['length']))
-    values = stream.values.copy()
-    values[rows] += rng.normal(0.0, drawn['size'], values[rows].shape)
-    return stream.with_values(values)
+    values = stream.values[rows]
+    return stream.with_values(rows, values + rng.normal(0.0, drawn['size'], values.shape))
 
 
 def _spikes(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
     rows = np.isfinite(_since(stream, at)) & (rng.random(len(stream.stamp)) < drawn['share'])
-    values = stream.values.copy()
-    values[rows, 0] += rng.choice([-1.0, 1.0], int(rows.sum())) * drawn['size']
-    return stream.with_values(values)
+    size = rng.choice([-1.0, 1.0], int(rows.sum())) * drawn['size']
+    return stream.with_values((rows, 0), stream.values[rows, 0] + size)
 
 
 def _shows(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
     """Return an inertial sensor that shows a force along body z, with its noise."""
     rows = np.isfinite(_since(stream, at, drawn['length']))
-    values = stream.values.copy()
-    values[rows, 2] = drawn['force'] + rng.normal(0.0, 0.05, int(rows.sum()))
-    return stream.with_values(values)
+    force = drawn['force'] + rng.normal(0.0, 0.05, int(rows.sum()))
+    return stream.with_values((rows, 2), force)
 
 
 def _zeros_after(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
     stream = _shows(rng, stream, at, drawn)
     rows = stream.arrival >= at + drawn['length']
-    values = stream.values.copy()
-    values[rows] = rng.normal(0.0, 0.02, values[rows].shape)
-    return stream.with_values(values)
+    return stream.with_values(rows, rng.normal(0.0, 0.02, stream.values[rows].shape))
 
 
 def _swapped(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
-    values = stream.values.copy()
-    rows = stream.arrival >= at
-    values[rows, :3] = np.roll(values[rows, :3], int(drawn['turns']), axis=1) * drawn['sign']
-    return stream.with_values(values)
+    places = stream.arrival >= at, slice(3)
+    turned = np.roll(stream.values[places], int(drawn['turns']), axis=1)
+    return stream.with_values(places, turned * drawn['sign'])
 
 
 def _late(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
@@ -310,10 +302,9 @@ def _brownout(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
     back = at + drawn['length']
     stream = stream.kept((stream.arrival < at) | (stream.arrival >= back))
     since = stream.arrival - back
-    values = stream.values.copy()
     rows = since >= 0.0
-    values[rows, 0] += drawn['size'] * np.exp(-since[rows] / 0.5)
-    return stream.with_values(values)
+    settling = drawn['size'] * np.exp(-since[rows] / 0.5)
+    return stream.with_values((rows, 0), stream.values[rows, 0] + settling)
 
 
 def _interleaved(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
@@ -331,9 +322,7 @@ def _interleaved(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
 
 
 def _speed_stuck(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
-    values = stream.values.copy()
-    values[stream.arrival >= at, 1] = drawn['size']
-    return stream.with_values(values)
+    return stream.with_values((stream.arrival >= at, 1), drawn['size'])
 
 
 def _drift(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:

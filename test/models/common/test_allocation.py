@@ -78,6 +78,22 @@ def test_golden_inverse_curves(model):
 # ---- the matrix
 
 
+@pytest.mark.parametrize(
+    ('force', 'position', 'torque'),
+    [
+        pytest.param([0, 0, 10], [2, 0, 0], [0, -20, 0], id='up at the nose pitches it up'),
+        pytest.param([0, 0, 10], [0, 3, 0], [30, 0, 0], id='up on the left rolls it right'),
+        pytest.param([10, 0, 0], [0, 3, 0], [0, 0, -30], id='ahead on the left turns right'),
+        pytest.param([0, 0, 10], [0, 0, 5], [0, 0, 0], id='along the line through the origin'),
+        pytest.param([1, 2, 3], [4, 5, 6], [3, -6, 3], id='oblique'),
+    ],
+)
+def test_lever_arms_by_hand(force, position, torque):
+    np.testing.assert_array_equal(
+        allocation_matrix([position], [force])[:, 0], [*force, *torque]
+    )
+
+
 def test_matrix_by_hand():
     matrix = allocation_matrix([[1, 0, 0], [0, 2, 0]], [[0, 0, 1], [1, 0, 0]], [0.5, -0.1])
     np.testing.assert_array_equal(

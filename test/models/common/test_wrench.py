@@ -4,23 +4,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propulsion_ros.models.common.wrench import move_wrench, net_wrench, unit_rows
+from propulsion_ros.models.common.wrench import move_wrench, unit_rows
 from propulsion_ros.settings.errors import ConfigError
-
-
-@pytest.mark.parametrize(
-    ('force', 'position', 'torque'),
-    [
-        pytest.param([0, 0, 10], [2, 0, 0], [0, -20, 0], id='up at the nose pitches it up'),
-        pytest.param([0, 0, 10], [0, 3, 0], [30, 0, 0], id='up on the left rolls it right'),
-        pytest.param([10, 0, 0], [0, 3, 0], [0, 0, -30], id='ahead on the left turns right'),
-        pytest.param([0, 0, 10], [0, 0, 5], [0, 0, 0], id='along the line through the origin'),
-        pytest.param([1, 2, 3], [4, 5, 6], [3, -6, 3], id='oblique'),
-    ],
-)
-def test_lever_arms_by_hand(force, position, torque):
-    wrench = net_wrench(np.array([force], float), np.array([position], float))
-    np.testing.assert_array_equal(wrench, [*force, *torque])
 
 
 def test_a_wrench_moves_to_another_point_by_hand():

@@ -7,7 +7,6 @@ from golden import vectors_of
 from scipy.integrate import solve_ivp
 
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.models.common.wrench import net_wrench
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
@@ -232,7 +231,8 @@ def test_wrench_is_the_sum_of_forces_moments_and_reactions():
     output = push(rotors, [1.0, 4.0, 7.0, 9.0], 0.1)
     unit = np.reshape(axes, (4, 3)) / np.sqrt(1.01)
     np.testing.assert_allclose(output.forces, output.applied[:, None] * unit, rtol=1e-15)
-    expected = net_wrench(output.forces, np.reshape(QUAD['position'], (4, 3)))
+    turns = np.cross(np.reshape(QUAD['position'], (4, 3)), output.forces)
+    expected = np.concatenate((output.forces.sum(axis=0), turns.sum(axis=0)))
     expected[3:] += -0.016 * (output.applied * QUAD['direction']) @ unit
     np.testing.assert_allclose(output.wrench, expected, rtol=1e-13, atol=1e-15)
 
