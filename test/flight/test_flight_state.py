@@ -233,11 +233,17 @@ def test_real_detector_votes_anew_after_the_least_time():
     assert least < flight.report.apogee.stamp_ns / S - flight.offset < least + 0.5
 
 
-def test_least_time_of_ascent_means_nothing_where_the_feed_begins_in_the_fall():
-    start = APOGEE_TIME + 5.0
-    flight = Flight(min_ascent_time=60.0)
+@pytest.mark.parametrize(('detector', 'params'), [
+    pytest.param(None, {'min_ascent_time': 60.0}, id='without a least time of ascent'),
+    pytest.param(FakeDetector, {}, id='with a detection'),
+])
+def test_a_feed_that_begins_in_the_fall_ends_in_recovery(detector, params):
+    start, detector = APOGEE_TIME + 5.0, detector and detector()
+    flight = Flight(detector, **params)
     flight.sample(start, *motion_under_drogue(start))
     assert flight.command('launch', start) == ''
+    if detector:
+        detector.is_told = True
     # A barometer that starts may settle for 10 s.
     flight.feed(start + 0.02, start + 12.0, at=motion_under_drogue)
     assert flight.words == ['launch', 'flight', 'recovery']
@@ -303,17 +309,6 @@ def test_launch_resets_the_detector():
     flight.feed(-5.0, -3.0)
     assert flight.command('launch', -3.0) == ''
     assert not detector.latched
-
-
-def test_detection_counts_where_the_feed_begins_in_the_fall():
-    detector = FakeDetector()
-    flight = Flight(detector)
-    start = APOGEE_TIME + 5.0
-    flight.sample(start, *motion_under_drogue(start))
-    assert flight.command('launch', start) == ''
-    detector.is_told = True
-    flight.feed(start + 0.02, start + 12.0, at=motion_under_drogue)
-    assert flight.words == ['launch', 'flight', 'recovery']
 
 
 def test_rise_is_measured_from_the_pad_of_this_flight():

@@ -345,6 +345,14 @@ def test_the_fit_locks_while_fast():
     assert by_time[round(_APOGEE - 0.4, 1)].health == 'ok'
 
 
+@pytest.mark.parametrize('hold', [0.0, 5.0])
+def test_the_lockout_outlasts_the_speed_by_its_hold_time(hold):
+    detector = ApogeeDetector(ApogeeParams(lockout_hold=hold))
+    unlocked = (_SPEED - 30.0) / STANDARD_GRAVITY + hold
+    delay = _delay(_feed(detector, *_throw(end=_APOGEE + 6.0)[:2]))
+    assert delay == pytest.approx(max(unlocked - _APOGEE, 0.0), abs=0.5)
+
+
 @pytest.mark.parametrize(
     ('key', 'value'),
     [('window', 0.0), ('window', math.nan), ('capacity', 4), ('minimum_height', -1.0),
