@@ -145,12 +145,6 @@ def test_no_time_changes_nothing_and_what_was_given_out_stays(make):
         np.testing.assert_array_equal(values, kept[name])
 
 
-@EACH
-def test_indices_need_a_batch(make):
-    with pytest.raises(IndexError, match='reset: expected no indices, there is no batch axis'):
-        make().reset([0])
-
-
 def state_of(model):
     """Return the state of a model by the names that a reset knows."""
     values = {

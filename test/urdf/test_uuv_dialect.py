@@ -12,7 +12,7 @@ from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.thrusters.curves import ThrustCurves
 from propulsion_ros.models.thrusters.dynamics import RotorDynamics
-from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
+from propulsion_ros.models.thrusters.thrusters import ThrustersParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.urdf.reader import actuators_from_urdf
@@ -81,19 +81,6 @@ def test_plugin_settings_are_those_that_the_original_loaded(scenario):
     for key, (value,) in loaded.items():
         assert value == np.clip(scenario['loaded'][key], -1e12, 1e12), key
     np.testing.assert_array_equal(params.axis, [scenario['joint_axis']])
-
-
-@pytest.mark.parametrize('name', ['plain', 'thrust_limits', 'efficiencies'])
-def test_plugin_pushes_as_the_original_did(name):
-    scenario = THRUSTERS[name]
-    model = Thrusters(thruster_params(scenario['xml'], axis=scenario['joint_axis']))
-    found, before = [], 0.0
-    for tick, (command, now) in enumerate(scenario['steps']):
-        output = model.step(Command(velocity=np.array([command])), STILL, now - before, tick)
-        before = now
-        found.append([*output.effort, *output.velocity, *output.wrench[:3]])
-    expected = np.array(scenario['rows'])[:, 2:]
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 AT_REST = ('interp_unsorted', 'interp_single')

@@ -10,19 +10,11 @@ from propulsion_ros.models.boosters.boosters import Boosters, BoostersParams
 from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.supply.tanks import TanksParams
-from propulsion_ros.settings.errors import ConfigError
 
 RECORDED = vectors_of('pyflyt_boosters')
 SCENARIOS = {each['name']: each for each in RECORDED['scenarios']}
 MEMBERS = RECORDED['multi']['members']
-REFUSED = {
-    'start_overfull': "parameter 'starting_fuel_ratio[0]': 1.5 is above 1",
-    'start_negative': "parameter 'starting_fuel_ratio[0]': -0.2 is below 0",
-    'dt_gt_2tau_diverges': (
-        "parameter 'integrator': euler diverges for a step of 0.025 s with a time constant of "
-        '0.01 s; expected at least 0.0125 s, or the exact integrator'
-    ),
-}
+REFUSED = 'start_overfull', 'start_negative', 'dt_gt_2tau_diverges'
 BIASED = 'noise_seeded'
 REPRODUCED = [
     pytest.param(each, id=name) for name, each in SCENARIOS.items()
@@ -101,11 +93,3 @@ def test_recorded_outputs(recorded):
 def test_members_that_the_original_cannot_run_together_run_as_one_array():
     assert 'ValueError' in RECORDED['n_gt_1_probe']['n4']['physics_update_raises']
     replay(MEMBERS)
-
-
-@pytest.mark.parametrize('name', REFUSED)
-def test_recorded_inputs_that_are_refused(name):
-    recorded = SCENARIOS[name]
-    with pytest.raises(ConfigError) as error:
-        replay([recorded])
-    assert str(error.value) == REFUSED[name]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.allocation import Allocator, allocation_matrix, cost_doubt
-from propulsion_ros.models.thrusters.curves import CurvesParams, ThrustCurves
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
 GOLDEN = vectors_of('uuv_thruster_manager')
@@ -53,26 +52,6 @@ def test_golden_allocation(method):
         else:
             original = np.array(golden['TAM']) @ case['thrust'] - case['wrench']
             assert np.linalg.norm(answer.residual[i]) <= np.linalg.norm(original) + 1e-9
-
-
-@pytest.mark.parametrize('model', GOLDEN['models'], ids=lambda m: m['name'])
-def test_golden_inverse_curves(model):
-    """What turns an allocated thrust into the command of its thruster."""
-    if model['name'] == 'proportional':
-        curve = {'conversion': 'basic', 'rotor_constant': model['gain']}
-    else:
-        texts = {f'{side}_values': ' '.join(map(str, model[side])) for side in ('input', 'output')}
-        curve = {'conversion': 'linear_interp', **texts}
-    curves = ThrustCurves(CurvesParams(names='a', **curve))
-    thrust = np.array(model['thrust'])[:, None]
-    speed = curves.speed(thrust, None)
-    np.testing.assert_allclose(speed[:, 0], model['command'], rtol=1e-12, atol=1e-14)
-    if 'thrust_back' in model:
-        np.testing.assert_allclose(
-            curves.thrust(speed, None)[:, 0], model['thrust_back'], rtol=1e-12
-        )
-        given, made = np.array(model['curve'])
-        np.testing.assert_allclose(curves.thrust(given[:, None], None)[:, 0], made, rtol=1e-12)
 
 
 # ---- the matrix

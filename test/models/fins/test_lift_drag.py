@@ -11,7 +11,6 @@ from propulsion_ros.models.fins.lift_drag import (
     TwoLines,
     TwoLinesParams,
 )
-from propulsion_ros.settings.errors import ConfigError
 
 ORIGINAL = vectors_of('uuv_liftdrag')['scenarios']
 CORRECTED = vectors_of('uuv_fixed')['liftdrag']
@@ -19,12 +18,6 @@ OUR_NAME = {
     'a0': 'angle_offset', 'alpha_stall': 'stall_angle', 'cla': 'lift_slope',
     'cla_stall': 'stalled_lift_slope', 'cda': 'drag_slope', 'cda_stall': 'stalled_drag_slope',
 }
-REFUSED = {
-    'two_lines_missing': "parameter 'stall_angle': expected 1 values, got 0",
-    'quadratic_missing': "parameter 'drag_constant': expected 1 values, got 0",
-}
-ONLY_PARTS = {'two_lines_missing': {'area': 1.0}, 'quadratic_missing': {'lift_constant': 1.0}}
-
 FIN = {
     'fin': 'a', 'area': 0.0064, 'fluid_density': 1028.0, 'stall_angle': 0.5, 'lift_slope': 4.0,
     'stalled_lift_slope': -1.2, 'drag_slope': 0.8, 'stalled_drag_slope': 0.9,
@@ -65,7 +58,7 @@ def force_in_space(model, velocity) -> np.ndarray:
 @pytest.mark.parametrize(
     ('scenario', 'compat'),
     [pytest.param(s, 'uuv', id=f'original-{s["name"]}') for s in ORIGINAL
-     if s['name'] not in REFUSED]
+     if s['create'] != 'null']
     + [pytest.param(s, 'none', id=f'corrected-{s["name"]}') for s in CORRECTED],
 )
 def test_golden_sweep(scenario, compat):
@@ -77,16 +70,6 @@ def test_golden_sweep(scenario, compat):
     in_plane = rows[:, 2] == 0.0
     force = np.array([force_on(model, row[:3]) for row in rows])
     assert np.max((np.abs(force - rows[:, 3:]) / scale)[in_plane]) < 1e-12
-
-
-@pytest.mark.parametrize('scenario', [s for s in ORIGINAL if s['name'] in REFUSED],
-                         ids=lambda s: s['name'])
-def test_golden_refused(scenario):
-    name = scenario['name']
-    assert scenario['create'] == 'null'
-    with pytest.raises(ConfigError) as error:
-        model_of(name, ONLY_PARTS[name], 'none')
-    assert str(error.value) == REFUSED[name]
 
 
 def test_original_feeds_power_in_and_default_does_not():

@@ -15,14 +15,9 @@ ISAAC, REFERENCE, FORCE_MODE = (
         'isaac_thruster', 'recommended_thruster_reference', 'aerial_gym_force_mode',
     )
 )
-DIVERGES = "parameter 'integrator': isaaclab_{} diverges for a step of {} s with a time constant"
 REFUSED = {
-    'negative_range': "parameter 'max_thrust': -1 is below 0 N",
-    'reversible_range': "parameter 'min_thrust': -10 is below 0 N",
-    'zero_thrust_const': "parameter 'motor_constant': 0 is below 1e-12 N s^2/rad^2",
-    'tau_zero_continuous': DIVERGES.format('euler', '0.01') + ' of 0 s',
-    'big_dt_euler_continuous': DIVERGES.format('euler', '0.05') + ' of 0.02 s',
-    'big_dt_rk4_continuous': DIVERGES.format('rk4', '0.05') + ' of 0.02 s',
+    'negative_range', 'reversible_range', 'zero_thrust_const', 'tau_zero_continuous',
+    'big_dt_euler_continuous', 'big_dt_rk4_continuous',
 }
 
 STILL = BodyState()
@@ -115,16 +110,6 @@ def test_isaaclab_schemes_reproduce_isaac_lab(scenario):
     computed, applied = isaac_run(scenario)
     np.testing.assert_allclose(computed, scenario['outputs']['computed_thrust'], **tolerance)
     np.testing.assert_allclose(applied, scenario['outputs']['applied_thrust'], **tolerance)
-
-
-@pytest.mark.parametrize(
-    'scenario', [s for s in ISAAC if plain(s) in REFUSED], ids=lambda s: s['name']
-)
-def test_isaac_lab_scenarios_that_are_refused(scenario):
-    with pytest.raises(ConfigError) as refusal:
-        isaac_run(scenario)
-    text = str(refusal.value).replace('[0]', '')
-    assert text.startswith(REFUSED[plain(scenario)])
 
 
 @pytest.mark.parametrize('scenario', REFERENCE, ids=lambda s: s['name'])

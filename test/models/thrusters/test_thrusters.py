@@ -24,12 +24,7 @@ OUR_SETTINGS = {
     'runtime_efficiency': {},
     'reset': {},
 }
-REFUSED = {
-    'invalid_efficiency': (
-        {'thrust_efficiency': 1.2, 'propeller_efficiency': -0.1},
-        "parameter 'propeller_efficiency': -0.1 is below 0",
-    ),
-}
+REFUSED = 'invalid_efficiency'
 
 YOERGER = {'dynamics': 'yoerger', 'alpha': 0.024, 'beta': 22.0, **SQUARE}
 BESSA = {
@@ -84,12 +79,8 @@ def params_of(**settings):
 # The originals.
 
 
-def test_every_recorded_scenario_is_in_a_table():
-    assert {scenario['name'] for scenario in PLUGIN} == {*OUR_SETTINGS, *REFUSED}
-
-
 @pytest.mark.parametrize(
-    'scenario', [s for s in PLUGIN if s['name'] not in REFUSED], ids=lambda s: s['name']
+    'scenario', [s for s in PLUGIN if s['name'] != REFUSED], ids=lambda s: s['name']
 )
 def test_the_original_plugin_is_reproduced(scenario):
     model = thrusters(
@@ -116,14 +107,6 @@ def test_the_original_plugin_is_reproduced(scenario):
             output = model.step(velocity(command if is_on else 0.0), STILL, dt, tick)
             found.append([command, now, *output.effort, *output.velocity, *output.wrench[:3]])
     np.testing.assert_allclose(found, scenario['rows'], rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize('name', REFUSED)
-def test_scenario_is_refused(name):
-    settings, text = REFUSED[name]
-    with pytest.raises(ConfigError) as caught:
-        thrusters(**LAG, **SQUARE, **settings)
-    assert str(caught.value) == text
 
 
 @pytest.mark.parametrize('interface', ['velocity', 'effort'])
