@@ -131,6 +131,16 @@ share._expanded = _each_once(share._expanded)
 
 
 @pytest.fixture
+def written(tmp_path):
+    """Return a writer of a parameter file."""
+    def write(text):
+        path = tmp_path / 'params.yaml'
+        path.write_text(text)
+        return path
+    return write
+
+
+@pytest.fixture
 def graph():
     """Yield a window on the ROS graph and close it."""
     from ros_graph import Graph

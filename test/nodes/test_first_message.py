@@ -130,25 +130,20 @@ def test_own_topic_is_no_mistake(waiting):
     assert waiting.first.look()[0] == OK
 
 
-def test_mistake_is_logged_at_the_fifth_look_and_once(waiting, capfd):
-    waiting.publish(JointState, '/rotor/command')
+@pytest.mark.parametrize(('topic', 'look', 'level', 'text'), [
+    pytest.param('/rotor/command', 4, 'WARN', '/rotor/command is published', id='mistake, fifth'),
+    pytest.param('', 9, 'INFO', '/rotors/command has no publisher', id='absence, tenth'),
+])
+def test_it_is_logged_at_one_look_and_once(waiting, capfd, topic, look, level, text):
+    if topic:
+        waiting.publish(JointState, topic)
     lines = []
     for _ in range(12):
         waiting.first.look()
         lines.append(capfd.readouterr().err)
-    assert '[WARN]' in lines[4]
-    assert 'no command yet: /rotor/command is published' in lines[4]
-    assert not any(lines[:4] + lines[5:])
-
-
-def test_absence_is_logged_at_the_tenth_look_and_once(waiting, capfd):
-    lines = []
-    for _ in range(12):
-        waiting.first.look()
-        lines.append(capfd.readouterr().err)
-    assert '[INFO]' in lines[9]
-    assert 'no command yet: /rotors/command has no publisher' in lines[9]
-    assert not any(lines[:9] + lines[10:])
+    assert f'[{level}]' in lines[look]
+    assert f'no command yet: {text}' in lines[look]
+    assert not any(lines[:look] + lines[look + 1:])
 
 
 @pytest.mark.parametrize(('cls', 'name', 'file', 'topic', 'command'), few_of([

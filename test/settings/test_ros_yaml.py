@@ -51,15 +51,6 @@ REFUSED = {
 }
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(text):
-        path = tmp_path / 'params.yaml'
-        path.write_text(text)
-        return path
-    return write
-
-
 def of_one(spelling):
     return f'n:\n  ros__parameters:\n    x: {spelling}\n    y: 1\n'
 

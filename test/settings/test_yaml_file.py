@@ -12,15 +12,6 @@ from propulsion_ros.settings.yaml_file import (
 )
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(text):
-        path = tmp_path / 'params.yaml'
-        path.write_text(text)
-        return path
-    return write
-
-
 def parameters(name, values):
     return f'{name}:\n  ros__parameters:\n' + ''.join(f'    {line}\n' for line in values)
 
