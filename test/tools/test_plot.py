@@ -490,15 +490,6 @@ def test_what_cannot_be_plotted_is_one_line_and_code_1(
     assert not picture.exists()
 
 
-def test_a_picture_that_cannot_be_written_is_one_line_and_code_1(draw, inputs):
-    pytest.importorskip('matplotlib')
-    code, error, picture = draw(inputs['table'], picture='none/page.png')
-    assert (code, error) == (
-        1, f'propulsion_ros plot: {picture}: cannot be written: there is no folder '
-        f'{str(picture.parent)!r}, make it first\n'
-    )
-
-
 def test_without_matplotlib_one_line_says_so(draw, inputs, monkeypatch):
     monkeypatch.setitem(sys.modules, 'matplotlib', None)
     monkeypatch.delitem(sys.modules, 'propulsion_ros.pictures.picture', raising=False)

@@ -111,15 +111,6 @@ def test_silence_makes_a_command_stale_and_a_long_gap_is_no_jump(replay):
     assert 'jump' not in replay.err
 
 
-def test_two_runs_write_the_same_bytes(replay):
-    rows = [HEADER, *(f'{0.013 * k:.3f},{cells(np.sin(k + np.arange(6)) * 0.1)}'
-                      for k in range(1, 60))]
-    assert replay(FAM_CONFIG, rows) == 0
-    first = replay.output.read_bytes()
-    assert replay(FAM_CONFIG, rows) == 0
-    assert replay.output.read_bytes() == first
-
-
 def test_inverse_alone_reads_what_the_modules_were_told(replay):
     fam = Fam(FamParams())
     angle, speed = fam.sent(fam.allocate(np.array(WANTED)))
@@ -202,8 +193,3 @@ def test_result_may_replace_the_input_and_a_failure_replaces_nothing(replay):
     assert replay(ROTORS, rows) == 0
     assert replay.output.read_bytes() == before
     assert not list(replay.folder.glob('*.unfinished'))
-
-
-def test_gap_of_hours_is_taken_for_a_mistake(replay):
-    assert replay(ROTORS, ['stamp,a.effort,b.effort', '0,5,5', '1700000000,5,5']) == 1
-    assert 'in.csv:3: stamp: expected a gap of at most 3600 s' in replay.err
