@@ -59,9 +59,8 @@ class DepartureWatch:
         Where it certainly flies now.
     level : float
         Where it was certainly held last [m].
-    pad : float
-        The same, but not where it was carried up: a height that drifts or jumps while it rests
-        takes the pad along.
+    drifted : float
+        How far its height has drifted while it rested [m], at most up to that level.
     fallen : float
         How far it has dropped since from where it was held [m]; 0 where it did not drop.
     """
@@ -80,7 +79,7 @@ class DepartureWatch:
         self._begins_in_air, self._highest = in_air, highest
         self._settled_ns: int | None = None
         self.level = highest if math.isfinite(highest) else 0.0
-        self.pad = min(self.level, 0.0)
+        self.drifted = min(self.level, 0.0)
         self._is_level_known = self._has_settled = False
         self._forget_flight()
         self._forget_push()
@@ -214,13 +213,13 @@ class DepartureWatch:
         if now_ns >= self._settled_ns and not self._has_settled:
             # What was not certain for so long began where it is now.
             self.level, self._has_settled = height, True
-        self.pad = min(self.pad, self.level)
+        self.drifted = min(self.drifted, self.level)
 
     def _learn_level(self, belief: Belief, *, has_height: bool) -> None:
         """Learn where it is certainly held."""
         if not has_height or belief.supported(height=True, speed=False) >= CERTAIN:
             drift = belief.height - self.level if belief.rests >= LIKELY else 0.0
-            self.pad = min(self.pad + drift, belief.height)
+            self.drifted = min(self.drifted + drift, belief.height)
             self.level, self._is_level_known = belief.height, True
 
     def _look(

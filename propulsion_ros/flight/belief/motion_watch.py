@@ -18,6 +18,7 @@ from propulsion_ros.flight.belief.belief import (
 )
 from propulsion_ros.flight.belief.departure import Departure, DepartureWatch
 from propulsion_ros.flight.belief.feed import BENDS, MOVES, WINDOW_NS, Feed, Mean, Readings, Wander
+from propulsion_ros.flight.belief.modes import MOTIONS, Mode
 from propulsion_ros.flight.belief.settling import Settling
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
@@ -27,7 +28,7 @@ _TUMBLES_NS = 1_000_000_000  # as what lands does for so long
 _DOUBTED, _DEAD_TIME = 0.1, 5.0  # an accelerometer believed no more for so long is dead [s]
 _STAYS_LIKELY_NS = 30_000_000_000  # for so long after its last sign it stays likely
 _HIGH, _LEVEL = 100.0, 1.0  # a level height so far up may be that of a blocked port [m], [m/s]
-_CLIMBS = 3.0  # what climbs so fast does not land [m/s]
+_CLIMBS = MOTIONS[Mode.CARRIED].widest  # what climbs so fast comes to no rest [m/s]
 _OFF_LEVEL = 5.0  # but not one that moves so far [m]
 _LANDS = 5.0  # the slowest descent from there [m/s]
 _SINKS, _SINKS_NS = 10.0, 500_000_000  # so fast no car goes downhill [m/s], over so long at least
@@ -238,8 +239,11 @@ class MotionWatch:
 
     @property
     def pad(self) -> float:
-        """Altitude of its pad [m]; see `DepartureWatch`."""
-        return self._departure.pad
+        """Altitude of its pad: where it was certainly held last, but not where it was carried [m].
+
+        A height that jumps, or drifts while it rests, takes the pad along.
+        """
+        return min(self._departure.level, max(self._belief.jumped, self._departure.drifted))
 
     @property
     def height(self) -> float:
