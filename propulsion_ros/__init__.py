@@ -56,8 +56,13 @@ def load(
         Naming the file, what was expected and what came.
     """
     from propulsion_ros.graph.load import models_of
+    from propulsion_ros.settings.errors import ConfigError
 
-    return models_of(robot, parameters, batch)
+    try:
+        return models_of(robot, parameters, batch)
+    except ConfigError as error:
+        # Of how it was found nothing helps; the line has file and key.
+        raise error.with_traceback(None) from None
 
 
 def load_vehicles(
@@ -82,5 +87,9 @@ def load_vehicles(
         Naming the file, what was expected and what came.
     """
     from propulsion_ros.graph.load import vehicles_of
+    from propulsion_ros.settings.errors import ConfigError
 
-    return vehicles_of(robot, parameters, count)
+    try:
+        return vehicles_of(robot, parameters, count)
+    except ConfigError as error:
+        raise error.with_traceback(None) from None

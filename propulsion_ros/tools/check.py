@@ -25,6 +25,7 @@ from propulsion_ros.graph.node_config import (
     refuse_unknown_node,
     schema_of,
     taken_from_group,
+    won_over,
 )
 from propulsion_ros.graph.read_layout import Sources, sources_of
 from propulsion_ros.graph.remedies import doubts_of
@@ -114,8 +115,9 @@ def run(args: argparse.Namespace) -> int:
     given = [robot_files(str(each))[0] for each in args.params_file]
     robots = {path: own for path, own in files if path.suffix in _ROBOTS}
     judged = files
-    # Files may be of several robots, but those that are given as parameters are of one.
-    if given and model is None and len(robots) == 1:
+    has_parameters = given or any(path.suffix in _PARAMETERS for path, _ in files)
+    # Files may be of several robots: parameters are of the only one.
+    if has_parameters and model is None and len(robots) == 1:
         ((model, shipped),) = robots.items()
         judged = [(path, own) for path, own in files if path != model]
     options = args.silence, args.gazebo
@@ -568,6 +570,9 @@ def _check_node(
     if family:
         check_family(family, values, spec, faults)
         _warn(schema_of(family), values, faults, silenced, spec.values if spec else None)
+        for error, is_one_for_several in won_over(values, spec) if spec else ():
+            if is_one_for_several:
+                faults.warn(error.key, str(error))
     elif is_allocator(name):
         if blocks and not (spec or 'family' in values):
             # Launch files call it after its group.

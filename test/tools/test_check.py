@@ -94,6 +94,7 @@ def test_a_choice_of_the_description_counts_for_what_was_fitted(tmp_path, capsys
 
 @pytest.mark.parametrize('words', [
     ['fitted.yaml', '--model', 'lifter.urdf'], ['lifter.urdf', '--params-file', 'fitted.yaml'],
+    ['lifter.urdf', 'fitted.yaml'],
 ])
 def test_section_of_a_block_that_the_robot_has_not_is_named(tmp_path, capsys, monkeypatch, words):
     """It was a robot without the names of its rotors."""
