@@ -26,7 +26,7 @@ __all__ = [
 __version__ = '0.2.0'
 
 # A program that uses one module needs none of the others.
-__getattr__ = late(__name__, {
+__getattr__, __dir__ = late(__name__, {
     'loops.flight.flight_loop': 'FlightLoop',
     'models.body.vehicles': 'Vehicles',
     'models.common.family': 'BodyState Command Output',

@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.graph.family_params import is_allocator, loop_params_of
-from propulsion_ros.graph.node_config import OTHER_NODES, build_family, refuse_unknown_node, won_over
+from propulsion_ros.graph.node_config import (
+    OTHER_NODES,
+    build_family,
+    refuse_unknown_node,
+    won_over,
+)
 from propulsion_ros.graph.share import read_description, robot_files
 from propulsion_ros.graph.simulation import BODY, refuse_unknown_of_body
 from propulsion_ros.models.body.rigid_body import BodyParams

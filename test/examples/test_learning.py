@@ -161,7 +161,8 @@ def test_mistakes_of_an_own_task_are_one_line(learning):
         env.step(np.zeros((3, 4)))
     env.reset(seed=1)
     for shape in ((3, 3), (4,), (3, 1)):
-        with pytest.raises(ValueError, match=r'Hover.step: expected actions of shape \(3, 4\), got'):
+        line = r'Hover.step: expected actions of shape \(3, 4\), got'
+        with pytest.raises(ValueError, match=line):
             env.step(np.zeros(shape))
     Hover.observations = 17
     with pytest.raises(ValueError, match=r'Hover.observations: expected 18, .* observe, got 17'):

@@ -117,13 +117,13 @@ def read_only(values: T) -> T:
 
     What a program is given shares arrays with models: writing to them would change a simulation.
     """
-    # Not by `Mapping`, whose test would take longer than all else here.
+    # By place, and not by `Mapping`: keywords and its test would take longer than all else here.
     if isinstance(values, np.ndarray):
-        values.setflags(False)
+        values.setflags(False)  # type: ignore[call-arg]
     elif isinstance(values, tuple | dict):
         for part in values.values() if isinstance(values, dict) else values:
             if isinstance(part, np.ndarray):
-                part.setflags(False)
+                part.setflags(False)  # type: ignore[call-arg]
             elif part is not None:
                 read_only(part)
     return values
