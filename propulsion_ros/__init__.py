@@ -26,7 +26,7 @@ __all__ = [
 __version__ = '0.2.0'
 
 # A program that uses one module needs none of the others.
-__getattr__ = late(__name__, {
+__getattr__, __dir__ = late(__name__, {
     'loops.flight.flight_loop': 'FlightLoop',
     'models.body.vehicles': 'Vehicles',
     'models.common.family': 'BodyState Command Output',
@@ -56,8 +56,13 @@ def load(
         Naming the file, what was expected and what came.
     """
     from propulsion_ros.graph.load import models_of
+    from propulsion_ros.settings.errors import ConfigError
 
-    return models_of(robot, parameters, batch)
+    try:
+        return models_of(robot, parameters, batch)
+    except ConfigError as error:
+        # Of how it was found nothing helps; the line has file and key.
+        raise error.with_traceback(None) from None
 
 
 def load_vehicles(
@@ -82,5 +87,9 @@ def load_vehicles(
         Naming the file, what was expected and what came.
     """
     from propulsion_ros.graph.load import vehicles_of
+    from propulsion_ros.settings.errors import ConfigError
 
-    return vehicles_of(robot, parameters, count)
+    try:
+        return vehicles_of(robot, parameters, count)
+    except ConfigError as error:
+        raise error.with_traceback(None) from None

@@ -53,11 +53,20 @@ class VehicleEnv(VectorEnv):
         # What is drawn from ranges follows the seed too.
         self.vehicles.reset(seed=int(self.np_random.integers(2**31)))
         self.begin(np.arange(self.num_envs))
-        return self.observe(), {}
+        observation = self.observe()
+        columns = observation.shape[-1]
+        self._require('observations', f'{columns}, the columns of observe',
+                      self.observations, self.observations == columns)
+        return observation, {}
 
     def step(self, actions):
         """Advance every environment by one action."""
-        commands = self.commands(np.clip(np.asarray(actions, float), -1.0, 1.0))
+        if not hasattr(self, 'steps'):
+            raise gymnasium.error.ResetNeeded(f'{type(self).__name__}: reset it before a step')
+        given = np.asarray(actions, float)
+        shape = self.action_space.shape
+        self._require('step', f'actions of shape {shape}', given.shape, given.shape == shape)
+        commands = self.commands(np.clip(given, -1.0, 1.0))
         touched = np.full((self.num_envs, 3), np.nan)
         for _ in range(self.substeps):
             self.vehicles.step(commands, self.dt)
@@ -72,6 +81,10 @@ class VehicleEnv(VectorEnv):
         truncated = (self.steps >= self.longest) & ~terminated
         self.ended = terminated | truncated
         return self.observe(), reward, terminated, truncated, info
+
+    def _require(self, what, expected, got, is_right):
+        if not is_right:
+            raise ValueError(f'{type(self).__name__}.{what}: expected {expected}, got {got}')
 
     def observe(self):
         """Return what a policy sees: position, velocity, attitude, rates, and more."""

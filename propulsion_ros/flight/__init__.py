@@ -22,7 +22,7 @@ __all__ = [
     'make_detector',
 ]
 
-__getattr__ = late(__name__, {
+__getattr__, __dir__ = late(__name__, {
     'apogee.detector': 'ApogeeDetector',
     'apogee.params': 'ApogeeParams',
     'detectors': 'make_detector',

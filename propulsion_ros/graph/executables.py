@@ -19,7 +19,13 @@ from propulsion_ros.graph.family_params import (
     SteppedNodeParams,
     loop_params_of,
 )
-from propulsion_ros.graph.node_config import Setting, allocator_of, block_named, read_setting
+from propulsion_ros.graph.node_config import (
+    Setting,
+    allocator_of,
+    block_named,
+    read_setting,
+    won_over,
+)
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import ADAPTERS, ActuatorPorts
 from propulsion_ros.loops.allocator_loop import AllocatorLoop
@@ -30,7 +36,6 @@ from propulsion_ros.models.common.family import Estimator
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.imports import how_to_get
-from propulsion_ros.settings.quantity import flatten
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
 
@@ -128,16 +133,8 @@ def _find_block(parameters: Parameters, own: FamilyNodeParams) -> ActuatorSpec |
 
 def _log_sources(host: Host, given: Mapping[str, Any], block: ActuatorSpec) -> None:
     """Log which parameters win over the robot description, and what its reader noted."""
-    for key in sorted(set(given) & set(block.values)):
-        new, old = flatten(given[key]), flatten(block.values[key])
-        if new != old:
-            # Most likely several were meant to stay.
-            is_one_for_several = len(new) == 1 < len(set(old))
-            host.log(
-                'warn' if is_one_for_several else 'info',
-                f"parameter '{key}': {given[key]} wins over the robot description's "
-                f'{block.values[key]}' + is_one_for_several * '; to keep some, give a list'
-            )
+    for error, is_one_for_several in won_over(given, block):
+        host.log('warn' if is_one_for_several else 'info', str(error))
     for note in block.notes:
         if not (host.follows_links and note in block.stays):
             host.log('info', note)

@@ -2,6 +2,7 @@
 """The models of a robot, and motors of RASP files (``.eng``), for programs without nodes."""
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,12 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.graph.family_params import is_allocator, loop_params_of
-from propulsion_ros.graph.node_config import OTHER_NODES, build_family, refuse_unknown_node
+from propulsion_ros.graph.node_config import (
+    OTHER_NODES,
+    build_family,
+    refuse_unknown_node,
+    won_over,
+)
 from propulsion_ros.graph.share import read_description, robot_files
 from propulsion_ros.graph.simulation import BODY, refuse_unknown_of_body
 from propulsion_ros.models.body.rigid_body import BodyParams
@@ -63,7 +69,10 @@ def vehicles_of(robot: str | Path, parameters: Files = None, count: int = 1) -> 
         dry.require_solid('mass')
     with placing(files, BODY, ', '.join(map(printable, files)) or description.name):
         body = build(BodyParams, settings_of(files, BODY), 'body.')
-        return Vehicles(pushing, body, dry, count)
+        try:
+            return Vehicles(pushing, body, dry, count)
+        except ConfigError as error:
+            raise error.under('body') from None
 
 
 def _files_of(robot: str | Path, parameters: Files) -> tuple[Description, list[str | Path]]:
@@ -112,6 +121,9 @@ def _families_of(
         given = file.of(spec.name)
         try:
             models[spec.name], _ = build_family(spec.family, given, spec, batch)
+            for won, is_one_for_several in won_over(given, spec):
+                if is_one_for_several:
+                    warnings.warn(str(file.placed(spec.name, won)), stacklevel=4)
         except ConfigError as error:
             # What a block gives has its XML path.
             if error.key in given:

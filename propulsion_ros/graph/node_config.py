@@ -2,7 +2,7 @@
 """What a node runs, with or without ROS: one family, configured by parameters and a block."""
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,6 +117,24 @@ def block_named(specs: Sequence[ActuatorSpec], name: str) -> ActuatorSpec:
             return spec
     hint = known_hint(name, [spec.name for spec in specs], 'found')
     raise ConfigError('plugin', f'no plugin block {name!r}{hint}')
+
+
+def won_over(given: Mapping[str, Any], block: ActuatorSpec) -> Iterator[tuple[ConfigError, bool]]:
+    """Yield what parameters win over a block, and whether one value does so over unlike ones.
+
+    Most likely several of those were meant to stay.
+    """
+    other = dict(REGISTRY[block.family].facts.stands_for)
+    for key in sorted(given):
+        taken = key if key in block.values else other.get(key, '')
+        old, new = flatten(block.values.get(taken)), flatten(given[key])
+        is_one_for_several = len(new) == 1 < len(set(old))
+        if new != old and (is_one_for_several or taken == key):
+            whose = '' if taken == key else f'{taken} '
+            yield ConfigError(key, (
+                f"{given[key]} wins over the robot description's {whose}{block.values[taken]}"
+                + is_one_for_several * '; to keep some, give a list'
+            )), is_one_for_several
 
 
 def refuse_unknown_node(

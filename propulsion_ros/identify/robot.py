@@ -163,7 +163,10 @@ def read_robot(
     group = groups[0] if groups else names[0] if len(names) == 1 else ''
     setting = None
     if group:
-        block = block_named(blocks, group)
+        try:
+            block = block_named(blocks, group)
+        except ConfigError as error:
+            raise SourceError('--fit', error.problem) from None
         given = GivenParameters(group, file.of(group) if file else {})
         with placing(params_files, group, source):
             _, setting = read_setting(given, ActuatorNodeParams, lambda own: block)

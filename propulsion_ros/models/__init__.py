@@ -45,7 +45,7 @@ __all__ = [
     'Thrusters', 'ThrustersParams', 'Vehicles', 'allocation_matrix',
 ]
 
-__getattr__ = late(__name__, {
+__getattr__, __dir__ = late(__name__, {
     'body.bodies': 'Bodies',
     'body.mass': 'MassProperties',
     'body.rigid_body': 'BodyParams',

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ['FlightComputer', 'SensorFault', 'SpecificForce', 'write_bag', 'write_logs']
 
-__getattr__ = late(__name__, {
+__getattr__, __dir__ = late(__name__, {
     'computer': 'FlightComputer write_bag write_logs',
     'sensors': 'SensorFault',
     'specific_force': 'SpecificForce',

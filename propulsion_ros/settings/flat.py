@@ -196,7 +196,9 @@ def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:
     """Raise `ConfigError` for the first key that is not known, with the number of the others."""
     errors = unknown_keys(keys, known)
     if errors:
-        more = f' (and {len(errors) - 1} more)' if len(errors) > 1 else ''
+        more = (
+            f' (and {len(errors) - 1} more, which `propulsion_ros check` lists)'
+        ) * (len(errors) > 1)
         raise ConfigError(errors[0].key, errors[0].problem + more)
 
 

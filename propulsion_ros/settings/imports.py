@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from typing import Any
@@ -53,8 +54,8 @@ def _required(name: str) -> str:
 
 def late(
     package: str, places: Mapping[str, str], packages: Collection[str] = ()
-) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package.
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and the ``__dir__`` of a package.
 
     Parameters
     ----------
@@ -72,4 +73,4 @@ def late(
             raise AttributeError(f'module {package!r} has no attribute {name!r}')
         return getattr(import_module(f'{package}.{place_of[name]}'), name)
 
-    return look_up
+    return look_up, lambda: [*vars(sys.modules[package]), *place_of, *packages]

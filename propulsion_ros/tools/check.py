@@ -25,6 +25,7 @@ from propulsion_ros.graph.node_config import (
     refuse_unknown_node,
     schema_of,
     taken_from_group,
+    won_over,
 )
 from propulsion_ros.graph.read_layout import Sources, sources_of
 from propulsion_ros.graph.remedies import doubts_of
@@ -113,13 +114,17 @@ def run(args: argparse.Namespace) -> int:
     files = [robot_files(str(each)) for each in args.files]
     given = [robot_files(str(each))[0] for each in args.params_file]
     robots = {path: own for path, own in files if path.suffix in _ROBOTS}
-    judged = files
-    # Files may be of several robots, but those that are given as parameters are of one.
-    if given and model is None and len(robots) == 1:
+    judged = [(path, model, own or shipped) for path, own in files]
+    parts = {path for path, _ in files if _is_part(path)}
+    # Files may be of several robots: parameters are of the only one.
+    if (given or parts) and model is None and len(robots) == 1:
         ((model, shipped),) = robots.items()
-        judged = [(path, own) for path, own in files if path != model]
+        judged = [
+            (path, model, own or shipped) if given or path in parts else (path, None, own)
+            for path, own in files if path != model
+        ]
     options = args.silence, args.gazebo
-    reports = [check_file(path, model, *options, own or shipped) for path, own in judged]
+    reports = [check_file(path, robot, *options, behind) for path, robot, behind in judged]
     if given:
         reports.append(check_file(given[-1], model, *options, shipped, given[:-1]))
     # What is found of a description is found with each parameter file.
@@ -137,6 +142,18 @@ def run(args: argparse.Namespace) -> int:
         paths, owns = zip(*files, strict=True)
         _show(args, _layout([*shipped, *itertools.chain(*owns), *paths, *given], model))
     return 0
+
+
+def _is_part(path: Path) -> bool:
+    """Return whether a file has parameters of a robot: those without one name actuators."""
+    if path.suffix not in _PARAMETERS:
+        return False
+    try:
+        file = ParameterFile(path)
+    except ConfigError:
+        # It is refused with its robot as without.
+        return True
+    return not any('names' in file.of(node) for node in file.nodes)
 
 
 def _show(args: argparse.Namespace, robot: RobotLayout) -> None:
@@ -568,6 +585,9 @@ def _check_node(
     if family:
         check_family(family, values, spec, faults)
         _warn(schema_of(family), values, faults, silenced, spec.values if spec else None)
+        for error, is_one_for_several in won_over(values, spec) if spec else ():
+            if is_one_for_several:
+                faults.warn(error.key, str(error))
     elif is_allocator(name):
         if blocks and not (spec or 'family' in values):
             # Launch files call it after its group.

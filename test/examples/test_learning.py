@@ -148,3 +148,22 @@ def test_pd_policy_flies_them_and_chance_does_not(learning, vehicle, steps):
     assert told['episodes'] >= 6
     assert told['successes'] == told['episodes']
     assert not fly.fly(vehicle, 'random', 6, 150)['successes']
+
+
+def test_mistakes_of_an_own_task_are_one_line(learning):
+    envs, _ = learning
+
+    class Hover(envs.QuadrotorHover):
+        pass
+
+    env = Hover(3)
+    with pytest.raises(gymnasium.error.ResetNeeded, match='Hover: reset it before a step'):
+        env.step(np.zeros((3, 4)))
+    env.reset(seed=1)
+    for shape in ((3, 3), (4,), (3, 1)):
+        line = r'Hover.step: expected actions of shape \(3, 4\), got'
+        with pytest.raises(ValueError, match=line):
+            env.step(np.zeros(shape))
+    Hover.observations = 17
+    with pytest.raises(ValueError, match=r'Hover.observations: expected 18, .* observe, got 17'):
+        Hover(3).reset(seed=1)

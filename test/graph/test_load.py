@@ -2,19 +2,26 @@
 from __future__ import annotations
 
 import copy
+import pydoc
 import re
 import subprocess
 import sys
+import traceback
+import warnings
 
 import numpy as np
 import pytest
 
 import propulsion_ros
+from fake_host import FakeHost
 from mistakes import TEXTS
 from propulsion_ros import flight, models
+from propulsion_ros.graph.executables import make_actuators
 from propulsion_ros.graph.share import share_directory
+from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.check import check_file
 
 
@@ -97,6 +104,13 @@ def test_public_names_are_there(package):
     assert [name for name in package.__all__ if getattr(package, name, None) is None] == []
     with pytest.raises(AttributeError, match='no_such'):
         _ = package.no_such
+
+
+@pytest.mark.parametrize('package', [propulsion_ros, models, flight])
+def test_the_reference_has_every_public_name(package):
+    page = pydoc.render_doc(package, renderer=pydoc.plaintext)
+    names = [name for name in package.__all__ if not name.startswith('__')]
+    assert [name for name in names if name not in page] == []
 
 
 def test_importing_the_package_loads_nothing_else():
@@ -198,3 +212,50 @@ def test_nodes_of_others_stand_in_the_same_file(robot, tmp_path):
 def test_every_node_of_the_files_of_a_vehicle_is_known(vehicle):
     demo = share_directory() / 'config' / f'{vehicle}_demo.yaml'
     assert propulsion_ros.load(vehicle, demo)
+
+
+@pytest.mark.parametrize(('values', 'line'), [
+    ('time_constant_up: [0.08]', "parameter 'time_constant_up': [0.08] wins over the robot "
+     "description's [0.03, 0.05, 0.05, 0.05]; to keep some, give a list"),
+    ("thrust_curve: '0 1e-3 1.1e-5'", "parameter 'thrust_curve': 0 1e-3 1.1e-5 wins over the robot "
+     "description's motor_constant [2e-05, 1e-05, 1e-05, 1e-05]; to keep some, give a list"),
+    ('time_constant_up: [0.08, 0.05, 0.05, 0.05]', ''), ('max_thrust: [7.0]', ''),
+    ("thrust_curve: ['', '0 1e-3 1.1e-5', '', '']", ''),
+])
+def test_one_value_over_unlike_ones_is_a_line_of_check_load_and_node(
+    tmp_path, capsys, values, line
+):
+    """As a file that was fitted to one motor."""
+    robot, text = tmp_path / 'robot.urdf', TEXTS['quadrotor']
+    robot.write_text(text.replace('>1e-5<', '>2e-5<', 1).replace('>0.05<', '>0.03<', 1))
+    file = written(tmp_path, rotors=f'{values}, command_timeout: 0.7')
+    report = check_file(file, robot)
+    assert report.faults == []
+    place = f'{file}:2: rotors: {line}'
+    won = [each for each in report.warnings if 'wins over' in each]
+    assert won == ([place.replace(':2: ', ':2: warning: ')] if line else [])
+    with warnings.catch_warnings(record=True) as caught:
+        propulsion_ros.load(robot, file)
+        propulsion_ros.load_vehicles(robot, file)
+    assert [str(each.message) for each in caught] == ([place] * 2 if line else [])
+    assert {each.filename for each in caught} <= {__file__}
+    given, host = ParameterFile(file).of('rotors'), FakeHost()
+    make_actuators(GivenParameters('rotors', {
+        **given, 'robot_description': robot.read_text()}), host)
+    assert host.said('warn') == ([line] if line else [])
+
+
+def test_errors_of_programs_are_one_line_below_their_own(robot, tmp_path):
+    file = written(tmp_path, rotors='max_trust: [9.0], max_thrusts: [1.0]')
+    for load in (propulsion_ros.load, propulsion_ros.load_vehicles):
+        with pytest.raises(ConfigError, match=r'1 more, which .* lists') as found:
+            load(robot, file)
+        assert len(found.traceback) == 2
+        assert ''.join(traceback.format_exception(found.value)).count('Traceback') == 1
+
+
+def test_what_a_batch_has_not_is_named_by_its_line(tmp_path):
+    file = written(tmp_path, vehicle='body.rail_length: 2.0')
+    line = f"^{file}:2: vehicle: parameter 'body.rail_length': is known to a single body only"
+    with pytest.raises(ConfigError, match=line):
+        propulsion_ros.load_vehicles('quadrotor', file)

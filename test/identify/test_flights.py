@@ -186,7 +186,7 @@ def test_a_rest_gives_the_offset_of_the_gyroscope_and_clipped_commands_are_named
 
 @pytest.mark.parametrize(('fit', 'problem'), [
     (['rotors.time_constants_up'], "did you mean 'time_constant_up'"),
-    (['rotor.time_constant_up'], 'no plugin block'),
+    (['rotor.time_constant_up'], '^--fit: no plugin block'),
     (['body.izzz'], "did you mean 'izz'"),
     (['rotors.command_interface'], 'is no number'),
     (['rotors.motor_constant[7]'], 'there are 4 values'),

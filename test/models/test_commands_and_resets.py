@@ -19,6 +19,7 @@ from actuators import (
 )
 
 from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.common.model import Model
 from propulsion_ros.models.common.start import Restartable
 from propulsion_ros.models.fam.fam import Fam
 from propulsion_ros.models.fam.inverse_fam import InverseFam
@@ -143,6 +144,21 @@ def test_no_time_changes_nothing_and_what_was_given_out_stays(make):
     model.reset()
     for name, values in arrays_of(output).items():
         np.testing.assert_array_equal(values, kept[name])
+
+
+@EACH
+def test_a_program_can_write_to_no_output_and_still_to_its_own_arrays(make):
+    given, flow = command(make), np.array([3.0, 0.0, 0.1])
+    model, twin = Model(make()), make()
+    for tick in range(4):
+        output = model.step(given, BodyState(velocity=flow), DT)
+        for name, values in arrays_of(output).items():
+            if name != 'forces':
+                with pytest.raises(ValueError, match='read-only'):
+                    values[...] = 7.0
+        np.testing.assert_array_equal(output.wrench, twin.step(given, FLOW, DT, tick).wrench)
+    assert flow.flags.writeable
+    assert all(values is None or values.flags.writeable for values in vars(given).values())
 
 
 def state_of(model):

@@ -94,6 +94,7 @@ def test_a_choice_of_the_description_counts_for_what_was_fitted(tmp_path, capsys
 
 @pytest.mark.parametrize('words', [
     ['fitted.yaml', '--model', 'lifter.urdf'], ['lifter.urdf', '--params-file', 'fitted.yaml'],
+    ['lifter.urdf', 'fitted.yaml'],
 ])
 def test_section_of_a_block_that_the_robot_has_not_is_named(tmp_path, capsys, monkeypatch, words):
     """It was a robot without the names of its rotors."""
@@ -480,3 +481,12 @@ def test_a_flight_configuration_is_compared_with_the_boosters_of_a_model(tmp_pat
     assert check(flight) == check(flight, '--model', TWO_STAGE / 'two_stage.urdf') == 0
     (line,) = [line for line in capsys.readouterr().err.splitlines() if 'warning:' in line]
     assert "no booster 'first' to light: boosters has lower, upper" in line
+
+
+def test_a_file_that_places_its_own_actuators_is_of_no_robot_beside_it(tmp_path, capsys):
+    model, own = tmp_path / 'robot.urdf', tmp_path / 'own.yaml'
+    model.write_text(TEXTS['quadrotor'])
+    own.write_text(f'{ROTORS}    motor_constant: [1.0e-5]\n    position: [0.0, 0.0, 0.0]\n')
+    assert check(own, model) == 0
+    assert check(own, '--model', model) == 1
+    assert "'names': comes from the robot description" in capsys.readouterr().out

@@ -11,7 +11,7 @@ from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.atmosphere import density
-from propulsion_ros.models.common.family import BodyState, TankState
+from propulsion_ros.models.common.family import BodyState, TankState, read_only
 from propulsion_ros.models.common.rotation import quaternion_of_rpy, rows_of
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.settings.errors import ConfigError
@@ -93,13 +93,8 @@ class Bodies:
     A step is not divided: dt must be short enough for the fastest motion. A body whose numbers
     overflow stays as it was, and is ``lost`` until it is reset.
 
-    Attributes
-    ----------
-    on_ground, lost : BoolArray
-        Which bodies stand on the ground, and which left the numbers, (n,).
-    touchdown : FloatArray
-        Velocity in the world at which each came to the ground in the last step [m/s], (n, 3); NaN
-        where it did not.
+    What is read is a copy of now: a later step does not change it, and it is read-only, as only
+    `reset` moves a body.
     """
 
     start_states: ClassVar[tuple[str, ...]] = RigidBody.start_states
@@ -112,9 +107,9 @@ class Bodies:
         self._hulls = Hulls(params.hulls) if params.hulls.names else None
         self._state: FloatArray = np.zeros((13, count))
         self._acceleration: FloatArray = np.zeros((3, count))
-        self.on_ground: BoolArray = np.zeros(count, bool)
-        self.lost: BoolArray = np.zeros(count, bool)
-        self.touchdown: FloatArray = np.full((count, 3), np.nan)
+        self._on_ground: BoolArray = np.zeros(count, bool)
+        self._lost: BoolArray = np.zeros(count, bool)
+        self._touchdown: FloatArray = np.full((count, 3), np.nan)
         self.reset()
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
@@ -127,43 +122,62 @@ class Bodies:
         self._state.T[at] = rows
         self._acceleration.T[at] = 0.0
         rests = ~np.any(velocity, axis=-1)
-        self.on_ground[at] = p.ground & (position[..., 2] <= 0.0) & rests
+        self._on_ground[at] = p.ground & (position[..., 2] <= 0.0) & rests
         # Free in the air it measures no force before its first step.
-        falling = ~self.on_ground[at]
+        falling = ~self._on_ground[at]
         self._acceleration.T[at] = falling[..., None] * [0.0, 0.0, -p.gravity]
-        self.lost[at] = False
-        self.touchdown[at] = np.nan
+        self._lost[at] = False
+        self._touchdown[at] = np.nan
+
+    @property
+    def on_ground(self) -> BoolArray:
+        """Which bodies stand on the ground, (n,)."""
+        return read_only(self._on_ground.copy())
+
+    @property
+    def lost(self) -> BoolArray:
+        """Which bodies left the numbers, (n,)."""
+        return read_only(self._lost.copy())
+
+    @property
+    def touchdown(self) -> FloatArray:
+        """Velocity in the world at which each came to the ground in the last step, (n, 3).
+
+        [m/s]; NaN where it did not.
+        """
+        return read_only(self._touchdown.copy())
 
     @property
     def position(self) -> FloatArray:
         """Position of the origin of base_link in the world [m], (n, 3)."""
-        return np.asarray(self._state[:3].T)
+        return read_only(np.array(self._state[:3].T))
 
     @property
     def quaternion(self) -> FloatArray:
         """x, y, z, w from base_link to the world, (n, 4)."""
-        return np.asarray(self._state[3:7].T)
+        return read_only(np.array(self._state[3:7].T))
 
     @property
     def velocity(self) -> FloatArray:
         """Velocity of the origin of base_link in the world [m/s], (n, 3)."""
-        return np.asarray(self._state[7:10].T)
+        return read_only(np.array(self._state[7:10].T))
 
     @property
     def angular_velocity(self) -> FloatArray:
         """In base_link axes [rad/s], (n, 3)."""
-        return np.asarray(self._state[10:].T)
+        return read_only(np.array(self._state[10:].T))
 
     @property
     def rotation(self) -> FloatArray:
         """Matrix from base_link to the world, (n, 3, 3)."""
-        return np.asarray(np.moveaxis(np.array(self._rotation()), -1, 0))
+        return read_only(np.moveaxis(np.array(self._rotation()), -1, 0))
 
     @property
     def specific_force(self) -> FloatArray:
         """What accelerometers at the origin of base_link read [m/s^2], (n, 3)."""
         x, y, z = self._acceleration
-        return np.stack(_back(self._rotation(), (x, y, z + self._params.gravity)), axis=-1)
+        force = _back(self._rotation(), (x, y, z + self._params.gravity))
+        return read_only(np.stack(force, axis=-1))
 
     @property
     def through_fluid(self) -> BodyState:
@@ -172,7 +186,7 @@ class Bodies:
         relative = self._state[7:10] - self._params.current[:, None]
         return BodyState(
             velocity=np.array(_back(rotation, _rows(relative))).T,
-            angular_velocity=self.angular_velocity, height=self._state[2],
+            angular_velocity=self._state[10:].T, height=self._state[2],
             up=np.array(rotation[2]).T,
         )
 
@@ -192,7 +206,7 @@ class Bodies:
             [s].
         """
         wrenches = np.ascontiguousarray(np.broadcast_to(wrench, (self.count, 6)).T)
-        self.touchdown[:] = np.nan
+        self._touchdown[:] = np.nan
         with np.errstate(over='ignore', invalid='ignore', divide='ignore'):
             for first in range(0, self.count, _CHUNK):
                 at = slice(first, first + _CHUNK)
@@ -208,7 +222,7 @@ class Bodies:
         state[:3] += _turned(rotation, com)
         state[7:10] += _turned(rotation, _cross(_rows(before[10:]), com))
         k1 = push.derivative(state)
-        stands = self.on_ground[at] & (k1[9] <= 0.0)
+        stands = self._on_ground[at] & (k1[9] <= 0.0)
         k2 = push.derivative(state + 0.5 * dt * k1)
         k3 = push.derivative(state + 0.5 * dt * k2)
         k4 = push.derivative(state + dt * k3)
@@ -230,14 +244,14 @@ class Bodies:
     ) -> None:
         """Let some bodies be where a step has brought them, or the ground stops them."""
         sound = np.isfinite(state).all(axis=0)
-        self.lost[at] |= ~sound & ~stands
+        self._lost[at] |= ~sound & ~stands
         lands: BoolArray = np.zeros(stands.shape, bool)
         if self._params.ground:
-            lands = (state[2] < 0.0) & (state[9] < 0.0) & ~stands & ~self.lost[at]
+            lands = (state[2] < 0.0) & (state[9] < 0.0) & ~stands & ~self._lost[at]
             if lands.any():
-                self.touchdown[at][lands] = state[7:10, lands].T
+                self._touchdown[at][lands] = state[7:10, lands].T
                 state[2, lands] = 0.0
-        stays = stands | self.lost[at]
+        stays = stands | self._lost[at]
         if stays.any():
             state[:, stays] = before[:, stays]
         self._acceleration[:, at] = (state[7:10] - before[7:10]) / dt
@@ -245,7 +259,7 @@ class Bodies:
         if rests.any():
             state[7:, rests] = 0.0
             self._acceleration[:, at][:, rests] = 0.0
-        self.on_ground[at] = rests
+        self._on_ground[at] = rests
         self._state[:, at] = state
 
 

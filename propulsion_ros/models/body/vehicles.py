@@ -10,7 +10,7 @@ import numpy as np
 from propulsion_ros.models.body.bodies import Bodies, MassRows
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
-from propulsion_ros.models.common.family import BodyState, Output
+from propulsion_ros.models.common.family import BodyState, Output, read_only
 from propulsion_ros.models.common.model import AnyCommand, command_of, seconds_of
 from propulsion_ros.models.common.start import Restartable, State
 from propulsion_ros.settings.errors import CommandError, ConfigError
@@ -118,9 +118,9 @@ class Vehicles:
                 raise CommandError(f'commands: unknown group {name!r}, known: {known}')
         body = self.bodies.through_fluid if self._uses_body else BodyState()
         self.outputs = {
-            name: group.step(
+            name: read_only(group.step(
                 command_of(group, commands.get(name), (self.count,), name), body, dt, self._tick
-            )
+            ))
             for name, group in self.groups.items()
         }
         self._tick += 1
@@ -145,4 +145,4 @@ class Vehicles:
     @property
     def mass(self) -> MassRows:
         """Masses of the vehicles with what is in their tanks, as of the last step."""
-        return self._mass
+        return read_only(self._mass)

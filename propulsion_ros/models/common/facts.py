@@ -36,6 +36,8 @@ class FamilyFacts:
     """Parameter that the axis of a turning joint gives; '' for none."""
     joint_limits: tuple[str, str] | tuple[()] = ()
     """Parameters that the limits of a turning joint give, lower and upper; () for none."""
+    stands_for: tuple[tuple[str, str], ...] = ()
+    """Parameters that are used in place of others, such as thrust_curve of motor_constant."""
 
     def __post_init__(self) -> None:
         for key, choices in (

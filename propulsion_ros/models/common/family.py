@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from propulsion_ros.models.common.facts import FamilyFacts
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
+T = TypeVar('T')
 _FIELDS = ('position', 'velocity', 'effort')
 _NONE = np.zeros(0)
 WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
@@ -109,6 +110,23 @@ def restart(owner: object, indices: Any, batch: tuple[int, ...], **starts: NDArr
         if indices is not None:
             state[indices] = start[indices]
         setattr(owner, name, state)
+
+
+def read_only(values: T) -> T:
+    """Let nobody write to arrays, those in tuples and mappings too, and return them.
+
+    What a program is given shares arrays with models: writing to them would change a simulation.
+    """
+    # By place, and not by `Mapping`: keywords and its test would take longer than all else here.
+    if isinstance(values, np.ndarray):
+        values.setflags(False)  # type: ignore[call-arg]
+    elif isinstance(values, tuple | dict):
+        for part in values.values() if isinstance(values, dict) else values:
+            if isinstance(part, np.ndarray):
+                part.setflags(False)  # type: ignore[call-arg]
+            elif part is not None:
+                read_only(part)
+    return values
 
 
 def given_or_safe(given: FloatArray, safe: FloatArray) -> FloatArray:
@@ -209,7 +227,10 @@ class BatteryState(NamedTuple):
 
 # A tuple, because a dataclass that is frozen takes three times as long to make.
 class Output(NamedTuple):
-    """What one step did."""
+    """What one step did.
+
+    Its arrays stay as they are in later steps; those that a program is given are read-only.
+    """
 
     wrench: FloatArray
     """Net force [N] and torque [N m] in base_link axes about its origin, shape (..., 6)."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from propulsion_ros.models.common.family import BodyState, Command, Family, Output
+from propulsion_ros.models.common.family import BodyState, Command, Family, Output, read_only
 from propulsion_ros.models.common.start import State
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.flat import known_hint
@@ -78,7 +78,7 @@ class Model:
         number = self.tick if tick is None else tick
         output = self.family.step(wanted, moves, seconds_of(dt), number)
         self.tick = number + 1
-        return output
+        return read_only(output)
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
         """Return to the start, all or some environments of a batch; see `Restartable.reset`."""

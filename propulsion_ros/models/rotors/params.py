@@ -28,7 +28,7 @@ from propulsion_ros.settings.quantity import (
 
 def drawn_range(name: str, unit: str) -> Any:
     """Return the quantity of the ends of the ranges of a constant, (n, 2)."""
-    doc = f'low and high end to draw {name} from; 0 0 keeps the fixed value'
+    doc = f'low and high end to draw {name} from, absolute; 0 0 keeps the fixed value'
     return quantity((0.0, 0.0), unit, lo=0.0, shape=('n', 2), doc=doc)
 
 
@@ -119,6 +119,8 @@ class RotorAirParams:
 
 DRAWN = ('motor_constant', 'time_constant_up', 'time_constant_down')
 """Constants that can be drawn from a range."""
+_NEAR = 0.1
+"""A range around 1 that is farther from its constant was meant as a factor."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -251,6 +253,13 @@ class RotorsParams(EscParams, PoweredParams, RotorAirParams, SpeedCurveParams):
         low, high = getattr(self, key).T
         for i in np.flatnonzero(low > high).tolist():
             raise ConfigError(key, f'{low[i]:g} is above its high end {high[i]:g}', 2 * i)
+        fixed = getattr(self, name)
+        is_far = (fixed > 0.0) & ((fixed < _NEAR * low) | (high < _NEAR * fixed))
+        for i in np.flatnonzero(is_far & (low <= 1.0) & (high >= 1.0)).tolist():
+            raise ConfigError(key, (
+                f'{low[i]:g} to {high[i]:g} is far from {name}, {fixed[i]:g}: a range is absolute, '
+                'no factor'
+            ), 2 * i)
         if name == 'motor_constant':
             for i in np.flatnonzero((low < 1e-12) & (high > 0.0)).tolist():
                 raise ConfigError(key, f'{low[i]:g} is below 1e-12 N s^2/rad^2', 2 * i)

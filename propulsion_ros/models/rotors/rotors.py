@@ -191,7 +191,8 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
 
     Params: ClassVar[type] = RotorsParams
     facts: ClassVar[FamilyFacts] = FamilyFacts(
-        tag='rotor', force=THRUST_AND_TORQUE, meets_each=True
+        tag='rotor', force=THRUST_AND_TORQUE, meets_each=True,
+        stands_for=(('thrust_curve', 'motor_constant'),),
     )
 
     def __init__(self, params: RotorsParams, batch: tuple[int, ...] = ()) -> None:

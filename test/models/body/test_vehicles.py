@@ -233,3 +233,40 @@ def test_unknown_group_and_a_robot_without_mass_are_refused(tmp_path):
     light.write_text(text.replace('</inertial>', '</was>'), encoding='utf-8')
     with pytest.raises(ConfigError, match=r'light.urdf.* 0 kg .*; give base_link an <inertial>'):
         propulsion_ros.load_vehicles(light)
+
+
+def arrays_of(values):
+    """Yield the arrays that a program is given in tuples and mappings."""
+    if isinstance(values, np.ndarray):
+        yield values
+    elif isinstance(values, tuple):
+        for part in values:
+            yield from arrays_of(part)
+    elif isinstance(values, dict):
+        yield from arrays_of(tuple(values.values()))
+
+
+def all_arrays(vehicles):
+    read = [name for name, at in vars(Bodies).items() if isinstance(at, property)]
+    bodies = tuple(getattr(vehicles.bodies, name) for name in read if name != 'through_fluid')
+    return list(arrays_of((bodies, dict(vehicles.outputs), vehicles.mass)))
+
+
+@pytest.mark.parametrize('vehicle', [QUADROTOR, HOPPER], ids=['quadrotor', 'hopper'])
+def test_what_is_read_is_overwritten_by_no_step_and_by_nobody(vehicle):
+    robot, params, group = vehicle
+    vehicles = vehicles_of(ROOT / robot, ROOT / params, 3)
+    vehicles.reset(state=STARTS)
+    kept = []
+    for command in commands_of(group, 60):
+        vehicles.step({group: command}, DT)
+        arrays = all_arrays(vehicles)
+        kept.append((arrays, [array.copy() for array in arrays]))
+        assert all(values.flags.writeable for values in arrays_of(tuple(vars(command).values())))
+    vehicles.reset([1])
+    assert len(kept[0][0]) > 15
+    for arrays, copies in kept:
+        for array, copy in zip(arrays, copies, strict=True):
+            np.testing.assert_array_equal(array, copy)
+            with pytest.raises(ValueError, match='read-only'):
+                array[...] = 0

@@ -264,6 +264,17 @@ def test_ranges_are_drawn_per_rotor_and_environment():
     np.testing.assert_array_equal(down[:, ::2], 0.02)
 
 
+@pytest.mark.parametrize(('key', 'constant'), [
+    ('motor_constant', 'motor_constant, 1e-05'), ('time_constant_up', 'time_constant_up, 0.04'),
+])
+def test_a_range_that_was_meant_as_a_factor_is_refused(key, constant):
+    own = {'motor_constant': 1e-5, 'time_constant_up': 0.04}
+    for given in ([0.9, 1.1], [0.0, 0.0, 0.9, 1.1, 0.0, 0.0, 0.0, 0.0]):
+        with pytest.raises(ConfigError, match=f'0.9 to 1.1 is far from {constant}: .* absolute'):
+            build(**own, **{f'{key}_range': given}, seed=1)
+    build(time_constant_up=0.5, time_constant_up_range=[0.9, 1.1], seed=1)
+
+
 def test_equal_seeds_draw_equal_constants():
     one, same, other = (build(batch=(3,), **{**RANGES, 'seed': s}) for s in (7, 7, 8))
     np.testing.assert_array_equal(one.constants['motor_constant'], same.constants['motor_constant'])
