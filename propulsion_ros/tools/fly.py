@@ -208,13 +208,13 @@ def _ends(process: subprocess.Popen[bytes], limit: float) -> bool:
 
 def _watched(options: argparse.Namespace) -> dict[str, str]:
     """Return the parameters with which no step is made before all that is recorded is connected."""
-    from propulsion_ros.replay.recorder import RECORDER
+    from propulsion_ros.replay.recorder import RECORDED, RECORDER
 
     own: dict[str, str] = {}
     if _is_observed(options):
         own['observer'] = _LOG
     if options.record:
-        own['recorder'] = RECORDER
+        own |= {'recorder': RECORDER, 'recorded_topic': RECORDED}
     return own
 
 
@@ -271,7 +271,7 @@ def _observers(
         return
     from propulsion_ros.demos import flight
     from propulsion_ros.demos.demo import FlightLog
-    from propulsion_ros.demos.pilot_node import PilotNode
+    from propulsion_ros.demos.pilot_node import ODOMETRY, PilotNode
     from propulsion_ros.pictures.panels import moving, page_of
     from propulsion_ros.pictures.picture import draw
 
@@ -283,7 +283,9 @@ def _observers(
         node.until = math.inf if options.picture else -math.inf
         executor.add_node(node)
         prefix = f'{node.get_namespace().rstrip("/")}/'
-        with flight.recorder(write, executor, graph.robot_description, prefix) as wait:
+        awaited = (ODOMETRY, *(topic.strip('/') for topic in options.wait_for))
+        paced = [prefix + topic for topic in awaited]
+        with flight.recorder(write, executor, graph.robot_description, prefix, paced) as wait:
             own = set(node.get_node_names()) | {spec.name for spec in graph.nodes}
 
             def settle(has_ended: Callable[[], bool]) -> None:
