@@ -243,14 +243,16 @@ def fluids(robot: RobotLayout) -> Iterator[Number]:
     """Yield the density of the fluid of each part [kg/m^3], over that of the robot."""
     body = robot.params
     known = body.fluid_density or (fluid_of(robot) if body.displaced_volume else 0.0)
+    height = robot.afloat[0] if robot.afloat else math.inf
     for group in robot.groups:
         for key in ('', 'two_lines.', 'lifting_surface.'):
             part: Any = group.params if not key else getattr(group.params, key[:-1], None)
             densities = np.atleast_1d(getattr(part, 'fluid_density', ()))
             named = (part.fin if key else part.names) if len(densities) else ()
             for i, each in enumerate(densities):
-                # What floats has sails and rudders in air too.
-                if body.hulls.names and 0.0 < float(each) < LIQUID:
+                place = group.layout.position[group.layout.names.index(named[i])]
+                # What floats has sails and rudders above the water too.
+                if body.hulls.names and 0.0 < float(each) < LIQUID and place[2] + height > 0.0:
                     continue
                 # Other curves of thrusters have no density.
                 if key or getattr(part, 'conversion', named)[i] in _WITH_DENSITY:

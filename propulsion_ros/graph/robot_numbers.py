@@ -23,7 +23,7 @@ from propulsion_ros.graph.actuator_numbers import (
     is_spun,
     stores_of,
 )
-from propulsion_ros.graph.robot_layout import AXES, Group, RobotLayout
+from propulsion_ros.graph.robot_layout import AXES, AXES_OF, Group, RobotLayout
 from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
@@ -34,11 +34,6 @@ from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.quantity import FloatArray, Quantity, spec_of
 from propulsion_ros.urdf.xml import path_step
 
-AXES_OF = {
-    'force_x': 'force x', 'force_y': 'force y', 'force_z': 'force z',
-    'roll': 'torque x', 'pitch': 'torque y', 'yaw': 'torque z',
-}
-"""What can be expected, beside ``hover``, and the part of the wrench that it needs."""
 EXPECTED = ('hover', *AXES_OF)
 _MADE_BY = {f'force {a}': f'along {a}' for a in 'xyz'} | {
     f'torque {a}': f'along {b} and lie apart along {c}, or along {c} and apart along {b}, or have '
