@@ -406,6 +406,8 @@ RULES = (
          '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', r.of_rows(
              p.spinning, 'thrust_coefficient or rotor_radius or propeller_diameter',
              lambda s: s.load), remedy='is it of speeds in rad/s, not turns/s; metres, and N?'),
+    Rule('reach', 'has no largest thrust', (0.0, 0.0), '', _USE, n.endless,
+         remedy='give max_command or max_thrust'),
     Rule('reach', 'gets {} by its table', (0.4, 2.5), 'rad/s', _USE, r.of_rows(
         p.ends, 'input_values or max_command', lambda e: e.fastest, lambda e: e.asked
     ), 'what is asked for at most', 'are both in rad/s?'),

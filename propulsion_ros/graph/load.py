@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.graph.family_params import is_allocator, loop_params_of
-from propulsion_ros.graph.node_config import OTHER_NODES, build_family, refuse_unknown_node
+from propulsion_ros.graph.node_config import (
+    OTHER_NODES,
+    build_family,
+    refuse_unknown_node,
+    unread_sections,
+)
 from propulsion_ros.graph.share import read_description, robot_files
 from propulsion_ros.graph.simulation import BODY, refuse_unknown_of_body
 from propulsion_ros.models.body.rigid_body import BodyParams
@@ -93,6 +98,8 @@ def _check_names(file: ParameterFile, specs: Sequence[ActuatorSpec]) -> None:
                 refuse_unknown_of_body(file.of(node))
         except ConfigError as error:
             raise file.placed(node, error) from error
+    for node, text in unread_sections(file, specs):
+        raise file.placed(node, SourceError(node, text))
 
 
 def _check_counts(key: str, example: str, given: object, counts: tuple[object, ...]) -> None:

@@ -285,8 +285,9 @@ def margins(robot: RobotLayout) -> Iterator[Number]:
     for force, arm, axis in found:
         if force > 0.1 * most and np.linalg.norm(ahead) > _STRAIGHT:
             i = int(np.argmax(groups[0].layout.position @ ahead))
+            remedy = 'a chord along -x points astern; see <chord>, and rpy of the joint'
             yield Number('position', arm, f'all lift along {axis} together ', size_of(robot),
-                         3 * i, groups[0].name)
+                         3 * i, groups[0].name, remedy if ahead[0] < -_STRAIGHT else '')
 
 
 def _pressed(robot: RobotLayout) -> Iterator[Number]:

@@ -141,8 +141,9 @@ def sources_of(
     """
     base_link, links = masses_from_urdf(xml, specs[0].base_link)
     blocks = {spec.name: spec for spec in specs}
+    nodes = *blocks, *map(allocator_named, blocks), BODY
     return Sources(
-        blocks, links, {name: given(name) for name in (*blocks, *map(allocator_named, blocks), BODY)},
+        blocks, links, {name: given(name) for name in nodes},
         angles_of_urdf(xml), corners_of_urdf(xml, base_link),
     )
 

@@ -523,6 +523,8 @@ def forces(
     """
     def find(robot: RobotLayout) -> Iterator[Number]:
         groups = [group for group in robot.pushing if is_meant(group)]
+        if any(True for _ in endless(robot)):
+            return
         total = 0.0
         for group in groups:
             most = np.maximum(np.abs(group.layout.lowest), np.abs(group.layout.highest))
@@ -534,6 +536,15 @@ def forces(
             yield Number(_MAKERS, total, who, of, 0, name)
 
     return find
+
+
+def endless(robot: RobotLayout) -> Iterator[Number]:
+    """Yield 1 for each actuator of commands without an end, which has no largest thrust."""
+    for group in robot.pushing:
+        is_meant = hasattr(group.params, 'max_command')
+        for i, most in enumerate(group.layout.highest):
+            if is_meant and not math.isfinite(most):
+                yield Number('max_command', 1.0, f'{group.layout.names[i]} ', 1.0, i, group.name)
 
 
 any_forces = forces(lambda group: True)

@@ -20,8 +20,8 @@ OUR_NAME = {
     'cla_stall': 'stalled_lift_slope', 'cda': 'drag_slope', 'cda_stall': 'stalled_drag_slope',
 }
 REFUSED = {
-    'two_lines_missing': "parameter 'stall_angle': expected 1 values, got 0",
-    'quadratic_missing': "parameter 'drag_constant': expected 1 values, got 0",
+    'two_lines_missing': "parameter 'stall_angle': is missing, expected 1 values",
+    'quadratic_missing': "parameter 'drag_constant': is missing, expected 1 values",
 }
 ONLY_PARTS = {'two_lines_missing': {'area': 1.0}, 'quadratic_missing': {'lift_constant': 1.0}}
 
