@@ -547,6 +547,24 @@ def drags(robot: RobotLayout) -> Iterator[Number]:
         yield Number('body.drag_area', area, f'along {"xyz"[i]} it ', across, i)
 
 
+def undragged(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the largest drag area of what is driven under water [m^2]."""
+    if _is_submerged(robot) and any(map(is_in_liquid, robot.pushing)):
+        yield Number('body.drag_area', float(robot.params.drag_area.max()), 'it ')
+
+
+def submerged_starts(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how high what is under water starts [m]."""
+    if _is_submerged(robot):
+        height = float(robot.params.start_position[2]) - robot.params.water_level
+        yield Number('body.start_position', height, 'it starts ', size_of(robot), 2)
+
+
+def _is_submerged(robot: RobotLayout) -> bool:
+    params = robot.params
+    return params.fluid_density > LIQUID and params.displaced_volume > 0.0
+
+
 def dampings(robot: RobotLayout) -> Iterator[Number]:
     """Yield the angular drag about each axis [m^5], over the fifth power of the size."""
     size = size_of(robot)

@@ -54,7 +54,7 @@ class VehicleParams:
     )
     recorded_topic: str = quantity(
         '', kind=str,
-        doc='Clock up to which a recorder has everything; each step waits for it',
+        doc='Clock of what is recorded; each step waits for it',
     )
     observer: str = quantity(
         '', kind=str,
