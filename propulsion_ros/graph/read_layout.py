@@ -81,7 +81,9 @@ class Sources:
         expects = frozenset(word for group in groups for word in group.timing.expects)
         allocators = [self.given.get(allocator_named(name), {}) for name in self.specs]
         weights = [np.array(flatten(own.get('weights')), float) for own in allocators]
-        counted = np.all([[True] * 6, *(each > 0.0 for each in weights if len(each) == 6)], axis=0)
+        counted = np.ones(6)
+        for each in weights:
+            counted *= each > 0.0 if len(each) == 6 else 1.0
         return RobotLayout(
             base_link, groups, body.loaded, propellant, params, parachutes, self.links,
             self.angles, self.corners, expects, counted,
