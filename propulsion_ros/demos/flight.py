@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -143,11 +143,12 @@ def recorder(
     executor: Executor,
     description: str,
     prefix: str = '/',
+    paced: Collection[str] = (),
 ) -> Iterator[Callable[[Sequence[str], float, Callable[[], str]], None]]:
     """Record all topics of a robot, and its description, until after the last step.
 
     ``write`` gets every message; with None nothing is recorded. ``description`` is the URDF, which
-    is published too.
+    is published too. ``paced`` are topics for whose recording each step waits, see `Recorder`.
 
     Yields
     ------
@@ -166,7 +167,7 @@ def recorder(
 
         yield join
         return
-    node = Recorder(write, sim_time=True, last=f'{prefix}{LAST_TOPIC}')
+    node = Recorder(write, sim_time=True, last=f'{prefix}{LAST_TOPIC}', paced=paced)
     executor.add_node(node)
     latched = node.create_publisher(String, f'{prefix}robot_description', qos.LATCHED)
     latched.publish(String(data=description))
@@ -177,6 +178,7 @@ def recorder(
 
     yield settle
     drain(executor, node.counts.total)
+    node.report_lost()
     executor.remove_node(node)
     node.destroy_node()
 

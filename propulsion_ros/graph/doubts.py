@@ -406,6 +406,8 @@ RULES = (
          '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', r.of_rows(
              p.spinning, 'thrust_coefficient or rotor_radius or propeller_diameter',
              lambda s: s.load), remedy='is it of speeds in rad/s, not turns/s; metres, and N?'),
+    Rule('reach', 'has no largest thrust', (0.0, 0.0), '', _USE, n.endless,
+         remedy='give max_command or max_thrust'),
     Rule('reach', 'gets {} by its table', (0.4, 2.5), 'rad/s', _USE, r.of_rows(
         p.ends, 'input_values or max_command', lambda e: e.fastest, lambda e: e.asked
     ), 'what is asked for at most', 'are both in rad/s?'),
@@ -499,12 +501,16 @@ RULES = (
          'the area of the box around the robot', 'square metres?'),
     Rule('drag', 'has {}', (0.0, 2.0), 'm^5', 'a plate on a long arm has 0.6', p.dampings,
          'the size of the robot^5', 'm^5, without the density?'),
+    Rule('drag', 'has no drag in water', (1e-9, _ENDLESS), 'm^2', 'water', p.undragged,
+         remedy='give body.drag_area, and body.angular_drag'),
     Rule('speed', 'the fluid carries it away at {}', (0.0, 1.0), 'm/s', 'faster it cannot go',
          p.currents, 'the speed of its largest force against its drag'),
     Rule('dry', 'is {} above the water', (-_ENDLESS, 0.0), 'm', 'propellers push water',
          p.dry_propellers, remedy='is a sign in its <origin> wrong?'),
     Rule('start', '{} from where it floats', (0.0, 0.5), 'm', 'it falls, or is thrown up',
          p.starts, 'the height of its hulls', 'see afloat in check --show'),
+    Rule('start', '{} above the water', (-_ENDLESS, 1.0), 'm', 'depths',
+         p.submerged_starts, 'the size of the robot', 'z is up: write it below 0'),
     # What counts where it is expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',
          n.lifts, 'the weight', f'is it in N? 1 kgf is 9.80665 N; {_SEE}'),

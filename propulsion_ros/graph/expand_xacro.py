@@ -202,7 +202,10 @@ def expand(path: str, limit: int, share: str = '') -> tuple[str, str]:
             try:
                 return str(find(package))
             except (ImportError, LookupError, OSError) as error:
-                problem = f'package {package!r} is not installed'
+                problem = (
+                    f'package {package!r} is not installed; expand the file where it is, by xacro '
+                    'FILE > robot.urdf, or add its prefix to AMENT_PREFIX_PATH'
+                )
                 raise SourceError(f'$(find {package})', problem) from error
 
         words._eval_find = words._eval_dict['find'] = found

@@ -14,6 +14,7 @@ from propulsion_ros.graph.node_config import (
     OTHER_NODES,
     build_family,
     refuse_unknown_node,
+    unread_sections,
     won_over,
 )
 from propulsion_ros.graph.share import read_description, robot_files
@@ -90,7 +91,10 @@ def _files_of(robot: str | Path, parameters: Files) -> tuple[Description, list[s
 
 
 def _check_names(file: ParameterFile, specs: Sequence[ActuatorSpec]) -> None:
-    """Raise `SourceError` for names that are nearly those of nodes, and keys that no body has."""
+    """Raise `SourceError` for names that are nearly those of nodes, and keys that no body has.
+
+    What is nearly certainly meant for this robot, and nothing reads, is a warning.
+    """
     known = [*(spec.name for spec in specs), *OTHER_NODES, *REGISTRY]
     for node in file.nodes:
         try:
@@ -101,6 +105,9 @@ def _check_names(file: ParameterFile, specs: Sequence[ActuatorSpec]) -> None:
                 refuse_unknown_of_body(file.of(node))
         except ConfigError as error:
             raise file.placed(node, error) from error
+    for node, text in unread_sections(file, specs):
+        # A file may be that of several robots.
+        warnings.warn(str(file.placed(node, SourceError(node, text))), stacklevel=5)
 
 
 def _check_counts(key: str, example: str, given: object, counts: tuple[object, ...]) -> None:

@@ -10,6 +10,7 @@ from propulsion_ros.graph.family_params import (
     ActuatorNodeParams,
     AllocatorNodeParams,
     OwnT,
+    allocator_named,
     group_of,
     is_allocator,
     loop_params_of,
@@ -17,6 +18,7 @@ from propulsion_ros.graph.family_params import (
 )
 from propulsion_ros.loops.actuator_loop import LoopParams, names_off
 from propulsion_ros.loops.ports import GivenParameters, Parameters
+from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.common.allocation import VECTORED, Allocator
 from propulsion_ros.models.common.family import Allocatable, Family, Idling, is_allocatable
 from propulsion_ros.models.registry import FAMILIES, REGISTRY
@@ -166,6 +168,37 @@ def refuse_unknown_node(
     raise SourceError(name, f'not a node that this knows{near or meant(*alike[:1])}; ' + (
         f'the robot has {", ".join(known)}' if specs else 'give its family, or its robot by --model'
     ))
+
+
+def unread_sections(
+    file: ParameterFile, specs: Sequence[ActuatorSpec]
+) -> Iterator[tuple[str, str]]:
+    """Yield each node of a file that neither `fly` nor a launch file starts, and what to write.
+
+    That is known of what names one of the robot's plugin blocks, and of what has parameters of its
+    body or of its groups alone: nodes of others may stand in the same file.
+    """
+    own = {spec.name: spec.family for spec in specs}
+    started = {*own, *map(allocator_named, own), *OTHER_NODES, _OF_A_FIT, *REGISTRY}
+    of_body = {parameter.key for parameter in parameters_of(VehicleParams)}
+    of_groups = {each.key for family in own.values() for each in schema_of(family)}
+    for node in file.nodes if own else ():
+        values = file.of(node)
+        plugin = values.get('plugin')
+        if node in started:
+            continue
+        if plugin in own:
+            meant_node = allocator_named(plugin) if is_allocator(node) else plugin
+        elif values and of_body.issuperset(values) and any('.' in key for key in values):
+            meant_node = 'vehicle'
+        elif values and of_groups.issuperset(values):
+            meant_node = ' or '.join(own)
+        else:
+            continue
+        yield node, (
+            f'`fly` and launch files start no node of this name, so nothing reads it; write '
+            f'{meant_node}'
+        )
 
 
 def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '') -> str:

@@ -243,14 +243,16 @@ def fluids(robot: RobotLayout) -> Iterator[Number]:
     """Yield the density of the fluid of each part [kg/m^3], over that of the robot."""
     body = robot.params
     known = body.fluid_density or (fluid_of(robot) if body.displaced_volume else 0.0)
+    height = robot.afloat[0] if robot.afloat else math.inf
     for group in robot.groups:
         for key in ('', 'two_lines.', 'lifting_surface.'):
             part: Any = group.params if not key else getattr(group.params, key[:-1], None)
             densities = np.atleast_1d(getattr(part, 'fluid_density', ()))
             named = (part.fin if key else part.names) if len(densities) else ()
             for i, each in enumerate(densities):
-                # What floats has sails and rudders in air too.
-                if body.hulls.names and 0.0 < float(each) < LIQUID:
+                place = group.layout.position[group.layout.names.index(named[i])]
+                # What floats has sails and rudders above the water too.
+                if body.hulls.names and 0.0 < float(each) < LIQUID and place[2] + height > 0.0:
                     continue
                 # Other curves of thrusters have no density.
                 if key or getattr(part, 'conversion', named)[i] in _WITH_DENSITY:
@@ -283,8 +285,9 @@ def margins(robot: RobotLayout) -> Iterator[Number]:
     for force, arm, axis in found:
         if force > 0.1 * most and np.linalg.norm(ahead) > _STRAIGHT:
             i = int(np.argmax(groups[0].layout.position @ ahead))
+            remedy = 'a chord along -x points astern; see <chord>, and rpy of the joint'
             yield Number('position', arm, f'all lift along {axis} together ', size_of(robot),
-                         3 * i, groups[0].name)
+                         3 * i, groups[0].name, remedy if ahead[0] < -_STRAIGHT else '')
 
 
 def _pressed(robot: RobotLayout) -> Iterator[Number]:
@@ -542,6 +545,24 @@ def drags(robot: RobotLayout) -> Iterator[Number]:
     for i, area in enumerate(robot.params.drag_area.tolist() if half.all() else ()):
         across = 4.0 * float(np.delete(half, i).prod())
         yield Number('body.drag_area', area, f'along {"xyz"[i]} it ', across, i)
+
+
+def undragged(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the largest drag area of what is driven under water [m^2]."""
+    if _is_submerged(robot) and any(map(is_in_liquid, robot.pushing)):
+        yield Number('body.drag_area', float(robot.params.drag_area.max()), 'it ')
+
+
+def submerged_starts(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how high what is under water starts [m]."""
+    if _is_submerged(robot):
+        height = float(robot.params.start_position[2]) - robot.params.water_level
+        yield Number('body.start_position', height, 'it starts ', size_of(robot), 2)
+
+
+def _is_submerged(robot: RobotLayout) -> bool:
+    params = robot.params
+    return params.fluid_density > LIQUID and params.displaced_volume > 0.0
 
 
 def dampings(robot: RobotLayout) -> Iterator[Number]:

@@ -11,13 +11,13 @@ import numpy as np
 
 from propulsion_ros.drawing.drawn_blocks import layout_of
 from propulsion_ros.graph.actuator_numbers import largest_speeds
-from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.family_params import allocator_named, loop_params_of
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.body.simulated_body import ParachutesParams, SimulatedBody
-from propulsion_ros.models.common.allocation import allocation_matrix
+from propulsion_ros.models.common.allocation import VECTORED, allocation_matrix
 from propulsion_ros.models.common.facts import LIFT
 from propulsion_ros.models.common.family import (
     Allocatable,
@@ -79,9 +79,15 @@ class Sources:
                 body.weigh(f'{group.name}/{i}', tank)
         propellant = body.loaded.mass - dry.mass
         expects = frozenset(word for group in groups for word in group.timing.expects)
+        allocators = [self.given.get(allocator_named(name), {}) for name in self.specs]
+        weights = [np.array(flatten(own.get('weights')), float) for own in allocators]
+        counted = np.ones(6)
+        for each in weights:
+            counted *= each > 0.0 if len(each) == 6 else 1.0
         return RobotLayout(
             base_link, groups, body.loaded, propellant, params, parachutes, self.links,
-            self.angles, self.corners, expects,
+            self.angles, self.corners, expects, counted,
+            any(own.get('method') == VECTORED for own in allocators),
         )
 
     def has_file(self, node: str, key: str) -> bool:
@@ -137,9 +143,10 @@ def sources_of(
     """
     base_link, links = masses_from_urdf(xml, specs[0].base_link)
     blocks = {spec.name: spec for spec in specs}
+    nodes = *blocks, *map(allocator_named, blocks), BODY
     return Sources(
-        blocks, links, {name: given(name) for name in (*blocks, BODY)}, angles_of_urdf(xml),
-        corners_of_urdf(xml, base_link),
+        blocks, links, {name: given(name) for name in nodes},
+        angles_of_urdf(xml), corners_of_urdf(xml, base_link),
     )
 
 

@@ -29,6 +29,11 @@ RPM = 60.0 / (2.0 * math.pi)
 """Turns a minute of one rad/s."""
 
 AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
+AXES_OF = {
+    'force_x': 'force x', 'force_y': 'force y', 'force_z': 'force z',
+    'roll': 'torque x', 'pitch': 'torque y', 'yaw': 'torque z',
+}
+"""What can be expected, beside ``hover``, and the part of the wrench that it needs."""
 _HEADER = ('block', 'actuator', 'place [m]', 'axis', 'newtons', 'rpm', 'lag [s]')
 _SMALL, _NOISE = 1e-6, 1e-8
 _PART = 1e-4
@@ -115,6 +120,10 @@ class RobotLayout:
     """Corners of the shapes of links whose shapes have known sizes, (m, 3), by its path."""
     expects: frozenset[str]
     """What it must be able to do, see `GroupParams`."""
+    counted: FloatArray
+    """1 for each part of the wrench that its allocators make exactly, 0 for others, (6,)."""
+    is_vectored: bool
+    """Whether an allocator turns joints for the wrench."""
 
     @property
     def pushing(self) -> list[Group]:
@@ -275,7 +284,7 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
         ('can be controlled', ', '.join(robot.controlled) or 'nothing'),
         *([('only together', '; '.join(coupled))] if coupled else []),
         ('allocation', f'rank {rank} of 6, condition number {_number(condition)}'),
-        *([('costly', doubt)] if (doubt := cost_doubt(robot.matrix)) else []),
+        *([('costly', doubt)] if (doubt := _cost_doubt(robot)) else []),
     ]
     if robot.afloat:
         height, _, roll, pitch = map(_number, robot.afloat)
@@ -294,6 +303,16 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
     if robot.not_counted:
         rows.append(('not counted', robot.not_counted))
     yield from aligned(rows)
+
+
+def _cost_doubt(robot: RobotLayout) -> str:
+    """Return what is costly of what an allocator shares by efforts alone, '' for nothing."""
+    if robot.is_vectored:
+        return ''
+    # What hovers needs all torques.
+    needed = {*AXES[2:]} if 'hover' in robot.expects else set()
+    needed |= {AXES_OF[word] for word in robot.expects - {'hover'}}
+    return cost_doubt(robot.matrix * robot.counted[:, None], [*map(AXES.index, needed)])
 
 
 def _over_angles(robot: RobotLayout) -> Iterator[list[Sequence[str]]]:

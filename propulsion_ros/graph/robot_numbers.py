@@ -23,7 +23,7 @@ from propulsion_ros.graph.actuator_numbers import (
     is_spun,
     stores_of,
 )
-from propulsion_ros.graph.robot_layout import AXES, Group, RobotLayout
+from propulsion_ros.graph.robot_layout import AXES, AXES_OF, Group, RobotLayout
 from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
@@ -34,11 +34,6 @@ from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.quantity import FloatArray, Quantity, spec_of
 from propulsion_ros.urdf.xml import path_step
 
-AXES_OF = {
-    'force_x': 'force x', 'force_y': 'force y', 'force_z': 'force z',
-    'roll': 'torque x', 'pitch': 'torque y', 'yaw': 'torque z',
-}
-"""What can be expected, beside ``hover``, and the part of the wrench that it needs."""
 EXPECTED = ('hover', *AXES_OF)
 _MADE_BY = {f'force {a}': f'along {a}' for a in 'xyz'} | {
     f'torque {a}': f'along {b} and lie apart along {c}, or along {c} and apart along {b}, or have '
@@ -528,6 +523,8 @@ def forces(
     """
     def find(robot: RobotLayout) -> Iterator[Number]:
         groups = [group for group in robot.pushing if is_meant(group)]
+        if any(True for _ in endless(robot)):
+            return
         total = 0.0
         for group in groups:
             most = np.maximum(np.abs(group.layout.lowest), np.abs(group.layout.highest))
@@ -539,6 +536,15 @@ def forces(
             yield Number(_MAKERS, total, who, of, 0, name)
 
     return find
+
+
+def endless(robot: RobotLayout) -> Iterator[Number]:
+    """Yield 1 for each actuator of commands without an end, which has no largest thrust."""
+    for group in robot.pushing:
+        is_meant = hasattr(group.params, 'max_command')
+        for i, most in enumerate(group.layout.highest):
+            if is_meant and not math.isfinite(most):
+                yield Number('max_command', 1.0, f'{group.layout.names[i]} ', 1.0, i, group.name)
 
 
 any_forces = forces(lambda group: True)

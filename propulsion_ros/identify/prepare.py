@@ -229,7 +229,8 @@ def _clipped(recording: Recording, largest: float, kind: str) -> Iterator[str]:
             column, hint = recording.columns.get(name), ''
             if column and top > low:
                 ends = seen = column.raw(low), column.raw(top)
-                if _PULSES[0] <= seen[0] and seen[1] <= _PULSES[1]:
+                is_whole = largest / _FULL < top - low < largest * _FULL
+                if _PULSES[0] <= seen[0] and seen[1] <= _PULSES[1] and not is_whole:
                     # A log need not have full throttle.
                     ends, hint = _OF_PULSES, f'; seen are {seen[0]:.6g} to {seen[1]:.6g}'
                 hint += (
@@ -243,7 +244,9 @@ def _clipped(recording: Recording, largest: float, kind: str) -> Iterator[str]:
         if low > largest / _FULL and top > largest * _FULL:
             column, hint = recording.columns.get(name), ''
             if column:
-                hint = f'; give identify: zeros.{column.name}: {column.raw(largest):.6g}'
+                # Where all of it is seen, it begins with the least.
+                zero = low if top - low > largest / _FULL else largest
+                hint = f'; give identify: zeros.{column.name}: {column.raw(zero):.6g}'
             raise SourceError(recording.name, (
                 f'command of {name}: from {low:.4g} to {top:.4g}, expected a throttle from 0 to '
                 f'{largest:.4g}{hint}'

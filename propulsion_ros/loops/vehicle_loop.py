@@ -66,6 +66,7 @@ class VehicleLoop:
         self._ticks = Ticks.of_rate(params.update_rate)
         self._body = SimulatedBody(params.body, params.parachutes, dry, params.wrench_topics)
         self._deployers = (params.deployer_topic,) if params.parachutes.names else ()
+        self._recorders = (params.recorded_topic,) if params.recorded_topic else ()
         self._knows_deployers = False
         self._noise = TickNoise(np.array([params.noise_seed]))
         self._sampling, lag = self._ticks_per_sample(), params.pressure_lag
@@ -83,7 +84,10 @@ class VehicleLoop:
         self._open(with_tf and params.publish_tf)
 
     def _make_runner(self) -> FixedStepRunner:
-        sources = (*self._deployers, *self._params.tank_topics, *self._params.wrench_topics)
+        params = self._params
+        sources = (
+            *self._recorders, *self._deployers, *params.tank_topics, *params.wrench_topics
+        )
         return FixedStepRunner(
             Grid(self._ticks, wait_for=sources), sources, self._apply, self._step,
             # A parachute pulls later than its pyro fires, so a step need not wait for the news.
@@ -106,7 +110,7 @@ class VehicleLoop:
     def _open(self, with_tf: bool) -> None:
         outlet = functools.partial(Outlet, overridable=False)
         world, frame = self._params.world_frame, self._frame
-        self._clock = outlet('/clock', Kind.CLOCK, 'clock')
+        self._clock = outlet('/clock', Kind.CLOCK, 'clock', lossless=True)
         self._odometry = outlet('~/odometry', Kind.ODOMETRY, 'lockstep', world)
         self._imu = outlet('~/imu', Kind.IMU, 'lockstep', frame)
         self._pressure = outlet('~/pressure', Kind.PRESSURE, 'lockstep', frame)
@@ -137,6 +141,8 @@ class VehicleLoop:
             yield port(topic, Kind.JOINTS, self._take_state, 'state')
         for topic in self._deployers:
             yield port(topic, Kind.JOINTS, self._take_deployers, 'lockstep')
+        for topic in self._recorders:
+            yield port(topic, Kind.CLOCK, bind(self._take_recorded, topic), 'lockstep')
 
     # What the host calls.
 
@@ -244,6 +250,12 @@ class VehicleLoop:
             fired = []
         self._runner.push(self._params.deployer_topic, stamp_ns, (stamp_ns, fired))
 
+    def _take_recorded(self, topic: str, message: Any) -> None:
+        stamp_ns = stamp_to_ns(message.clock)
+        if self._replies.is_back(topic, stamp_ns, self.time_ns):
+            self._host.log('info', f'{topic}: publishes again, so each step waits for it')
+        self._runner.push(topic, stamp_ns, None)
+
     def _take_state(self, message: Any) -> None:
         for name, position in zip(message.name, message.position, strict=False):
             if name in self._own_joints and np.isfinite(position):
@@ -284,6 +296,8 @@ class VehicleLoop:
         self._static = air + self._lagging * (self._static - air)
         self._note_touchdown()
         self._lockstep.complete(self._host.steady_ns())
+        if self._lockstep.skipped and self._params.wait_for_publishers:
+            self._host.counts['skipped'] += 1
         if self._params.duration and self.time_ns >= round(self._params.duration * 1e9):
             self._publish()
             self._host.log('info', f'has run for {self.time_ns * 1e-9:.3f} s, its duration')
@@ -340,8 +354,11 @@ class VehicleLoop:
         if lockstep.is_overdue(now_ns):
             self._go_on_without(now_ns)
         elif lockstep.try_repeat(now_ns):
-            if self._params.wait_for_publishers:
-                self._host.complain('repeated', f'{self._describe_silence()}; published again')
+            silent = self._runner.sources_behind(self.time_ns)
+            if self._commands_of(silent):
+                self._host.complain('repeated', (
+                    f'{self._describe_silence()}; published again, as on a busy machine'
+                ))
             self._publish()
         elif lockstep.lag(now_ns, self.time_ns) > _SLOW:
             self._host.complain('slow', (
@@ -380,6 +397,8 @@ class VehicleLoop:
     def _effect_without(self, source: str) -> str:
         if source in self._params.wrench_topics:
             return 'so it counts as no force'
+        if source in self._recorders:
+            return 'so what is recorded may lack steps'
         return 'so nothing is fired' if source in self._deployers else 'so it keeps its mass'
 
     def _has_publisher(self, topic: str) -> bool:
@@ -395,7 +414,9 @@ class VehicleLoop:
             clock = self._host.resolve_topic_name(self._clock.topic)
             return f'{clock} has another publisher; {_TWO_SIMULATIONS}'
         params, left_out = self._params, self._replies.left_out
-        awaited = (*params.wait_for_publishers, *params.awaited_topics, *self._deployers)
+        awaited = (
+            *params.wait_for_publishers, *params.awaited_topics, *self._deployers, *self._recorders
+        )
         for topic in awaited:
             if topic not in left_out and not self._has_publisher(topic):
                 return f'no publisher of {topic}'
@@ -436,10 +457,17 @@ class VehicleLoop:
                     f'{text}, which publishes at {1e9 / period_ns:g} Hz where this body steps at '
                     f'{self._params.update_rate:g} Hz; give both the same update_rate'
                 )
-        controllers = ', '.join(self._params.wait_for_publishers)
-        if controllers:
+        if controllers := ', '.join(self._commands_of(silent)):
             text += f'; a controller must reply to each odometry on {controllers}, with its stamp'
         return text
+
+    def _commands_of(self, silent: Sequence[str]) -> list[str]:
+        """Return the topics of a controller without which these sources do not reply."""
+        nodes = [source.strip('/').rpartition('/')[0] for source in silent]
+        own = tuple(f'{node}{end}' for node in nodes for end in ('/', '_allocator/'))
+        return [
+            topic for topic in self._params.wait_for_publishers if topic.startswith(own)
+        ]
 
     def _fail(self, line: str) -> None:
         self._host.log('error', line)

@@ -52,6 +52,10 @@ class VehicleParams:
         '', kind=str,
         doc='name of the node that must subscribe to every topic before the first step',
     )
+    recorded_topic: str = quantity(
+        '', kind=str,
+        doc='Clock of what is recorded; each step waits for it',
+    )
     observer: str = quantity(
         '', kind=str,
         doc='name of the node whose subscription to ~/imu the first step waits for',
@@ -93,8 +97,9 @@ class VehicleParams:
         for key in ('wrench_topics', 'tank_topics', 'state_topics', 'wait_for_publishers'):
             for i, topic in enumerate(getattr(self, key)):
                 _check_topic(key, topic, i)
-        if self.deployer_topic:
-            _check_topic('deployer_topic', self.deployer_topic)
+        for key in ('deployer_topic', 'recorded_topic'):
+            if topic := getattr(self, key):
+                _check_topic(key, topic)
         topics = self.awaited_topics
         for i, topic in enumerate(topics):
             if topic in topics[:i]:

@@ -42,7 +42,7 @@ _CLASSES = {
 }
 _LOSSLESS = {
     'command': LOCKSTEP, 'sensor': LOCKSTEP, 'result': LOCKSTEP, 'latched': _LATCHED_DEEP,
-    'clock': LOCKSTEP,
+    'clock': LOCKSTEP, 'state': LOCKSTEP,
 }
 
 

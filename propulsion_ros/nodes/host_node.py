@@ -215,9 +215,10 @@ class HostNode(PropulsionNode):
         options: dict[str, Any] = (
             {'qos_overriding_options': qos.overridable()} if outlet.overridable else {}
         )
+        # A simulation may be faster than who records it; of what is latched the last one counts.
+        is_lossless = outlet.lossless or (self.is_simulated and outlet.qos not in _LATCHED)
         publisher = self.create_lifecycle_publisher(
-            class_of(outlet.kind), outlet.topic, qos.profile(outlet.qos, outlet.lossless),
-            **options,
+            class_of(outlet.kind), outlet.topic, qos.profile(outlet.qos, is_lossless), **options,
         )
         self.entities.append(publisher)
         self._outlets[outlet] = publisher, self.sender(publisher, make_encoder(outlet))

@@ -162,9 +162,11 @@ def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:
                if each.counts['refused']]
     if refused:
         log.error(f'messages were refused, see above: {", ".join(refused)}')
-    skipped = node.counts['repeated'] >= _SKIPPED
+    skipped = node.counts['skipped'] >= _SKIPPED
     if skipped:
-        log.error(f'{node.counts["repeated"]} steps had no reply in time, see above')
+        log.error(
+            f'{node.counts["skipped"]} steps had a reply only when published again, see above'
+        )
     groups = {each.get_name(): each.uncommanded for each in others if hasattr(each, 'uncommanded')}
     silent = [name for own in groups.values() for name in own or ()]
     silent += [f'all of {name}' for name, own in groups.items() if own is None]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import struct
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import rclpy
+from builtin_interfaces.msg import Time
 from rcl_interfaces.srv import GetParameters
 from rclpy.client import Client
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -20,10 +23,13 @@ from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.rclpy_private import RCLError, reason_of
 from propulsion_ros.replay.bags import Recorded
+from propulsion_ros.replay.plain import SECOND, STAMP
 from propulsion_ros.settings.names import class_of, full_name
 
 RECORDER = 'recorder'
 """Name of the node."""
+RECORDED = f'/{RECORDER}/recorded'
+"""Up to which stamp a recorder has what the steps of a simulation wait for."""
 _DEPTH = 10_000
 _SEARCH = 0.2  # how often new topics are looked for [s]
 _SETTLED = 1.0  # for how long no new one may come [s]
@@ -47,6 +53,14 @@ class Recorder(Node):
     last : str
         Topic that is subscribed to at the end of `settle`: who waits for this subscription begins
         when all else is recorded.
+    paced : collection of str
+        Full names of topics with a header, of which no publisher is to be faster than the recorder:
+        on `RECORDED` is published up to which stamp it has all of them.
+
+    Attributes
+    ----------
+    counts, lost : collections.Counter
+        How many messages of each topic were recorded, and how many the middleware has dropped.
     """
 
     def __init__(
@@ -56,6 +70,7 @@ class Recorder(Node):
         sim_time: bool = False,
         context: rclpy.Context | None = None,
         last: str = '',
+        paced: Collection[str] = (),
     ) -> None:
         super().__init__(RECORDER, context=context, start_parameter_services=False)
         self._write, self._topics, self._sim_time = write, frozenset(topics), sim_time
@@ -66,6 +81,10 @@ class Recorder(Node):
         self._early: list[tuple[str, str, Sequence[QoSProfile], bytes]] = []
         self._is_full = False
         self.counts: Counter[str] = Counter()
+        self.lost: Counter[str] = Counter()
+        self._paced = dict.fromkeys(paced, -1)
+        self._pace_ns = -1
+        self._pacer = self.create_publisher(Clock, RECORDED, qos.LOCKSTEP) if paced else None
         if sim_time:
             # Gazebo's is best effort.
             self.create_subscription(Clock, '/clock', self._on_clock, qos.SENSOR)
@@ -155,7 +174,8 @@ class Recorder(Node):
         for topic, types in self.get_topic_names_and_types():
             is_wanted = topic in self._topics or not self._topics
             publishers = self.get_publishers_info_by_topic(topic)
-            if topic in (*self._subscribed, self._last) or not is_wanted or not publishers:
+            others = self._last, RECORDED
+            if topic in (*self._subscribed, *others) or not is_wanted or not publishers:
                 continue
             self._subscribed[topic] = None
             try:
@@ -170,7 +190,10 @@ class Recorder(Node):
             receive = functools.partial(self._on_message, topic, types[0], offers)
             try:
                 self._subscribed[topic] = self.create_subscription(
-                    kind, topic, receive, profile, raw=True
+                    kind, topic, receive, profile, raw=True,
+                    event_callbacks=SubscriptionEventCallbacks(
+                        message_lost=functools.partial(self._on_lost, topic)
+                    ),
                 )
             except RCLError as error:
                 # Access control may forbid it, or this process have it of another type.
@@ -182,6 +205,33 @@ class Recorder(Node):
         early, self._early = self._early, []
         for topic, kind, offers, data in early:
             self._on_message(topic, kind, offers, data)
+
+    def report_lost(self) -> None:
+        """Warn of what is not in the recording though it was published."""
+        if self.lost:
+            each = ', '.join(f'{count} of {topic}' for topic, count in sorted(self.lost.items()))
+            self.get_logger().warning(
+                f'{self.lost.total()} messages were lost: {each}; they came faster than they were '
+                'recorded, and the queue of their publisher was full'
+            )
+
+    def _on_lost(self, topic: str, event: Any) -> None:
+        self.lost[topic] += event.total_count_change
+
+    def _pace(self, topic: str, data: bytes) -> None:
+        """Publish up to which stamp all that sets the pace is recorded, where that is new."""
+        seconds, part = struct.unpack('<iI', data[STAMP])
+        stamp_ns = seconds * SECOND + part
+        if stamp_ns == 0 and (self._clock_ns or 0) > 0:
+            # It is not stamped, so no step can be told by it.
+            del self._paced[topic]
+        else:
+            self._paced[topic] = stamp_ns
+        pace_ns = min(self._paced.values(), default=-1)
+        if self._pacer and pace_ns not in (-1, self._pace_ns):
+            self._pace_ns = pace_ns
+            seconds, part = divmod(pace_ns, SECOND)
+            self._pacer.publish(Clock(clock=Time(sec=seconds, nanosec=part)))
 
     def _on_message(
         self, topic: str, kind: str, offers: Sequence[QoSProfile], data: bytes
@@ -197,6 +247,8 @@ class Recorder(Node):
         self._last_ns = max(now_ns, self._last_ns + 1)
         self.counts[topic] += 1
         self._write(Recorded(topic, kind, self._last_ns, bytes(data)), offers)
+        if topic in self._paced:
+            self._pace(topic, data)
 
     def _keep_early(
         self, topic: str, kind: str, offers: Sequence[QoSProfile], data: bytes

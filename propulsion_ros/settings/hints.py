@@ -57,6 +57,13 @@ _ELSEWHERE = {
 }
 
 
+ALSO_CALLED = {
+    'thrust_constant': 'rotor_constant', 'motor_constant': 'rotor_constant',
+    'thrust_coefficient': 'rotor_constant', 'rotor_constant': 'motor_constant',
+}
+"""What others call a constant of thrust, and what it is here where that is none."""
+
+
 def by_opening(names: Iterable[str]) -> list[str]:
     """Return the first name with each word of parachutes, in the order in which those open."""
     named, words = list(names), ('pilot', 'drogue', 'main')

@@ -341,4 +341,6 @@ def _broadcast(key: str, spec: Quantity, flat: list[Any], n: int) -> list[Any]:
         return flat * n
     rows = f' ({row} for each of {n} names)' if spec.per_row and row > 1 else ''
     hint = '; write x, y and z, also those that are 0' if row == 3 and is_vector else ''
+    if not flat:
+        raise ConfigError(key, f'is missing, expected {want} values{rows}')
     raise ConfigError(key, f'expected {want} values{rows}, got {len(flat)}{hint}')

@@ -25,6 +25,7 @@ from propulsion_ros.graph.node_config import (
     refuse_unknown_node,
     schema_of,
     taken_from_group,
+    unread_sections,
     won_over,
 )
 from propulsion_ros.graph.read_layout import Sources, sources_of
@@ -361,6 +362,8 @@ def _robot(path: Path, model: Path | None, report: Report) -> None:
         with faults.whole():
             gazebo_robot(path, faults=faults)
     _report(description, faults, report)
+    for node, text in unread_sections(report.checked, blocks) if not report.faults else ():
+        report.warn(report.checked.place_of(node, ''), f'{node}: {text}')
     _warn_of_devices(named, blocks, report)
     _rehearse(description, blocks, report)
     _warn_of_robot(description, blocks, report)

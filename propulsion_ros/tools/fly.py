@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.node_config import unread_sections
 from propulsion_ros.graph.share import robot_files
 from propulsion_ros.graph.simulation import BODY, Simulation, awaitable_topics
 from propulsion_ros.graph.vehicles import ENGINE_TAG, VEHICLES
@@ -25,7 +26,7 @@ from propulsion_ros.graph.wiring import (
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.replay.bags import BagWriter
 from propulsion_ros.settings.files import check_file, printable, require_target
-from propulsion_ros.settings.yaml_file import settings_of
+from propulsion_ros.settings.yaml_file import ParameterFile, settings_of
 from propulsion_ros.tools.lines import fail, note
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
@@ -113,7 +114,7 @@ def _graph_of(options: argparse.Namespace) -> Graph:
         given = settings_of(options.params_file, BODY, options.namespace or '/')
         options.start_timeout = given.get('start_timeout', limit)
     graph = checked_graph(_words(options), options.params_file)
-    _note_doubts(options)
+    _note_doubts(options, graph)
     _note_steps(options, graph)
     return graph
 
@@ -137,10 +138,14 @@ def _note_steps(options: argparse.Namespace, graph: Graph) -> None:
              f'engines is started by a section {FLIGHT} of a --params-file' * is_unlit))
 
 
-def _note_doubts(options: argparse.Namespace) -> None:
-    """Print how many warnings `check` has of what is flown, and the command that shows them."""
+def _note_doubts(options: argparse.Namespace, graph: Graph) -> None:
+    """Print what of the files nothing reads, and how many warnings `check` has of the flight."""
     from propulsion_ros.tools.check import check_file as check
 
+    given = ParameterFile(*options.params_file)
+    blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
+    for node, text in unread_sections(given, blocks):
+        note('fly', f'{given.place_of(node, "")}: {node}: {text}')
     (model, own), files = robot_files(options.robot), options.params_file
     if own and not files:
         return
@@ -208,13 +213,13 @@ def _ends(process: subprocess.Popen[bytes], limit: float) -> bool:
 
 def _watched(options: argparse.Namespace) -> dict[str, str]:
     """Return the parameters with which no step is made before all that is recorded is connected."""
-    from propulsion_ros.replay.recorder import RECORDER
+    from propulsion_ros.replay.recorder import RECORDED, RECORDER
 
     own: dict[str, str] = {}
     if _is_observed(options):
         own['observer'] = _LOG
     if options.record:
-        own['recorder'] = RECORDER
+        own |= {'recorder': RECORDER, 'recorded_topic': RECORDED}
     return own
 
 
@@ -271,7 +276,7 @@ def _observers(
         return
     from propulsion_ros.demos import flight
     from propulsion_ros.demos.demo import FlightLog
-    from propulsion_ros.demos.pilot_node import PilotNode
+    from propulsion_ros.demos.pilot_node import ODOMETRY, PilotNode
     from propulsion_ros.pictures.panels import moving, page_of
     from propulsion_ros.pictures.picture import draw
 
@@ -283,7 +288,9 @@ def _observers(
         node.until = math.inf if options.picture else -math.inf
         executor.add_node(node)
         prefix = f'{node.get_namespace().rstrip("/")}/'
-        with flight.recorder(write, executor, graph.robot_description, prefix) as wait:
+        awaited = (ODOMETRY, *(topic.strip('/') for topic in options.wait_for))
+        paced = [prefix + topic for topic in awaited]
+        with flight.recorder(write, executor, graph.robot_description, prefix, paced) as wait:
             own = set(node.get_node_names()) | {spec.name for spec in graph.nodes}
 
             def settle(has_ended: Callable[[], bool]) -> None:

@@ -66,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
             while not stopped and time.monotonic() < end:
                 executor.spin_once(timeout_sec=_WAKE)
             executor.remove_node(recorder)
+        recorder.report_lost()
         code = _judge(topics, recorder.counts, name)
         # The bag is complete.
         with deadline(code):

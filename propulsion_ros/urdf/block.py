@@ -17,6 +17,7 @@ from propulsion_ros.models.common.family import Family
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, FollowingError, SourceError
 from propulsion_ros.settings.flat import meant, nearest, parameters_of
+from propulsion_ros.settings.hints import ALSO_CALLED
 from propulsion_ros.settings.names import as_word
 from propulsion_ros.settings.quantity import Group, Quantity, names_field, spec_of
 from propulsion_ros.urdf.link_tree import TURNING, Joint, LinkTree
@@ -356,7 +357,8 @@ class _Reader:
     def _unknown(self, tag: Tag, known: Collection[str], prefix: str = '') -> SourceError:
         """Return the error of an unknown tag; what it may stand for is not missing too."""
         home = self._home_of(tag.key)
-        near = tag.key if home else nearest(tag.key, known)
+        other = ALSO_CALLED.get(tag.key, '')
+        near = tag.key if home else other if other in known else nearest(tag.key, known)
         self._faulty.add(prefix + near)
         return SourceError(tag.path, f'unknown tag{home or meant(near)}')
 

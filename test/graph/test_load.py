@@ -22,6 +22,7 @@ from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.yaml_file import ParameterFile
+from propulsion_ros.tools import cli
 from propulsion_ros.tools.check import check_file
 
 
@@ -202,6 +203,28 @@ def test_what_check_refuses_is_refused_in_the_same_words(robot, tmp_path, node, 
     for load in (propulsion_ros.load, propulsion_ros.load_vehicles):
         with pytest.raises(ConfigError, match=f'^{re.escape(line)}$'):
             load(robot, file)
+
+
+@pytest.mark.parametrize(('node', 'values', 'meant'), [
+    pytest.param('mixer_allocator', 'plugin: rotors', 'rotors_allocator', id='allocator'),
+    pytest.param('mixer', 'plugin: rotors', 'rotors', id='group'),
+    pytest.param('body', 'body.ground: false', 'vehicle', id='body'),
+    pytest.param('hull', 'max_thrust: [9.0]', 'rotors', id='parameters of a group'),
+])
+def test_section_that_nothing_reads_is_named(
+    robot, tmp_path, capsys, monkeypatch, node, values, meant
+):
+    """It was lost without a word."""
+    file = written(tmp_path, **{node: values})
+    problem = f'{node}: `fly` and launch files start no node of this name, so nothing reads it'
+    for load in (propulsion_ros.load, propulsion_ros.load_vehicles):
+        with pytest.warns(UserWarning, match=f'^{file}:1: {problem}; write {meant}$'):
+            load(robot, file)
+    report = check_file(file, robot)
+    assert problem in ''.join(report.warnings) or 'not a node that this' in ''.join(report.faults)
+    monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda *given: None)
+    assert cli.main(['fly', str(robot), '--params-file', str(file)]) == 0
+    assert f'propulsion_ros fly: {file}:1: {problem}' in capsys.readouterr().err
 
 
 def test_nodes_of_others_stand_in_the_same_file(robot, tmp_path):

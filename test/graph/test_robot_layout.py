@@ -152,6 +152,23 @@ def test_what_is_costly_beside_another_part_is_named(quadrotor):
     matrix[0], matrix[5] = 0.1 * matrix[4] + 0.02 * matrix[5], 0.0
     robot = dataclasses.replace(quadrotor, groups=[dataclasses.replace(group, matrix=matrix)])
     assert any(line.startswith('costly') and 'an exact force.x' in line for line in lines_of(robot))
+    # A boat asks for the force and not for its pitch; its allocator may turn the thrusts.
+    boat = dataclasses.replace(robot, expects=frozenset({'force_x'}))
+    (line,) = [line for line in lines_of(boat) if line.startswith('costly')]
+    assert line.endswith('where no controller asks for torque.y, give the allocator weights: '
+                         '[1.0, 1.0, 1.0, 1.0, 0.0, 1.0]')
+    for other in ({'counted': np.array([1, 1, 1, 1, 0, 1])}, {'is_vectored': True}):
+        lines = lines_of(dataclasses.replace(boat, **other))
+        assert not any(line.startswith('costly') for line in lines)
+
+
+def test_allocator_of_a_file_says_what_counts():
+    path = Path(__file__).resolve().parents[2] / 'examples' / 'auv' / 'auv.urdf'
+    robot = layout_of(
+        path.read_text(), thrusters_allocator={'weights': [1.0, 1.0, 0.0, 1.0, 1.0, 1.0]}
+    )
+    assert robot.counted.tolist() == [1, 1, 0, 1, 1, 1]
+    assert not robot.is_vectored
 
 
 def test_what_comes_with_another_part_is_said_to():

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -544,6 +545,69 @@ def test_controller_that_does_not_reply_is_named():
         'stopped: nothing stamped 0.000 s from a/wrench within 0.8 s; a controller must reply to '
         'each odometry on a/command, with its stamp'
     ]
+
+
+@pytest.mark.parametrize(('delay', 'skipped'), [
+    pytest.param(0.01, 3, id='a reply to the repetition alone'),
+    pytest.param(0.5, 0, id='a busy machine'),
+])
+def test_reply_that_is_slow_is_none_that_a_controller_has_skipped(delay, skipped):
+    """A flight was said to have failed, which was bit-identical."""
+    vehicle = Vehicle(wrench_topics=['a/wrench'], wait_for_publishers=['a/command'])
+    vehicle.host.publishers['a/command'] = 1
+    vehicle.begin()
+    for tick in range(3):
+        while vehicle.ticks.count(tick) < 2:
+            vehicle.host.wait(0.01)
+        vehicle.host.wait(delay)
+        vehicle.push('a/wrench', tick)
+    assert vehicle.host.counts['skipped'] == skipped
+    assert 'a controller must reply' in vehicle.host.said('warn')[0]
+
+
+def test_controller_of_another_group_is_not_named():
+    vehicle = Vehicle(lockstep_timeout=2.0, wait_for_publishers=['a_allocator/wrench_command'])
+    vehicle.host.publishers['a_allocator/wrench_command'] = 1
+    vehicle.begin()
+    vehicle.push('a/wrench', 0)
+    vehicle.host.wait(1.5)
+    assert vehicle.host.said('warn') == []
+    vehicle.host.wait(1.0)
+    assert vehicle.host.said('warn')[0].startswith('b/wrench: nothing stamped 0.000 s within 2 s')
+
+
+def test_each_step_waits_for_what_records_it():
+    """A recorder that was slow lacked hundreds of steps, of queues that were full."""
+    vehicle = Vehicle(recorded_topic='recorder/recorded', lockstep_timeout=2.0).begin()
+    assert vehicle.ticks == [], 'a recorder that is not there yet'
+    vehicle.host.publishers['recorder/recorded'] = 1
+    vehicle.begin()
+
+    def record(tick):
+        vehicle.host.deliver('recorder/recorded', message(clock=SimpleNamespace(
+            sec=0, nanosec=tick * STEP
+        )))
+
+    vehicle.push_all(0)
+    assert vehicle.ticks == [0]
+    record(0)
+    assert vehicle.ticks == [0, 1]
+    record(1)
+    vehicle.push_all(1)
+    assert vehicle.ticks == [0, 1, 2]
+    vehicle.push_all(2)
+    vehicle.host.wait(2.5)
+    assert vehicle.ticks[-1] == 3
+    assert vehicle.host.said('warn') == [
+        'recorder/recorded: nothing stamped 0.020 s within 2 s, so what is recorded may lack steps '
+        'until it publishes again'
+    ]
+    record(2)
+    for tick in (3, 4):
+        vehicle.push_all(tick)
+    assert vehicle.ticks[-1] == 4
+    record(4)
+    assert vehicle.ticks[-1] == 5
 
 
 def test_rates_that_differ_are_named():

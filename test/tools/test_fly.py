@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 import runpy
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from time import sleep
 from unittest.mock import MagicMock
 
 import pytest
@@ -375,6 +377,34 @@ def test_what_a_controller_does_wrong_is_one_line_and_a_code(tmp_path, mistake, 
     assert process.returncode == code, process.said
     assert line in process.said
     assert 'Traceback' not in process.said
+
+
+def test_recording_that_is_slow_lacks_no_step(tmp_path):
+    """Hundreds of steps were missing in a bag, and nothing was printed."""
+    bag, controller = tmp_path / 'bag', tmp_path / 'plain.py'
+    # The queue of many a controller is short.
+    controller.write_text(
+        PLAIN.replace('{mistake}', 'pass').replace("command', qos.LOCKSTEP", "command', 1")
+    )
+    with flying(
+        'hopper', *FLOWN['hopper'], '--controller', str(controller), '--duration', '4',
+        '--real-time-factor', '0', '--record', str(bag),
+    ) as process:
+        next(line for line in process.stderr if 'running' in line)
+        # The nodes and the controller have processes of their own.
+        for _ in range(3):
+            sleep(0.1)
+            process.send_signal(signal.SIGSTOP)
+            sleep(0.6)
+            process.send_signal(signal.SIGCONT)
+        assert process.wait(90.0) == 0
+    with BagReader(bag) as reader:
+        for topic in ('command', 'state', 'wrench'):
+            stamps = {
+                stamp_to_ns(reader.decode(message).header.stamp)
+                for message in reader.messages([f'/boosters/{topic}'])
+            }
+            assert stamps >= {10_000_000 * k for k in range(400)}, topic
 
 
 @pytest.mark.parametrize(('mistake', 'code', 'line'), [

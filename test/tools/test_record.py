@@ -2,7 +2,11 @@
 """The command that records: it fails where something that was asked for never came."""
 from __future__ import annotations
 
+import re
 import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -53,6 +57,29 @@ def test_what_did_not_come_is_named(graph, tmp_path, capsys, topics, missed):
     assert not missed or f'nothing was received of {missed}; is a node that publishes it' in err
     with BagReader(bag) as reader:
         assert reader.topics == {'/flag': 'std_msgs/msg/Bool'}
+
+
+def test_what_came_faster_than_it_was_recorded_is_counted(graph, tmp_path):
+    with subprocess.Popen(
+        [sys.executable, '-m', 'propulsion_ros', 'record', str(tmp_path / 'b'), '--topic', 'flag'],
+        stderr=subprocess.PIPE, text=True,
+    ) as process:
+        publisher = graph.talk(Bool, '/flag', 1)
+        # The subscription knows its publisher by its first message.
+        graph.until(lambda: not publisher.publish(Bool()), 'the first message')
+        time.sleep(0.5)
+        process.send_signal(signal.SIGSTOP)
+        for _ in range(5000):
+            publisher.publish(Bool())
+        process.send_signal(signal.SIGCONT)
+        time.sleep(1.0)
+        publisher.publish(Bool())
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60.0)[1]
+    assert process.returncode == 0, said
+    count = int(re.search(r'(\d+) messages were lost: \1 of /flag;', said)[1])
+    assert 0 < count < 5002
 
 
 def test_where_nothing_came_nothing_is_left(graph, tmp_path, capsys):

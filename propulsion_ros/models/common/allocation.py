@@ -2,6 +2,7 @@
 """From actuator forces to a wrench and back: the allocation matrix and its bounded inverse."""
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -279,10 +280,11 @@ def missed(
     return np.asarray(counts & (np.abs(allocation.residual) > allowed))
 
 
-def cost_doubt(matrix: FloatArray) -> str:
+def cost_doubt(matrix: FloatArray, wanted: Collection[int] = ()) -> str:
     """Return which parts of a wrench take far more effort without some other, '' for none.
 
-    What actuators make of both is then nearly in proportion, as of canted arms.
+    What actuators make of both is then nearly in proportion, as of canted arms. ``wanted`` are the
+    parts that are needed, where that is known: a pair of them costs what it costs.
     """
     sizes = np.linalg.norm(matrix, axis=1)
     rows = matrix / np.where(sizes > 0.0, sizes, 1.0)[:, None]
@@ -292,18 +294,23 @@ def cost_doubt(matrix: FloatArray) -> str:
     efforts = inverse[:, alone] / np.linalg.norm(inverse[:, alone], axis=0)
     alike = efforts.T @ efforts
     times = 1.0 / np.sqrt(np.maximum(1.0 - alike**2, _EFFORT_WEIGHT**2))
-    pairs = np.argwhere(np.triu(times > _COSTLY, 1))
-    if not len(pairs):
-        return ''
-    first, weights = alone[pairs[:, 0]].tolist(), np.ones(6)
-    weights[first] = 0.0
+    pairs = [
+        pair for pair in np.argwhere(np.triu(times > _COSTLY, 1)).tolist()
+        if not {*alone[pair].tolist()} <= {*wanted}
+    ]
     texts = [f'an exact {WRENCH_NAMES[alone[i]]} takes {times[i, k]:.2g} times the thrust for '
-             f'{WRENCH_NAMES[alone[k]]}' for i, k in pairs.tolist()]
-    names = ' or '.join(dict.fromkeys(WRENCH_NAMES[i] for i in first))
-    return (
-        f'{", ".join(texts)}; where no controller asks for {names}, give the allocator weights: '
-        f'{weights.tolist()}'
-    )
+             f'{WRENCH_NAMES[alone[k]]}' for i, k in pairs]
+    ways = list[str]()
+    # A boat needs the forces, a rotorcraft the torques.
+    for end in (1, 0):
+        free = [alone[pair[end - (alone[pair[end]] in wanted)]] for pair in pairs]
+        weights, names = np.ones(6), ' or '.join(dict.fromkeys(WRENCH_NAMES[i] for i in free))
+        weights[free] = 0.0
+        ways.append(
+            f'; where no controller asks for {names}, give the allocator weights: '
+            f'{weights.tolist()}'
+        )
+    return ', '.join(texts) + ''.join(dict.fromkeys(ways)) if pairs else ''
 
 
 def _scaled(ideal: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

@@ -193,6 +193,11 @@ def test_axes_that_are_costly_beside_another_are_named():
     least = np.linalg.pinv(np.delete(matrix, 0, axis=0)) @ np.delete(pitch, 0)
     times = np.linalg.norm(effort) / np.linalg.norm(least)
     assert f'{times:.2g} times the thrust for torque.y' in doubt
+    # A boat needs the force; where both are needed, there is nothing to do.
+    assert 'asks for torque.y or torque.x, give the allocator weights: [1.0, 1.0, 1.0, 0' in doubt
+    assert 'torque.y, ' not in cost_doubt(canted(0.1), [3, 4]).partition(';')[2]
+    assert 'for force' not in cost_doubt(canted(0.1), [0, 1]).partition(';')[2]
+    assert not cost_doubt(canted(0.1), [0, 1, 3, 4])
     assert not cost_doubt(canted(0.1) * np.array([[0], [0], [1], [1], [1], [1]]))
     # Upright arms make no side force, and thrusters all round each part alone.
     assert not cost_doubt(canted(0.0))
