@@ -217,9 +217,8 @@ def test_section_that_nothing_reads_is_named(
     """It was lost without a word."""
     file = written(tmp_path, **{node: values})
     problem = f'{node}: `fly` and launch files start no node of this name, so nothing reads it'
-    for load in (propulsion_ros.load, propulsion_ros.load_vehicles):
-        with pytest.warns(UserWarning, match=f'^{file}:1: {problem}; write {meant}$'):
-            load(robot, file)
+    with pytest.warns(UserWarning, match=f'^{file}:1: {problem}; write {meant}$'):
+        propulsion_ros.load(robot, file)
     report = check_file(file, robot)
     assert problem in ''.join(report.warnings) or 'not a node that this' in ''.join(report.faults)
     monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda *given: None)
