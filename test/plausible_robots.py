@@ -173,6 +173,7 @@ def underwater(random_, count):
     robot.body = {
         'fluid_density': 1025.0, 'ground': 'false', 'displaced_volume': 1.01 * mass / 1025.0,
         'centre_of_buoyancy': [com[0], 0.0, com[2] + u(0.05, 0.2) * tall],
+        'drag_area': [0.8 * wide * tall, long * tall, long * wide],
     }
     return robot
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from propulsion_ros.flight.events.conditions import leaves
 from propulsion_ros.flight.events.controllers import ControllerBank, ControlOutput, PidSpec
@@ -19,7 +18,7 @@ from propulsion_ros.flight.events.permits import Permits, Speed
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.legacy.events import LegacyEventEngine
 from propulsion_ros.flight.phases.phases import Duty, Subphase
-from propulsion_ros.flight.phases.progress import Progress
+from propulsion_ros.flight.phases.progress import NO_DOUBT, Doubt, Progress
 from propulsion_ros.settings.errors import ConfigError
 
 _TOGETHER_NS = 3_000_000_000
@@ -132,25 +131,19 @@ class EventRunner:
         subphase: Subphase,
         is_frozen: bool,
         permits: Permits,
-        *,
-        ahead_ns: int = 0,
+        doubt: Doubt = NO_DOUBT,
     ) -> Fired:
-        """Return the steps that controllers took and the events that fired.
-
-        What was before a restart is by ``ahead_ns`` less long ago than the clock says.
-        """
+        """Return the steps that controllers took and the events that fired."""
         if not progress.does(Duty.RUN_EVENTS):
             return (), []
         words = frozenset((progress.phase.value, subphase.value))
-        ignition, liftoff, apogee = (mark and mark.later(ahead_ns) for mark in progress.marks)
         variables = self._inputs.update(
-            clock_ns, sample, (ignition, liftoff, apogee), words,
-            partial(self.engine.time_since, ahead_ns=ahead_ns), is_frozen, permits,
+            clock_ns, sample, progress.marks, words, self.engine.time_since, is_frozen, permits,
         )
         controls: tuple[ControlOutput, ...] = ()
         if progress.does(Duty.RUN_CONTROLLERS):
             controls = self.controllers.update(variables)
-        fired = self.engine.update(variables, sample.stamp_ns, self._inputs.aged)
+        fired = self.engine.update(variables, sample.stamp_ns, self._inputs.aged, doubt)
         for event in fired:
             for action in event.actions:
                 if action.kind == 'controller':

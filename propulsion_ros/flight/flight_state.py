@@ -29,7 +29,7 @@ from propulsion_ros.flight.phases.phases import (
     find_transition,
     refusal,
 )
-from propulsion_ros.flight.phases.progress import BurnMonitor, Mark, Progress, Vertex
+from propulsion_ros.flight.phases.progress import BurnMonitor, Doubt, Mark, Progress, Vertex
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.readiness import Readiness, all_disarmed, why_aloft
 from propulsion_ros.flight.resumption import RecordedFlight, Resumption, Snapshot
@@ -300,7 +300,7 @@ class FlightState:
         controls, fired = self._events.update(
             self._clock.now_ns, known if self._is_legacy else self._apogee_watch.filtered(known),
             self._progress, self.subphase, is_frozen, ANYTHING if self._is_legacy else permits,
-            ahead_ns=self._ahead_ns,
+            doubt=self._doubt,
         )
         return self._report(
             known.stamp_ns, verdict, fired, self._flags(known, is_frozen, verdict), controls,
@@ -313,12 +313,10 @@ class FlightState:
         return not (self._keeps_flight and (self.phase.is_armed or self.holds_record))
 
     @property
-    def _ahead_ns(self) -> int:
-        """How far flight time may be ahead, because a clock was set, while it still climbs [ns].
-
-        What was before a restart counts from so much later then.
-        """
-        return self._doubt_ns if self._climb.is_certain and not self._is_legacy else 0
+    def _doubt(self) -> Doubt:
+        """How far flight time may be ahead, because a clock was set, while it still climbs."""
+        is_on = self._climb.is_certain and not self._is_legacy
+        return Doubt(self._resumed_ns, self._doubt_ns if is_on else 0)
 
     @property
     def _standing(self) -> Standing:
@@ -422,7 +420,9 @@ class FlightState:
             self._stand_down(Mark(sample.stamp_ns, now_ns, 'stand-down'))
         if self._progress.does(Duty.DETECT_APOGEE):
             self._burn.update(now_ns, sample.acceleration, self._apogee_watch.fitted_acceleration)
-            liftoff = self.liftoff and self.liftoff.later(self._ahead_ns)
+            liftoff = self.liftoff
+            if liftoff is not None:
+                liftoff = replace(liftoff, clock_ns=self._doubt.latest(liftoff.clock_ns))
             trigger = self._apogee_watch.end(
                 now_ns, liftoff, self._motion.fallen, self._motion.reckoned
             )
@@ -494,7 +494,7 @@ class FlightState:
         self._progress.forget_moments()
         self._clock.begin_flight()
         self._events.reset()
-        self._doubt_ns = 0
+        self._doubt_ns = self._resumed_ns = 0
         self._begun_ns = self._clock.now_ns
         self._pad = 0.0
         self._is_rearmed = self._record.was_armed = False
@@ -602,7 +602,7 @@ class FlightState:
         age_ns = 0 if found is None else self._clock.now_ns - found.clock_ns
         self._begin_flight()
         self._skipped_ns += now_ns - self._clock.now_ns
-        self._doubt_ns = snapshot.doubt_ns + doubt_ns
+        self._doubt_ns, self._resumed_ns = snapshot.doubt_ns + doubt_ns, snapshot.clock_ns
         self._clock.resume(now_ns, min(snapshot.first_ns, sample.stamp_ns))
         self._frozen.reset()
         self._progress.resume(

@@ -304,12 +304,10 @@ class Resumption:
     def may_be_blocked(self) -> bool:
         """Whether what is level far from the pad may be a blocked port, and no rest.
 
-        It flew, or fell and nothing held it, less than a minute ago by the clock since boot: stamps
+        It flew, without an apogee yet, less than a minute ago by the clock since boot: stamps
         after a boot may be those of a clock that was set, and its barometer may settle.
         """
-        record = self.snapshot
-        falls = record.phase is Phase.RECOVERY and not record.motion.is_supported
-        return self._flew_shortly_ago and (record.phase is Phase.FLIGHT or falls)
+        return self.snapshot.phase is Phase.FLIGHT and self._flew_shortly_ago
 
     @property
     def _was_away_shortly(self) -> bool:

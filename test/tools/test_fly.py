@@ -536,7 +536,7 @@ def test_controller_that_no_step_waits_for_gets_a_line(
     (tmp_path / 'c.py').touch()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr('propulsion_ros.tools.fly._fly', lambda *given: None)
-    monkeypatch.setattr('propulsion_ros.tools.fly._note_doubts', lambda options: None)
+    monkeypatch.setattr('propulsion_ros.tools.fly._note_doubts', lambda *given: None)
     assert cli.main(['fly', *words, '--controller', 'c.py']) == 0
     line = capsys.readouterr().err
     assert line.startswith('propulsion_ros fly: steps do not wait ') == bool(topics)

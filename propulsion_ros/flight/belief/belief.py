@@ -249,10 +249,14 @@ class Belief:
         self._drawn_speed = self._speed * (1.0 - keeps)
         self._speed_growth = self._speed_spread**2 * (1.0 - keeps**2)
 
-    def reset(self, *, in_air: bool = False, held: float = 0.0, doubt: float = DOUBT) -> None:
+    def reset(
+        self, *, in_air: bool = False, held: float = 0.0, doubt: float = DOUBT,
+        carried: float = 0.0,
+    ) -> None:
         """Begin anew on the pad, or in the air.
 
-        There it is held with a probability, which is at least ``doubt`` off 0 and 1.
+        There it is held with a probability, which is at least ``doubt`` off 0 and 1. Where it is
+        held, it is ``carried`` with a probability.
         """
         is_held = self._is_held
         spread = np.where(is_held, _AIR_SPREAD if in_air else _PAD_SPREAD, _AIR_SPREAD)
@@ -268,6 +272,9 @@ class Belief:
         if in_air:
             known, held = float(prior[is_held].sum()), min(max(held, doubt), 1.0 - doubt)
             prior *= np.where(is_held, held / known, (1.0 - held) / (1.0 - known))
+        more = carried * prior[self._is_rest]
+        prior[self._is_rest] -= more
+        prior[self._is_carried] += more
         self._shares: FloatArray = np.maximum(prior, _LEAST)
         self._begins_in_air = in_air
         self.has_risen = False

@@ -27,6 +27,7 @@ _WEIGHT = (0.8 * STANDARD_GRAVITY, 1.2 * STANDARD_GRAVITY)  # of what rests; mor
 _GAINED = 10.0  # a push that adds up to less is over where it ends [m/s]
 _THROWN = 30.0  # what was pushed to such a speed has gone, whatever a height shows [m/s]
 _LONGEST = 0.5  # between two readings of a force that adds up [s]
+_DRIFTS, _DRIFT_TIME = 0.15, 5.0  # The height of what rests drifts no faster [m/s], as a mean [s].
 _MOVED_NS = 3_000_000_000  # so long before it seems to leave a move of it was felt
 
 
@@ -60,7 +61,7 @@ class DepartureWatch:
     level : float
         Where it was certainly held last [m].
     drifted : float
-        How far its height has drifted while it rested [m], at most up to that level.
+        How far its height has drifted while it rested [m].
     fallen : float
         How far it has dropped since from where it was held [m]; 0 where it did not drop.
     """
@@ -74,12 +75,18 @@ class DepartureWatch:
         found = self.found
         return found is not None and (found.source != FALL or self.fallen > DROP)
 
-    def reset(self, *, in_air: bool = False, highest: float = math.inf) -> None:
-        """Forget everything, and begin on a pad, or anywhere, at a level up to ``highest`` [m]."""
+    def reset(
+        self, *, in_air: bool = False, highest: float = math.inf, drifted: float = 0.0
+    ) -> None:
+        """Forget everything, and begin on a pad, or anywhere, at a level up to ``highest`` [m].
+
+        Its height has ``drifted`` so far [m].
+        """
         self._begins_in_air, self._highest = in_air, highest
         self._settled_ns: int | None = None
         self.level = highest if math.isfinite(highest) else 0.0
-        self.drifted = min(self.level, 0.0)
+        self.drifted = drifted
+        self._mean: tuple[int, float] | None = None
         self._is_level_known = self._has_settled = False
         self._forget_flight()
         self._forget_push()
@@ -185,7 +192,7 @@ class DepartureWatch:
             self._forget_flight()
             if held >= CERTAIN:
                 self._end_push(now_ns)
-                self._learn_level(belief, has_height=has_height)
+                self._learn_level(now_ns, belief, has_height=has_height)
             return
         # Before it is likely that something holds it, what stays has not left.
         stays = has_height and abs(height - self.level) <= _UNPUSHED[0]
@@ -213,14 +220,21 @@ class DepartureWatch:
         if now_ns >= self._settled_ns and not self._has_settled:
             # What was not certain for so long began where it is now.
             self.level, self._has_settled = height, True
-        self.drifted = min(self.drifted, self.level)
 
-    def _learn_level(self, belief: Belief, *, has_height: bool) -> None:
+    def _learn_level(self, now_ns: int, belief: Belief, *, has_height: bool) -> None:
         """Learn where it is certainly held."""
         if not has_height or belief.supported(height=True, speed=False) >= CERTAIN:
-            drift = belief.height - self.level if belief.rests >= LIKELY else 0.0
-            self.drifted = min(self.drifted + drift, belief.height)
             self.level, self._is_level_known = belief.height, True
+            self._drift(now_ns, rests=belief.rests >= LIKELY)
+
+    def _drift(self, now_ns: int, *, rests: bool) -> None:
+        """Follow the mean of the level where it changes slowly: what is faster is carried."""
+        then_ns, mean = self._mean or (now_ns, self.level)
+        seconds = (now_ns - then_ns) * 1e-9
+        change = (self.level - mean) * -math.expm1(-seconds / _DRIFT_TIME)
+        self._mean = now_ns, mean + change
+        if rests and abs(change) <= _DRIFTS * seconds:
+            self.drifted += change
 
     def _look(
         self, now_ns: int, belief: Belief, held: float, height: float, left_ns: int, *,

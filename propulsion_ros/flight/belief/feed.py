@@ -17,9 +17,8 @@ BENDS = (50.0, 500.0, None, None)
 
 _LIVE_NS = (300_000_000, 2_000_000_000)  # after so long without a reading a channel shows nothing:
 _INTERVALS = 2.5  # within these bounds, so many of its own intervals
-_REPEATS_NS = 500_000_000  # for so long a channel may repeat itself; where it does not climb, for
-_USUAL = 2  # so many times what was usual on the pad; but where that was for as long as
-_ALWAYS_NS = 5_000_000_000  # this, without end
+_REPEATS_NS = (500_000_000, 10_000_000_000)  # for how long a channel may repeat itself: at least,
+# and at most, where half as long was usual on the pad: then a height may in the end for ever
 _HELD = 1.5  # a value that repeats itself between moves is held, for so many times their interval
 _STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothing certain
 _SCATTER_TIME = 1.0  # over which the noise of a channel is measured [s]
@@ -101,7 +100,7 @@ class Feed:
     def reset(self, usual_ns: int = 0) -> None:
         """Forget all readings, and begin with what is known of its repetitions [ns]."""
         self._last: tuple[float, ...] = ()
-        self._climbed = False
+        self._climbed = self._landed = False
         self.usual_ns = usual_ns
         self._interval_ns = self._held_ns = 0
         self._variance, self._is_measured = 0.0, False
@@ -112,13 +111,13 @@ class Feed:
 
     def take(
         self, now_ns: int, values: tuple[float, ...], *, learns: bool, since_ns: int | None = None,
-        climbs: bool = False,
+        climbs: bool = False, lands: bool = False,
     ) -> Mean | None:
         """Take a reading; return the mean of several where it is time.
 
         What repeats itself for longer than it did where it ``learns`` is no reading, but where
         another sensor shows that nothing has moved it since a moment. What ``climbs`` comes to no
-        rest.
+        rest, and where it ``lands`` a value may stay without end that may stay for long.
         """
         if not all(map(math.isfinite, values)):
             return None
@@ -126,7 +125,8 @@ class Feed:
         if values != self._last:
             is_move = bool(self._last) and math.dist(values, self._last) > self._moves
             self._held_ns = round(_HELD * repeats_ns) if is_move else 0
-            self._last, self._new_ns, self._climbed = values, now_ns, climbs
+            self._last, self._new_ns = values, now_ns
+            self._climbed, self._landed = climbs, lands
         elif repeats_ns < self._held_ns:
             return None
         elif learns:
@@ -152,10 +152,11 @@ class Feed:
     @property
     def _longest_ns(self) -> float:
         """For how long it may repeat the last value and be a reading [ns]."""
-        if self._climbed:
-            return _REPEATS_NS
-        usual_ns = math.inf if self.usual_ns >= _ALWAYS_NS else _USUAL * self.usual_ns
-        return max(_REPEATS_NS, usual_ns)
+        least_ns, most_ns = _REPEATS_NS
+        usual_ns = 0 if self._climbed else 2 * self.usual_ns
+        if usual_ns >= most_ns:
+            return math.inf if self._landed else most_ns
+        return max(least_ns, usual_ns)
 
     def _compare(self, now_ns: int, values: tuple[float, ...]) -> None:
         """Learn how far a reading is from where those before it led: more than by motion."""
@@ -222,7 +223,7 @@ class Feed:
     @property
     def is_coarse(self) -> bool:
         """Whether it repeated itself for long where it learned what is usual."""
-        return self.usual_ns >= _REPEATS_NS
+        return self.usual_ns >= _REPEATS_NS[0]
 
     def is_live(self, now_ns: int) -> bool:
         """Return whether it was read lately."""

@@ -54,6 +54,10 @@ class Kept:
         How much wind moves its height, as far as it was measured; see `Wander`.
     usual_ns : tuple of int
         For how long each channel repeats itself at most [ns].
+    carried : float
+        Probability that it is carried.
+    drifted : float
+        How far its height has drifted while it rested [m].
     """
 
     is_supported: bool = False
@@ -62,6 +66,8 @@ class Kept:
     level: float = 0.0
     wander: float | None = None
     usual_ns: tuple[int, ...] = (0,) * len(WINDOW_NS)
+    carried: float = 0.0
+    drifted: float = 0.0
 
 
 UNKNOWN = Kept()
@@ -167,9 +173,13 @@ class MotionWatch:
         is_supported, held = kept.is_supported, kept.held
         self.has_rested = in_air and kept.has_rested
         # What it falls from is no higher than where it rested: a height that runs in falls too.
-        self._departure.reset(in_air=in_air, highest=kept.level if is_supported else math.inf)
+        self._departure.reset(
+            in_air=in_air, highest=kept.level if is_supported else math.inf, drifted=kept.drifted
+        )
         in_air = in_air and not is_supported
-        self._belief.reset(in_air=in_air, held=held, doubt=min(_LANDED * away, DOUBT))
+        self._belief.reset(
+            in_air=in_air, held=held, doubt=min(_LANDED * away, DOUBT), carried=kept.carried
+        )
         # Within seconds of a rest nothing comes down steadily: that is a filter that runs in.
         self._settling.begin(may_settle=may_settle, in_air=in_air, runs_in=away < _RUNS_IN)
         for feed, usual_ns in zip(self._feeds, kept.usual_ns, strict=True):
@@ -212,6 +222,7 @@ class MotionWatch:
         return Kept(
             self.is_supported, self.has_rested, self.held, self._departure.level,
             self._wander.measured, tuple(feed.usual_ns for feed in self._feeds),
+            max(self.held - self._belief.rests, 0.0), self._departure.drifted,
         )
 
     @property
@@ -285,9 +296,12 @@ class MotionWatch:
         is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns) and not self._is_dead
         unmoved_ns = (self._moved_ns if is_felt else None), None, None, None
         climbs = self.held < LIKELY and self._belief.flight[1] > _CLIMBS
+        moves = climbs, climbs, False, False
+        lands = has_flown and not climbs, False, False, False
         due = [
-            feed.take(now_ns, value, learns=learns, since_ns=since, climbs=climbs)
-            for feed, value, since in zip(self._feeds, values, unmoved_ns, strict=True)
+            feed.take(now_ns, value, learns=learns, since_ns=since, climbs=moved, lands=landed)
+            for feed, value, since, moved, landed
+            in zip(self._feeds, values, unmoved_ns, moves, lands, strict=True)
         ]
         if self._settling.holds(now_ns, readings.height, self._channels[Channel.HEIGHT].noise):
             due[Channel.HEIGHT] = None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 from propulsion_ros.flight.events.conditions import All, Any, Condition, leaves
 from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import Variables
+from propulsion_ros.flight.phases.progress import NO_DOUBT, Doubt
 from propulsion_ros.timing.dwell import Dwell
 
 SEMANTICS = ('safe', 'legacy')
@@ -263,6 +264,7 @@ class EventEngine:
         variables: Variables,
         stamp_ns: int,
         aged: Callable[[int], Variables] | None = None,
+        doubt: Doubt = NO_DOUBT,
     ) -> list[EventFired]:
         """Evaluate every event and return what fired, in the order of the list.
 
@@ -274,6 +276,8 @@ class EventEngine:
             Message stamp to report.
         aged : callable, optional
             Greatest age [ns] to the variables with values of that age; see `HeldValues`.
+        doubt : Doubt
+            What deploys counts from the latest moments that those before a restart may be of.
         """
         self._count_time(variables.clock_ns)
         fired = []
@@ -281,6 +285,8 @@ class EventEngine:
             if _is_spent(event, record):
                 continue
             known = aged(event.max_age_ns) if aged and event.max_age_ns else variables
+            if doubt.ahead_ns and event.deploys:
+                known = self._late(known, doubt)
             was_held = record.held
             # What was lit is timed on, so that a shutdown that waits for it is not lost.
             is_permitted = event.is_permitted(known.permits)
@@ -300,6 +306,17 @@ class EventEngine:
                 tuple(event.condition.measured(known)),
             ))
         return fired
+
+    def _late(self, known: Variables, doubt: Doubt) -> Variables:
+        def latest(moment_ns: int | None) -> int | None:
+            return None if moment_ns is None else doubt.latest(moment_ns)
+
+        return replace(
+            known,
+            ignition_ns=latest(known.ignition_ns), liftoff_ns=latest(known.liftoff_ns),
+            apogee_ns=latest(known.apogee_ns),
+            time_since_event=partial(self.time_since, ahead_ns=doubt.ahead_ns),
+        )
 
     def records(self) -> tuple[EventRecord, ...]:
         """Return what a restart must not do again: single events that are spent, and ignitions.

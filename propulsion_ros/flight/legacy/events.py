@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from propulsion_ros.flight.events.events import EventFired, EventRecord, EventSpec
 from propulsion_ros.flight.events.variables import Variables
+from propulsion_ros.flight.phases.progress import NO_DOUBT, Doubt
 
 _MS = 1_000_000
 
@@ -44,11 +45,8 @@ class LegacyEventEngine:
         self._records = [_Record() for _ in self._events]
         self._now_ms = 0
 
-    def time_since(self, event_id: int, ahead_ns: int = 0) -> int | None:
-        """Return how long ago an event's condition was last met [ns], None for never.
-
-        The flown software knew no clock that may be ahead.
-        """
+    def time_since(self, event_id: int) -> int | None:
+        """Return how long ago an event's condition was last met [ns], None for never."""
         if not 0 <= event_id < len(self._records):
             return None
         triggered_ms = self._records[event_id].triggered_ms
@@ -59,6 +57,7 @@ class LegacyEventEngine:
         variables: Variables,
         stamp_ns: int,
         aged: Callable[[int], Variables] | None = None,
+        doubt: Doubt = NO_DOUBT,
     ) -> list[EventFired]:
         """Evaluate every event and return what fired; see `EventEngine.update`."""
         self._now_ms = now_ms = variables.clock_ns // _MS

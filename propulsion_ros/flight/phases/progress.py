@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase, PhaseChange, Transition
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
@@ -34,9 +35,27 @@ class Mark:
     clock_ns: int
     source: str
 
-    def later(self, ahead_ns: int) -> Mark:
-        """Return the same moment on a flight clock that is ahead by so much [ns]."""
-        return replace(self, clock_ns=self.clock_ns + ahead_ns) if ahead_ns else self
+
+class Doubt(NamedTuple):
+    """How far the flight clock may be ahead for what was before a restart.
+
+    Attributes
+    ----------
+    until_ns : int
+        When the last record was, on that clock [ns].
+    ahead_ns : int
+        So much less long ago what was until then may be [ns].
+    """
+
+    until_ns: int = 0
+    ahead_ns: int = 0
+
+    def latest(self, clock_ns: int) -> int:
+        """Return the latest moment that one may be of, on that clock [ns]."""
+        return clock_ns if clock_ns > self.until_ns else clock_ns + self.ahead_ns
+
+
+NO_DOUBT = Doubt()
 
 
 @dataclass(frozen=True)

@@ -207,6 +207,8 @@ def _kept(node: JsonNode) -> Kept:
         node['level'].number(),
         node['wander'].number(lo=0.0) if node.has('wander') else None,
         tuple(item.integer(_NS) for item in _several(node['usual_ns'], len(UNKNOWN.usual_ns))),
+        node['carried'].number(lo=0.0, hi=1.0),
+        node['drifted'].number(),
     )
 
 

@@ -149,6 +149,15 @@ def test_where_there_is_no_wind_a_restart_takes_a_few_seconds_longer():
     assert all(found[12 * watched.per_second:])
 
 
+def test_a_restart_keeps_that_it_is_carried():
+    watched = Watched().stand()
+    watched.read(40.0, lambda t: 9.0 * t, lambda t: G)
+    kept = watched.watch.kept
+    assert kept.carried > 0.9
+    watched.watch.begin(in_air=False, kept=kept, away=0.5, may_settle=True)
+    assert watched.watch.kept.carried > 0.8
+
+
 def fly_coarse(stuck=math.inf):
     """Return what flew to 93 m and sank to the ground in 19 s, by steps of 2 m, once stuck."""
     watched = Watched()
@@ -989,7 +998,8 @@ def test_force_that_gets_stuck_on_the_pad_is_no_departure(force, per_second):
     pytest.param(lambda t: 200.0 * (t > 5.0), 200.0, id='a step up'),
     pytest.param(lambda t: -80.0 * (t > 5.0), -80.0, id='a step down'),
     pytest.param(lambda t: -min(t, 40.0), -40.0, id='the weather'),
-    pytest.param(lambda t: min(0.5 * t, 25.0), 25.0, id='the weather, upward'),
+    pytest.param(lambda t: 0.1 * t, 6.0, id='the weather, upward'),
+    pytest.param(lambda t: min(0.5 * t, 25.0), 0.0, id='stairs'),
     pytest.param(lambda t: min(3.0 * t, 90.0), 0.0, id='carried up'),
     pytest.param(lambda t: max(90.0 - 3.0 * abs(t - 30.0), 0.0), 0.0, id='carried up and down'),
 ])
@@ -997,4 +1007,4 @@ def test_the_pad_goes_with_a_drift_and_a_jump_but_not_with_what_is_carried_up(he
     """Behind a step of the barometer a false climb was high enough for an apogee, on the pad."""
     watched = Watched().stand()
     watched.read(60.0, height)
-    assert watched.watch.pad == pytest.approx(pad, abs=2.0)
+    assert watched.watch.pad == pytest.approx(pad, abs=2.5)

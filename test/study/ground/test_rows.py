@@ -98,6 +98,10 @@ ROWS: Mapping[str, Row] = {
         **_SHORT, 'timer': 15.0, 'rms': 6.0, 'imu_rate': 20.0, 'baro_rate': 20.0,
         'restart.at': 12.0, 'restart.away': 2.0,
     }, restarts=1, seed=4),
+    'raised at 14 m/s, and a restart as it slows down': Row('raised', _FUSED, {
+        'speed': 13.6, 'ride': 51.7, 'restart.at': 58.07, 'restart.away': 0.65, 'imu_rate': 50.0,
+        'baro_rate': 50.0, 'baro_noise': 0.14, 'baro_step': 0.0, 'filter_time': 2.0,
+    }, restarts=1),
     'an inertial sensor whose clock is 1 s ahead': Row('flight', _BOTH, {
         'clock.size': 1.0, 'imu_rate': 50.0,
     }, [(IMU, 'clock')]),
