@@ -23,7 +23,7 @@ from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase, Subphase
-from propulsion_ros.flight.phases.progress import Mark, Vertex
+from propulsion_ros.flight.phases.progress import Doubt, Mark, Vertex
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.resumption import Outcome, Resumption, Snapshot
 
@@ -512,6 +512,11 @@ def test_a_charge_that_falls_due_in_a_climb_after_a_boot_counts_no_doubtful_time
     acted = next(i for i, report in enumerate(reports) if report.events)
     # Off for 0.4 s, which is not known, then booted for 0.6 s.
     assert due <= 1.0 + DT * acted <= due + 0.4 + 2 * DT
+
+
+def test_what_came_after_a_restart_is_in_no_doubt():
+    doubt = Doubt(35 * S, 3 * S)
+    assert [doubt.latest(at * S) for at in (30, 35, 36)] == [33 * S, 38 * S, 36 * S]
 
 
 def test_an_engine_counts_by_the_clock_as_it_is():

@@ -183,10 +183,10 @@ class Belief:
         self._pushed = is_pushed.astype(float)
         # Beside a height that does not show it a weak push is rather a force that is stuck.
         self._pushing = np.flatnonzero(is_pushed & is_felt & height)
-        self._hanging = np.flatnonzero((self._mode == int(Mode.PARACHUTE)) & is_felt)
+        hangs = self._mode == int(Mode.PARACHUTE)
+        self._hanging = np.flatnonzero(hangs & is_felt)
         self._may_be_below = self._is_held | height
         # Beside a force that falls freely no wind explains that a height stays.
-        hangs = self._mode == int(Mode.PARACHUTE)
         self._blown = (self._is_held | hangs) * self._sound[Channel.FORCE]
         self._reckoned = (is_felt & ~height & ~self._is_held).astype(float)
         self._shown = {

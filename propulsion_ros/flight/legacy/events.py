@@ -59,7 +59,10 @@ class LegacyEventEngine:
         aged: Callable[[int], Variables] | None = None,
         doubt: Doubt = NO_DOUBT,
     ) -> list[EventFired]:
-        """Evaluate every event and return what fired; see `EventEngine.update`."""
+        """Evaluate every event and return what fired; see `EventEngine.update`.
+
+        The flown software knew no doubt about time.
+        """
         self._now_ms = now_ms = variables.clock_ns // _MS
         fired = []
         for event, record, why in zip(self._events, self._records, self._sentences, strict=True):

@@ -113,7 +113,7 @@ def restart(owner: object, indices: Any, batch: tuple[int, ...], **starts: NDArr
 
 
 def read_only(values: T) -> T:
-    """Let nobody write to arrays, those in tuples and mappings too, and return them.
+    """Make arrays read-only, those in tuples and mappings too, and return them.
 
     What a program is given shares arrays with models: writing to them would change a simulation.
     """

@@ -12,7 +12,15 @@ import pytest
 from flown_vehicle import wiggle
 from parts import few_of
 from propulsion_ros.flight.belief.belief import Channel
-from propulsion_ros.flight.belief.feed import Feed, Mean, Readings, Wander
+from propulsion_ros.flight.belief.feed import (
+    BENDS,
+    MOVES,
+    WINDOW_NS,
+    Feed,
+    Mean,
+    Readings,
+    Wander,
+)
 from propulsion_ros.flight.belief.motion_watch import Kept, MotionWatch
 from propulsion_ros.study.ground.case import Case, draw
 from propulsion_ros.study.ground.motion import wandering
@@ -93,12 +101,18 @@ def test_wind_on_a_port_hides_no_likely_rest_of_a_barometer_alone(rms, lasts, se
     assert np.mean(likely) > 0.98
 
 
+def in_wind(seed, rms, lasts):
+    """Return a watch, and a minute of what gusts make of a height that stays [m]."""
+    watched = Watched()
+    watched.rng = np.random.default_rng(seed)
+    count = 60 * watched.per_second
+    return watched, wandering(watched.rng, rms, 1.0 / watched.per_second / lasts, count)
+
+
 @pytest.mark.parametrize('seed', range(6))
 def test_wind_is_learned_on_the_pad_however_it_looks_and_a_restart_keeps_it(seed):
     """In wind that was not known yet a rest looked like a flight, so that it was never learned."""
-    watched = Watched()
-    watched.rng = np.random.default_rng(seed)
-    gust = wandering(watched.rng, 6.0, 1.0 / watched.per_second / 2.0, 60 * watched.per_second)
+    watched, gust = in_wind(seed, 6.0, 2.0)
     watched.read(30.0, lambda t: gust[round(t * watched.per_second)])
     kept = watched.watch.kept
     assert kept.wander > 2.0
@@ -109,27 +123,29 @@ def test_wind_is_learned_on_the_pad_however_it_looks_and_a_restart_keeps_it(seed
     assert watched.watch.departure is None
 
 
-@pytest.mark.parametrize('seed', range(6))
-def test_wind_may_be_strong_where_a_restart_came_before_it_was_measured(seed):
+@pytest.mark.parametrize(('measured', 'is_windy', 'calm', 'begins', 'later'), [
+    (None, True, True, 5.0, (0.0, 0.5)), (None, True, False, 5.0, (5.0, 5.0)),
+    (None, False, False, 0.0, (0.0, 0.0)), (0.0, True, True, 0.0, (0.0, 0.0)),
+    (3.0, True, True, 3.0, (3.0, 3.0)),
+], ids=['calm', 'wind', 'no restart', 'calm before', 'wind before'])
+def test_wind_may_be_strong_where_a_restart_came_before_it_was_measured(
+    measured, is_windy, calm, begins, later
+):
     """Restarted within 17 s of a boot, what rested left its pad in a third of the winds."""
-    watched = Watched()
-    watched.rng = np.random.default_rng(seed)
-    gust = wandering(watched.rng, 6.0, 1.0 / watched.per_second / 2.0, 60 * watched.per_second)
-    watched.read(5.0, lambda t: gust[round(t * watched.per_second)])
-    kept = watched.watch.kept
-    assert kept.wander is None
-    watched.watch.begin(in_air=False, kept=kept, away=1.0, may_settle=True, is_windy=True)
-    late = gust[10 * watched.per_second:]
-    watched.read(40.0, lambda t: late[round(t * watched.per_second)])
-    assert watched.watch.departure is None
+    wander = Wander()
+    wander.reset(measured, is_windy=is_windy)
+    assert wander.growth == begins
+    for i in range(8 * 20):
+        height = 0.05 * wiggle(i) if calm else 6.0 * math.sin(0.1 * i)
+        wander.take(i * SECOND // 20, Mean(height, 0.05, 0.0, 0.0))
+    assert later[0] <= wander.growth <= later[1]
+    assert wander.measured == measured
 
 
 @pytest.mark.parametrize('seed', range(8))
 def test_wind_that_was_learned_on_the_pad_makes_no_descent_one_that_is_carried(seed):
     """It moved the height of what is held alone, so that a wake spoke against a parachute."""
-    watched = Watched()
-    watched.rng = np.random.default_rng(seed)
-    gust = wandering(watched.rng, 3.5, 1.0 / watched.per_second / 0.5, 60 * watched.per_second)
+    watched, gust = in_wind(seed, 3.5, 0.5)
     watched.watch.begin(in_air=True, kept=Kept(wander=15.0))
     watched.read(3.0, lambda t: 600.0 - 0.5 * G * t * t, flown=True)
     held = []
@@ -156,6 +172,35 @@ def test_a_restart_keeps_that_it_is_carried():
     assert kept.carried > 0.9
     watched.watch.begin(in_air=False, kept=kept, away=0.5, may_settle=True)
     assert watched.watch.kept.carried > 0.8
+
+
+def test_a_restart_keeps_how_far_the_height_has_drifted():
+    watched = Watched().stand()
+    watched.read(100.0, lambda t: 0.1 * t)
+    kept = watched.watch.kept
+    assert kept.drifted == pytest.approx(10.0, abs=2.5)
+    watched.watch.begin(in_air=False, kept=kept, away=1.0, may_settle=True)
+    watched.read(30.0, lambda t: 10.0)
+    assert watched.watch.pad == pytest.approx(10.0, abs=2.5)
+
+
+@pytest.mark.parametrize(('how', 'ends'), [
+    ({'lands': True}, None), ({}, 10.0), ({'climbs': True}, 0.5),
+    ({'lands': True, 'climbs': True}, 0.5),
+], ids=['after a flight', 'before one', 'climbing', 'climbing in a flight'])
+def test_a_value_may_repeat_itself_for_ever_only_where_it_came_to_rest_after_a_flight(how, ends):
+    """A height that was stuck at its pad from the liftoff on was a rest for all of the flight."""
+    feed, step = Feed(WINDOW_NS[0], MOVES[0], BENDS[0]), SECOND // 20
+    for i in range(20 * 20):
+        feed.take(i * step, (0.0,), learns=True)
+    begun = 20 * 20
+    for i in range(begun, begun + 60 * 20):
+        feed.take(i * step, (1.0,), learns=False, **how)
+        since = (i - begun) / 20
+        if ends is None or since < ends:
+            assert feed.is_live(i * step)
+        elif since > ends + 2.5:
+            assert not feed.is_live(i * step)
 
 
 def fly_coarse(stuck=math.inf):
