@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the vehicle is doing, by all its sensors together: whether something holds it."""
+"""The belief: what the vehicle is doing, from all sensors; above all whether it is held."""

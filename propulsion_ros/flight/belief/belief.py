@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How probable it is that something holds the vehicle, by all its sensors and their faults."""
+"""Probability that something holds the vehicle, from all its sensors and their faults."""
 from __future__ import annotations
 
 import math
@@ -16,7 +16,7 @@ from propulsion_ros.settings.quantity import FloatArray
 
 
 class Channel(IntEnum):
-    """What is measured; each has a health of its own."""
+    """A measured quantity, which has a health of its own."""
 
     HEIGHT = 0
     SPEED = 1
@@ -24,61 +24,69 @@ class Channel(IntEnum):
 
 
 ALIKE = (0.1, 0.5, 0.1)
-"""Errors of a channel are alike for so long [s]: what comes faster is no further evidence."""
-
-CERTAIN, LIKELY = 0.995, 0.5
-"""Probabilities from which it is certain, and likely, that something holds the vehicle."""
+"""Correlation time of the errors of each channel [s]: faster readings are no further evidence."""
+CERTAIN = 0.995
+"""Probability from which it is certain that something holds the vehicle."""
+LIKELY = 0.5
+"""Probability from which it is likely that something holds the vehicle."""
 DOUBT = 0.02
-"""Least doubt of what was believed before a restart, where it may be long ago."""
+"""A probability from before a restart, which may be long ago, is kept so far from 0 and 1."""
 STILL = 0.3 * STANDARD_GRAVITY
-"""Within which of 1 g it rests, rides in a lift, or hangs under a parachute [m/s^2]."""
+"""Largest difference from 1 g at rest, in a lift, or under a parachute [m/s^2]."""
 WEAK = 3.5
-"""What rests shows no less, unless its accelerometer is dead or of a wrong range [m/s^2]."""
+"""A vehicle at rest has no smaller force, unless its accelerometer has failed [m/s^2]."""
 
-_FAILS, _HEALS = 2e-4, 0.2  # how often a channel fails, and a failed one heals [1/s]
-_FAILED_START = 0.01  # share of a failed channel at the start
-_TAIL = 4.0  # degrees of freedom of a sound channel's errors (Student's t)
-_GLITCH = 0.01  # share of a sound channel's readings that are anything
-# A failed channel does one of these; the shares of all of them add up to more than 1.
-_NEAR = (5.0, 5.0, 5.0)  # It goes on so near its last values [m, m/s, m/s^2].
-_FAR = (1000.0, 100.0, 100.0)  # It reads anything in such a range.
-_LEVEL_TIME = 2.0  # A height stays, as that of a blocked port, with the noise of a sound one [s].
-_LEVEL_SHARE = 0.65  # With a larger share of that, what rests would seem blocked.
-_MOVED = 25.0  # square of how far it is from its level where it has moved [m^2]
-_DEAD_VARIANCE = 0.006  # A dead accelerometer shows zeros [m^2/s^4].
-_OFFSET = 0.8  # One of a wrong range shows the same weak force, larger than an offset, that no drag
-# is, until it changes by more than that [m/s^2].
-_DEAD_SHARES = (0.09, 0.02)  # Of both, beside a height that rests; else: a free fall shows zeros.
-_STRONG = STANDARD_GRAVITY + STILL  # Nothing at rest shows that [m/s^2]: it is stuck if it
-_STEADY = 0.1  # changes by a smaller share within `_LEVEL_TIME`, as that of no motor does.
-_STUCK_SHARE, _STUCK_SIGMA = 0.5, 0.3  # Of that, beside a height at rest; its noise [m/s^2].
-_THRUST, _LEAST_PUSH = 0.2, 0.5 * STANDARD_GRAVITY  # A thrust changes by such a share within 1 s,
-# of one that pushes at least so much [m/s^2], or as a motor does where no height shows it.
-_PORT = 3e-4  # error of a static port by the square of the speed [s^2/m], as it moves for 1 s
-_DRAG, _DRAG_SPREAD = 3e-4, 0.5  # of a model rocket at the ground [1/m]; unknown by half,
-_DRAG_TIME = 8.0  # for so long [s]
-_ASIDE = 8.0  # growth of the variance of a free speed: no force of 1 g is all upright [m^2/s^3]
+_FAILURE_RATE = 2e-4  # of a sound channel [1/s]
+_HEALING_RATE = 0.2  # of a failed channel [1/s]
+_FAILED_START = 0.01  # odds of a failed channel at the start
+_DOF = 4.0  # degrees of freedom of the errors of a sound channel (Student's t)
+_GLITCH = 0.01  # share of a sound channel's readings that are outliers
+# A failed channel reads near its last values, is blocked, dead or stuck, or reads anything. The
+# weights of these add up to more than 1, see `_likelihood_stuck`.
+_NEAR = (5.0, 5.0, 5.0)  # scale of the distance from the last values [m, m/s, m/s^2]
+_FAR = (1000.0, 100.0, 100.0)  # range of a channel that reads anything [m, m/s, m/s^2]
+_LEVEL_TIME = 2.0  # time constant of the level of a blocked port; least age of a stuck force [s]
+_LEVEL_SHARE = 0.65  # weight of a blocked port; with more, a vehicle at rest would seem blocked
+_MOVED = 25.0  # squared distance from its level beyond which a height has moved [m^2]
+_DEAD_VARIANCE = 0.006  # of the force of a dead accelerometer [m^2/s^4]
+_OFFSET = 0.8  # largest reading of a dead accelerometer, and change of a stuck one [m/s^2]
+# Weight of a dead accelerometer, or of one with a wrong range: beside a sound height at rest, and
+# elsewhere, where a free fall reads zeros too.
+_DEAD_SHARES = (0.09, 0.02)
+_STRONG = STANDARD_GRAVITY + STILL  # beside a height at rest a larger force is stuck [m/s^2]
+_STEADY = 0.1  # share by which a stuck force may change; that of a motor changes more
+_STUCK_SHARE = 0.5  # weight of a stuck accelerometer beside a sound height at rest
+_STUCK_SIGMA = 0.3  # standard deviation of a stuck accelerometer [m/s^2]
+_THRUST = 0.2  # standard deviation of the change of a thrust within 1 s, as a share of it
+_LEAST_PUSH = 0.5 * STANDARD_GRAVITY  # beside a sound height a weaker push varies like this [m/s^2]
+_PORT = 3e-4  # error of a static port over the squared speed [s^2/m]; its rate lasts for 1 s
+_DRAG = 3e-4  # of a model rocket at the ground, over the squared speed [1/m]
+_DRAG_SPREAD = 0.5  # standard deviation of the drag, as a share of it
+_DRAG_TIME = 8.0  # time constant of the error of the drag [s]
+_TILT_NOISE = 8.0  # process noise of a free speed, as a force of 1 g is never all upright [m^2/s^3]
 _AIR = 8400.0  # scale height of the air [m]
 _DRAG_SPEED = 600.0  # up to which drag grows with the square of the speed [m/s]
-_TERRAIN = 100.0  # landings are that near the height of the pad [m]
-_CLIMB = 20.0  # and so much slower [m/s]
-_BELOW, _DEEP = 50.0, 15.0  # Few flights are further below the pad [m]: reckoned so far, they land
-# so much sooner.
-_PAD_SPREAD, _AIR_SPREAD = 30.0, 4000.0  # of the height at a start on the pad, in the air [m]
+_TERRAIN = 100.0  # the landing rate falls to 1/e in this distance from the level of the pad [m]
+_CLIMB = 20.0  # the landing rate falls to 1/e at this speed of a climb [m/s]
+_BELOW = 50.0  # few flights get further below the pad [m]
+_DEEP = 15.0  # factor of the landing rate where dead reckoning is further below the pad
+_PAD_SPREAD = 30.0  # standard deviation of the height at a start on the pad [m]
+_AIR_SPREAD = 4000.0  # standard deviation of the height at a start in the air [m]
+# By whether the vehicle is held: share of slow turns, mean rate of slow and of fast ones [rad/s].
 _SPINS = {True: (0.9, 0.2, 3.0), False: (0.3, 0.3, 3.0)}
-# Rates of turn of what is held or not: share of the slow ones, and both means [rad/s].
-_SPIN_ALIKE = 3.0  # [s]
-_SPIN_NEWS = 2.0  # What turns slowly goes on so: it counts no more than this in all.
-_SPEED_ALIKE = 0.1  # The speed of a hypothesis is news after so long [s].
-_LIMITS = np.array([2e5, 2e3, 500.0])  # beyond which no model rocket is [m, m/s, m/s^2]
-_SQUARES = _LIMITS**2
-_FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state
-_LEAST = 1e-30  # least probability, so that any belief can be withdrawn
-_LONGEST = 0.25  # step of time [s]
-_STEPS = 40  # for a gap of any length
-_SHAKEN = 10.0  # times the variance of a mean of readings, of the force on what shakes
-_LIT = 60.0  # no person goes near what was to be lit [s]
-_PRIORS = {  # by mode
+_SPIN_TIME = 3.0  # correlation time of the rate of turn [s]
+_SPIN_EVIDENCE = 2.0  # largest log likelihood ratio from slow turns in all, as a slow turn goes on
+_SPEED_TIME = 0.1  # correlation time of the speed of a hypothesis [s]
+_LIMITS = np.array([2e5, 2e3, 500.0])  # largest state of a model rocket [m, m/s, m/s^2]
+_SQUARES = _LIMITS**2  # [m^2, m^2/s^2, m^2/s^4]
+_FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state [m^2, m^2/s^2, m^2/s^4]
+_LEAST = 1e-30  # least probability of a hypothesis, so that it can recover
+_LONGEST = 0.25  # longest step of a prediction [s]
+_STEPS = 40  # most steps of a prediction, however long
+_SHAKEN = 10.0  # variance of the acceleration at rest over the noise of the accelerometer
+_LIT = 60.0  # nobody handles the vehicle for so long after an ignition command [s]
+# Probability of each mode, by whether the vehicle may begin in the air.
+_PRIORS = {
     False: (0.90, 0.01, 0.01, 0.04, 0.04),
     True: (0.10, 0.05, 0.15, 0.35, 0.35),
 }
@@ -86,30 +94,30 @@ _CHANNELS = len(Channel)
 
 
 def _normal(off: float, variance: float) -> float:
-    """Return the density of a normal distribution so far from its mean."""
+    """Return the density of a normal distribution at a distance from its mean."""
     return math.exp(-min(0.5 * off * off / variance, 300.0)) / math.sqrt(math.tau * variance)
 
 
 def _log_agreement(square: FloatArray | float) -> FloatArray:
-    """Return the logarithm of Student's t, off by the square of so many sigma, over its peak."""
-    return np.asarray(-0.5 * (_TAIL + 1.0) * np.log1p(square / _TAIL))
+    """Return the log of Student's t over its peak, for a squared deviation in sigmas."""
+    return np.asarray(-0.5 * (_DOF + 1.0) * np.log1p(square / _DOF))
 
 
 def _log_density(square: FloatArray | float, variance: FloatArray | float) -> FloatArray:
-    """Return the same as that of a density."""
+    """Return the log density of Student's t, for a squared deviation in sigmas."""
     return np.asarray(_log_agreement(square) - 0.98 - 0.5 * np.log(variance))
 
 
 def _drag(height: FloatArray, speed: FloatArray) -> FloatArray:
-    """Return the drag that a model rocket likely has [m/s^2], upward where it falls, negative."""
+    """Return the likely drag of a model rocket, with the sign of its speed [m/s^2]."""
     air = np.exp(-np.minimum(np.maximum(height, 0.0), 1e5) / _AIR)
     return np.asarray(_DRAG * speed * np.minimum(np.abs(speed), _DRAG_SPEED) * air)
 
 
 def _moments(weight: FloatArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Return weights with weighted means and mean squares (n, 13), which add up where they merge.
+    """Return weights with weighted means and mean squares (n, 13), whose sums merge hypotheses.
 
-    ``mean`` is (n, 3) and ``covariance`` is (n, 3, 3), as of `_parted`.
+    ``mean`` is (n, 3) and ``covariance`` is (n, 3, 3), as from `_from_moments`.
     """
     moments = np.empty((len(weight), 13))
     moments[:, 0], moments[:, 1:4] = 1.0, mean
@@ -119,8 +127,8 @@ def _moments(weight: FloatArray, mean: FloatArray, covariance: FloatArray) -> Fl
     return moments
 
 
-def _parted(moments: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return weights, means and covariances of such moments."""
+def _from_moments(moments: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return weights, means and covariances; inverse of `_moments`."""
     weight = moments[:, 0]
     each = moments[:, 1:] / (weight + 1e-300)[:, None]
     mean = each[:, :3]
@@ -128,7 +136,7 @@ def _parted(moments: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 class Reckoned(NamedTuple):
-    """Height [m], upward speed and one sigma of it [m/s], by the force alone."""
+    """Dead reckoning by the force alone: height [m], upward speed and its sigma [m/s]."""
 
     height: float
     speed: float
@@ -136,14 +144,14 @@ class Reckoned(NamedTuple):
 
 
 class _Switch:
-    """Rates at which hypotheses follow each other [1/s], given as (from, to).
+    """Switching rates between hypotheses [1/s], given as (from, to).
 
     Attributes
     ----------
     into : ndarray
-        The same as (to, from), so that its product with what leaves is what arrives.
+        The rates as (to, from): their product with the moments that leave is what arrives.
     total : ndarray
-        Of all rates that leave each hypothesis.
+        Total rate out of each hypothesis.
     """
 
     def __init__(self, rates: FloatArray) -> None:
@@ -155,14 +163,14 @@ class Belief:
     """A bank of filters, one for each mode of motion with each set of failed channels.
 
     Each hypothesis has its probability and a Gaussian of height, speed and acceleration. Modes and
-    healths switch at stated rates (interacting multiple models: Blom and Bar-Shalom, IEEE Trans.
-    Automatic Control 33, 1988). A sound channel has errors of Student's t. A failed one reads near
-    its own last values, goes on smoothly, or reads anything, so that each fault has its price.
+    healths switch at fixed rates (interacting multiple models: Blom and Bar-Shalom, IEEE Trans.
+    Automatic Control 33, 1988). The errors of a sound channel follow Student's t. A failed channel
+    explains nearly any reading, but with a lower likelihood than a sound one that agrees.
 
     Attributes
     ----------
     has_risen : bool
-        Whether it left its pad upward, to be set by who follows the flight.
+        Whether the vehicle left its pad upward; the caller sets it.
     """
 
     def __init__(self) -> None:
@@ -175,18 +183,18 @@ class Belief:
         self._is_rest = self._mode == int(Mode.REST)
         self._is_carried = self._mode == int(Mode.CARRIED)
         self._failures = (~self._is_sound).sum(axis=0)
-        # As numbers, since what is asked for at each sample is then a product.
+        # As floats, so that each probability is one product with the shares.
         self._held, self._sound = self._is_held.astype(float), self._is_sound.astype(float)
         self._coast, self._rest = self._is_coast.astype(float), self._is_rest.astype(float)
         height, speed = self._is_sound[Channel.HEIGHT], self._is_sound[Channel.SPEED]
         is_felt, is_pushed = self._is_sound[Channel.FORCE], self._mode == int(Mode.PUSHED)
         self._pushed = is_pushed.astype(float)
-        # Beside a height that does not show it a weak push is rather a force that is stuck.
+        # A sound height must show a weak push; without one the accelerometer is rather stuck.
         self._pushing = np.flatnonzero(is_pushed & is_felt & height)
         hangs = self._mode == int(Mode.PARACHUTE)
         self._hanging = np.flatnonzero(hangs & is_felt)
         self._may_be_below = self._is_held | height
-        # Beside a force that falls freely no wind explains that a height stays.
+        # Wind must not explain a level height where the accelerometer reads a free fall.
         self._blown = (self._is_held | hangs) * self._sound[Channel.FORCE]
         self._reckoned = (is_felt & ~height & ~self._is_held).astype(float)
         self._shown = {
@@ -194,13 +202,13 @@ class Belief:
                 (self._is_held & ((height & by_height) | (speed & by_speed))).astype(float)
             for by_height in (False, True) for by_speed in (False, True)
         }
-        self._read_switches(failed)
-        self._read_motions()
+        self._set_switches(failed)
+        self._set_motions()
         self._track = Track()
         self.reset()
 
-    def _read_switches(self, failed: NDArray[np.int_]) -> None:
-        """Compute the rates at which one hypothesis follows another (from, to) [1/s]."""
+    def _set_switches(self, failed: NDArray[np.int_]) -> None:
+        """Compute the switching rates between hypotheses (from, to) [1/s]."""
         rates = np.zeros((len(Mode), len(Mode)))
         for (source, target), mean_time in MEAN_TIMES.items():
             rates[source, target] = 1.0 / mean_time
@@ -213,21 +221,21 @@ class Belief:
         for channel in Channel:
             flips = same & (flipped == 1 << channel)
             sound = self._is_sound[channel][:, None]
-            each = np.where(flips, np.where(sound, _FAILS, _HEALS), 0.0)
+            each = np.where(flips, np.where(sound, _FAILURE_RATE, _HEALING_RATE), 0.0)
             if channel is Channel.HEIGHT:
-                # A height heals only where its own readings agree, see `_mix`.
+                # A height heals only if its own readings agree, see `_mix`.
                 heals_height = np.where(sound, 0.0, each)
                 each -= heals_height
             health += each
         self._lands, self._heals_height = _Switch(modes * lands), _Switch(heals_height)
         self._health = _Switch(health)
-        # By whether it was just lit, so that no person carries it.
+        # By whether an engine was just lit, so that nobody picks the vehicle up.
         self._modes = {
             is_lit: _Switch(np.where(lands | (lifts & is_lit), 0.0, modes))
             for is_lit in (False, True)
         }
 
-    def _read_motions(self) -> None:
+    def _set_motions(self) -> None:
         rows = np.array([MOTIONS[Mode(mode)] for mode in self._mode])
         (self._speed, self._speed_spread, self._speed_time, self._push, self._push_spread,
          self._push_time, self._widest, self._entry_speed, self._entry_jump, self._entry_push,
@@ -237,17 +245,17 @@ class Belief:
         self._least_thrust = least + STANDARD_GRAVITY
         self._dt = math.nan
 
-    def _read_steps(self, dt: float) -> None:
-        """Compute how each hypothesis moves on over a time [s]: most steps are as the last one."""
-        keeps = np.exp(-dt / self._speed_time)
-        self._dt, self._step_by = dt, np.zeros((len(keeps), 3, 3))
-        step = self._step_by
+    def _set_transition(self, dt: float) -> None:
+        """Compute the prediction over a time step [s], which is mostly the same as the last one."""
+        decay = np.exp(-dt / self._speed_time)
+        self._dt, self._transition = dt, np.zeros((len(decay), 3, 3))
+        step = self._transition
         step[:, 0, 0], step[:, 0, 1], step[:, 0, 2] = 1.0, dt, 0.5 * dt * dt
-        step[:, 1, 1], step[:, 1, 2] = keeps, dt * keeps
-        # Shaking takes what rests nowhere. Less than 1 g is a fall, as far as it is no shaking.
+        step[:, 1, 1], step[:, 1, 2] = decay, dt * decay
+        # A vehicle at rest is shaken, but moves nowhere; `_move` adds a fall, below 1 g.
         step[self._is_rest, :2, 2] = 0.0
-        self._drawn_speed = self._speed * (1.0 - keeps)
-        self._speed_growth = self._speed_spread**2 * (1.0 - keeps**2)
+        self._mean_speed_gain = self._speed * (1.0 - decay)
+        self._speed_growth = self._speed_spread**2 * (1.0 - decay**2)
 
     def reset(
         self, *, in_air: bool = False, held: float = 0.0, doubt: float = DOUBT,
@@ -255,8 +263,8 @@ class Belief:
     ) -> None:
         """Begin anew on the pad, or in the air.
 
-        There it is held with a probability, which is at least ``doubt`` off 0 and 1. Where it is
-        held, it is ``carried`` with a probability.
+        In the air ``held`` is the probability that something holds the vehicle, which is kept
+        ``doubt`` from 0 and 1. Of what is at rest the share ``carried`` is carried instead.
         """
         is_held = self._is_held
         spread = np.where(is_held, _AIR_SPREAD if in_air else _PAD_SPREAD, _AIR_SPREAD)
@@ -281,24 +289,24 @@ class Belief:
         self._level_height = self._same_force = math.nan
         self._lit_time = self._scatter = self._same_time = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
-        self.wander = self._spin_news = 0.0
+        self.wander = self._spin_evidence = 0.0
         self._track.reset()
 
     def light(self) -> None:
-        """Know that its engine is being lit: no person carries it for a while.
+        """Take note that an engine is being lit: nobody carries the vehicle for a while.
 
-        That counts where no force is measured: a force shows itself what pushes.
+        A reading of the accelerometer ends that, as it shows a push by itself.
         """
         self._lit_time = _LIT
         self._shares[self._is_rest] += self._shares[self._is_carried]
         self._shares[self._is_carried] = _LEAST
 
     def douse(self) -> None:
-        """Know that it is not being lit any more: a person may carry it."""
+        """Take note that no engine is being lit any more: a person may carry the vehicle."""
         self._lit_time = 0.0
 
     def advance(self, seconds: float) -> None:
-        """Let time pass [s]; a long gap takes no more steps than a minute of readings."""
+        """Advance by a time [s], in steps whose number is limited after a long gap."""
         count = max(min(math.ceil(seconds / _LONGEST), _STEPS), 1)
         for _ in range(count):
             self._lit_time = max(self._lit_time - seconds / count, 0.0)
@@ -308,17 +316,17 @@ class Belief:
             self._doubt_speeds(seconds / count)
 
     def _mix(self, dt: float) -> None:
-        """Let modes and healths switch, and merge what comes to be the same hypothesis."""
-        top = float(self._shares @ self._state[:, 0])
-        # Where a height is that healed, its own readings must have shown.
+        """Switch modes and healths, and merge the moments that arrive at each hypothesis."""
+        origin = float(self._shares @ self._state[:, 0])
+        # A height that heals is where its track is, which must be proven for that.
         may_heal = self._track.is_proven
         lands = np.exp(np.minimum(self._apart(), 1500.0) / -_TERRAIN)
         if self._begins_in_air and math.isnan(self._recent[Channel.HEIGHT]):
-            # Where no height was measured, it may be at any.
+            # Without a height the ground is as likely at any height.
             lands = np.full_like(lands, _TERRAIN / _AIR_SPREAD)
         elif not may_heal:
             lands = np.where(self._state[:, 0] < -_BELOW, _DEEP, lands)
-        # Nothing lands as it climbs.
+        # A vehicle that climbs does not land.
         climbs = np.maximum(self._state[:, 1] - np.sqrt(self._covariance[:, 1, 1]), 0.0)
         lands = lands * np.exp(np.minimum(climbs, 300.0) / -_CLIMB)
         modes = self._modes[self._lit_time > 0.0]
@@ -327,35 +335,35 @@ class Belief:
             heals = self._agrees()
             leaving += heals * self._heals_height.total
         stays = np.exp(-leaving * dt)
-        # Moments about a common height, or the squares would lose their digits.
-        self._state[:, 0] -= top
+        # Heights from a common origin, or their squares would lose digits.
+        self._state[:, 0] -= origin
         moments = _moments(self._shares, self._state, self._covariance)
         leaves = ((1.0 - stays) / leaving)[:, None] * moments
         total = stays[:, None] * moments + self._health.into @ leaves
         arrives = modes.into @ leaves + self._lands.into @ (lands[:, None] * leaves)
-        total += self._entered(arrives, top)
+        total += self._entered(arrives, origin)
         if may_heal:
-            total += self._healed(self._heals_height.into @ (heals[:, None] * leaves), top)
-        weight, self._state, self._covariance = _parted(total)
-        self._state[:, 0] += top
+            total += self._healed(self._heals_height.into @ (heals[:, None] * leaves), origin)
+        weight, self._state, self._covariance = _from_moments(total)
+        self._state[:, 0] += origin
         self._bound()
         self._shares = np.maximum(weight / weight.sum(), _LEAST)
 
     def _apart(self) -> FloatArray:
         """Return how far each hypothesis is from the level of the pad [m].
 
-        One that does not believe the height has none of its own: what the height says counts.
+        With a failed height it is at least as far as the track of that height.
         """
         own = np.abs(self._state[:, 0])
         if not self._track.is_proven:
             return own
-        said = abs(float(self._track.state[0]))
-        return np.where(self._is_sound[Channel.HEIGHT], own, np.maximum(own, said))
+        by_track = abs(float(self._track.state[0]))
+        return np.where(self._is_sound[Channel.HEIGHT], own, np.maximum(own, by_track))
 
     def _agrees(self) -> FloatArray:
-        """Return how well each hypothesis agrees with what the height says by itself.
+        """Return how well each hypothesis agrees with the track of the height alone, up to 1.
 
-        What is held has no speed to speak of; a height may come back a little elsewhere.
+        The speed does not count for a held vehicle; a height may come back with an offset.
         """
         off = self._state[:, :2] - self._track.state[:2]
         spread, other = self._covariance, self._track.covariance
@@ -364,26 +372,26 @@ class Belief:
         return np.asarray(np.exp(height + np.where(self._is_held, 0.0, speed)))
 
     def _is_felt(self) -> NDArray[np.bool_]:
-        """Return which hypotheses believe a force that is measured."""
+        """Return which hypotheses have a measured force that they believe."""
         is_measured = not math.isnan(self._recent[Channel.FORCE])
         return self._is_sound[Channel.FORCE] if is_measured else np.zeros_like(self._is_held)
 
-    def _entered(self, moments: FloatArray, top: float) -> FloatArray:
-        """Return the moments of what enters a mode: it has the acceleration of that mode."""
-        weight, mean, covariance = _parted(moments)
+    def _entered(self, moments: FloatArray, origin: float) -> FloatArray:
+        """Return the moments that enter each mode, with the acceleration of that mode."""
+        weight, mean, covariance = _from_moments(moments)
         fixed = self._is_entered_at_speed
-        # Where no force is felt its speed is so uncertain that it need not jump.
+        # Without a measured force the speed is uncertain enough to need no jump.
         jump = np.where(self._is_felt(), self._entry_jump, 0.0)
         mean[fixed, 1] = covariance[fixed, 1, :] = covariance[fixed, :, 1] = 0.0
         covariance[:, 1, 1] += np.where(fixed, self._entry_speed, jump) ** 2
-        drag = _drag(mean[:, 0] + top, mean[:, 1]) * self._coast
+        drag = _drag(mean[:, 0] + origin, mean[:, 1]) * self._coast
         mean[:, 2] = self._entry_push - drag
         covariance[:, 2, :] = covariance[:, :, 2] = 0.0
         covariance[:, 2, 2] = self._entry_spread**2 + (_DRAG_SPREAD * drag) ** 2
         push = self._recent[Channel.FORCE] - STANDARD_GRAVITY
         begins = self._begin_as_felt(push)
         if len(begins):
-            # As wide as all of its kind, and renewed at every reading, it would never be steady.
+            # Entered at every reading with the spread of all motors, a push would never converge.
             spread, sigma = self._entry_spread[begins], 1.0 + _STEADY * abs(push)
             off = (push - self._entry_push[begins]) / spread
             weight = weight.copy()
@@ -392,10 +400,10 @@ class Belief:
         return _moments(weight, mean, covariance)
 
     def _begin_as_felt(self, push: float) -> NDArray[np.int_]:
-        """Return which hypotheses begin with the push that is felt [m/s^2].
+        """Return which hypotheses begin with the measured push [m/s^2].
 
-        A strong push shows itself at once. In flight a thrust below the weight pushes too; at
-        rest that is an accelerometer that is off.
+        A strong push is found without that. In flight a thrust below the weight is a push too; at
+        rest it is an offset of the accelerometer.
         """
         if abs(push) <= STILL:
             return self._hanging
@@ -403,21 +411,21 @@ class Belief:
         is_weak = least < push < MOTIONS[Mode.PUSHED].entry_acceleration
         return self._pushing if is_weak else self._pushing[:0]
 
-    def _healed(self, moments: FloatArray, top: float) -> FloatArray:
-        """Return the moments of what healed: height, and speed in the air, are the track's.
+    def _healed(self, moments: FloatArray, origin: float) -> FloatArray:
+        """Return the moments of healed heights: height, and speed in the air, are the track's.
 
-        What is held has moved by its own speed since the last reading, not as a rocket might have.
+        A held vehicle has moved by its own speed since the last reading, not as a rocket might.
         """
-        weight, mean, covariance = _parted(moments)
+        weight, mean, covariance = _from_moments(moments)
         track, spread, flies = self._track, self._track.covariance, ~self._is_held
-        (shown, unknown), age = track.shown, track.age
+        (last, last_variance), age = track.shown, track.age
         variance = np.maximum(covariance[:, 1, 1], _FLOOR[1])
         gain = np.where(flies, variance / (variance + spread[1, 1]), 0.0)
-        mean[:, 0] = np.where(flies, track.state[0], shown + mean[:, 1] * age) - top
+        mean[:, 0] = np.where(flies, track.state[0], last + mean[:, 1] * age) - origin
         mean[:, 1] += gain * (track.state[1] - mean[:, 1])
         pushed = np.where(flies, 0.0, covariance[:, 1, 2])
         moved = np.where(flies, gain * spread[0, 1], variance * age)
-        covariance[:, 0, 0] = np.where(flies, spread[0, 0], unknown + variance * age**2)
+        covariance[:, 0, 0] = np.where(flies, spread[0, 0], last_variance + variance * age**2)
         covariance[:, 0, 1] = covariance[:, 1, 0] = moved
         covariance[:, 0, 2] = covariance[:, 2, 0] = age * pushed
         covariance[:, 1, 1] = (1.0 - gain) * variance
@@ -425,46 +433,46 @@ class Belief:
         return _moments(weight, mean, covariance)
 
     def _move(self, dt: float) -> None:
-        """Let each hypothesis move on by itself (Ornstein-Uhlenbeck speed and acceleration)."""
+        """Predict each hypothesis (Ornstein-Uhlenbeck processes of speed and acceleration)."""
         if dt != self._dt:
-            self._read_steps(dt)
+            self._set_transition(dt)
         np.minimum(np.maximum(self._state, -_LIMITS), _LIMITS, out=self._state)
         drag = _drag(self._state[:, 0], self._state[:, 1]) * self._coast
-        # A force that is felt to be small pushes nowhere.
+        # A small measured force leaves little to push sideways.
         force = np.minimum(np.abs(self._state[:, 2] + STANDARD_GRAVITY) / STANDARD_GRAVITY, 1.0)
-        aside = _ASIDE * np.where(self._is_felt(), force**2, 1.0)
-        # What is not known of a drag lasts, what else pushes does not.
+        tilt_noise = _TILT_NOISE * np.where(self._is_felt(), force**2, 1.0)
+        # The error of the drag lasts longer than other disturbances.
         unknown = (_DRAG_SPREAD * drag) ** 2
         spread = self._push_spread**2 + unknown
         rate = (self._push_spread**2 / self._push_time + unknown / _DRAG_TIME) / spread
-        step, shaken, lasts = self._step_by, _SHAKEN * self._scatter, np.exp(-dt * rate)
-        step[:, 2, 2] = lasts
+        step, shaken, decay = self._transition, _SHAKEN * self._scatter, np.exp(-dt * rate)
+        step[:, 2, 2] = decay
         falls = self._rest * np.minimum(self._state[:, 2] + math.sqrt(shaken), 0.0)
         self._state = (step @ self._state[:, :, None])[:, :, 0]
         self._state[:, 1] += falls * dt
-        self._state[:, 1] += self._drawn_speed
-        self._state[:, 2] += (self._push - drag) * (1.0 - lasts)
+        self._state[:, 1] += self._mean_speed_gain
+        self._state[:, 2] += (self._push - drag) * (1.0 - decay)
         self._covariance = step @ self._covariance @ step.transpose(0, 2, 1)
         self._covariance[:, 1, 1] += self._speed_growth
-        self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, aside * dt)
-        # The error of a port is no noise: it moves as the speed does.
-        creeps = 2.0 * _PORT * self._state[:, 1] * self._state[:, 2]
-        self._covariance[:, 0, 0] += (creeps**2 + self.wander * self._blown) * dt
-        self._covariance[:, 2, 2] += (spread + shaken * self._rest) * (1.0 - lasts**2)
+        self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, tilt_noise * dt)
+        # The error of a static port is a bias that changes with the speed.
+        port_rate = 2.0 * _PORT * self._state[:, 1] * self._state[:, 2]
+        self._covariance[:, 0, 0] += (port_rate**2 + self.wander * self._blown) * dt
+        self._covariance[:, 2, 2] += (spread + shaken * self._rest) * (1.0 - decay**2)
         thrust = np.maximum(self._state[:, 2] + STANDARD_GRAVITY, self._least_thrust)
         self._covariance[:, 2, 2] += self._pushed * (_THRUST * thrust) ** 2 * dt
 
     def _doubt_speeds(self, dt: float) -> None:
-        """Weigh how fast each hypothesis has come to be by how fast it may be.
+        """Make a hypothesis less probable while it is faster than its mode allows.
 
-        By time, not by reading, or more sensors would find the same speed less likely.
+        This goes by time, not by reading, or each further sensor would count the same speed again.
         """
         off = np.maximum(np.abs(self._state[:, 1] - self._speed) - self._widest, 0.0)
-        found = np.minimum(0.5 * off**2 / (self._covariance[:, 1, 1] + 1.0), 50.0)
-        self._weigh(found * (-dt / _SPEED_ALIKE))
+        excess = np.minimum(0.5 * off**2 / (self._covariance[:, 1, 1] + 1.0), 50.0)
+        self._weigh(excess * (-dt / _SPEED_TIME))
 
     def _bound(self) -> None:
-        """Keep every deviation within what is possible; scaled, or it would be no covariance."""
+        """Limit standard deviations to `_LIMITS`, by scaling, so that it stays a covariance."""
         diagonal = self._covariance.reshape(-1, 9)[:, ::4]
         if (diagonal > _SQUARES).any():
             scale = np.minimum(1.0, _LIMITS / np.sqrt(np.maximum(diagonal, _FLOOR)))
@@ -485,12 +493,12 @@ class Belief:
         value : float
             Finite.
         spacing : float
-            Time since the last reading, over that of `ALIKE`: what comes sooner is a share of a
-            reading, and what is wrong has gone further after longer.
+            Time since the last reading, over that of `ALIKE`. Below 1 the reading counts in part;
+            above 1 a failed channel may have moved further.
         variance : float
-            That it has itself, beside that of its kind.
+            Of this reading, added to that of its channel.
         scatter : float
-            Variance by the noise that such readings have.
+            Variance of such readings by noise.
         """
         if channel is Channel.FORCE:
             self._lit_time, self._scatter = 0.0, scatter
@@ -498,21 +506,21 @@ class Belief:
         noise_square = kind + variance
         innovation = measured - self._state[:, index]
         total = self._covariance[:, index, index] + noise_square
-        # In the air a first reading says where it is, but of what it is doing only that it is
-        # carried near the level of the pad.
+        # After a start in the air a first reading fixes the state. It is evidence of a mode only in
+        # so far as a carried vehicle is near the level of the pad.
         is_first = self._begins_in_air and math.isnan(self._recent[channel])
         square = np.zeros_like(total) if is_first else innovation**2 / total
         weight = min(spacing, 1.0)
-        # What failed is as noisy as what is sound.
+        # A failed channel is as noisy as a sound one.
         noisy = np.sqrt(noise_square / kind)
         near, far = _NEAR[channel] * noisy * max(spacing, 1.0) ** 1.5, _FAR[channel]
         sound = np.logaddexp(
             math.log1p(-_GLITCH) + _log_density(square, total), math.log(_GLITCH / far)
         )
-        step = self._step(channel, value, weight)
+        step = self._own_innovation(channel, value, weight)
         failed = np.log(
             0.25 / near * np.exp(-np.minimum(step / near, 300.0)) + 0.25 / far
-            + self._stays(channel, value, spacing * ALIKE[channel], noise_square)
+            + self._likelihood_stuck(channel, value, spacing * ALIKE[channel], noise_square)
         )
         is_sound = self._is_sound[channel]
         evidence = np.where(is_sound, sound, failed)
@@ -522,8 +530,8 @@ class Belief:
             self._weigh(weight * evidence)
         elif channel is Channel.HEIGHT:
             self._weigh(np.where(self._is_carried & is_sound, -abs(value) / _TERRAIN, 0.0))
-        # A reading far out moves the state less (weights of Student's t).
-        noise = noise_square / weight * (_TAIL + square) / (_TAIL + 1.0)
+        # An outlier moves the state less (weights of Student's t).
+        noise = noise_square / weight * (_DOF + square) / (_DOF + 1.0)
         gain = self._covariance[:, :, index] * (
             is_sound / (self._covariance[:, index, index] + noise)
         )[:, None]
@@ -534,18 +542,18 @@ class Belief:
     def _model(
         self, channel: Channel, value: float
     ) -> tuple[int, FloatArray | float, FloatArray | float]:
-        """Return which number of the state is read, its reading, and the variance of that."""
+        """Return the index of the measured state, its reading, and the variance of the channel."""
         speed = self._state[:, 1]
         if channel is Channel.HEIGHT:
             return 0, value, 1.0
         if channel is Channel.SPEED:
             return 1, value, (2.0 + 0.05 * np.abs(speed)) ** 2
-        # Of a force the size is known alone. In a coast it is the drag, and has its direction.
+        # Only the size of a force is known. In an upward coast it is drag, which points down.
         sign = np.where(self._is_coast & (speed > 0.0), -1.0, 1.0)
         return 2, sign * value - STANDARD_GRAVITY, (1.0 + 0.02 * value) ** 2
 
-    def _step(self, channel: Channel, value: float, weight: float) -> float:
-        """Return how far a reading is from what its channel alone let expect."""
+    def _own_innovation(self, channel: Channel, value: float, weight: float) -> float:
+        """Return how far a reading is from the prediction by its channel alone."""
         last = self._recent[channel]
         if math.isnan(last):
             last = value
@@ -555,23 +563,23 @@ class Belief:
             step = min(step, self._track.take(value, 1.0 / weight))
         return float(step)
 
-    def _stays(
+    def _likelihood_stuck(
         self, channel: Channel, value: float, seconds: float, variance: FloatArray | float
     ) -> FloatArray | float:
-        """Return the likelihood of a reading of what is blocked or dead, and shows nothing new."""
+        """Return the likelihood of a reading of a blocked port, a dead or a stuck accelerometer."""
         if channel is Channel.FORCE:
             off = value - self._same_force
             if abs(off) < max(_OFFSET, _STEADY * value):
                 self._same_time += seconds
             else:
                 self._same_force, self._same_time, off = value, 0.0, 0.0
-            # Without a height nothing contradicts a free fall.
+            # Without a proven height nothing contradicts a free fall.
             if not self._track.is_proven:
                 return 0.0
             is_long = self._same_time >= _LEVEL_TIME
             rests = self._is_rest & self._is_sound[Channel.HEIGHT]
             if self._same_force > _STRONG:
-                # It may drift.
+                # A stuck value may drift.
                 self._same_force += off * min(seconds / _LEVEL_TIME, 1.0)
                 sigma = _STUCK_SIGMA * (1.0 + _STEADY * value)
                 stuck = _STUCK_SHARE * _normal(off, sigma**2) if is_long else 0.0
@@ -584,46 +592,45 @@ class Belief:
         if channel is Channel.SPEED:
             return 0.0
         off = 0.0 if math.isnan(self._level_height) else value - self._level_height
-        # What moved may stop at once.
+        # The level of a height that has moved follows at once, as it may stop anywhere.
         keeps = 0.0 if off * off > _MOVED else 1.0 - min(seconds, ALIKE[channel]) / _LEVEL_TIME
         self._level_height = value - off * keeps
-        # In full, not as a share: what is blocked stays blocked, and pays once for that.
+        # Not a share of a mixture: a blocked port stays blocked, and the failure rate paid for it.
         return _LEVEL_SHARE * np.exp(_log_density(off * off / variance, variance))
 
     def _too_deep(self) -> FloatArray:
-        """Return by how much a flight is less likely that has come to be below the ground.
+        """Return the log likelihood that a flight loses below the ground.
 
-        Once it has risen that may be a valley, where the height is believed; before it is a pump.
+        After a rise a sound height may show a valley; before one it shows pressure in the bay.
         """
         deep = np.minimum((self._state[:, 0] + _BELOW) / np.sqrt(self._covariance[:, 0, 0]), 0.0)
         may_be = self._may_be_below if self.has_risen else self._is_held
         return np.where(may_be, 0.0, np.minimum(0.5 * deep**2, 50.0))
 
     def read_spin(self, rate: float, seconds: float) -> None:
-        """Take a rate of turn [rad/s] that the inertial sensor had for a while [s]."""
-        def likelihood(is_held: bool) -> float:
+        """Take a mean rate of turn [rad/s] over a time [s]."""
+        def log_likelihood(is_held: bool) -> float:
             share, slow, fast = _SPINS[is_held]
             return math.log(
                 share / slow * math.exp(-min(rate / slow, 300.0))
                 + (1.0 - share) / fast * math.exp(-min(rate / fast, 300.0))
             )
-        news = min(seconds / _SPIN_ALIKE, 1.0) * (likelihood(True) - likelihood(False))
-        news = min(news, _SPIN_NEWS - self._spin_news)
-        self._spin_news = max(self._spin_news + news, 0.0)
-        self._weigh(np.where(self._is_held & self._is_sound[Channel.FORCE], news, 0.0))
+        evidence = min(seconds / _SPIN_TIME, 1.0) * (log_likelihood(True) - log_likelihood(False))
+        evidence = min(evidence, _SPIN_EVIDENCE - self._spin_evidence)
+        self._spin_evidence = max(self._spin_evidence + evidence, 0.0)
+        self._weigh(np.where(self._is_held & self._is_sound[Channel.FORCE], evidence, 0.0))
 
     def _weigh(self, evidence: FloatArray) -> None:
         shares = self._shares * np.exp(evidence - evidence.max())
         self._shares = np.maximum(shares / shares.sum(), _LEAST)
 
-    # What is believed.
+    # Results.
 
     def supported(self, *, height: bool, speed: bool) -> float:
-        """Return the probability that something holds the vehicle, as a live height or speed shows.
+        """Return the probability that a live, sound height or speed shows something that holds it.
 
-        Hypotheses count that believe that height or that speed: a live one that is likely blocked
-        shows nothing. A force of 1 g alone is also that of a parachute, a hover, or a fall at its
-        last speed.
+        A force of 1 g alone does not count: it is also that of a parachute, a hover, or a fall at
+        terminal speed.
 
         Parameters
         ----------
@@ -638,41 +645,41 @@ class Belief:
 
     @property
     def held(self) -> float:
-        """Probability that something holds the vehicle, by whatever."""
+        """Probability that something holds the vehicle, whichever sensors show it."""
         return float(self._shares @ self._held)
 
     @property
     def height(self) -> float:
-        """Mean height of what is held [m]."""
+        """Mean height of a held vehicle [m]."""
         shares = self._shares * self._held
         return float(shares @ self._state[:, 0] / shares.sum())
 
     @property
     def rests(self) -> float:
-        """Probability that it rests, and is not carried."""
+        """Probability that the vehicle is at rest, not carried."""
         return float(self._shares @ self._rest)
 
     @property
     def jumped(self) -> float:
-        """By how much the height has jumped in all [m]."""
+        """Sum of all jumps of the height [m]."""
         return self._track.jumped
 
     @property
     def speed(self) -> float:
-        """Mean speed of what is held [m/s]."""
+        """Mean speed of a held vehicle [m/s]."""
         shares = self._shares * self._held
         return float(shares @ self._state[:, 1] / shares.sum())
 
     @property
     def flight(self) -> tuple[float, float]:
-        """Mean height [m] and speed [m/s] of what nothing holds."""
+        """Mean height [m] and speed [m/s] of a flying vehicle."""
         shares = self._shares * (1.0 - self._held)
         height, speed, _ = shares @ self._state / shares.sum()
         return float(height), float(speed)
 
     @property
     def reckoned(self) -> tuple[float, Reckoned]:
-        """Probability that it flies and shows no height, and how it flies then by its force."""
+        """Probability of a flight with a failed height, and its dead reckoning by the force."""
         shares = self._shares * self._reckoned
         total = float(shares.sum())
         height, speed, _ = shares @ self._state / total

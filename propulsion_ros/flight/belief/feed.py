@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the sensors themselves measured, put together, and whether each lives."""
+"""Means of what each sensor measured, and whether the sensor is live."""
 from __future__ import annotations
 
 import math
@@ -8,34 +8,35 @@ from typing import NamedTuple
 Vector = tuple[float, float, float]
 _UNKNOWN = (math.nan, math.nan, math.nan)
 WINDOW_NS = (40_000_000, 100_000_000, 100_000_000, 100_000_000)
-"""Readings of height, speed, force and rate of turn are put together for so long [ns]."""
+"""Readings of height, speed, force and rate of turn are averaged over so long [ns]."""
 MOVES = (3.0, 3.0, 3.0, math.inf)
-"""A larger change of them is a move [m], [m/s], [m/s^2]."""
+"""A larger change between two values is motion [m], [m/s], [m/s^2]."""
 
 BENDS = (50.0, 500.0, None, None)
-"""They go on along a line and leave it by motion no faster [m/s^2], [m/s^3]; a force just stays."""
+"""Largest curvature by motion [m/s^2], [m/s^3]; None: noise is the change between two readings."""
 
-_LIVE_NS = (300_000_000, 2_000_000_000)  # after so long without a reading a channel shows nothing:
-_INTERVALS = 2.5  # within these bounds, so many of its own intervals
-_REPEATS_NS = (500_000_000, 10_000_000_000)  # for how long a channel may repeat itself: at least,
-# and at most, where half as long was usual on the pad: then a height may in the end for ever
-_HELD = 1.5  # a value that repeats itself between moves is held, for so many times their interval
-_STALE_NS = 2_500_000_000  # one that has repeated itself for longer makes nothing certain
-_SCATTER_TIME = 1.0  # over which the noise of a channel is measured [s]
-_COMPARED = 7  # least readings that say how noisy they are, by the quartile of
-_QUARTILES = {1: 0.1015, 3: 0.404}  # their squares, which is so much of the mean of normal ones
-_MEDIAN = 0.455  # and the median of them is so much
-_GLITCH = 3.0  # times its variance, of what is no noise
-_FAR_OFF = 25.0  # times that of one reading, of what is a glitch
-_GUST_NS, _GUSTS = 1_000_000_000, 15  # wind shows in means of so long [ns], so many of them,
-_GUSTY = 20.0  # and moves a height by no more [m^2/s];
-_LULL = 0.98  # in each of them what was known of it is lost but for this share
-_GUESS = 5.0  # how much it likely does where a restart came before it was measured [m^2/s];
-_FEW, _MOST = 3, 3.0  # that is no more than so many times the largest square of so few means
+_LIVE_NS = (300_000_000, 2_000_000_000)  # bounds of the time to a dropout of a channel [ns]
+_INTERVALS = 2.5  # time to a dropout, in intervals of the channel
+_REPEATS_NS = (500_000_000, 10_000_000_000)  # bounds of how long a value may repeat itself [ns]
+_HELD = 1.5  # after a move a value is held by the sensor for so many intervals, and not read
+_STALE_NS = 2_500_000_000  # a value that has repeated itself for longer makes nothing certain [ns]
+_SCATTER_TIME = 1.0  # time constant of the measured noise [s]
+_COMPARED = 7  # deviations whose lower quartile gives the noise
+_QUARTILES = {1: 0.1015, 3: 0.404}  # lower quartile over mean of normal squares, by dimension
+_MEDIAN = 0.455  # median over mean of the square of a normal deviation
+_NOISE_RISE = 3.0  # largest new variance of the noise over the known one; more are glitches
+_FAR_OFF = 25.0  # squared deviation of a glitch over the variance of one reading
+_GUST_NS = 1_000_000_000  # wind is measured by means over so long [ns]
+_GUSTS = 15  # means that measure the wind
+_GUSTY = 20.0  # strongest wind, as growth of the variance of a height [m^2/s]
+_LULL = 0.98  # the known wind decays no faster than to this share in each mean
+_GUESS = 5.0  # likely wind after a restart until it is measured [m^2/s]
+_FEW = 3  # squared deviations of means that are enough to limit that guess
+_MOST = 3.0  # that guess over the largest of these squares, at most
 
 
 class Readings(NamedTuple):
-    """What the sensors measured since the last sample; NaN where they did not.
+    """What the sensors measured since the last sample; NaN if they did not.
 
     Attributes
     ----------
@@ -56,17 +57,18 @@ class Readings(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """A mean of readings: the value, or the size of a vector.
+    """A mean of readings.
 
     Attributes
     ----------
     size : float
+        The value, or the size of a vector.
     seconds : float
-        For how long they were taken [s].
+        Time over which the readings were taken [s].
     noise : float
-        Variance that such means have had lately by noise.
+        Variance of such means by noise, as measured lately.
     variance : float
-        Of this one: more than by noise where it has moved within it.
+        Of this mean: more than by noise if the value moved meanwhile.
     """
 
     size: float
@@ -76,21 +78,21 @@ class Mean(NamedTuple):
 
 
 class Feed:
-    """Puts the readings of one channel together, and knows whether it lives.
+    """Averages the readings of one channel, and knows whether it is live.
 
     Parameters
     ----------
     window_ns : int
-        Its readings are put together for so long [ns].
+        Readings are averaged over so long [ns].
     moves : float
-        A larger change is a move.
+        A larger change is motion.
     bends : float or None
-        How fast it leaves a line by motion alone [1/s^2]; None for what goes on along none.
+        Largest curvature by motion [1/s^2]; None if noise is the change between two readings.
 
     Attributes
     ----------
     usual_ns : int
-        For how long it repeated itself at most where it learned what is usual [ns].
+        Longest time for which it repeated a value while it learned what is usual [ns].
     """
 
     def __init__(self, window_ns: int, moves: float, bends: float | None) -> None:
@@ -98,7 +100,7 @@ class Feed:
         self.reset()
 
     def reset(self, usual_ns: int = 0) -> None:
-        """Forget all readings, and begin with what is known of its repetitions [ns]."""
+        """Forget all readings, and begin with the usual time of a repeated value [ns]."""
         self._last: tuple[float, ...] = ()
         self._climbed = self._landed = False
         self.usual_ns = usual_ns
@@ -113,11 +115,12 @@ class Feed:
         self, now_ns: int, values: tuple[float, ...], *, learns: bool, since_ns: int | None = None,
         climbs: bool = False, lands: bool = False,
     ) -> Mean | None:
-        """Take a reading; return the mean of several where it is time.
+        """Take a reading; return the mean of the window when that is over.
 
-        What repeats itself for longer than it did where it ``learns`` is no reading, but where
-        another sensor shows that nothing has moved it since a moment. What ``climbs`` comes to no
-        rest, and where it ``lands`` a value may stay without end that may stay for long.
+        A value that repeats itself for longer than twice the time seen while it ``learns`` is no
+        reading, unless another sensor shows that the vehicle has not moved since ``since_ns``.
+        A value that began while it ``climbs`` may repeat only for the least time; after it
+        ``lands``, a value that may repeat for the longest time may do so without end.
         """
         if not all(map(math.isfinite, values)):
             return None
@@ -136,12 +139,12 @@ class Feed:
             self._sum.clear()
             return None
         if self._sum and now_ns - self._sum[-1][0] > self._window_ns:
-            self._sum.clear()  # of before a gap
+            self._sum.clear()  # a gap
         self._sum.append((now_ns, values))
         elapsed_ns = now_ns - self._read_ns
         if elapsed_ns < self._window_ns:
             return None
-        mean, noise, variance = self._put_together(elapsed_ns * 1e-9)
+        mean, noise, variance = self._average(elapsed_ns * 1e-9)
         self._read_ns, self._interval_ns = now_ns, elapsed_ns
         size = mean[0] if len(mean) == 1 else math.sqrt(
             # Noise adds to the size of a vector.
@@ -151,7 +154,7 @@ class Feed:
 
     @property
     def _longest_ns(self) -> float:
-        """For how long it may repeat the last value and be a reading [ns]."""
+        """For how long the last value may repeat itself and be a reading [ns]."""
         least_ns, most_ns = _REPEATS_NS
         usual_ns = 0 if self._climbed else 2 * self.usual_ns
         if usual_ns >= most_ns:
@@ -159,7 +162,7 @@ class Feed:
         return max(least_ns, usual_ns)
 
     def _compare(self, now_ns: int, values: tuple[float, ...]) -> None:
-        """Learn how far a reading is from where those before it led: more than by motion."""
+        """Note by how much more than motion a reading leaves the line of the two before it."""
         line = self._line
         if self._bends is None:
             if line:
@@ -169,13 +172,13 @@ class Feed:
             ratio = (now_ns - then_ns) / (then_ns - first_ns)
             off = values[0] - then - ratio * (then - first)
             bend = 0.5 * self._bends * (now_ns - then_ns) * (now_ns - first_ns) * 1e-18
-            # So much of the variance of each of the three is in it.
+            # The deviation has so many times the variance of one reading.
             share = 1.0 + (1.0 + ratio) ** 2 + ratio**2
             self._noises.append(max(off * off - bend * bend, 0.0) / share)
         self._line = [*line[-1:], (now_ns, values)]
 
-    def _put_together(self, seconds: float) -> tuple[list[float], float, float]:
-        """Return the mean of the readings, its variance by noise, which is learned, and in all."""
+    def _average(self, seconds: float) -> tuple[list[float], float, float]:
+        """Return the mean, its variance by noise as of now, and its variance in this window."""
         if len(self._sum[0][1]) == 1:
             self._drop_glitch()
         before = len(self._noises)
@@ -191,18 +194,18 @@ class Feed:
         elif count > 1:
             variance = math.fsum(self._noises[before:]) / count**2
         if len(self._noises) >= _COMPARED:
-            # One that is far off is no noise, and spoils three.
+            # The lower quartile, as an outlier is no noise and spoils three deviations.
             least = sorted(self._noises)[(len(self._noises) - 1) // 4]
-            noise = min(least / _QUARTILES[len(mean)] / count, _GLITCH * (self._variance + 1.0))
+            noise = min(least / _QUARTILES[len(mean)] / count, _NOISE_RISE * (self._variance + 1.0))
             del self._noises[:-_COMPARED + 1]
-            news = -math.expm1(-min(seconds / _SCATTER_TIME, 1.0))
+            gain = -math.expm1(-min(seconds / _SCATTER_TIME, 1.0))
             self._is_measured = True
-            self._variance += news * (noise - self._variance)
+            self._variance += gain * (noise - self._variance)
         self._sum.clear()
         return mean, noise, variance
 
     def _drop_glitch(self) -> None:
-        """Drop the farthest of at least three readings where that is no noise."""
+        """Drop the reading farthest from the median of at least three, if it is no noise."""
         count = len(self._sum)
         if count < 3:
             return
@@ -217,35 +220,35 @@ class Feed:
 
     @property
     def noise(self) -> float:
-        """Variance that its means have by noise; NaN until that is measured."""
+        """Variance of its means by noise; NaN until that is measured."""
         return self._variance if self._is_measured else math.nan
 
     @property
     def is_coarse(self) -> bool:
-        """Whether it repeated itself for long where it learned what is usual."""
+        """Whether it repeated a value for long while it learned what is usual."""
         return self.usual_ns >= _REPEATS_NS[0]
 
     def is_live(self, now_ns: int) -> bool:
-        """Return whether it was read lately."""
+        """Return whether it had a reading lately, and is no dropout."""
         least_ns, most_ns = _LIVE_NS
         return now_ns - self._read_ns < min(max(_INTERVALS * self._interval_ns, least_ns), most_ns)
 
     def is_fresh(self, now_ns: int) -> bool:
-        """Return whether it changed lately too."""
+        """Return whether it is live and its value has changed lately."""
         return now_ns - self._new_ns < _STALE_NS and self.is_live(now_ns)
 
 
 class Wander:
-    """How much wind on its ports moves the height of what waits on the pad.
+    """How much wind on its static ports moves the height of a vehicle on the pad.
 
-    It shows in how far means of a second leave a line, on which what is carried steadily is.
+    Wind makes means over a second leave a line; being carried steadily does not.
 
     Attributes
     ----------
     growth : float
-        Of the variance of a height that stays [m^2/s].
+        Of the variance of a height at rest [m^2/s].
     measured : float or None
-        The same where it was measured, now or before a restart; None where it was not.
+        The same as measured, now or before a restart; None if it was not.
     """
 
     def __init__(self) -> None:
@@ -254,7 +257,7 @@ class Wander:
     def reset(self, measured: float | None = None, *, is_windy: bool = False) -> None:
         """Forget the height, and begin with the wind that was measured [m^2/s].
 
-        Where there is none, it may be strong.
+        If none was and it ``is_windy``, a strong wind is assumed until it is measured.
         """
         self.measured = measured
         self.growth = measured or (_GUESS if measured is None and is_windy else 0.0)
@@ -264,20 +267,20 @@ class Wander:
         self._heights: list[tuple[float, float]] = []
 
     def take(self, now_ns: int, height: Mean) -> float:
-        """Take a height, and return what is known then."""
+        """Take a height, and return the growth of its variance [m^2/s]."""
         since_ns = now_ns - self._begin_ns
         if since_ns >= _GUST_NS:
             if self._heights:
                 self._compare(self._middle(), height.noise / len(self._heights))
             if since_ns >= 2 * _GUST_NS:
-                self._means.clear()  # of before a gap
+                self._means.clear()  # a gap
             self._begin_ns, since_ns = now_ns, 0
             self._heights.clear()
         self._heights.append((since_ns * 1e-9, height.size))
         return self.growth
 
     def _middle(self) -> float:
-        """Return the mean without what is far off the speed until then: no wind makes spikes."""
+        """Return the mean trimmed about the last speed, as wind makes no spikes."""
         speed = self._means[-1] - self._means[-2] if len(self._means) > 1 else 0.0
         count = len(self._heights)
         rest = sorted(height - speed * time for time, height in self._heights)
@@ -294,9 +297,9 @@ class Wander:
         self._squares.append((first - 2.0 * then + last) ** 2)
         del self._squares[:-_GUSTS]
         if len(self._squares) == _GUSTS:
-            # Of a walk the mean of these squares is its growth, and noise adds six times its own.
+            # Their mean is the growth of a random walk, plus six times the variance of noise.
             middle = sorted(self._squares)[_GUSTS // 2] / _MEDIAN
-            # A lull is no calm.
+            # A lull does not end the wind.
             known = _LULL * (self.measured or 0.0)
             self.growth = self.measured = min(max(middle - 6.0 * noise, known), _GUSTY)
         elif self.measured is None and len(self._squares) >= _FEW:

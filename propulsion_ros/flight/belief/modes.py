@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a vehicle can be doing, and how often that changes: the numbers of the belief."""
+"""Modes of motion with their parameters, and how often they switch."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
-FREE = 1e9  # time constant of what is drawn nowhere [s]
+FREE = 1e9  # time constant of what returns to no mean [s]
 
 
 class Mode(IntEnum):
@@ -26,20 +26,20 @@ SUPPORTED = (Mode.REST, Mode.CARRIED)
 
 
 class Motion(NamedTuple):
-    """Vertical motion in a mode: speed and acceleration are drawn to a mean, with a spread.
+    """Vertical motion in a mode: speed and acceleration are Ornstein-Uhlenbeck processes.
 
     Attributes
     ----------
     speed, speed_spread, speed_time : float
-        Mean, standard deviation [m/s], time constant [s].
+        Mean and standard deviation [m/s], time constant [s].
     acceleration, acceleration_spread, acceleration_time : float
-        Net of gravity, likewise [m/s^2], [s].
+        The same of the acceleration net of gravity [m/s^2], [s].
     widest : float
-        How far from its mean the speed may be [m/s].
+        Distance from its mean up to which any speed is plausible [m/s].
     entry_speed : float
-        Standard deviation of the speed where the mode begins [m/s]; 0 where the speed goes on.
+        Standard deviation of the speed where the mode begins [m/s]; 0 if the speed goes on.
     entry_jump : float
-        How far a speed that goes on may jump there, between two readings [m/s].
+        Standard deviation of the jump there of a speed that goes on [m/s].
     entry_acceleration, entry_spread : float
         Mean and standard deviation of the acceleration where the mode begins [m/s^2].
     """
@@ -58,18 +58,18 @@ class Motion(NamedTuple):
 
 
 MOTIONS: Mapping[Mode, Motion] = {
-    # What stands is shaken by hands and wind.
+    # Hands and wind shake a vehicle on the ground.
     Mode.REST: Motion(0.0, 0.5, 1.0, 0.0, 1.5, 0.5, 3.0, 0.5, 0.0, 0.0, 2.0),
-    # From a hand to a lift of a tower or a helicopter.
+    # Carried by hand, in a lift, or by a helicopter.
     Mode.CARRIED: Motion(0.0, 12.0, 20.0, 0.0, 1.5, 0.5, 16.0, 0.0, 2.0, 0.0, 2.0),
-    # Motors of 0.5 to 15 g. A thrust is drawn nowhere; how it varies stands in `Belief`.
+    # Motors of 0.5 to 15 g; `Belief` adds the variation of the thrust.
     Mode.PUSHED: Motion(0.0, 0.0, FREE, 60.0, 1.0, FREE, FREE, 0.0, 0.0, 60.0, 60.0),
     # Gravity, and the drag that `Belief` adds.
     Mode.COAST: Motion(
         0.0, 0.0, FREE, -STANDARD_GRAVITY, 2.0, 0.5, FREE, 0.0, 0.0, -STANDARD_GRAVITY, 2.0,
     ),
-    # It opens with a jerk, and falls steadily then: as steadily as what is carried, so that only
-    # the speed, and how it began, tell the one from the other.
+    # It opens with a jerk, then descends as steadily as a carried vehicle: only the speed and
+    # the beginning differ.
     Mode.PARACHUTE: Motion(-20.0, 20.0, 125.0, 0.0, 1.5, 0.5, 18.5, 0.0, 10.0, 0.0, 4.0),
 }
 
@@ -83,5 +83,5 @@ MEAN_TIMES: Mapping[tuple[Mode, Mode], float] = {
     (Mode.PUSHED, Mode.REST): 30.0, (Mode.COAST, Mode.REST): 30.0,
     (Mode.PARACHUTE, Mode.REST): 30.0,
 }
-"""Mean time until one mode follows another [s]; only a push or a drop leads into the air, and who
-is carried has stood before."""
+"""Mean time until one mode follows another [s]. Only a push or a drop leads into the air, and only
+a vehicle at rest is picked up."""

@@ -23,24 +23,27 @@ from propulsion_ros.flight.belief.settling import Settling
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
 
-_KNOCK = 0.3  # what is off 1 g for longer is no knock, and moves it [s],
-_TUMBLES_NS = 1_000_000_000  # as what lands does for so long
-_DOUBTED, _DEAD_TIME = 0.1, 5.0  # an accelerometer believed no more for so long is dead [s]
-_STAYS_LIKELY_NS = 30_000_000_000  # for so long after its last sign it stays likely
-_HIGH, _LEVEL = 100.0, 1.0  # a level height so far up may be that of a blocked port [m], [m/s]
-_CLIMBS = MOTIONS[Mode.CARRIED].widest  # what climbs so fast comes to no rest [m/s]
-_OFF_LEVEL = 5.0  # but not one that moves so far [m]
-_LANDS = 5.0  # the slowest descent from there [m/s]
-_SINKS, _SINKS_NS = 10.0, 500_000_000  # so fast no car goes downhill [m/s], over so long at least
-_LIKELY_TIME = 2.0  # where it was likely for so long [s]
-_LANDED = 0.002  # doubt after a restart by the time away [1/s]
-_RUNS_IN = 5.0  # after so short an absence a steady descent is that of a filter [s]
-_LONGEST_NS = 100_000_000  # after which time passes without a reading
+_KNOCK = 0.3  # a force off 1 g for longer is no knock, but motion of the vehicle [s]
+_TUMBLES_NS = 1_000_000_000  # a landing vehicle tumbles for so long at its final height [ns]
+_DOUBTED = 0.1  # probability below which the accelerometer may be dead
+_DEAD_TIME = 5.0  # dwell of that until it is dead [s]
+_STAYS_LIKELY_NS = 30_000_000_000  # support stays likely for so long after a dropout [ns]
+_LIKELY_TIME = 2.0  # dwell of likely support before it may outlast a dropout [s]
+_HIGH = 100.0  # a level height above this may be that of a blocked port [m]
+_LEVEL = 1.0  # speed up to which a height is level [m/s]
+_OFF_LEVEL = 5.0  # a height that has moved further from its level is not blocked [m]
+_LANDS = 5.0  # slowest descent from a level height until the vehicle must have landed [m/s]
+_SINKS = 10.0  # faster than a car goes downhill [m/s]
+_SINKS_NS = 500_000_000  # least time in which that descent is measured [ns]
+_CLIMBS = MOTIONS[Mode.CARRIED].widest  # a vehicle that climbs faster is not coming to rest [m/s]
+_LANDED = 0.002  # doubt of a flight after a restart, by the time away [1/s]
+_RUNS_IN = 5.0  # after a shorter absence a steady descent is that of a filter that starts up [s]
+_LONGEST_NS = 100_000_000  # longest step of the belief without a reading [ns]
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What a restart keeps of what is believed, and of what the sensors are like.
+    """What a restart keeps of the belief and of the sensors.
 
     Attributes
     ----------
@@ -49,15 +52,15 @@ class Kept:
     held : float
         Probability that something holds the vehicle.
     level : float
-        Where it was certainly held last [m].
+        Height at which it was certainly held last [m].
     wander : float or None
-        How much wind moves its height, as far as it was measured; see `Wander`.
+        How much wind moves its height [m^2/s], None if that was not measured; see `Wander`.
     usual_ns : tuple of int
-        For how long each channel repeats itself at most [ns].
+        Longest usual time of a repeated value, by channel [ns].
     carried : float
         Probability that it is carried.
     drifted : float
-        How far its height has drifted while it rested [m].
+        Sum of the drift of its height at rest [m].
     """
 
     is_supported: bool = False
@@ -74,24 +77,24 @@ UNKNOWN = Kept()
 
 
 class _Leap:
-    """How a height that was level has jumped since, and whether it sinks from there.
+    """Whether a level height has jumped, and sinks from where it jumped to.
 
     Parameters
     ----------
     now_ns : int
-        When it was level [ns].
+        When the height was level [ns].
     level, jumped : float
-        Where, and by how much it had jumped in all until then [m].
+        Its level, and the sum of its jumps until then [m].
     """
 
     def __init__(self, now_ns: int = 0, level: float = 0.0, jumped: float = 0.0) -> None:
         self._level, self._jumped = level, jumped
         self._is_elsewhere = False
-        # Two heights with their times, the newer one in the place of the older in turn.
+        # Two heights with their times, at least `_SINKS_NS` apart.
         self._older = self._newer = now_ns, level
 
     def follow(self, now_ns: int, height: float, jumped: float) -> bool:
-        """Take a height; return whether a jump took it to another level, and it is not back."""
+        """Take a height; return whether a jump took it to another level, where it still is."""
         is_back = abs(height - self._level) <= _OFF_LEVEL
         if is_back:
             self._jumped = jumped
@@ -104,7 +107,7 @@ class _Leap:
         return is_elsewhere
 
     def sinks(self, now_ns: int, height: float) -> bool:
-        """Return whether it falls on, as of a port that opens on its way."""
+        """Return whether the height falls on, as when a blocked port opens in a descent."""
         then_ns, above = self._older
         return above - height > max(_OFF_LEVEL, _SINKS * (now_ns - then_ns) * 1e-9)
 
@@ -115,32 +118,31 @@ class MotionWatch:
     Parameters
     ----------
     lasts : float
-        For how long it must be certain [s].
+        Dwell after which support is certain [s].
     begins_anywhere : bool
         Whether it may begin in the air, as a log does; else it begins on a pad.
 
     Attributes
     ----------
     probability : float
-        That something holds the vehicle, and a height or a speed shows it that lives and is
-        believed.
+        That something holds the vehicle, as a live and believed height or speed shows.
     is_certain : bool
         Whether that is certain now, by a height or a speed that changes.
     is_supported : bool
-        Whether that has been certain for long enough, and the vehicle was not seen to fly since:
-        silence withdraws nothing.
+        Latch: true once that was certain for ``lasts``, until the vehicle is seen to fly; a
+        dropout does not clear it.
     is_likely : bool
-        Whether it is likely, or was until a height or a speed died at most 30 s ago.
+        Whether support is likely, or was before a dropout of height and speed, up to 30 s ago.
     has_rested : bool
-        Whether it was supported after its flight, and has certainly not left since.
+        Latch: true once the vehicle was supported after its flight, until it certainly leaves.
     held : float
-        Probability that something holds the vehicle, by whatever shows it, a force of 1 g alone
-        too; never below ``probability``.
+        Probability that something holds the vehicle, whichever sensors show it, even a force of
+        1 g alone; never below ``probability``.
     likely : float
-        ``held`` while a height lives, believed or not, else ``probability``; 0 where a level
+        ``held`` while a height is live, believed or not, else ``probability``; 0 where a level
         height may be that of a blocked port.
     is_seen, is_believed : bool
-        Whether a height or a speed lives; whether one of them is believed too.
+        Whether a height or a speed is live; whether a live one is believed.
     flown_ns : int or None
         When a live sensor last showed that nothing holds it [ns]; None where none did.
     """
@@ -150,8 +152,8 @@ class MotionWatch:
         self._belief, self._settling, self._wander = Belief(), Settling(), Wander()
         self._feeds = [Feed(*each) for each in zip(WINDOW_NS, MOVES, BENDS, strict=True)]
         self._channels = self._feeds[:len(Channel)]
-        self._certain, self._likely, self._stands = Dwell(lasts), Dwell(_LIKELY_TIME), Dwell(lasts)
-        self._rests = Dwell(lasts)
+        self._certain_dwell, self._likely_dwell = Dwell(lasts), Dwell(_LIKELY_TIME)
+        self._landed_dwell, self._rest_dwell = Dwell(lasts), Dwell(lasts)
         self._departure = DepartureWatch()
         self.reset()
 
@@ -165,14 +167,14 @@ class MotionWatch:
     ) -> None:
         """Begin anew, on the pad or where the vehicle may fly.
 
-        What was certain before a restart stays so, and what was likely stays as likely: that it
-        was counts for as long as after the last sign of it. What was ``away`` for seconds [s] has
-        hardly landed since. A height may settle whose sensor was switched on, and wind that was
-        not measured yet may be strong.
+        Support that was certain before a restart stays certain; likely support stays likely for as
+        long as after a dropout. A vehicle that was ``away`` for seconds [s] has hardly landed
+        since. The height of a sensor that was switched on ``may_settle``, and where it
+        ``is_windy`` the wind may be strong until it is measured.
         """
         is_supported, held = kept.is_supported, kept.held
         self.has_rested = in_air and kept.has_rested
-        # What it falls from is no higher than where it rested: a height that runs in falls too.
+        # A fall begins no higher than where it rested, as a height that settles falls too.
         self._departure.reset(
             in_air=in_air, highest=kept.level if is_supported else math.inf, drifted=kept.drifted
         )
@@ -180,45 +182,45 @@ class MotionWatch:
         self._belief.reset(
             in_air=in_air, held=held, doubt=min(_LANDED * away, DOUBT), carried=kept.carried
         )
-        # Within seconds of a rest nothing comes down steadily: that is a filter that runs in.
+        # Within seconds of a rest a steady descent is that of a sensor's filter that starts up.
         self._settling.begin(may_settle=may_settle, in_air=in_air, runs_in=away < _RUNS_IN)
         for feed, usual_ns in zip(self._feeds, kept.usual_ns, strict=True):
             feed.reset(usual_ns)
         self._wander.reset(kept.wander, is_windy=is_windy)
         self._belief.wander = self._wander.growth
-        self._certain.reset()
-        self._likely.reset()
-        self._stands.reset()
-        self._rests.reset()
+        self._certain_dwell.reset()
+        self._likely_dwell.reset()
+        self._landed_dwell.reset()
+        self._rest_dwell.reset()
         self._clock_ns: int | None = None
         self._likely_ns, self._was_likely = -_STAYS_LIKELY_NS, held >= LIKELY
         self._level_ns: int | None = None
         self._level, self._has_moved = 0.0, False
         self._leap = _Leap()
         self._height = math.nan
-        self._pushed, self._fallen, self._moved_ns, self._dead_time = 0.0, 0.0, 0, 0.0
+        self._off_time, self._fall_time, self._moved_ns, self._dead_time = 0.0, 0.0, 0, 0.0
         self.flown_ns: int | None = None
         self.probability, self.held = 0.0, self._belief.held
         self.likely, self.is_seen, self.is_believed = self.held, False, False
         self.is_supported, self.is_likely, self.is_certain = is_supported, False, False
 
     def withdraw(self) -> None:
-        """Forget that something certainly held it, until that is certain anew."""
+        """Clear the latches of support and rest, until support is certain anew."""
         self.is_supported = self.is_likely = self.has_rested = False
         self._likely_ns = -_STAYS_LIKELY_NS
-        self._certain.reset()
+        self._certain_dwell.reset()
 
     def light(self) -> None:
-        """Know that an engine is being lit by a command."""
+        """Take note that a command lights an engine."""
         self._belief.light()
 
     def douse(self) -> None:
-        """Know that no engine is lit any more by that command."""
+        """Take note that no engine is being lit any more by that command."""
         self._belief.douse()
 
     @property
     def kept(self) -> Kept:
-        """What a restart is to keep of it."""
+        """What a restart is to keep."""
         return Kept(
             self.is_supported, self.has_rested, self.held, self._departure.level,
             self._wander.measured, tuple(feed.usual_ns for feed in self._feeds),
@@ -227,43 +229,43 @@ class MotionWatch:
 
     @property
     def unsettled(self) -> float:
-        """Probability that a height still settles, and no live force shows a free fall."""
+        """Probability that a height still settles; 0 if a live force shows a free fall."""
         if self._clock_ns is None:
             return 0.0
-        falls = self._fallen > _KNOCK and self._channels[Channel.FORCE].is_live(self._clock_ns)
+        falls = self._fall_time > _KNOCK and self._channels[Channel.FORCE].is_live(self._clock_ns)
         return 0.0 if falls else self._settling.share(self._clock_ns)
 
     @property
     def repeats_height(self) -> bool:
-        """Whether a height that repeats itself is right: it is coarse, and something holds it."""
+        """Whether a repeated height is valid: its sensor is coarse, the vehicle likely held."""
         return self.held >= LIKELY and self._channels[Channel.HEIGHT].is_coarse
 
     @property
     def departure(self) -> Departure | None:
-        """When it left what held it, where it certainly flies now."""
+        """When the vehicle left what held it; None unless it certainly flies."""
         return self._departure.found
 
     @property
     def fallen(self) -> float:
-        """How far it has dropped from where it was held [m]; 0 where it has not."""
+        """How far the vehicle has dropped from where it was held [m]; 0 if it has not."""
         return self._departure.fallen
 
     @property
     def pad(self) -> float:
-        """Altitude of its pad: where it was certainly held last, but not where it was carried [m].
+        """Altitude of the pad: where it was certainly held last, but not where it was carried [m].
 
-        A height that jumps, or drifts while it rests, takes the pad along.
+        The pad follows jumps of the height, and its drift at rest.
         """
         return min(self._departure.level, max(self._belief.jumped, self._departure.drifted))
 
     @property
     def height(self) -> float:
-        """Where it is if something holds it [m]."""
+        """Mean height of a held vehicle [m]."""
         return self._belief.height
 
     @property
     def reckoned(self) -> Reckoned | None:
-        """How it flies by its force alone, where no height is believed; None elsewhere."""
+        """Dead reckoning by the force alone; None unless it likely flies without a sound height."""
         likely, reckoned = self._belief.reckoned
         is_felt = self._channels[Channel.FORCE].is_live(self._clock_ns or 0) and not self._is_dead
         return reckoned if is_felt and likely >= LIKELY else None
@@ -281,18 +283,18 @@ class MotionWatch:
         readings : Readings
             Since the last call.
         learns : bool
-            Whether the vehicle waits on the pad: how long its sensors repeat themselves is usual.
+            Whether the vehicle waits on the pad, so that repetitions of its sensors are usual.
         has_flown : bool
             Whether a liftoff was seen, so that a level height far up may be that of a blocked port.
         has_risen : bool
-            Whether it left its pad upward, so that the ground may be below that.
+            Whether it left its pad upward, so that the ground may be below the pad.
         hovers : bool
-            Whether its own engine may be what holds it, which is no rest.
+            Whether its own engine may hold it, which is no rest.
         """
         self._belief.has_risen = has_risen
         self._departure.feel(now_ns, readings.force, readings.rate)
         values = (readings.height,), (readings.speed,), readings.force, readings.rate
-        # A coarse height stays where it is, and a force that lives agrees.
+        # A coarse height may repeat itself while a live force shows no motion.
         is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns) and not self._is_dead
         unmoved_ns = (self._moved_ns if is_felt else None), None, None, None
         climbs = self.held < LIKELY and self._belief.flight[1] > _CLIMBS
@@ -314,7 +316,7 @@ class MotionWatch:
                 self._belief.advance((now_ns - since_ns) * 1e-9)
             self._read(now_ns, due)
             height = due[Channel.HEIGHT]
-            # Wind is what makes a rest improbable until it is known.
+            # Wind is learned on the pad even if a rest seems improbable: unknown wind does that.
             waits = (not has_flown or self.held >= LIKELY) and self.departure is None
             if waits and height is not None and math.isfinite(self._channels[Channel.HEIGHT].noise):
                 self._belief.wander = self._wander.take(now_ns, height)
@@ -322,13 +324,13 @@ class MotionWatch:
 
     @property
     def _is_dead(self) -> bool:
-        """Whether an accelerometer that was certainly dead for long still shows as little.
+        """Whether the accelerometer was dead for long, and has read only weak forces since.
 
-        It heals with something else, not because a height falls silent beside it.
+        A stronger force or a likely flight clears that; the dropout of a height does not.
         """
         return self._dead_time >= _DEAD_TIME
 
-    def _follow_death(self, force: Mean) -> None:
+    def _detect_dead(self, force: Mean) -> None:
         if force.size > WEAK or self.held < LIKELY:
             self._dead_time = 0.0
         elif not self._is_dead:
@@ -336,18 +338,18 @@ class MotionWatch:
             self._dead_time = self._dead_time + force.seconds if is_known else 0.0
 
     def _feel(self, now_ns: int, force: Mean) -> None:
-        """Take a force: what is off 1 g for longer than a knock moves the vehicle."""
+        """Take a force: one that is off 1 g for longer than a knock moves the vehicle."""
         is_still = abs(force.size - STANDARD_GRAVITY) <= STILL
-        self._pushed = 0.0 if is_still else self._pushed + force.seconds
-        self._fallen = self._fallen + force.seconds if force.size < WEAK else 0.0
-        if self._pushed > _KNOCK:
+        self._off_time = 0.0 if is_still else self._off_time + force.seconds
+        self._fall_time = self._fall_time + force.seconds if force.size < WEAK else 0.0
+        if self._off_time > _KNOCK:
             self._moved_ns = now_ns - _TUMBLES_NS
 
     def _read(self, now_ns: int, due: list[Mean | None]) -> None:
         for channel, found in zip(Channel, due, strict=False):
             if found is not None:
                 if channel is Channel.FORCE:
-                    self._follow_death(found)
+                    self._detect_dead(found)
                     if self._is_dead:
                         continue
                 spacing = found.seconds / ALIKE[channel]
@@ -360,8 +362,8 @@ class MotionWatch:
             self._belief.read_spin(due[-1].size, due[-1].seconds)
 
     def _may_be_blocked(self, now_ns: int) -> bool:
-        """Return whether it may still fall beside a level height: until it must have landed."""
-        # What jumped up on its way, and is level where the pad would be without that, has landed.
+        """Return whether it may still fall behind a blocked port: until it must have landed."""
+        # A height that is at the pad but for its jumps is that of a landed vehicle.
         height = min(self._belief.height, abs(self._belief.height - self._belief.jumped))
         flies = self.held < LIKELY
         if flies or height < _HIGH:
@@ -373,7 +375,7 @@ class MotionWatch:
                 return False
             self._level_ns, self._level, self._has_moved = now_ns, height, False
             self._leap = _Leap(now_ns, self._height, self._belief.jumped)
-        # What has moved from where it was level is no blocked port: someone carries it.
+        # A height that has moved from its level is not blocked: someone carries the vehicle.
         self._has_moved |= abs(height - self._level) > _OFF_LEVEL
         may_fall = (now_ns - self._level_ns) * 1e-9 < height / _LANDS
         if self._leap.follow(now_ns, self._height, self._belief.jumped):
@@ -384,36 +386,36 @@ class MotionWatch:
         belief = self._belief
         held = self.held = belief.held
         live = [feed.is_live(now_ns) for feed in self._channels]
-        # What settles shows nothing.
+        # A height that still settles shows nothing.
         live[Channel.HEIGHT] &= not self._settling.is_on(now_ns)
         fresh = [
             lives and feed.is_fresh(now_ns)
             for lives, feed in zip(live, self._channels, strict=True)
         ]
         if fresh[Channel.FORCE] and not self._is_dead:
-            # A coarse height that repeats itself as it did on the pad, beside a force that lives.
+            # Beside a fresh force a coarse height may repeat itself, as it did on the pad.
             fresh = live
         self.probability = belief.supported(height=live[Channel.HEIGHT], speed=live[Channel.SPEED])
         may_be_blocked = has_flown and self._may_be_blocked(now_ns)
-        # A height that comes back, as after a landing, need not be believed yet.
+        # A height that comes back after a dropout need not be believed yet.
         likely = held if live[Channel.HEIGHT] else self.probability
         self.likely = 0.0 if may_be_blocked else likely
         seen = [channel for channel in (Channel.HEIGHT, Channel.SPEED) if live[channel]]
         self.is_seen = bool(seen)
         self.is_believed = any(belief.believed(channel) >= LIKELY for channel in seen)
         is_likely = self.likely >= LIKELY
-        if self._likely.update(now_ns, is_likely):
+        if self._likely_dwell.update(now_ns, is_likely):
             self._likely_ns = now_ns
         is_recent = now_ns - self._likely_ns < _STAYS_LIKELY_NS
         self.is_likely = is_likely or (is_recent and held >= LIKELY)
         shown = belief.supported(height=fresh[Channel.HEIGHT], speed=fresh[Channel.SPEED])
         self.is_certain = shown >= CERTAIN
-        if has_flown and self._stands.update(now_ns, self.is_certain):
-            # It has landed: from now on it may be carried, however short ago it was lit.
+        if has_flown and self._landed_dwell.update(now_ns, self.is_certain):
+            # The vehicle has landed: it may be carried, however recently an engine was lit.
             belief.douse()
         is_shown = self.is_certain and not may_be_blocked
-        has_lasted = self._certain.update(now_ns, is_shown)
-        rests = self._rests.update(now_ns, is_shown and has_flown and not hovers)
+        has_lasted = self._certain_dwell.update(now_ns, is_shown)
+        rests = self._rest_dwell.update(now_ns, is_shown and has_flown and not hovers)
         if held < LIKELY:
             self.is_supported, self._likely_ns = False, -_STAYS_LIKELY_NS
             if any(live):
@@ -428,5 +430,5 @@ class MotionWatch:
         if self._departure.is_certain:
             self.has_rested = False
         elif rests and not self._is_dead:
-            # Beside a force that is not believed, the height may be that of a port taped over.
+            # Without a believed force the height may be that of a port that is taped over.
             self.has_rested |= belief.believed(Channel.FORCE) >= LIKELY

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a height still comes to where the vehicle is, after its sensor was switched on."""
+"""Whether a height still settles after its sensor was switched on."""
 from __future__ import annotations
 
 import math
@@ -10,34 +10,35 @@ from propulsion_ros.flight.belief.belief import ALIKE, Channel
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.quantity import FloatArray
 
-_SETTLES = np.geomspace(0.1, 3.0, 24)  # time constants [s]
-_BETWEEN = 0.1  # share of a step by which a time constant may be between two
-_LONG = 1000.0  # that of what moves freely [s],
-_SPEED = 100.0  # at such speeds [m/s],
-_FALLS = np.array([0.0, STANDARD_GRAVITY, 0.0])  # steady, in free fall, or pushed [m/s^2],
-_PUSHES = np.array([2.0, 2.0, 30.0])  # which changes them so much in a second [m/s]
-_FREE = 0.5  # share of what moves freely
-_STRAYS = 1.0  # growth of the variance of where it ends, as in wind [m^2/s]
-_FROM, _GLITCH = 1000.0, 0.01  # so far off it may begin [m]; share of readings that are anything
-_AWAY = 5.0  # what is nearer to where it ends is of use [m],
-_DOUBTED = 0.3  # and what settles so improbably,
-_EXCLUDED = 0.01  # or so improbably that it is not asked again
+_SETTLES = np.geomspace(0.1, 3.0, 24)  # time constants of a sensor that settles [s]
+_STEP_NOISE = 0.1  # process noise for a time constant between two, as a share of a step
+_LONG = 1000.0  # time constant that stands for free motion [s]
+_SPEED = 100.0  # standard deviation of the speed of free motion [m/s]
+_FALLS = np.array([0.0, STANDARD_GRAVITY, 0.0])  # downward: steady, falling, or pushed [m/s^2]
+_PUSHES = np.array([2.0, 2.0, 30.0])  # standard deviation of the change of their speed in 1 s [m/s]
+_FREE = 0.5  # probability of free motion at the start
+_WIND_NOISE = 1.0  # process noise of the final height, as in wind [m^2/s]
+_FROM = 1000.0  # standard deviation of where it begins, and range of outliers [m]
+_GLITCH = 0.01  # share of readings that are outliers
+_AWAY = 5.0  # a height is of use when nearer to its final value [m]
+_DOUBTED = 0.3  # probability of settling up to which a height is of use
+_EXCLUDED = 0.01  # probability up to which settling is ruled out for good
 _NOISE = 9.0  # variance of a reading until that is measured [m^2]
-_ENDS = 10.0  # after so long it has settled [s]
-_LEAST = 1e-9  # probability, so that it can be withdrawn
+_ENDS = 10.0  # every sensor has settled after so long [s]
+_LEAST = 1e-9  # least probability of a filter, so that it can recover
 _TIMES = np.append(_SETTLES, np.full(len(_PUSHES), _LONG))
-_SPREADS = {  # of where it ends, on the pad or in the air [m]
+_SPREADS = {  # standard deviation of the final height, on the pad or in the air [m]
     in_air: np.append(np.full(len(_SETTLES), level), np.full(len(_PUSHES), _SPEED * _LONG))
     for in_air, level in ((False, 30.0), (True, 1000.0))
 }
 
 
 class Settling:
-    """A height that nears where the vehicle is, the slower the nearer: a lag of first order.
+    """A height that settles to that of the vehicle with a first-order lag.
 
-    For each time constant there is a filter of where it ends and of where it is. One that nears
-    something far away for a quarter of an hour is that of a vehicle that moves; but so
-    shortly after a rest, what nears the pad along a line is a filter that runs in.
+    A bank of filters, one for each time constant, estimates the final height and the present one.
+    A time constant of a quarter of an hour stands for free motion of the vehicle; but shortly
+    after a rest a steady approach to the pad is that of a sensor's own filter that starts up.
     """
 
     def __init__(self) -> None:
@@ -46,9 +47,9 @@ class Settling:
     def begin(
         self, *, may_settle: bool, in_air: bool = False, runs_in: bool = False
     ) -> None:
-        """Begin anew, with a sensor that was switched on or one that has long settled.
+        """Begin anew; a sensor that was switched on ``may_settle``.
 
-        One that ``runs_in`` may near the pad along a line, as a mean that began elsewhere.
+        One that ``runs_in`` may approach the pad along a line, as a moving average does.
         """
         settling, free = len(_SETTLES), len(_PUSHES)
         self._may_settle, self._runs_in = may_settle, runs_in and not in_air
@@ -64,13 +65,13 @@ class Settling:
         return self._share if self._may_settle and not self._has_ended(now_ns) else 0.0
 
     def is_on(self, now_ns: int) -> bool:
-        """Return whether there is a height that is of no use yet at a time [ns]."""
+        """Return whether the height at a time [ns] is of no use yet, as it settles."""
         return self.share(now_ns) > _DOUBTED
 
     def holds(self, now_ns: int, height: float, noise: float = 0.0) -> bool:
         """Take a reading [m] at a time [ns], and return whether it is of no use yet.
 
-        Its noise is a variance [m^2], NaN where that is not known yet.
+        ``noise`` is its variance [m^2], NaN until that is measured.
         """
         if not self._may_settle or not math.isfinite(height):
             return False
@@ -85,7 +86,7 @@ class Settling:
         away = np.abs(self._state[settling, 0] - self._state[settling, 1]) > _AWAY
         self._share = float(self._odds[settling] @ away)
         end, now = self._state[steady].tolist()
-        # Far from the pad, and on its way to it.
+        # A sensor that runs in is far from the pad, and approaches it.
         if self._runs_in and abs(now) > _AWAY and now * (end - now) < 0.0:
             self._share += float(self._odds[steady])
         self._may_settle = self._share > _EXCLUDED and not self._has_ended(now_ns)
@@ -101,8 +102,8 @@ class Settling:
         moves = np.tile(np.eye(2), (len(_TIMES), 1, 1))
         moves[:, 1, 0], moves[:, 1, 1] = nears, 1.0 - nears
         self._covariance = moves @ self._covariance @ moves.transpose(0, 2, 1)
-        self._covariance[:, 1, 1] += (_BETWEEN * step)**2
-        self._covariance[:, 0, 0] += _STRAYS * dt
+        self._covariance[:, 1, 1] += (_STEP_NOISE * step)**2
+        self._covariance[:, 0, 0] += _WIND_NOISE * dt
         free = slice(len(_SETTLES), None)
         self._state[free, 0] -= _LONG * _FALLS * dt
         self._covariance[free, 0, 0] += (_LONG * _PUSHES)**2 * dt

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a height says by itself: where it goes on smoothly, and where it jumps."""
+"""The track of a height by its readings alone: where it moves smoothly, where it jumps."""
 from __future__ import annotations
 
 import math
@@ -8,11 +8,13 @@ import numpy as np
 
 from propulsion_ros.settings.quantity import FloatArray
 
-_SPREAD, _TIME = 50.0, 0.5  # accelerations of a rocket [m/s^2], [s]
-_JUMP = 25.0  # square of the standard deviations beyond which a reading is far off
+_SPREAD = 50.0  # standard deviation of the acceleration of a rocket [m/s^2]
+_TIME = 0.5  # time constant of that acceleration [s]
+_JUMP = 25.0  # squared innovation over its variance, beyond which a reading is an outlier
 _SPEED = 200.0  # standard deviation of the speed at its first reading [m/s]
-_PROVEN = 3  # readings that agreed before it is believed
-_OLD, _INTERVALS = 0.5, 2.5  # it is old after so long [s], and so many of its own intervals
+_PROVEN = 3  # readings in a row that must agree
+_OLD = 0.5  # a track is out of date after so long without a reading [s],
+_INTERVALS = 2.5  # or after so many of its own intervals, whichever is longer
 
 
 class Track:
@@ -23,13 +25,13 @@ class Track:
     state : ndarray
         Height [m], speed [m/s], acceleration [m/s^2] (3,).
     covariance : ndarray
-        Of it (3, 3).
+        Covariance of the state (3, 3).
     shown : tuple of float
-        Height [m] and its variance [m^2] as of the last reading that agreed.
+        Height [m] and its variance [m^2] after the last reading that agreed.
     age : float
-        Time since that [s].
+        Time since that reading [s].
     jumped : float
-        By how much it has jumped in all [m].
+        Sum of all jumps [m].
     """
 
     def __init__(self) -> None:
@@ -42,7 +44,7 @@ class Track:
         self._agreed = -1
         self.shown = 0.0, 0.0
         self.jumped = 0.0
-        self._off = math.nan
+        self._outlier = math.nan
         self.age, self._interval = math.inf, 0.0
 
     @property
@@ -51,7 +53,7 @@ class Track:
         return self._agreed >= _PROVEN and self.age < max(_OLD, _INTERVALS * self._interval)
 
     def advance(self, dt: float) -> None:
-        """Let time pass [s]."""
+        """Predict over a time [s]."""
         self.age += dt
         if self._agreed < 0:
             return
@@ -62,9 +64,9 @@ class Track:
         self.covariance[2, 2] += _SPREAD**2 * (1.0 - decay * decay)
 
     def take(self, height: float, variance: float) -> float:
-        """Take a reading [m], and return how far it is from where it was expected [m].
+        """Take a reading [m], and return its distance from the prediction [m].
 
-        One that is far off is a glitch; where the next one is as far off, it begins anew.
+        An outlier is a glitch, unless the next reading agrees with it: then the height has jumped.
         """
         if self._agreed < 0:
             self._begin(height, variance)
@@ -73,13 +75,13 @@ class Track:
         total = float(self.covariance[0, 0]) + variance
         far = _JUMP * total
         if innovation * innovation > far:
-            is_again = (innovation - self._off) ** 2 <= far
-            self._off = innovation
+            is_again = (innovation - self._outlier) ** 2 <= far
+            self._outlier = innovation
             if is_again or self._agreed == 0:
                 self.jumped += innovation
                 self._begin(height, variance)
             return abs(innovation)
-        self._off = math.nan
+        self._outlier = math.nan
         self._interval, self.age = self.age, 0.0
         self._agreed += 1
         gain = self.covariance[:, 0] / total
@@ -91,6 +93,6 @@ class Track:
     def _begin(self, height: float, variance: float) -> None:
         self.state = np.array([height, 0.0, 0.0])
         self.covariance = np.diag([variance, _SPEED**2, _SPREAD**2])
-        self._agreed, self._off = 0, math.nan
+        self._agreed, self._outlier = 0, math.nan
         self._interval, self.age = (0.0 if math.isinf(self.age) else self.age), 0.0
         self.shown = height, variance
