@@ -48,7 +48,7 @@ _FAR = (1000.0, 100.0, 100.0)  # range of a channel that reads anything [m, m/s,
 _LEVEL_TIME = 2.0  # time constant of the level of a blocked port; least age of a stuck force [s]
 _LEVEL_SHARE = 0.65  # weight of a blocked port; with more, a vehicle at rest would seem blocked
 _MOVED = 25.0  # squared distance from its level beyond which a height has moved [m^2]
-_DEAD_VARIANCE = 0.006  # of the force of a dead accelerometer [m^2/s^4]
+_DEAD_VARIANCE = 0.006  # variance of the force of a dead accelerometer [m^2/s^4]
 _OFFSET = 0.8  # largest reading of a dead accelerometer, and change of a stuck one [m/s^2]
 # Weight of a dead accelerometer, or of one with a wrong range: beside a sound height at rest, and
 # elsewhere, where a free fall reads zeros too.
@@ -60,12 +60,12 @@ _STUCK_SIGMA = 0.3  # standard deviation of a stuck accelerometer [m/s^2]
 _THRUST = 0.2  # standard deviation of the change of a thrust within 1 s, as a share of it
 _LEAST_PUSH = 0.5 * STANDARD_GRAVITY  # beside a sound height a weaker push varies like this [m/s^2]
 _PORT = 3e-4  # error of a static port over the squared speed [s^2/m]; its rate lasts for 1 s
-_DRAG = 3e-4  # of a model rocket at the ground, over the squared speed [1/m]
+_DRAG = 3e-4  # drag of a model rocket at the ground, over the squared speed [1/m]
 _DRAG_SPREAD = 0.5  # standard deviation of the drag, as a share of it
 _DRAG_TIME = 8.0  # time constant of the error of the drag [s]
 _TILT_NOISE = 8.0  # process noise of a free speed, as a force of 1 g is never all upright [m^2/s^3]
 _AIR = 8400.0  # scale height of the air [m]
-_DRAG_SPEED = 600.0  # up to which drag grows with the square of the speed [m/s]
+_DRAG_SPEED = 600.0  # speed up to which drag grows with the square of the speed [m/s]
 _TERRAIN = 100.0  # the landing rate falls to 1/e in this distance from the level of the pad [m]
 _CLIMB = 20.0  # the landing rate falls to 1/e at this speed of a climb [m/s]
 _BELOW = 50.0  # few flights get further below the pad [m]
@@ -246,13 +246,13 @@ class Belief:
         self._dt = math.nan
 
     def _set_transition(self, dt: float) -> None:
-        """Compute the prediction over a time step [s], which is mostly the same as the last one."""
+        """Compute the prediction over a step [s], which is kept while the step stays the same."""
         decay = np.exp(-dt / self._speed_time)
         self._dt, self._transition = dt, np.zeros((len(decay), 3, 3))
         step = self._transition
         step[:, 0, 0], step[:, 0, 1], step[:, 0, 2] = 1.0, dt, 0.5 * dt * dt
         step[:, 1, 1], step[:, 1, 2] = decay, dt * decay
-        # A vehicle at rest is shaken, but moves nowhere; `_move` adds a fall, below 1 g.
+        # At rest an acceleration only shakes the vehicle; `_move` adds a fall, below 1 g.
         step[self._is_rest, :2, 2] = 0.0
         self._mean_speed_gain = self._speed * (1.0 - decay)
         self._speed_growth = self._speed_spread**2 * (1.0 - decay**2)
@@ -264,7 +264,8 @@ class Belief:
         """Begin anew on the pad, or in the air.
 
         In the air ``held`` is the probability that something holds the vehicle, which is kept
-        ``doubt`` from 0 and 1. Of what is at rest the share ``carried`` is carried instead.
+        ``doubt`` from 0 and 1. The share ``carried`` of the probability of a rest is moved to that
+        of being carried.
         """
         is_held = self._is_held
         spread = np.where(is_held, _AIR_SPREAD if in_air else _PAD_SPREAD, _AIR_SPREAD)
@@ -491,12 +492,12 @@ class Belief:
         channel : Channel
             Height [m], upward speed [m/s], or size of the specific force [m/s^2].
         value : float
-            Finite.
+            Finite reading.
         spacing : float
-            Time since the last reading, over that of `ALIKE`. Below 1 the reading counts in part;
+            Time since the last reading, over its `ALIKE`. Below 1 the reading counts in part;
             above 1 a failed channel may have moved further.
         variance : float
-            Of this reading, added to that of its channel.
+            Variance of this reading, added to that of its channel.
         scatter : float
             Variance of such readings by noise.
         """
@@ -595,7 +596,7 @@ class Belief:
         # The level of a height that has moved follows at once, as it may stop anywhere.
         keeps = 0.0 if off * off > _MOVED else 1.0 - min(seconds, ALIKE[channel]) / _LEVEL_TIME
         self._level_height = value - off * keeps
-        # Not a share of a mixture: a blocked port stays blocked, and the failure rate paid for it.
+        # No weight of a mixture: a port stays blocked, and pays once for that, by its failure rate.
         return _LEVEL_SHARE * np.exp(_log_density(off * off / variance, variance))
 
     def _too_deep(self) -> FloatArray:
@@ -627,7 +628,7 @@ class Belief:
     # Results.
 
     def supported(self, *, height: bool, speed: bool) -> float:
-        """Return the probability that a live, sound height or speed shows something that holds it.
+        """Return the probability that the vehicle is held, by a live and sound height or speed.
 
         A force of 1 g alone does not count: it is also that of a parachute, a hover, or a fall at
         terminal speed.

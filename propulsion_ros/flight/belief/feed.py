@@ -229,7 +229,7 @@ class Feed:
         return self.usual_ns >= _REPEATS_NS[0]
 
     def is_live(self, now_ns: int) -> bool:
-        """Return whether it had a reading lately, and is no dropout."""
+        """Return whether it had a reading lately."""
         least_ns, most_ns = _LIVE_NS
         return now_ns - self._read_ns < min(max(_INTERVALS * self._interval_ns, least_ns), most_ns)
 

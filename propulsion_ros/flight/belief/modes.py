@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
-FREE = 1e9  # time constant of what returns to no mean [s]
+FREE = 1e9  # time constant of a quantity that does not return to a mean [s]
 
 
 class Mode(IntEnum):

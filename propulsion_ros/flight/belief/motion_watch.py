@@ -113,7 +113,7 @@ class _Leap:
 
 
 class MotionWatch:
-    """Follows the belief about the motion at each sample.
+    """Follows the belief at each sample; support means that something holds the vehicle.
 
     Parameters
     ----------
