@@ -22,8 +22,8 @@ from propulsion_ros.flight.phases.progress import NO_DOUBT, Doubt, Progress
 from propulsion_ros.settings.errors import ConfigError
 
 _TOGETHER_NS = 3_000_000_000
-"""Engines that are lit within so long after the first one belong to one ignition [ns]: no person
-is near the vehicle so soon."""
+"""Engines that are lit within so long after the first one belong to one ignition [ns]: nobody is
+near the vehicle so soon."""
 
 Fired = tuple[tuple[ControlOutput, ...], list[EventFired]]
 
@@ -49,9 +49,9 @@ class EventRunner:
     Attributes
     ----------
     engine : EventEngine or LegacyEventEngine
-        Of the events: which are spent, over a restart too.
+        Evaluates the events, and knows which are spent.
     controllers : ControllerBank
-        Of the controllers.
+        Runs the controllers.
     lit_ns : int or None
         When an event lit the first engine, on the flight clock [ns].
 
@@ -99,7 +99,7 @@ class EventRunner:
         self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int, *,
         speed: Speed | None, burning: Sequence[int], lit_ns: int | None,
     ) -> None:
-        """Go on with events that were spent ``gap_ns`` before ``clock_ns``, and what was known."""
+        """Continue a recorded flight, whose events were spent ``gap_ns`` before ``clock_ns``."""
         self._inputs.reset(speed)
         self.engine.restore(records, clock_ns, gap_ns)
         self._burning, self.lit_ns = set(burning), lit_ns
@@ -166,18 +166,18 @@ class EventRunner:
     def is_first_ignition(self, clock_ns: int) -> bool:
         """Return whether no engine was lit yet, or the first of them only just, at a time [ns].
 
-        One whose igniter is refused, or dropped by the record, counts too.
+        An engine counts as lit even if its igniter was refused, or dropped by the record.
         """
         return self.lit_ns is None or clock_ns - self.lit_ns <= _TOGETHER_NS
 
     @property
     def burns(self) -> bool:
-        """Whether an engine was lit that another event shuts down, which has not fired."""
+        """Whether an engine burns that another event is still to shut down."""
         return not self._burning.isdisjoint(self._stoppable)
 
 
 def _check_targets(events: Sequence[EventSpec], counts: dict[str, int]) -> None:
-    """Refuse what could only fail in flight."""
+    """Refuse a target that does not exist, which would fail only in flight."""
     for event in events:
         for action in event.actions:
             count = counts.get(action.kind)

@@ -38,8 +38,8 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.timing.dwell import Dwell, Held
 from propulsion_ros.timing.flight_clock import FlightTime, Stamp
 
-_ALONE_NS = 60_000_000_000  # for so long after an ignition no person is near the vehicle [ns]
-_OVERRIDES_NS = 60_000_000_000  # for how long an override counts more than the sensors [ns]
+_ALONE_NS = 60_000_000_000  # nobody is near the vehicle for so long after an ignition [ns]
+_OVERRIDES_NS = 60_000_000_000  # an override counts more than the sensors for so long [ns]
 
 
 class FlightState:
@@ -70,9 +70,9 @@ class FlightState:
         its first one, as those of a sensor that restarts with a wrong time. In a simulation such
         stamps mean that it has started again, so the flight ends.
     may_settle : bool
-        Whether a sensor may start and settle while the vehicle is armed, and an attitude that
-        repeats itself is that of a stuck sensor: a simulated body need not turn. Else the samples
-        may begin in the air.
+        Whether a sensor may start and settle while the vehicle is armed, and a repeated attitude
+        is that of a stuck sensor, not of a simulated body that does not turn. Else the samples may
+        begin in the air.
 
     Raises
     ------
@@ -113,7 +113,7 @@ class FlightState:
         self._may_stick = may_settle and not self._is_legacy
         self._burn = BurnMonitor()
         self._velocity = LiveValue(params.frozen_time)
-        self._stands = Dwell(params.stand_down_time)
+        self._stand_down_dwell = Dwell(params.stand_down_time)
         self._motion = MotionWatch(params.stand_down_time, begins_anywhere=not may_settle)
         self._climb = Climb(params.resume_velocity, params.frozen_time)
         self._record = RecordedFlight(params, self._notify, trusts_stamps=not keeps_flight)
@@ -314,7 +314,7 @@ class FlightState:
 
     @property
     def _doubt(self) -> Doubt:
-        """How far flight time may be ahead, because a clock was set, while it still climbs."""
+        """How far flight time may be ahead by a clock that was set; 0 once the climb is over."""
         is_on = self._climb.is_certain and not self._is_legacy
         return Doubt(self._resumed_ns, self._doubt_ns if is_on else 0)
 
@@ -333,9 +333,9 @@ class FlightState:
 
     @property
     def _hovers(self) -> bool:
-        """Whether an engine that another event shuts down may be what holds it.
+        """Whether an engine that another event shuts down may hold the vehicle.
 
-        It is away from the pad, and was lit so shortly ago that no person can be near it.
+        The vehicle is away from the pad, and was lit so recently that nobody can be near it.
         """
         lit_ns = self._events.lit_ns
         is_recent = lit_ns is not None and self._clock.now_ns - lit_ns < _ALONE_NS
@@ -345,19 +345,19 @@ class FlightState:
 
     @property
     def _is_free(self) -> bool:
-        """Whether likely nothing holds it, nor did before a fall that is still a short one."""
+        """Whether likely nothing holds the vehicle, nor did before a fall that is still short."""
         motion = self._motion
         is_held = motion.is_supported or motion.is_likely or motion.has_rested
         return self._is_overridden or not is_held
 
     @property
     def _is_held(self) -> bool:
-        # An override lets charges fire, but takes nothing from a command that makes safe.
+        # An override lets charges fire, but must not weaken a command that makes safe.
         return self._motion.is_supported and not self._is_legacy
 
     @property
     def repeats_height(self) -> bool:
-        """Whether a height that repeats itself is right; see `MotionWatch`."""
+        """Whether a repeated height is valid; see `MotionWatch`."""
         return self._motion.repeats_height
 
     @property
@@ -369,7 +369,7 @@ class FlightState:
         return self._clock.now_ns - mark.clock_ns < _OVERRIDES_NS
 
     def _follow_motion(self, sample: Sample, *, is_silence: bool) -> None:
-        """Have the belief follow what the sensors measured."""
+        """Update the belief with what the sensors measured."""
         readings = sample.readings
         if readings is None:
             force = sane(sample.acceleration) + STANDARD_GRAVITY
@@ -382,18 +382,18 @@ class FlightState:
             hovers=self._hovers,
         )
         if self._is_overridden and not self._motion.is_seen:
-            # No sensor can show that what held it when the last one died holds it no more.
+            # After the last dropout no sensor can show that nothing holds the vehicle any more.
             self._motion.withdraw()
 
     def _is_attitude_stuck(self, sample: Sample) -> bool:
-        """Return whether the attitude has repeated itself for too long; no attitude is no news."""
+        """Return whether the attitude has repeated itself for too long; an unknown one has not."""
         if not self._may_stick or not all(map(math.isfinite, sample.rotation)):
             return False
         self._attitude.repeats(self._clock.now_ns, sample.rotation)
         return self._attitude.is_held(self._clock.now_ns)
 
     def _sense(self, sample: Sample, velocity: float) -> None:
-        """Detect motion and rest, in every phase that uses them; velocity must be measured."""
+        """Follow the velocity, which must be measured, and the climb of the altitude."""
         now_ns = self._clock.now_ns
         self._velocity.update(now_ns, velocity)
         self._climb.update(now_ns - self._skipped_ns, sample.altitude)
@@ -401,17 +401,17 @@ class FlightState:
 
     @property
     def _is_ascending(self) -> bool:
-        """Whether the vehicle climbs, by a velocity that lives, or else by its altitude."""
+        """Whether the vehicle climbs, by a live velocity, or else by its altitude."""
         if self._live_velocity is None:
             return self._climb.is_certain
         return self._live_velocity > self._params.resume_velocity
 
     def _observe(self, sample: Sample) -> None:
-        """Follow the transitions that the sample makes, and the sub-phases."""
+        """Make the transitions that the sample causes, and follow the sub-phases."""
         now_ns = self._clock.now_ns
         found = self._departure
         if found and self._progress.does(Duty.DETECT_LIFTOFF):
-            # Of what was armed in the air the backup timer would have run out at once.
+            # A vehicle armed in the air lifts off then, or the backup timer would end at once.
             armed_ns = max(found.clock_ns, self._begun_ns)
             self._progress.liftoff = self._mark_of(found._replace(clock_ns=armed_ns), sample)
             self._pad = self._motion.pad
@@ -443,14 +443,14 @@ class FlightState:
         return Mark(stamp_ns, found.clock_ns, found.source)
 
     def _is_over(self) -> bool:
-        """Return whether the vehicle is at its pad in a flight that is none, or had no apogee."""
+        """Return whether the vehicle rests at its pad without a liftoff, or without an apogee."""
         is_held = (
             self._motion.is_certain and self._motion.is_supported
             and abs(self._motion.height - self._pad) <= self._params.home_tolerance
         )
         counts = self._is_legacy or self._is_overridden or self._events.burns
         is_none = self.liftoff is None or (self.phase is Phase.FLIGHT and not counts)
-        return self._stands.update(self._clock.now_ns, is_held and is_none)
+        return self._stand_down_dwell.update(self._clock.now_ns, is_held and is_none)
 
     def _stand_down(self, mark: Mark) -> None:
         phase = self.phase.value
@@ -481,7 +481,7 @@ class FlightState:
 
     def _begin_ascent(self) -> None:
         self._events.controllers.reset()
-        self._stands.reset()
+        self._stand_down_dwell.reset()
         is_falling = self.liftoff is not None and self.liftoff.source == FALL
         self._burn.reset(burning=not is_falling)
 
@@ -499,7 +499,7 @@ class FlightState:
         self._pad = 0.0
         self._is_rearmed = self._record.was_armed = False
         self._burn.reset(burning=True)
-        self._stands.reset()
+        self._stand_down_dwell.reset()
         self._apogee_watch.restart_timer()
 
     def _restart(self, stamp_ns: int) -> None:
@@ -520,8 +520,8 @@ class FlightState:
         ):
             sensed.reset()
         self._live_velocity = None
-        # By how much a resumption has set the flight clock ahead: what follows the motion counts
-        # without it, because its sensors did not stop for so long.
+        # How far a resumption has set the flight clock ahead [ns]. The motion is timed without it,
+        # because the sensors did not stop for so long.
         self._skipped_ns: int = 0
 
     # The record of a flight, for a restart of the computer.
@@ -571,7 +571,7 @@ class FlightState:
 
     @property
     def may_resume_aloft(self) -> bool:
-        """Whether a recorded flight waits that was in the air, or seems to be there now."""
+        """Whether a waiting record is of a flight in the air, or the vehicle seems to be there."""
         return self._record.may_be_aloft(self._motion)
 
     @property
@@ -581,11 +581,11 @@ class FlightState:
 
     @property
     def may_have_left(self) -> bool:
-        """Whether a recorded flight waits, or one that was set aside has likely begun."""
+        """Whether a record waits, or one that was set aside has likely left its pad since."""
         return self.is_resuming or (self.holds_record and self._motion.held < LIKELY)
 
     def _consider_record(self, sample: Sample) -> None:
-        """Judge the record by a sample and what is believed of the motion."""
+        """Judge the record by a sample and the belief."""
         record = self._record.judge(self._clock.now_ns, sample, self._motion)
         if record is not None:
             self._resume(record, sample)
@@ -627,7 +627,7 @@ class FlightState:
                 self._lift_off(sample, Departure(now_ns, CLIMB))
 
     def _lift_off(self, sample: Sample, found: Departure) -> None:
-        """Begin a flight whose liftoff was seen already, before a restart or by it."""
+        """Begin a flight whose liftoff came before the resumption, seen or not."""
         self._pad = self._motion.pad
         kept = self._motion.kept
         self._motion.begin(in_air=True, kept=Kept(wander=kept.wander, usual_ns=kept.usual_ns))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What arming and safing wait for: checks with reasons, nothing in the air."""
+"""Reasons against a launch, and against disarming a vehicle that may be in the air."""
 from __future__ import annotations
 
 import math
@@ -73,7 +73,7 @@ class Readiness:
     Parameters
     ----------
     params : FlightParams
-        Of which ``home_tolerance`` and ``max_ascent_time`` count.
+        Only ``home_tolerance`` and ``max_ascent_time`` are used.
     events : sequence of EventSpec
         Of the flight.
     deployers : sequence of DeployerSpec
@@ -114,7 +114,7 @@ class Readiness:
         sample : Sample
             Where the vehicle is.
         departure : Departure or None
-            When it left what held it, where it certainly flies now.
+            When the vehicle left what held it; None unless it certainly flies.
         is_frozen : bool
             Whether the samples repeat themselves.
 
@@ -181,7 +181,7 @@ def why_aloft(
     Parameters
     ----------
     params : FlightParams
-        Of which ``reset_time`` and ``ask_again_time`` count.
+        Only ``reset_time`` and ``ask_again_time`` are used.
     unseen : float
         Time since a sensor last showed that nothing holds the vehicle [s].
     disarmed : bool

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a flight outlives a restart; whether it still goes on, until that is known."""
+"""The record of a flight over a restart, and whether that flight still goes on."""
 from __future__ import annotations
 
 import math
@@ -19,12 +19,12 @@ from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.phases.progress import Mark, Marks, Vertex
 from propulsion_ros.timing.dwell import Dwell
 
-_LATEST_START_NS = 500_000_000  # samples may be on their way while a record is written
-_FRESH = 60.0  # what has flown so shortly before is on no bench [s]
-_STALE = 5.0  # times as long must it fly where it may be there
-_SHORT = 0.2  # share of the time for which it certainly flies
-_HARDLY = 0.05  # probability up to which hardly anything holds it, or its height settles
-_CERTAIN_RISE = 100.0  # no sensor that settles or drifts on the ground gains so much [m]
+_LATEST_START_NS = 500_000_000  # a sample on its way may be so much older than the record [ns]
+_FRESH = 60.0  # a vehicle that flew so recently is not on a bench [s]
+_STALE = 5.0  # factor of the dwell of a flight while the vehicle may be on a bench
+_SHORT = 0.2  # share of that dwell that is enough for a certain flight
+_HARDLY = 0.05  # probability up to which the vehicle is hardly held, or its height hardly settles
+_CERTAIN_RISE = 100.0  # no sensor that settles or drifts on the ground rises so far [m]
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Snapshot:
     stamp_ns, clock_ns : int
         When it was taken: message stamp, and flight clock [ns].
     phase : Phase
-        Then.
+        Phase at that stamp.
     is_burning : bool
-        Boost or coast.
+        Whether it was in boost, not in coast.
     ignition, liftoff, apogee : Mark or None
         Moments of the flight.
     events : tuple of EventRecord
@@ -46,7 +46,7 @@ class Snapshot:
     vertex : Vertex or None
         Where the flight was highest, once that is decided.
     motion : Kept
-        What was believed of the motion.
+        State of the belief.
     pad : float
         Altitude of the pad, as it had drifted by the liftoff [m].
     speed : Speed or None
@@ -56,7 +56,7 @@ class Snapshot:
     is_rearmed : bool
         Whether it was armed again after a restart on the pad.
     hover : float or None
-        Where its own engine might have held it [m]; None where none did.
+        Height at which its own engine may have held it [m]; None if none did.
     burning : tuple of int
         Engines that were lit, and not shut down since.
     lit_ns : int or None
@@ -83,7 +83,7 @@ class Snapshot:
 
     @property
     def essence(self) -> tuple[object, ...]:
-        """What makes it worth recording again: all but the times that merely go on."""
+        """All but times that merely go on: a change of it is worth a new record."""
         return (
             self.phase, self.is_burning, self.ignition, self.liftoff, self.apogee,
             tuple((event.id, event.count) for event in self.events), self.vertex,
@@ -98,7 +98,7 @@ class Snapshot:
 
     @property
     def first_ns(self) -> int:
-        """Earliest stamp that it knows of [ns]."""
+        """Earliest stamp in it [ns]."""
         return min([self.stamp_ns, *(mark.stamp_ns for mark in self.marks if mark)])
 
     def problem(self, events: int) -> str:
@@ -133,22 +133,21 @@ _WAIT, _RESUME = Verdict(Outcome.WAIT), Verdict(Outcome.RESUME)
 
 
 class Resumption:
-    """Judges by what is believed of the motion since a restart whether a recorded flight goes on.
+    """Judges by the belief since a restart whether a recorded flight goes on.
 
-    The belief begins with the record. A flight goes on where hardly anything holds the vehicle for
-    ``resume_time``, by a height or a speed that lives, or for a fifth of that where it certainly
-    flies; five times as long after more than a minute, or where the age of the record is not
-    known. Where neither lives it goes on if the process was away shortly by the clock since boot,
-    which is never set. It is over once something certainly holds the vehicle. All of that waits
-    for a height that settles.
+    The belief begins with the record. A flight is resumed once a live height or speed shows for
+    ``resume_time`` that the vehicle is hardly held, or for a fifth of that time that it certainly
+    flies. Both take five times as long if the record is older than a minute, or of unknown age.
+    Without a live height or speed the flight is resumed if the process was away shortly, by the
+    clock since boot, which is never set. The flight is over once something certainly holds the
+    vehicle. All of this waits while a height settles.
 
-    A vehicle that was armed on its pad and rests there is armed again where the process was away
-    shortly, and set aside elsewhere. It is resumed in flight once it has left the pad, or flies
-    less than a minute after the record in the same boot: what is switched on may be on a bench.
+    A vehicle that was armed on its pad and rests there is armed again if the process was away
+    shortly; else its record is set aside. It is resumed in flight once it has left the pad, or
+    flies less than a minute after the record in the same boot: after another it may be on a bench.
 
-    A record that is too old is dropped, and so is one that no sample has confirmed for so long.
-    After a boot stamps count as its age where they add at most ``resume_heartbeat`` to the time
-    since that.
+    A record that is too old is dropped, also while it waits. After another boot, stamps count as
+    its age if they add at most ``resume_heartbeat`` to the time since that boot.
 
     Parameters
     ----------
@@ -164,7 +163,7 @@ class Resumption:
         robot that has booted may be ahead.
     least_age : float
         Time since a boot that came after the record, when this object is made [s]; NaN where there
-        was none, or none is known. Stamps count only where they add up to ``resume_heartbeat``.
+        was none, or none is known. Stamps may add up to ``resume_heartbeat`` to it.
 
     Attributes
     ----------
@@ -194,9 +193,9 @@ class Resumption:
         self._rests, self._flies, self._may_fly = Dwell(time), Dwell(time), Dwell(time)
 
     def begin(self, motion: MotionWatch) -> None:
-        """Begin what is believed of the motion with what the record believes."""
+        """Begin the belief with that of the record."""
         record, in_air = self.snapshot, self.snapshot.phase is not Phase.LAUNCH
-        # In the air every second counts, and what was killed switched no sensor off.
+        # In the air every second counts, and a process that was killed left its sensors on.
         motion.begin(
             in_air=in_air, kept=record.motion, away=self._heartbeat_age,
             may_settle=math.isinf(self._heartbeat_age) or not in_air, is_windy=not in_air,
@@ -211,21 +210,21 @@ class Resumption:
             Of a sample now, on the flight clock and as stamped [ns].
         """
         least_ns = self._least_ns(clock_ns)
-        if math.isfinite(self._heartbeat_age) or not self._is_certain(clock_ns, stamp_ns):
+        if math.isfinite(self._heartbeat_age) or not self._is_age_known(clock_ns, stamp_ns):
             return least_ns
-        # Of a clock that was set back only the time since the restart is known.
+        # If the clock was set back, only the time since the restart is known.
         return max(stamp_ns - self.snapshot.stamp_ns, least_ns)
 
     def doubt_ns(self, clock_ns: int, stamp_ns: int) -> int:
-        """Return how much of the gap is by stamps alone, of a clock that may have been set [ns]."""
+        """Return the part of the gap that only stamps show, whose clock may have been set [ns]."""
         if self._trusts_stamps:
             return 0
         return self.gap_ns(clock_ns, stamp_ns) - self._least_ns(clock_ns)
 
     def _least_ns(self, clock_ns: int) -> int:
-        """Return how old the record certainly is [ns]."""
+        """Return the least age of the record [ns]."""
         waited_ns = 0 if self._begun_ns is None else clock_ns - self._begun_ns
-        # In the same boot the first is known, after another one at most the second.
+        # The first is known in the same boot, at most the second after another one.
         for age in (self._heartbeat_age, self._least_age):
             if math.isfinite(age):
                 return round(age * 1e9) + waited_ns
@@ -241,7 +240,7 @@ class Resumption:
         clock_ns, stamp_ns : int
             On the flight clock, and as stamped [ns].
         motion : MotionWatch
-            What is believed since the restart, begun with what the record believes.
+            The belief since the restart; see `begin`.
         altitude : float
             Above the pad [m], NaN where unknown.
         """
@@ -272,8 +271,7 @@ class Resumption:
     def _has_left(self, motion: MotionWatch, altitude: float, is_on: bool) -> bool:
         """Return whether a vehicle that was armed on its pad has left it since; set ``is_aloft``.
 
-        What has rested since and was not armed again must be pushed, or rise by 100 m: people may
-        be at work on it.
+        A vehicle that was set aside must be pushed, or rise by 100 m: people may work on it.
         """
         departure = motion.departure
         if self.is_aside:
@@ -283,7 +281,7 @@ class Resumption:
         return departure is not None or self.is_aloft
 
     def _hovers_on(self, motion: MotionWatch) -> bool:
-        """Return whether it is where its own engine held it just before: that looks like a rest."""
+        """Return whether it still hovers where its own engine held it, which looks like a rest."""
         hover = self.snapshot.hover
         if hover is None or not (self._was_away_shortly and motion.is_seen):
             return False
@@ -291,7 +289,7 @@ class Resumption:
 
     def _goes_on(self, clock_ns: int, stamp_ns: int, motion: MotionWatch) -> bool:
         """Return whether a vehicle that flew still flies."""
-        is_fresh = self._is_certain(clock_ns, stamp_ns) and (
+        is_fresh = self._is_age_known(clock_ns, stamp_ns) and (
             self.gap_ns(clock_ns, stamp_ns) < _FRESH * 1e9
         )
         may_fly = motion.likely <= _HARDLY and (motion.is_seen or self._was_away_shortly)
@@ -302,10 +300,10 @@ class Resumption:
 
     @property
     def may_be_blocked(self) -> bool:
-        """Whether what is level far from the pad may be a blocked port, and no rest.
+        """Whether a level height far from the pad may be that of a blocked port, and no rest.
 
-        It flew, without an apogee yet, less than a minute ago by the clock since boot: stamps
-        after a boot may be those of a clock that was set, and its barometer may settle.
+        The vehicle flew, without an apogee yet, less than a minute ago by the clock since boot:
+        after another boot the clock may have been set, and the barometer may settle.
         """
         return self.snapshot.phase is Phase.FLIGHT and self._flew_shortly_ago
 
@@ -314,7 +312,7 @@ class Resumption:
         return self._heartbeat_age < self._params.resume_heartbeat
 
     def _age_reason(self, clock_ns: int, stamp_ns: int) -> str:
-        """Return why the record is of another time than now, '' where it is not."""
+        """Return why the record is too old, or of an earlier simulation; '' if it is not."""
         age_ns = self._least_ns(clock_ns)
         if self._trusts_stamps and not math.isfinite(self._heartbeat_age):
             elapsed_ns = stamp_ns - self.snapshot.stamp_ns
@@ -325,7 +323,7 @@ class Resumption:
             return f'it is {age_ns * 1e-9:.0f} s old'
         return ''
 
-    def _is_certain(self, clock_ns: int, stamp_ns: int) -> bool:
+    def _is_age_known(self, clock_ns: int, stamp_ns: int) -> bool:
         """Return whether the age of the record is known."""
         if math.isfinite(self._heartbeat_age):
             return True
@@ -391,14 +389,14 @@ class RecordedFlight:
         return self._resumption is not None and self._resumption.may_be_blocked
 
     def may_be_aloft(self, motion: MotionWatch) -> bool:
-        """Return whether a record waits of what was in the air, or seems to be there now."""
+        """Return whether a waiting record is of a flight in the air, or the vehicle seems there."""
         record = self._resumption
         if record is None or record.is_aside:
             return False
         return record.snapshot.phase is not Phase.LAUNCH or motion.held < LIKELY
 
     def judge(self, clock_ns: int, sample: Sample, motion: MotionWatch) -> Resumption | None:
-        """Take a sample and what is believed since the restart; return what is to be resumed."""
+        """Take a sample and the belief since the restart; return what is to be resumed."""
         record = self._resumption
         if record is None:
             return None

@@ -12,10 +12,9 @@ from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.timing.dwell import Dwell
 
-# The backup timer must agree with itself over several samples: one wild stamp is no apogee.
-_TIMER_DWELL = 0.05
-_TURNS = 0.3  # for so long a speed that is reckoned must fall [s]
-# Health of the detector under which its fit says nothing of the motion now.
+_TIMER_DWELL = 0.05  # dwell of the backup timer, as one wild stamp is no apogee [s]
+_TURN_DWELL = 0.3  # dwell of a fall by dead reckoning until it is the apogee [s]
+# Health of the detector in which its fit does not show the present motion.
 _UNFIT = ('filling', 'no altitude', 'gap', 'frozen', 'standstill', 'outliers', 'shock')
 
 
@@ -25,21 +24,21 @@ class ApogeeWatch:
     Parameters
     ----------
     params : FlightParams
-        Of which ``min_ascent_time`` and ``max_ascent_time`` count.
+        Only ``min_ascent_time`` and ``max_ascent_time`` are used.
     detector : Detector
         Owned by this object from now on.
 
     Attributes
     ----------
     estimate : ApogeeEstimate or None
-        The detector's last word.
+        Last estimate of the detector.
     """
 
     def __init__(self, params: FlightParams, detector: Detector) -> None:
         self._least_ns = params.min_ascent_time * 1e9
         self._limit_ns = round(params.max_ascent_time * 1e9)
         self._detector = detector
-        self._timer, self._turns = Dwell(_TIMER_DWELL), Dwell(_TURNS)
+        self._timer, self._turn = Dwell(_TIMER_DWELL), Dwell(_TURN_DWELL)
         self.reset()
 
     def reset(self) -> None:
@@ -49,9 +48,9 @@ class ApogeeWatch:
         self.restart_timer()
 
     def restart_timer(self) -> None:
-        """Forget how long the timer has agreed with itself."""
+        """Restart the dwells of the timer and of dead reckoning."""
         self._timer.reset()
-        self._turns.reset()
+        self._turn.reset()
 
     def see(
         self, sample: Sample, *, flies: bool, pad: float = 0.0, is_silence: bool = False,
@@ -62,13 +61,13 @@ class ApogeeWatch:
         Parameters
         ----------
         sample : Sample
-            Now.
+            Present sample.
         flies : bool
-            Whether it has left what held it, without which nothing is detected.
+            Whether the vehicle has left what held it; else nothing is detected.
         pad : float
             Altitude from which it left [m].
         is_silence : bool
-            Whether the stamp is none of a sensor: later samples may be older.
+            Whether the stamp is not from a sensor, so that later samples may be older.
         may_light : bool
             Whether a stage may still light.
         """
@@ -87,7 +86,7 @@ class ApogeeWatch:
 
     @property
     def fitted_velocity(self) -> float:
-        """Slope of the altitude [m/s], NaN where the fit says nothing of the motion now."""
+        """Slope of the altitude [m/s], NaN if the fit does not show the present motion."""
         estimate = self.estimate
         return NAN if estimate is None or estimate.health in _UNFIT else estimate.velocity
 
@@ -123,21 +122,21 @@ class ApogeeWatch:
         now_ns : int
             On the flight clock [ns].
         liftoff : Mark or None
-            Of this flight. After one in the fall any apogee is believed at once.
+            Liftoff of this flight; after one by a fall any apogee is believed at once.
         fallen : float
-            How far it has dropped from where it was held [m]; 0 where it has not.
+            How far the vehicle has dropped from where it was held [m]; 0 if it has not.
         reckoned : Reckoned or None
-            How it flies by its force alone, where no height is believed: that it still climbs
-            keeps back what the detector makes of such a height, and that it falls is the apogee.
+            Dead reckoning while no height is believed: a climb vetoes the detector, which relies
+            on that height, and a fall is the apogee.
         """
         ascent_ns = 0 if liftoff is None else now_ns - liftoff.clock_ns
         may_end = _is_fall(liftoff) or ascent_ns >= self._least_ns
         falls = False
-        # What is reckoned below its pad has lost its way.
+        # Dead reckoning that is below the pad has drifted too far to be used.
         if reckoned is not None and reckoned.height > 0.0:
             falls = reckoned.speed < -reckoned.speed_sigma
             may_end &= reckoned.speed <= reckoned.speed_sigma
-        if self._turns.update(now_ns, falls) and may_end:
+        if self._turn.update(now_ns, falls) and may_end:
             self._note_turn()
             return 'apogee'
         if self.estimate is not None and self.estimate.detected:
@@ -150,7 +149,7 @@ class ApogeeWatch:
         return 'timer' if self._timer.update(now_ns, is_over) else ''
 
     def _note_turn(self) -> None:
-        """Note that it turned where no height says where and when."""
+        """Note an apogee by dead reckoning, of which no height shows where and when."""
         if self.estimate is not None and not self.estimate.detected:
             self.estimate = self.estimate._replace(
                 detected=True, detected_ns=self.estimate.stamp_ns, apogee_ns=None,

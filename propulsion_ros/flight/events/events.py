@@ -21,7 +21,7 @@ ON_THE_WAY_UP = ('launch', 'flight')
 """Where an event that moves an engine is evaluated by default, unless it deploys too."""
 
 LONGEST_GAP = 5.0
-"""Two samples on which a condition holds agree only if they are no further apart than this [s]."""
+"""Longest gap between two samples over which the dwell of a condition goes on [s]."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,10 @@ class EventSpec:
     phases : tuple of str
         Phases or sub-phases in which it is evaluated; () for every armed phase.
     dwell_ns : int
-        For how long the condition must hold [ns], on samples that know it; samples that do not
-        neither count nor begin it anew.
+        For how long the condition must hold [ns]; samples in which it is unknown neither count
+        nor reset that.
     max_age_ns : int
-        How old a value may be that the sample itself does not give [ns].
+        Greatest age of a value that the sample itself lacks [ns].
     max_climb : float
         Upward speed above which it waits after an abort or override [m/s].
     lands : bool
@@ -123,7 +123,7 @@ class EventSpec:
 
     def is_permitted(self, permits: Permits) -> bool:
         """Return whether the flight allows it now."""
-        # Beside an engine that its bank refuses a charge acts.
+        # In recovery a charge fires even if the engine of its event is refused.
         lands = self.lands or (permits.is_over and self.deploys)
         may_ignite = (
             permits.ascent
@@ -180,7 +180,7 @@ class EventFired:
 class EventRecord:
     """What must outlive a restart: an event that is spent, and how long ago [ns] it fired.
 
-    A count of 0 is of one that is spent and has not fired.
+    A count of 0 means that it is spent but has not fired.
     """
 
     id: int
@@ -226,8 +226,8 @@ class EventEngine:
     sees it in the next. ``TimeSinceEvent`` counts from the last update in which the condition
     held. Of a repeating event it counts only while the condition is known to be false, so that
     the idiom "not low for 2 s" is never satisfied by a sensor that has fallen silent. Outside
-    its phases, and where the flight does not permit it, an event is not evaluated: what it would
-    be is unknown, and it is not spent.
+    its phases, and while the flight does not permit it, an event is not evaluated: whether it is
+    triggered is unknown, and it is not spent.
     """
 
     def __init__(self, events: Sequence[EventSpec]) -> None:
@@ -249,7 +249,7 @@ class EventEngine:
     def time_since(self, event_id: int, ahead_ns: int = 0) -> int | None:
         """Return how long ago an event's condition last held [ns], None where unknown.
 
-        What was before a restart is by ``ahead_ns`` less long ago.
+        For an event of before a restart that is ``ahead_ns`` less.
         """
         if not 0 <= event_id < len(self._records):
             return None
@@ -271,13 +271,13 @@ class EventEngine:
         Parameters
         ----------
         variables : Variables
-            Now; its ``time_since_event`` should be this engine's `time_since`.
+            Present values; ``time_since_event`` should be this engine's `time_since`.
         stamp_ns : int
             Message stamp to report.
         aged : callable, optional
-            Greatest age [ns] to the variables with values of that age; see `HeldValues`.
+            Takes the greatest age [ns], returns variables up to that age; see `HeldValues`.
         doubt : Doubt
-            What deploys counts from the latest moments that those before a restart may be of.
+            Events that deploy count from the latest that moments before a restart may be.
         """
         self._count_time(variables.clock_ns)
         fired = []
@@ -288,7 +288,7 @@ class EventEngine:
             if doubt.ahead_ns and event.deploys:
                 known = self._late(known, doubt)
             was_held = record.held
-            # What was lit is timed on, so that a shutdown that waits for it is not lost.
+            # An event that lit an engine is timed on, or a shutdown that counts from it is lost.
             is_permitted = event.is_permitted(known.permits)
             is_timed = is_permitted or (event.ignites and record.count > 0)
             record.held = self._holds(event, record, known) if is_timed else None
@@ -353,7 +353,7 @@ class EventEngine:
             record.dwell.reset()
             return None
         value = event.condition(variables)
-        # Between two samples of a slow sensor a condition is unknown, and that ends nothing.
+        # Between two samples of a slow sensor a condition is unknown: the dwell goes on.
         return None if value is None else record.dwell.update(variables.clock_ns, value)
 
     def _count_time(self, clock_ns: int) -> None:

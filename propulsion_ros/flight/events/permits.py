@@ -12,10 +12,11 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 _COMMANDED = ('abort', 'override')
 LONGEST = 300.0
-"""How long after a command a climb counts at most where there is no backup timer [s]."""
+"""Longest hold of charges by a climb after a command, without a backup timer [s]."""
 _STUCK = 0.5  # a speed that has not changed for so long is unknown [s]
-_FALL, _FALL_WINDOW = 5.0, 2.0  # downward [m/s], over so long [s]
-_READING_NS = 50_000_000  # between two readings of the altitude, at least
+_FALL = 5.0  # downward speed of a certain fall [m/s]
+_FALL_WINDOW = 2.0  # time over which a fall is measured [s]
+_READING_NS = 50_000_000  # least time between two readings of the altitude [ns]
 
 
 class Permits(NamedTuple):
@@ -34,8 +35,7 @@ class Permits(NamedTuple):
     is_over : bool
         Whether the ascent is over, so that engines themselves refuse all but those of the landing.
     climb : float
-        Upward speed that counts for events with a limit, which wait while it is above that [m/s];
-        minus infinity where none waits.
+        Upward speed that holds events whose limit is lower [m/s]; minus infinity if none waits.
     """
 
     deploy: bool = True
@@ -56,13 +56,13 @@ class Standing(NamedTuple):
     Attributes
     ----------
     phase : Phase
-        Now.
+        Present phase.
     has_lifted_off : bool
         Whether a liftoff was seen, or an override counts as one.
     is_free : bool
-        Whether likely nothing holds the vehicle, nor did before a fall that is still a short one.
+        Whether likely nothing holds the vehicle, nor did before a fall that is still short.
     hovers : bool
-        Whether its own engine may be what holds it.
+        Whether its own engine may hold the vehicle.
     is_ascending : bool
         Whether it certainly climbs.
     is_commanded : bool
@@ -84,9 +84,9 @@ class Standing(NamedTuple):
 
 
 def permits_of(now: Standing) -> Permits:
-    """Return what a flight allows that stands so."""
+    """Return what a flight of such a standing allows."""
     flies = now.has_lifted_off and now.phase in (Phase.FLIGHT, Phase.RECOVERY)
-    # Where the first one fails to lift it off, people come near, and nothing else may be lit.
+    # If the first engine does not lift it off, people come near: no other may be lit.
     leaves_pad = now.phase is Phase.LAUNCH and now.is_first
     burns_on = flies and (now.is_free or now.hovers)
     may_stage = now.is_commanded or not now.is_rearmed
@@ -107,21 +107,20 @@ class Speed(NamedTuple):
 
 
 class ClimbHold:
-    """How fast a vehicle still climbs whose ascent was ended by a command.
+    """Upward speed that holds charges after a command has ended the ascent.
 
-    An apogee that was detected, or assumed by the timer, holds nothing: it may be there because
-    the speed is wrong. After a command the speed counts for as long as it is known and changes,
-    since a solid motor burns on after an abort. What is unknown of it, or stuck, is reckoned by
-    gravity, for as long as a vehicle can climb that was that fast.
+    An apogee that was detected, or assumed by the timer, holds none, as the speed may be wrong.
+    After a command a live speed counts, since a solid motor burns on after an abort. If the speed
+    is unknown or stuck, gravity reduces its last value, for as long as a vehicle that was so fast
+    can climb.
 
-    It ends too where the altitude certainly falls, and when the backup timer would have ended the
-    ascent, or `LONGEST` after the command without one: a speed that is wrong holds no charge for
-    ever.
+    The hold also ends when the altitude certainly falls, and when the backup timer would have
+    ended the ascent, or `LONGEST` after the command without one, in case the speed is wrong.
 
     Parameters
     ----------
     max_ascent_time : float
-        After liftoff [s]; 0 for never.
+        Time of the backup timer after liftoff [s]; 0 for none.
 
     Attributes
     ----------
@@ -187,7 +186,7 @@ class ClimbHold:
         return speed - STANDARD_GRAVITY * (clock_ns - then_ns) * 1e-9
 
     def _watch_fall(self, clock_ns: int, altitude: float) -> None:
-        """Find out whether the altitude certainly falls, by some of its readings."""
+        """Detect a certain fall of the altitude, by readings `_READING_NS` apart."""
         is_due = self._read_ns is None or clock_ns - self._read_ns >= _READING_NS
         if self._falls or not is_due or not math.isfinite(altitude):
             return
@@ -196,7 +195,7 @@ class ClimbHold:
         self._falls = self._slope.value < 0.0 and self._slope.exceeds(_FALL)
 
     def _limit_ns(self, liftoff_ns: int | None, apogee: Mark) -> int:
-        """Return when it ends whatever the speed is, on the flight clock [ns]."""
+        """Return when the hold ends whatever the speed is, on the flight clock [ns]."""
         if liftoff_ns is not None and self._longest_ascent_ns:
             return liftoff_ns + self._longest_ascent_ns
         return apogee.clock_ns + round(LONGEST * 1e9)

@@ -8,20 +8,20 @@ from collections import deque
 from collections.abc import Sequence
 
 INTERVALS = 2.5
-"""A slow sensor is alive for so many of its own intervals."""
-_LONGEST_INTERVAL_NS = 2_000_000_000
-_FEWEST = 8  # four wild readings are no line
-_CERTAIN = 6.0  # sigma: it is judged at every sample
-_LEAST_NOISE = 0.05  # one sigma of the value, where the readings show less
-_SHARE = 0.25  # of the slope that each half of the window must have
+"""A slow sensor is alive for so many of its own intervals after a change."""
+_LONGEST_INTERVAL_NS = 2_000_000_000  # longest interval that counts [ns]
+_FEWEST = 8  # least readings of a line, as four wild ones are none
+_CERTAIN = 6.0  # sigmas of a certain slope, which is judged at every sample
+_LEAST_NOISE = 0.05  # least standard deviation of a reading
+_SHARE = 0.25  # share of the slope that each half of the window must have
 _MOST_PERIODS = 4  # a slow sensor may take so many windows to give enough readings
-_CLIMB_WINDOW = 0.5  # over which an altitude must rise [s]
+_CLIMB_WINDOW = 0.5  # time over which an altitude must rise [s]
 
 Point = tuple[int, float]
 
 
 class LiveValue:
-    """Follows one value of the samples; NaN is no value, and one that repeats itself is no news.
+    """Follows one value of the samples; NaN is no value, and a repeated one shows no life.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Slope:
     Parameters
     ----------
     window : float
-        Length of the line [s]; more where a sensor is slow.
+        Length of the line [s]; longer for a slow sensor.
     """
 
     def __init__(self, window: float) -> None:
@@ -80,7 +80,7 @@ class Slope:
         self._line = None
 
     def update(self, clock_ns: int, value: float) -> None:
-        """Take a reading; one that is not finite is none."""
+        """Take a reading, unless it is not finite."""
         if not math.isfinite(value):
             return
         points, self._line = self._points, None
@@ -148,12 +148,12 @@ def _line_of(points: Sequence[Point] | deque[Point]) -> tuple[float, float]:
 
 
 class Climb:
-    """Follows the altitude; what is stuck or silent shows no climb.
+    """Detects a climb by the altitude; a stuck or silent one shows none.
 
     Parameters
     ----------
     limit : float
-        Speed that is a climb [m/s].
+        Least speed of a climb [m/s].
     frozen_time : float
         An altitude that has not changed for this long is dead [s].
     """
@@ -176,6 +176,6 @@ class Climb:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the altitude certainly rises, computed where it is asked for."""
+        """Whether the altitude certainly rises, computed on demand."""
         is_alive = self._altitude.is_alive(self._clock_ns)
         return is_alive and self._slope.exceeds(self._limit) and self._slope.value > 0.0

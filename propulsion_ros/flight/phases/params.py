@@ -10,12 +10,12 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
 _ASCENT = (0.0, 1000.0)
-"""The highest sounding rockets climb for 900 s."""
+"""Usual time of an ascent [s]; the highest sounding rockets climb for 900 s."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FlightParams:
-    """When a vehicle has lifted off, has landed, and when that is believed."""
+    """Limits of the flight logic, for rest, apogee, requests and a resumption."""
 
     stand_down_time: float = quantity(
         5.0, 's', above=0.0,

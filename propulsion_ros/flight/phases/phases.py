@@ -14,7 +14,7 @@ from enum import Enum
 
 
 class Phase(str, Enum):
-    """Where a flight is; the value is the word that is published."""
+    """Phase of a flight; its value is the published word."""
 
     SETUP = 'setup'
     PREFLIGHT = 'preflight'
@@ -107,7 +107,7 @@ DUTIES: Mapping[Phase, Duties] = {
 
 @dataclass(frozen=True)
 class Facts:
-    """What guards must know of the vehicle.
+    """State of the vehicle that guards read.
 
     Attributes
     ----------
@@ -144,14 +144,14 @@ class Facts:
 
 @dataclass(frozen=True)
 class Guard:
-    """What must be so for a command to be accepted.
+    """Condition for a command to be accepted.
 
     Attributes
     ----------
     refusal : str
         When it is refused, in words.
     objection : callable
-        Facts to the reason why it is refused now, '' where it is accepted.
+        Takes the facts, returns why it is refused now; '' if it is accepted.
     """
 
     refusal: str
@@ -201,14 +201,14 @@ READY = Guard(
 
 @dataclass(frozen=True)
 class Case:
-    """Where a row of the table counts that shares its trigger with another one.
+    """Condition that selects among rows of the table with the same trigger.
 
     Attributes
     ----------
     words : str
         For the documentation.
     holds : callable
-        Facts to whether it counts.
+        Takes the facts, returns whether the row applies.
     """
 
     words: str
@@ -222,12 +222,12 @@ ON_THE_GROUND = Case(
 
 @dataclass(frozen=True)
 class Transition:
-    """One row of the table; of several that count the first is taken.
+    """One row of the table; the first one that applies is taken.
 
     Attributes
     ----------
     source, target : Phase
-        From where to where; they are the same where only a stamp is taken.
+        From where to where; the same phase if the command only sets a stamp.
     trigger : str
         A command's name, or what was observed.
     is_command : bool
@@ -238,7 +238,7 @@ class Transition:
         Source of the stamp of apogee. Every row into recovery has one, so that
         no vehicle comes down with events that wait for an apogee which never came.
     case : Case or None
-        Where it counts; None for always.
+        When the row applies; None for always.
     """
 
     source: Phase
@@ -314,7 +314,7 @@ COMMANDS: tuple[str, ...] = tuple(
 
 
 def find_transition(phase: Phase, trigger: str, facts: Facts | None = None) -> Transition | None:
-    """Return the row that a trigger takes in a phase, None where it means nothing there."""
+    """Return the row that a trigger takes in a phase, None if it has no meaning there."""
     facts = facts or Facts()
     for row in TRANSITIONS:
         is_case = row.case is None or row.case.holds(facts)
@@ -329,13 +329,13 @@ def refusal(phase: Phase, command: str, facts: Facts, *, force: bool = False) ->
     Parameters
     ----------
     phase : Phase
-        Now.
+        Present phase.
     command : str
         One of `COMMANDS`.
     facts : Facts
-        What guards must know.
+        State of the vehicle.
     force : bool
-        Whether guards do not count.
+        Whether guards are ignored.
     """
     if command not in COMMANDS:
         near = difflib.get_close_matches(command, COMMANDS, n=1)

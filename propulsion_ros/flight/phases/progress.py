@@ -10,9 +10,9 @@ from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase, PhaseChange
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
 
-_BURN_ACCELERATION = 0.5 * STANDARD_GRAVITY
-_MEASURED_TIME = 0.1
-_FITTED_TIME = 1.0
+_BURN_ACCELERATION = 0.5 * STANDARD_GRAVITY  # threshold of the hysteresis, up or down [m/s^2]
+_MEASURED_TIME = 0.1  # dwell of a measured acceleration [s]
+_FITTED_TIME = 1.0  # dwell of the curvature of the altitude [s]
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,8 @@ class Mark:
     clock_ns : int
         The same on the flight clock [ns].
     source : str
-        How it came about: of liftoff 'acceleration', 'climb', 'fall'
-        or 'override', of apogee 'detected', 'timer', 'abort' or 'override', of ignition
-        'command'.
+        Cause of a liftoff: 'acceleration', 'climb', 'fall' or 'override'; of an apogee: 'detected',
+        'fall', 'timer', 'abort', 'override' or 'recorded'; of an ignition: 'command'.
     """
 
     stamp_ns: int
@@ -37,21 +36,21 @@ class Mark:
 
 
 class Doubt(NamedTuple):
-    """How far the flight clock may be ahead for what was before a restart.
+    """How far the flight clock may be ahead of moments before a restart.
 
     Attributes
     ----------
     until_ns : int
-        When the last record was, on that clock [ns].
+        When the last record was made, on that clock [ns].
     ahead_ns : int
-        So much less long ago what was until then may be [ns].
+        Moments up to then may be more recent by so much [ns].
     """
 
     until_ns: int = 0
     ahead_ns: int = 0
 
     def latest(self, clock_ns: int) -> int:
-        """Return the latest moment that one may be of, on that clock [ns]."""
+        """Return the latest that a moment may be, on that clock [ns]."""
         return clock_ns if clock_ns > self.until_ns else clock_ns + self.ahead_ns
 
 
@@ -71,12 +70,12 @@ Marks = tuple[Mark | None, Mark | None, Mark | None]
 
 
 class Progress:
-    """Where a flight is.
+    """Phase and moments of a flight.
 
     Attributes
     ----------
     phase : Phase
-        Now.
+        Present phase.
     ignition, liftoff, apogee : Mark or None
         Moments of the flight.
     vertex : Vertex or None
@@ -162,7 +161,7 @@ class BurnMonitor:
     def update(self, clock_ns: int, measured: float, fitted: float) -> None:
         """Take the acceleration net of gravity, up positive [m/s^2].
 
-        The measured one counts where it is known; where both are NaN nothing changes.
+        The measured one counts if it is known; if both are NaN nothing changes.
         """
         is_measured = math.isfinite(measured)
         acceleration = measured if is_measured else fitted

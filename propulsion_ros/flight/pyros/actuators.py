@@ -49,9 +49,9 @@ class Actuators:
         Parameters
         ----------
         phase : Phase
-            Now; setup is a stop.
+            Present phase; setup is a stop.
         now_ns : int
-            [ns].
+            Now [ns].
         arms_deployers : bool
             Whether an armed phase arms deployers too: after a liftoff.
         """
@@ -67,7 +67,7 @@ class Actuators:
             self.engines.shut_all_down(now_ns)
 
     def act(self, action: Action, now_ns: int) -> None:
-        """Carry out an action on a deployer or an engine; others are not its own.
+        """Carry out an action on a deployer or an engine; ignore others.
 
         Raises
         ------
@@ -91,13 +91,13 @@ class Actuators:
             self.engines.control(output.engine, output.output)
 
     def resume(self, now_ns: int) -> None:
-        """Go on in a flight of before a restart."""
+        """Continue a flight of before a restart."""
         self.engines.resume()
         if Duty.SHUT_ENGINES_DOWN in DUTIES[self._phase].entry:
             self.engines.shut_all_down(now_ns)
 
     def complete(self, pulses: Iterable[tuple[int, int]], now_ns: int) -> None:
-        """Give the rest of on-times (id, [ns]) that a restart cut off."""
+        """Fire deployers for the rest of on-times (id, [ns]) that a restart cut off."""
         for deployer_id, rest_ns in pulses:
             self.deployers.fire(deployer_id, now_ns, rest_ns)
 
@@ -144,7 +144,7 @@ class Circuits:
                 raise CommandError(f'continuity: unknown name {name!r}, known: {known}')
             if position not in (0.0, 1.0):
                 raise CommandError(f'continuity: {name}: expected 0 or 1, got {position:g}')
-            # Files give numbers of numpy, whose comparisons are no bool.
+            # Files give numpy numbers, which do not compare to a bool.
             measured[self._channels[name]] = bool(position == 1.0)
         return measured
 
@@ -155,7 +155,7 @@ class Circuits:
         )
 
     def known(self, stamp_ns: int) -> tuple[tuple[int, bool], ...]:
-        """Return channel and whether it is closed, of what was measured recently."""
+        """Return (channel, whether it is closed) of each recent measurement."""
         return tuple(
             (channel, is_closed)
             for channel, (measured_ns, is_closed) in self._measured.items()

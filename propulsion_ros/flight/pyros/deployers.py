@@ -13,7 +13,7 @@ from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.dwell import OnTimes
 
 PERIOD_NS = 100_000_000
-"""Between two publications of an effort that stays [ns]."""
+"""Time between two publications of an unchanged effort [ns]."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class DeployerSpec:
 
 def on_time_of(param: float) -> int:
     """Return the on-time [ns] of a pyro by the parameter of an action [ms]."""
-    # As flown, an on-time of 0 is one short pulse and not none.
+    # As in the flown software, an on-time of 0 is one short pulse.
     return max(round(param * 1e6), 1)
 
 
@@ -125,10 +125,10 @@ class DeployerBank:
         return tuple((i, rest_ns) for i, rest_ns in left if rest_ns > 0)
 
     def due(self, stamp_ns: int) -> FloatArray | None:
-        """Return the efforts where they are to be published now, else None.
+        """Return the efforts if they are to be published now, else None.
 
-        They are at once after `fire` and `turn`, at 10 Hz while any deployer is on, and once at
-        its end.
+        That is at once after `fire` and `turn`, at 10 Hz while any deployer is on, and once at the
+        end of that.
         """
         if self._on.is_idle and not self._was_on:
             return None

@@ -12,7 +12,7 @@ from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.dwell import OnTimes
 
 VENT_DELAY_NS = 1_000_000_000
-"""From shutdown to the opening of the vents, as in the flown software [ns]."""
+"""Time from shutdown to the opening of the vents, as in the flown software [ns]."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class IgniterSpec:
 class ValveSpec:
     """One servo valve: its name, and its two positions [rad].
 
-    ``is_safe_open`` is how it is left where nothing watches over it any more.
+    ``is_safe_open`` is whether a stop of the bank leaves it open.
     """
 
     name: str
@@ -51,7 +51,7 @@ class EngineSpec:
     valves : tuple of ValveSpec
         Closed from arming to one second after shutdown, then open.
     booster : str
-        Name of the booster that it is in a simulation, '' for none.
+        Name of the booster that simulates it, '' for none.
     thrust : float
         Effort of that booster while the engine runs [N].
     landing : bool
@@ -119,7 +119,7 @@ class EngineBank:
         is_armed : bool
             Whether engines may be on.
         now_ns : int
-            [ns].
+            Now [ns].
         is_down : bool
             Whether the ascent is over, so that only engines of the landing may be lit.
         """
@@ -140,9 +140,9 @@ class EngineBank:
         self._is_stopped = True
 
     def resume(self) -> None:
-        """Go on in a flight whose engines another process has lit: how they stand is unknown.
+        """Continue a flight whose engines another process has lit, so that their state is unknown.
 
-        Until they are commanded, or shut down by the phase, nothing is published of them.
+        Until they are commanded, or shut down by the phase, that state is not published.
         """
         for i, state in enumerate(self._states):
             self._states[i] = _State(True, True, is_unknown=True, demand=state.demand)
@@ -178,7 +178,7 @@ class EngineBank:
             self._shut_down(i, now_ns)
 
     def control(self, engine_id: int, demand: float) -> None:
-        """Take a controller's demand on an engine's thrust [N]; NaN gives the thrust back."""
+        """Take a controller's demand on an engine's thrust [N]; NaN ends that."""
         if 0 <= engine_id < len(self._states):
             self._states[engine_id].demand = demand
 
