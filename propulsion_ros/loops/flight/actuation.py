@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a flight computer moves: deployers, engines, and the boosters that engines are."""
+"""Outputs of a flight computer: deployers, engines, and boosters that simulate engines."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -27,13 +27,13 @@ RECORDERS = ('rosbag2_recorder', 'recorder', 'live_view', '_ros2cli')
 """Names of nodes that move nothing, also with `_` and more behind them: those of ``ros2 bag
 record``, of this package's ``record`` and ``view --live``, and of ``ros2 topic echo``."""
 _OLDEST_NS = 3_000_000_000
-"""How old what is known of the graph may be [ns]: three times the time between two looks."""
+"""Largest age of what is known of the graph [ns]: three times the time between two checks."""
 
 
 class OwedPulses:
     """Stores the pulses that were begun and are not complete.
 
-    Such a pulse is planned, until the record has it, then on; or it waits: one that a restart
+    Such a pulse is planned until the record has it, and then on. A pulse that a restart
     interrupted waits for its next attempt.
 
     Attributes
@@ -128,10 +128,10 @@ class OwedPulses:
 
 
 TICK = 0.02
-"""How finely on-times end on the steady clock [s]."""
+"""Resolution of on-times on the steady clock [s]."""
 
 _CONNECTED_WITHIN_NS = 4_000_000_000
-"""For so long from its begin a pulse waits for a driver, as after a restart [ns]."""
+"""A pulse waits for a driver for so long after it began, as after a restart [ns]."""
 
 
 def _outlet(topic: str, qos: str = 'command', names: tuple[str, ...] = ()) -> Outlet:
@@ -139,7 +139,7 @@ def _outlet(topic: str, qos: str = 'command', names: tuple[str, ...] = ()) -> Ou
 
 
 class FlightActuation:
-    """Carries out actions and publishes them: at once, at 10 Hz, and as off while off.
+    """Carries out actions and publishes them: at once, and at 10 Hz, also while all is off.
 
     On a robot on-times are counted on the steady clock and messages are stamped with the host's
     own time; in simulation and replay both are those of the samples.
@@ -222,12 +222,12 @@ class FlightActuation:
             self._owed.finish([i for i, _ in self.actuators.deployers.pending(now_ns)])
 
     def plan(self, report: FlightReport) -> tuple[OwedPulse, ...]:
-        """Take what is to be fired after a sample, to be recorded before `act` does so.
+        """Plan the pulses of a sample, which are recorded before `act` fires them.
 
         Returns
         -------
         tuple of OwedPulse
-            Pulses to be begun anew that a restart cut off: they are completed in the air alone.
+            Pulses that a restart cut off and that begin anew; only in the air.
         """
         now_ns = self.now_ns
         self._finish(now_ns)
@@ -263,7 +263,7 @@ class FlightActuation:
         return self._on_stamps and is_due(stamp_ns, previous_ns)
 
     def act(self, events: Iterable[EventFired], resumed: Iterable[OwedPulse]) -> None:
-        """Carry out what events do but ignitions, and begin pulses anew."""
+        """Carry out the actions of events, except ignitions, and begin pulses anew."""
         for event in events:
             for action in event.actions:
                 is_done = action.ignites or self._carry_out(action)
@@ -308,7 +308,7 @@ class FlightActuation:
     def resume(
         self, pulses: Iterable[OwedPulse], age: float, spent: Iterable[EventRecord] = ()
     ) -> None:
-        """Go on in a flight, and owe the pulses that the restart cut off.
+        """Continue a flight, and owe the pulses that the restart cut off.
 
         Parameters
         ----------
@@ -340,7 +340,7 @@ class FlightActuation:
             self._carry_out(action)
 
     def void(self, pulses: Iterable[OwedPulse], why: str) -> None:
-        """Report pulses of a flight that is over: they are never given."""
+        """Report pulses of a flight that is over, which are never fired."""
         self._report_void([p for p in pulses if p.deployer < len(self._config.deployers)], why)
 
     def _report_void(self, pulses: Iterable[OwedPulse], why: str) -> None:

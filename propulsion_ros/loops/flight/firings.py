@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What events fire, held until the record of the flight has it."""
+"""Firings of events, which wait until the record of the flight has them."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -26,12 +26,12 @@ class _Firing:
 
 
 class Firings:
-    """Fires once the record has it, without ever waiting for the disk.
+    """Fires what events command once the record has it, without blocking on the disk.
 
-    Deployers act at least once: where the record is not written within `LONGEST_WAIT`, or cannot
-    be relied on, they act without it, and after a restart their event may be detected again.
-    Engines are lit at most once: where the record is late they are not lit, because a restart
-    could light them again. In a simulation, which gives the same outputs whatever the disk does,
+    Deployers act at least once: if the record is not written within `LONGEST_WAIT`, or cannot be
+    relied on, they act without it, and after a restart their event may be detected again.
+    Engines are lit at most once: if the record is late they are not lit, because a restart could
+    light them again. In a simulation, which gives the same outputs whatever the disk does,
     and in a replay they are lit in any case.
 
     Parameters
@@ -39,7 +39,7 @@ class Firings:
     host : Host
         Has the steady clock, and logs.
     config : FlightConfig
-        Of which the names of engines count.
+        Names the engines.
     record : FlightRecorder
         Is written first.
     is_robot : bool
@@ -79,7 +79,7 @@ class Firings:
         """Take what a sample fires, and have it recorded."""
         if not (report.events or resumed):
             return
-        # A controller is run anew after a restart.
+        # A controller needs no record: it begins anew after a restart.
         acts = any(a.kind != 'controller' for event in report.events for a in event.actions)
         number = self._record.keep_first() if acts or resumed else 0
         if not self._is_robot:
@@ -94,7 +94,7 @@ class Firings:
                     self.drop_ignitions('it was shut down', action.target)
 
     def release(self) -> bool:
-        """Fire what is recorded or has waited for long enough; return whether anything was."""
+        """Fire what is recorded or has waited for long enough; return whether anything fired."""
         has_fired = False
         for firing in self._waiting:
             if not firing.has_acted and not self._may_act(firing):
@@ -109,7 +109,7 @@ class Firings:
         return has_fired
 
     def _may_act(self, firing: _Firing) -> bool:
-        """Return whether all that is fired but ignitions waits no longer."""
+        """Return whether a firing, except its ignitions, waits no longer."""
         if not self._is_robot or self._is_recorded(firing) or self._record.problem:
             return True
         if self._is_late(firing):
@@ -144,7 +144,7 @@ class Firings:
         return True
 
     def drop_ignitions(self, why: str, target: int | None = None) -> None:
-        """Do not light what waits for its record: one engine, or by default all of them."""
+        """Drop ignitions that wait for their record: of one engine, or by default of all."""
         for firing in self._waiting:
             dropped = [(e, a) for e, a in firing.ignitions if target in (None, a.target)]
             firing.ignitions = [pair for pair in firing.ignitions if pair not in dropped]
@@ -152,7 +152,7 @@ class Firings:
                 self._report(event, action, f'{why} before its record was written')
 
     def cancel(self, why: str) -> None:
-        """Fire nothing of what waits."""
+        """Drop everything that waits."""
         self.drop_ignitions(why)
         for firing in self._waiting:
             for event in () if firing.has_acted else firing.report.events:

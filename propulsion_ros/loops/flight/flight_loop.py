@@ -43,11 +43,11 @@ from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.flight_clock import SampleTime, Stamp
 
 _GRAPH_LOOK = 1.0
-"""How often it is checked whether nodes still receive what is commanded [s]."""
+"""Time between two checks whether nodes still receive what is commanded [s]."""
 _LOOK = 0.1
-"""How often it is checked whether samples still come [s]."""
+"""Time between two checks whether samples still come [s]."""
 _SHORTEST_LAP_NS = 1_000_000_000
-"""A recording that is played again and is shorter makes no jump of time [ns]."""
+"""Shortest recording of which it is detected that it is played again [ns]."""
 
 
 OpenWriter = Callable[[Path], Writer]
@@ -120,7 +120,7 @@ class FlightLoop:
         self._lit_by_service = [
             event.name for event in config.events if event.ignites and event.follows_ignition
         ]
-        # Only there is the time of the stamps that of the computer too.
+        # Only on a robot do stamps have the computer's time.
         self._is_robot = not (in_simulation or params.replay)
         self._state = make_flight_state(params, config, in_simulation=in_simulation)
         self._outputs = FlightOutputs(host, params.world_frame, params.reliable_inputs)
@@ -136,7 +136,7 @@ class FlightLoop:
             host, estimator, params.estimation, params.world_frame, params.reliable_inputs,
             self._take_estimate, self._clocks.time_of, self._is_robot,
         )
-        # An estimate is above the pad already.
+        # An estimated altitude is above the pad already.
         is_above_pad = params.pad_reference == 'zero' or self._estimation is not None
         self._home = Home(0.0 if is_above_pad else NAN)
         self._circuits = Circuits(config.deployers, config.engines)
@@ -199,7 +199,7 @@ class FlightLoop:
         return self._time.stamp_ns
 
     def start(self) -> None:
-        """Begin in preflight, with the record of a flight before where there is one."""
+        """Begin in preflight, with the record of an earlier flight if there is one."""
         for part in (
             self._state, self._outputs, self._actuation, self._home, self._circuits,
             self._side_inputs, self._clocks, self._requests, self._firings, self._receivers,
@@ -215,7 +215,7 @@ class FlightLoop:
         self._record.open()
         self._state.set_check('record', self._firings.problem)
         if self._state.is_resuming and self._is_robot:
-            # Where no sensor works any more, time goes on from here.
+            # If no sensor works any more, time goes on from here.
             self._time.take(self._host.now_ns(), self._host.steady_ns())
         self._announce()
 
@@ -229,7 +229,7 @@ class FlightLoop:
         self._record.close()
 
     def _note_unflown(self, report: FlightReport) -> None:
-        """Log what a flight waited for that was not armed, or saw no liftoff."""
+        """Log what was missing if the vehicle was never armed, or saw no liftoff."""
         if not self._was_armed:
             launch = self._host.resolve_topic_name('~/launch')
             self._host.log('info', 'was never armed, so no event fired: ' + (
@@ -244,7 +244,7 @@ class FlightLoop:
             ))
 
     def when_recorded(self, call: Callable[[], None]) -> None:
-        """Have something called once no record is written any more, at once where that is so."""
+        """Have something called once no record is written any more, at once if that is so."""
         self._record.when_ended(call)
 
     # Inputs.
@@ -285,7 +285,7 @@ class FlightLoop:
             self._circuits.take(measured_ns, payload)
 
     def _take(self, sample: Sample) -> None:
-        """Take a sample whose altitude and position are above and from the sensor's datum."""
+        """Take a sample whose altitude and position count from the sensor's datum."""
         self._requests.follow_second()
         sample = bounded(sample)
         stamp_ns = sample.stamp_ns
@@ -311,17 +311,17 @@ class FlightLoop:
         return first_ns is not None and stamp_ns <= first_ns < newest_ns - _SHORTEST_LAP_NS
 
     def _steady_ns(self) -> int | None:
-        """Return the time that bounds that of the flight; None where stamps alone count."""
+        """Return the steady time that bounds flight time [ns]; None where stamps alone count."""
         return self._host.steady_ns() if self._is_robot else None
 
     def _request_time(self) -> int:
-        """Return what the stamp of a request of now would be."""
+        """Return the present time as of stamps of requests [ns]."""
         if self._report is None:
             return self._host.now_ns()
         return self._time.now_ns(self._host.steady_ns()) if self._is_robot else self.stamp_ns
 
     def _watch(self) -> None:
-        """Look at the clocks, at what was requested twice, and whether samples still come."""
+        """Check the clocks, requests that were made twice, and whether samples still come."""
         self._requests.follow_second()
         self._check_clocks()
         self._release()
@@ -329,13 +329,13 @@ class FlightLoop:
             self._watch_silence()
 
     def _beat(self) -> None:
-        """Record that the flight goes on, and that it can be recorded."""
+        """Write a heartbeat, and check whether the record can be written."""
         self._record.beat()
         self._state.set_check('record', self._firings.problem)
         self._announce()
 
     def _prepare(self, name: str) -> None:
-        """Find out what only a launch must know."""
+        """Run the checks that only a launch needs."""
         if name == 'launch' and not self._state.phase.is_armed:
             self._check_clocks()
             self._look_at_graph()
@@ -343,7 +343,7 @@ class FlightLoop:
             self._state.set_check('record', self._firings.problem)
 
     def _look_at_graph(self) -> None:
-        """Find out which nodes receive what is commanded; a simulation and a file have none."""
+        """Check which nodes receive what is commanded; a simulation and a file have none."""
         if self._is_robot:
             steady_ns = self._host.steady_ns()
             self._receivers.note(steady_ns, {
@@ -363,7 +363,7 @@ class FlightLoop:
 
     @property
     def _is_silent(self) -> bool:
-        """Whether no sample has come for a while that could be used."""
+        """Whether no usable sample has come for the time of `silence_timeout`."""
         silence_ns = self._time.silence_ns(self._host.steady_ns())
         return silence_ns >= round(self._params.silence_timeout * 1e9)
 
@@ -408,12 +408,12 @@ class FlightLoop:
         self._record.keep()
 
     def _fire(self, report: FlightReport, resumed: tuple[OwedPulse, ...]) -> None:
-        """Publish and carry out what a sample fires, but for ignitions."""
+        """Publish and carry out what a sample fires, except ignitions."""
         self._outputs.publish_events(report)
         self._actuation.act(report.events, resumed)
 
     def _release(self) -> None:
-        """Fire what the record has by now."""
+        """Fire what has been recorded by now."""
         if self._firings.release():
             self._actuation.publish(is_beat=False)
             self._record.keep()
@@ -435,7 +435,7 @@ class FlightLoop:
 
     def _follow_state(self) -> None:
         """Publish and record what a request changed."""
-        # What a request has dropped is not resumed, and the engines are no other process's.
+        # A record that a request dropped is not resumed, so that engines are commanded again.
         self._record.settle(is_resumed=False)
         self._announce()
         self._record.keep()

@@ -35,13 +35,11 @@ from propulsion_ros.settings.json_node import JsonNode
 
 _FORMAT = 'propulsion_ros flight record 4'
 _OLDER = tuple(f'propulsion_ros flight record {number}' for number in (1, 2, 3))
-_LARGEST = 1_000_000
-_NS = range(-(2**63), 2**63)
-_RETRY = 0.5
-"""Between two attempts to write what could not be written [s]."""
-_LONGEST_END = 1.0
-"""How long an end waits for the last write [s]; a disk that hangs holds no process."""
-_NUMBERS = itertools.count()
+_LARGEST = 1_000_000  # size of a file [bytes]
+_NS = range(-(2**63), 2**63)  # of times [ns]
+_RETRY = 0.5  # time between two attempts to write a record [s]
+_LONGEST_END = 1.0  # longest wait for the last write at the end, as a disk may hang [s]
+_NUMBERS = itertools.count()  # of the writers of this process
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ def decode(content: bytes) -> FlightRecord:
     Raises
     ------
     SourceError
-        Where it is none, or not as it was written.
+        If it is no record, or is damaged.
     """
     try:
         value = json.loads(content)
@@ -133,7 +131,7 @@ def decode(content: bytes) -> FlightRecord:
     document.check_keys(('format', 'sha256', 'flight'))
     written = document['format'].value
     if written in _OLDER:
-        # What they name as a liftoff is not what is believed to be one now.
+        # Their liftoffs were found by other rules.
         raise document['format'].error(f'{written!r} is of an older version and is not resumed')
     document['format'].text((_FORMAT,))
     flight = document['flight']
@@ -257,7 +255,7 @@ def _several(node: JsonNode, count: int) -> list[JsonNode]:
 
 
 class RecordLock:
-    """Holds the record of a flight for one process, whatever way that process ends.
+    """Locks the record of a flight for one process, until that process ends in any way.
 
     The lock lies beside the record, as ``<name>.lock``: the record is replaced at each write.
 
@@ -269,7 +267,7 @@ class RecordLock:
     Attributes
     ----------
     problem : str
-        Why nothing could be locked, '' where it is; then the record cannot be written either.
+        Why it could not be locked, '' if it is; then the record cannot be written either.
 
     Raises
     ------
@@ -298,7 +296,7 @@ class RecordLock:
         return os.access(beside, os.W_OK)
 
     def release(self) -> None:
-        """Let another one have it."""
+        """Release the lock."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
@@ -322,24 +320,24 @@ class Writer(Protocol):
         """Have a record written, in place of one that waits; return its number, from 1."""
 
     def wait(self, number: int, seconds: float) -> bool:
-        """Wait until a record was written or could not be; return False where neither is so."""
+        """Wait until a record was written or failed; return False when the time is over."""
 
     def close(self) -> None:
         """Write what waits, and end."""
 
     def give_up(self) -> None:
-        """Replace the file no more: another writer has it."""
+        """Stop replacing the file: another writer has it."""
 
     def when_ended(self, call: Callable[[], None]) -> None:
-        """Have something called once nothing is written any more, at once where that is so."""
+        """Have something called once nothing is written any more, at once if that is so."""
 
 
 class RecordWriter:
     """A `Writer` in a thread, so that no sample waits for the disk.
 
-    What cannot be written is tried again until a newer record takes its place. A disk that hangs
-    may hold the thread beyond the end: its file has a name of its own until it is whole, and it
-    takes the place of the record only where no later writer has it.
+    A record that cannot be written is tried again until a newer one takes its place. A disk that
+    hangs may hold the thread beyond the end: a file has a name of its own until it is complete,
+    and then replaces the record only if no later writer has that.
 
     Parameters
     ----------
@@ -353,7 +351,7 @@ class RecordWriter:
         self, path: Path, write: Callable[[Path, bytes], None] | None = None
     ) -> None:
         self._path, self._write = path, write or self._replace
-        # Counted in the process, which has the lock: no names are left over without end.
+        # Numbered within the process, which has the lock, so that few such files can remain.
         self._suffix = f'.{next(_NUMBERS)}.new'
         self._is_wanted = True
         self._has_ended = False
@@ -377,7 +375,7 @@ class RecordWriter:
             return self._number
 
     def wait(self, number: int, seconds: float) -> bool:
-        """Wait until a record was written or could not be; return False where neither is so."""
+        """Wait until a record was written or failed; return False when the time is over."""
         with self._changed:
             return self._changed.wait_for(lambda: self._tried >= number, seconds)
 
@@ -389,11 +387,11 @@ class RecordWriter:
         self._thread.join(_LONGEST_END)
 
     def give_up(self) -> None:
-        """Replace the file no more, though the thread still hangs: another writer has it."""
+        """Stop replacing the file, though the thread may hang: another writer has it."""
         self._is_wanted = False
 
     def when_ended(self, call: Callable[[], None]) -> None:
-        """Have something called once the thread has ended, at once where it has."""
+        """Have something called once the thread has ended, at once if it has."""
         with self._changed:
             if not self._has_ended:
                 self._calls.append(call)

@@ -19,11 +19,11 @@ from propulsion_ros.loops.ports import Host
 from propulsion_ros.settings.errors import SourceError
 
 LONGEST_WAIT = 0.25
-"""How long a firing waits for its record [s]: most cards have it on the disk by then."""
+"""Longest wait of a firing for its record [s]; most memory cards have written it by then."""
 _PROBE_WAIT = 0.5
-"""How long a launch waits for its record [s]: nothing is in the air yet."""
+"""Longest wait of a launch for its record [s]; nothing is in the air yet."""
 HEARTBEAT = 1.0
-"""Between two heartbeats [s]."""
+"""Time between two heartbeats [s]."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Boot:
     Attributes
     ----------
     id : str
-        Another one after each boot; '' where it is unknown.
+        Differs after each boot; '' where it is unknown.
     now_ns : callable
         Time since boot, sleep included [ns].
     """
@@ -42,13 +42,13 @@ class Boot:
     now_ns: Callable[[], int] = lambda: 0
 
     def age(self, boot_id: str, boot_ns: int) -> float:
-        """Return how long ago a time of a boot was [s], infinity where it is unknown."""
+        """Return the age of a time since a boot [s], infinity where it is unknown."""
         elapsed_ns = self.now_ns() - boot_ns
         is_known = bool(self.id) and boot_id == self.id and elapsed_ns >= 0
         return elapsed_ns * 1e-9 if is_known else math.inf
 
     def least_age(self, boot_id: str) -> float:
-        """Return how old at least something of another boot is [s], NaN where that is unknown."""
+        """Return the least age of anything from another boot [s], NaN where that is unknown."""
         is_other = bool(self.id) and bool(boot_id) and boot_id != self.id
         return self.now_ns() * 1e-9 if is_other else math.nan
 
@@ -67,15 +67,15 @@ class FlightRecorder:
     state, actuation, home : FlightState, FlightActuation, Home
         What is recorded and resumed.
     boot : Boot
-        Of this computer.
+        Boot of this computer.
     clocks : SensorClocks
         Of the sensors that the flight follows.
     open_writer : callable
         ``open_writer(path)`` returns what writes.
     trusts_age : bool
-        Whether the time since boot is how old a record is; in a simulation stamps are.
+        Whether the time since boot gives the age of a record; in a simulation stamps do.
     estimation : FlightEstimation, optional
-        What measures the pad in place of ``home``, and begins anew in the air.
+        Measures the pad in place of ``home``, and can begin in the air.
     """
 
     def __init__(
@@ -124,12 +124,12 @@ class FlightRecorder:
         return writer.error
 
     def open(self) -> None:
-        """Begin, and offer the flight before the restart where it was armed."""
+        """Begin, and offer the flight before the restart if it was armed."""
         self._forget()
         if self._path is None:
             return
         if self._closed is not None:
-            # Its disk may hang still, and what it writes is older than what comes now.
+            # Its disk may still hang, and its record is older than those to come.
             self._closed.give_up()
         record = self._read(self._path)
         self._writer = self._open_writer(self._path)
@@ -156,7 +156,7 @@ class FlightRecorder:
             return
         self._offered = record
         self._actuation.is_waiting = True
-        # A recording that is played beside the sensor is not taken for it, people may be near.
+        # A recording played beside the sensor must not replace it on the pad: people may be near.
         self._clocks.expect(record.clocks, waits=record.snapshot.liftoff is None)
         if self._estimation is None:
             self._home.restore(record.pad_altitude, record.home)
@@ -193,7 +193,7 @@ class FlightRecorder:
             self._actuation.void(record.pulses, 'its flight is not resumed')
 
     def keep(self) -> None:
-        """Have the flight written where something of it changed that must outlive a restart."""
+        """Have the flight written if something changed that must outlive a restart."""
         if self._writer is None or self._state.holds_record:
             return
         if self._essence() != self._written:
@@ -201,7 +201,7 @@ class FlightRecorder:
         self._complain()
 
     def _essence(self) -> object:
-        """Return what makes it worth writing again."""
+        """Return the data whose change is worth a new record."""
         essence = self._state.snapshot().essence
         return essence, self._actuation.pulses, self._home.position
 
@@ -225,26 +225,26 @@ class FlightRecorder:
         return 0 if self._writer is None else self._writer.written
 
     def note_hang(self) -> None:
-        """Take it that the disk hangs, until a write returns."""
+        """Note that the disk hangs, until a write returns."""
         self._is_hung = True
         self._complain()
 
     def wait(self, number: int, seconds: float = LONGEST_WAIT) -> None:
-        """Wait for a record, but not where the disk hangs."""
+        """Wait for a record, unless the disk hangs."""
         if self._writer and not self._is_hung and not self._writer.wait(number, seconds):
             self.note_hang()
 
     def probe(self) -> None:
-        """Find out whether the record can be written, before a launch."""
+        """Check before a launch whether the record can be written."""
         self.wait(self.keep_first(), _PROBE_WAIT)
         self._complain()
 
     def beat(self) -> None:
-        """Write that the flight goes on, while armed; look whether writes return."""
+        """Write a heartbeat while armed, and check whether writes return."""
         writer = self._writer
         if writer is None:
             return
-        # What was put at the last beat has had a second.
+        # The record of the last heartbeat has had a second to be written.
         self._is_hung = not writer.wait(self._beaten, 0.0)
         if self._state.phase.is_armed and not self._state.holds_record:
             self._beaten = self._put()
@@ -281,7 +281,7 @@ class FlightRecorder:
             self._closed, self._writer = self._writer, None
 
     def when_ended(self, call: Callable[[], None]) -> None:
-        """Have something called once nothing is written any more, at once where that is so."""
+        """Have something called once nothing is written any more, at once if that is so."""
         writer = self._writer or self._closed
         if writer is None:
             call()

@@ -19,11 +19,11 @@ from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.flight_clock import SampleTime
 
 LEAST_NS = 500_000_000
-"""Between the two, at least: faster is a repetition by a program [ns]."""
-_PART, _MARGIN_NS = 1.5, 250_000_000
-"""No third one may follow for so many times the time between the two, and this long [ns]."""
+"""Least time between two requests; a program repeats them faster [ns]."""
+_PART = 1.5  # wait for a third request, over the time between the first two
+_MARGIN_NS = 250_000_000  # added to that wait [ns]
 MOST = 64
-"""Chains at most, so that requests of ever new sources cannot fill memory."""
+"""Most chains at a time, so that requests of ever new sources cannot fill memory."""
 
 
 @dataclass
@@ -78,7 +78,7 @@ class Repetitions:
         Raises
         ------
         CommandError
-            If too many other sources have requested just before; a source of None has a place.
+            If too many other sources have requested just before, unless the source is None.
         """
         chain = self._chains.get((name, source))
         if chain is None or self._is_over(chain, now_ns):
@@ -133,16 +133,16 @@ class Repetitions:
         return waiting
 
     def _is_over(self, chain: _Chain, now_ns: int) -> bool:
-        """Return whether a request is none of a chain any more, but a first one."""
+        """Return whether a chain is over, so that a request now begins a new one."""
         longest_ns = 2 * self._within_ns if chain.is_stream else self._within_ns
         return chain.due_ns is None and now_ns - chain.last_ns > longest_ns
 
 
 AT_ONCE = ('abort',)
 """Requests that are followed as they come, whatever their stamp."""
-_REMEMBERED = 100
+_REMEMBERED = 100  # latest requests that are not taken again
 _LONGEST_NAME = 64
-"""Characters of a name that are kept of one that comes in a message."""
+"""Longest name or sender that is kept of a message [characters]."""
 SAFE = 'safe'
 """Request that ends everything that is due, also other requests."""
 TWICE = ('liftoff_override', 'reset', SAFE)
@@ -159,27 +159,27 @@ class _Message(NamedTuple):
 class FlightRequests:
     """Follows requests, or refuses them with a reason.
 
-    A service is followed at once, a message after the sample of its stamp. Live requests are of
-    now, which a message shows by its stamp, and none outlives the phase in which it was made; an
-    abort is followed once, as it comes, whatever its stamp, and drops what waits and what is older;
-    so does `SAFE` where it is followed. What must be made twice is followed by the rule of
-    `Repetitions`, the same for services and messages. A replay takes recorded requests of any time,
-    at once where their stamp is 0.
+    A service is followed at once, a message after the sample of its stamp. The stamp of a live
+    message must be of now, and a request ends with the phase in which it was made. An abort is
+    followed once, as it comes, whatever its stamp, and drops requests that wait or are older; so
+    does `SAFE` when it is followed. Requests that must be made twice follow the rule of
+    `Repetitions`, services and messages alike. A replay takes recorded requests of any time, at
+    once if their stamp is 0.
 
     Parameters
     ----------
     host : Host
         Logs and complains.
     state, home : FlightState, Home
-        What follows them.
+        Carry requests out.
     time : SampleTime
         Of the samples.
     side_inputs : SideInputs
         Keeps stamped requests until they are due.
     now : callable or None
-        What the stamp of a request of now would be [ns]; None in a replay.
+        Returns the present time as of stamps [ns]; None in a replay.
     steady_now : callable
-        When a request comes, on a steady clock [ns]; None where stamps alone count.
+        Returns the time of a steady clock [ns], or None where stamps alone count.
     prepare : callable
         ``prepare(name)``, called before a request is followed.
     changed : callable
@@ -187,7 +187,7 @@ class FlightRequests:
     followed : callable
         ``followed(name, stamp_ns)``, called after one was followed.
     within : float
-        How far apart two requests may be of which only the second is followed [s].
+        Longest time between two requests of which the second is followed [s].
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ class FlightRequests:
             self._side_inputs.push(REQUEST, message, request)
 
     def again(self) -> None:
-        """Wait for all requests of a recording again, which is played from its begin on."""
+        """Wait for all requests of a recording again, which begins anew."""
         for message, request in self._recorded:
             self._side_inputs.push(REQUEST, message, request)
 
@@ -310,14 +310,14 @@ class FlightRequests:
         if self._now is None or self._ended is None:
             return False
         now_ns, (name, ended_ns) = self._now(), self._ended
-        # Where it is farther ahead, time was set back since then.
+        # If that end is farther ahead, the clock was set back since then.
         if not now_ns + offset_ns < ended_ns <= now_ns + NEWEST_NS:
             return False
         self._host.complain('refused', f"request {request} is refused: stamped before '{name}'")
         return True
 
     def _drop_before(self, name: str, stamp_ns: int = 0) -> None:
-        """Forget what waits when an abort or `SAFE` comes, and note what is older than it."""
+        """Drop requests that wait when an abort or `SAFE` comes, and refuse older ones from now."""
         if self._now is None:
             return
         now_ns = self._now()
@@ -325,12 +325,12 @@ class FlightRequests:
         self._drop(f"'{name}' came", is_safe=name == SAFE)
 
     def drop_waiting(self, phase: str) -> None:
-        """Forget the requests that wait, since their phase is over; `SAFE` is of every phase."""
+        """Drop the requests that wait, since their phase is over; `SAFE` belongs to every phase."""
         if self._now is not None:
             self._drop(f'the phase is {phase} now')
 
     def _drop(self, reason: str, *, is_safe: bool = False) -> None:
-        """Forget what waits, but for a `SAFE` that is not followed yet."""
+        """Drop the requests that wait, but not a `SAFE` that was not followed yet."""
         kept = '' if is_safe else SAFE
         dropped = self._side_inputs.drop_requests()
         names = (request.name for request in dropped if request.name != kept)
@@ -394,8 +394,8 @@ class FlightRequests:
             if name not in TWICE or self._state.refusal(name, stamp_ns, is_second=True):
                 raise
             now_ns = self._host.steady_ns()
-            # Where no charge may act none is lost by it: people in a hurry may press it often. A
-            # flight that waits to be resumed may be in the air.
+            # If no charge can be lost by it, `SAFE` may be repeated fast, as in a hurry. A flight
+            # that waits to be resumed may be in the air.
             may_lose = self._state.may_lose or self._state.may_resume_aloft
             may_repeat = name == SAFE and not may_lose
             due_ns = self._repetitions.take(name, source, now_ns, may_repeat=may_repeat)
