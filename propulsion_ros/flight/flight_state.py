@@ -411,7 +411,7 @@ class FlightState:
         now_ns = self._clock.now_ns
         found = self._departure
         if found and self._progress.does(Duty.DETECT_LIFTOFF):
-            # A vehicle armed in the air lifts off then, or the backup timer would end at once.
+            # A departure before arming counts from arming, or the backup timer would end at once.
             armed_ns = max(found.clock_ns, self._begun_ns)
             self._progress.liftoff = self._mark_of(found._replace(clock_ns=armed_ns), sample)
             self._pad = self._motion.pad

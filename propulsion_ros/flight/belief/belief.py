@@ -83,7 +83,7 @@ _FLOOR = np.array([1e-4, 1e-4, 1e-3])  # least variances of the state [m^2, m^2/
 _LEAST = 1e-30  # least probability of a hypothesis, so that it can recover
 _LONGEST = 0.25  # longest step of a prediction [s]
 _STEPS = 40  # most steps of a prediction, however long
-_SHAKEN = 10.0  # variance of the acceleration at rest over the noise of the accelerometer
+_SHAKEN = 10.0  # variance of the acceleration at rest over the noise variance of the force
 _LIT = 60.0  # nobody handles the vehicle for so long after an ignition command [s]
 # Probability of each mode, by whether the vehicle may begin in the air.
 _PRIORS = {
@@ -195,7 +195,7 @@ class Belief:
         self._hanging = np.flatnonzero(hangs & is_felt)
         self._may_be_below = self._is_held | height
         # Wind must not explain a level height where the accelerometer reads a free fall.
-        self._blown = (self._is_held | hangs) * self._sound[Channel.FORCE]
+        self._moved_by_wind = (self._is_held | hangs) * self._sound[Channel.FORCE]
         self._reckoned = (is_felt & ~height & ~self._is_held).astype(float)
         self._shown = {
             (by_height, by_speed):
@@ -287,8 +287,8 @@ class Belief:
         self._shares: FloatArray = np.maximum(prior, _LEAST)
         self._begins_in_air = in_air
         self.has_risen = False
-        self._level_height = self._same_force = math.nan
-        self._lit_time = self._scatter = self._same_time = 0.0
+        self._level_height = self._constant_force = math.nan
+        self._lit_time = self._scatter = self._constant_time = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
         self.wander = self._spin_evidence = 0.0
         self._track.reset()
@@ -321,7 +321,7 @@ class Belief:
         origin = float(self._shares @ self._state[:, 0])
         # A height that heals is where its track is, which must be proven for that.
         may_heal = self._track.is_proven
-        lands = np.exp(np.minimum(self._apart(), 1500.0) / -_TERRAIN)
+        lands = np.exp(np.minimum(self._pad_distance(), 1500.0) / -_TERRAIN)
         if self._begins_in_air and math.isnan(self._recent[Channel.HEIGHT]):
             # Without a height the ground is as likely at any height.
             lands = np.full_like(lands, _TERRAIN / _AIR_SPREAD)
@@ -333,7 +333,7 @@ class Belief:
         modes = self._modes[self._lit_time > 0.0]
         leaving = modes.total + self._health.total + lands * self._lands.total
         if may_heal:
-            heals = self._agrees()
+            heals = self._agreement()
             leaving += heals * self._heals_height.total
         stays = np.exp(-leaving * dt)
         # Heights from a common origin, or their squares would lose digits.
@@ -350,7 +350,7 @@ class Belief:
         self._bound()
         self._shares = np.maximum(weight / weight.sum(), _LEAST)
 
-    def _apart(self) -> FloatArray:
+    def _pad_distance(self) -> FloatArray:
         """Return how far each hypothesis is from the level of the pad [m].
 
         With a failed height it is at least as far as the track of that height.
@@ -361,7 +361,7 @@ class Belief:
         by_track = abs(float(self._track.state[0]))
         return np.where(self._is_sound[Channel.HEIGHT], own, np.maximum(own, by_track))
 
-    def _agrees(self) -> FloatArray:
+    def _agreement(self) -> FloatArray:
         """Return how well each hypothesis agrees with the track of the height alone, up to 1.
 
         The speed does not count for a held vehicle; a height may come back with an offset.
@@ -458,7 +458,7 @@ class Belief:
         self._covariance[:, 1, 1] += np.where(self._is_held, 0.0, tilt_noise * dt)
         # The error of a static port is a bias that changes with the speed.
         port_rate = 2.0 * _PORT * self._state[:, 1] * self._state[:, 2]
-        self._covariance[:, 0, 0] += (port_rate**2 + self.wander * self._blown) * dt
+        self._covariance[:, 0, 0] += (port_rate**2 + self.wander * self._moved_by_wind) * dt
         self._covariance[:, 2, 2] += (spread + shaken * self._rest) * (1.0 - decay**2)
         thrust = np.maximum(self._state[:, 2] + STANDARD_GRAVITY, self._least_thrust)
         self._covariance[:, 2, 2] += self._pushed * (_THRUST * thrust) ** 2 * dt
@@ -569,25 +569,25 @@ class Belief:
     ) -> FloatArray | float:
         """Return the likelihood of a reading of a blocked port, a dead or a stuck accelerometer."""
         if channel is Channel.FORCE:
-            off = value - self._same_force
+            off = value - self._constant_force
             if abs(off) < max(_OFFSET, _STEADY * value):
-                self._same_time += seconds
+                self._constant_time += seconds
             else:
-                self._same_force, self._same_time, off = value, 0.0, 0.0
+                self._constant_force, self._constant_time, off = value, 0.0, 0.0
             # Without a proven height nothing contradicts a free fall.
             if not self._track.is_proven:
                 return 0.0
-            is_long = self._same_time >= _LEVEL_TIME
+            is_long = self._constant_time >= _LEVEL_TIME
             rests = self._is_rest & self._is_sound[Channel.HEIGHT]
-            if self._same_force > _STRONG:
+            if self._constant_force > _STRONG:
                 # A stuck value may drift.
-                self._same_force += off * min(seconds / _LEVEL_TIME, 1.0)
+                self._constant_force += off * min(seconds / _LEVEL_TIME, 1.0)
                 sigma = _STUCK_SIGMA * (1.0 + _STEADY * value)
                 stuck = _STUCK_SHARE * _normal(off, sigma**2) if is_long else 0.0
                 return np.where(rests, stuck, 0.0)
-            if self._same_force < _OFFSET:
+            if self._constant_force < _OFFSET:
                 off = value
-            elif self._same_force > WEAK or not is_long:
+            elif self._constant_force > WEAK or not is_long:
                 return 0.0
             return np.where(rests, *_DEAD_SHARES) * _normal(off, _DEAD_VARIANCE)
         if channel is Channel.SPEED:

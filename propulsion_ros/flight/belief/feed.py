@@ -107,9 +107,9 @@ class Feed:
         self._interval_ns = self._held_ns = 0
         self._variance, self._is_measured = 0.0, False
         self._new_ns = self._read_ns = -_LIVE_NS[1]
-        self._sum: list[tuple[int, tuple[float, ...]]] = []
+        self._readings: list[tuple[int, tuple[float, ...]]] = []
         self._line: list[tuple[int, tuple[float, ...]]] = []
-        self._noises: list[float] = []
+        self._deviations: list[float] = []
 
     def take(
         self, now_ns: int, values: tuple[float, ...], *, learns: bool, since_ns: int | None = None,
@@ -118,7 +118,7 @@ class Feed:
         """Take a reading; return the mean of the window when that is over.
 
         A value that repeats itself for longer than twice the time seen while it ``learns`` is no
-        reading, unless another sensor shows that the vehicle has not moved since ``since_ns``.
+        reading, unless it began after ``since_ns``, since when another sensor shows no motion.
         A value that began while it ``climbs`` may repeat only for the least time; after it
         ``lands``, a value that may repeat for the longest time may do so without end.
         """
@@ -136,11 +136,11 @@ class Feed:
             self.usual_ns = max(self.usual_ns, repeats_ns)
         is_explained = since_ns is not None and self._new_ns >= since_ns
         if now_ns - self._new_ns > self._longest_ns and not is_explained:
-            self._sum.clear()
+            self._readings.clear()
             return None
-        if self._sum and now_ns - self._sum[-1][0] > self._window_ns:
-            self._sum.clear()  # a gap
-        self._sum.append((now_ns, values))
+        if self._readings and now_ns - self._readings[-1][0] > self._window_ns:
+            self._readings.clear()  # a gap
+        self._readings.append((now_ns, values))
         elapsed_ns = now_ns - self._read_ns
         if elapsed_ns < self._window_ns:
             return None
@@ -166,7 +166,7 @@ class Feed:
         line = self._line
         if self._bends is None:
             if line:
-                self._noises.append(0.5 * math.dist(values, line[-1][1]) ** 2)
+                self._deviations.append(0.5 * math.dist(values, line[-1][1]) ** 2)
         elif len(line) == 2 and line[0][0] < line[1][0] < now_ns:
             (first_ns, (first,)), (then_ns, (then,)) = line
             ratio = (now_ns - then_ns) / (then_ns - first_ns)
@@ -174,17 +174,17 @@ class Feed:
             bend = 0.5 * self._bends * (now_ns - then_ns) * (now_ns - first_ns) * 1e-18
             # The deviation has so many times the variance of one reading.
             share = 1.0 + (1.0 + ratio) ** 2 + ratio**2
-            self._noises.append(max(off * off - bend * bend, 0.0) / share)
+            self._deviations.append(max(off * off - bend * bend, 0.0) / share)
         self._line = [*line[-1:], (now_ns, values)]
 
     def _average(self, seconds: float) -> tuple[list[float], float, float]:
         """Return the mean, its variance by noise as of now, and its variance in this window."""
-        if len(self._sum[0][1]) == 1:
+        if len(self._readings[0][1]) == 1:
             self._drop_glitch()
-        before = len(self._noises)
-        for now_ns, values in self._sum:
+        before = len(self._deviations)
+        for now_ns, values in self._readings:
             self._compare(now_ns, values)
-        readings = [values for _, values in self._sum]
+        readings = [values for _, values in self._readings]
         count = len(readings)
         mean = [math.fsum(each) / count for each in zip(*readings, strict=True)]
         noise = variance = 0.0
@@ -192,31 +192,31 @@ class Feed:
             squares = math.fsum(math.dist(each, mean) ** 2 for each in readings)
             variance = squares / (count * (count - 1))
         elif count > 1:
-            variance = math.fsum(self._noises[before:]) / count**2
-        if len(self._noises) >= _COMPARED:
+            variance = math.fsum(self._deviations[before:]) / count**2
+        if len(self._deviations) >= _COMPARED:
             # The lower quartile, as an outlier is no noise and spoils three deviations.
-            least = sorted(self._noises)[(len(self._noises) - 1) // 4]
+            least = sorted(self._deviations)[(len(self._deviations) - 1) // 4]
             noise = min(least / _QUARTILES[len(mean)] / count, _NOISE_RISE * (self._variance + 1.0))
-            del self._noises[:-_COMPARED + 1]
+            del self._deviations[:-_COMPARED + 1]
             gain = -math.expm1(-min(seconds / _SCATTER_TIME, 1.0))
             self._is_measured = True
             self._variance += gain * (noise - self._variance)
-        self._sum.clear()
+        self._readings.clear()
         return mean, noise, variance
 
     def _drop_glitch(self) -> None:
         """Drop the reading farthest from the median of at least three, if it is no noise."""
-        count = len(self._sum)
+        count = len(self._readings)
         if count < 3:
             return
-        middle = sorted(values for _, values in self._sum)[count // 2]
+        middle = sorted(values for _, values in self._readings)[count // 2]
 
         def off(each: tuple[int, tuple[float, ...]]) -> float:
             return math.dist(each[1], middle)
 
-        farthest = max(self._sum, key=off)
+        farthest = max(self._readings, key=off)
         if off(farthest) ** 2 > _FAR_OFF * (1.0 + count * self._variance):
-            self._sum.remove(farthest)
+            self._readings.remove(farthest)
 
     @property
     def noise(self) -> float:

@@ -384,7 +384,7 @@ class FlightRequests:
             Sender of a message; None for a service.
         """
         if self._now is None and source is not None:
-            # It was followed when it was recorded.
+            # In a replay: the request was followed when it was recorded.
             return self._follow(name, is_second=True)
         try:
             return self._follow(name)
