@@ -136,8 +136,8 @@ class Resumption:
     """Judges by the belief since a restart whether a recorded flight goes on.
 
     The belief begins with the record. A flight is resumed once a live height or speed shows for
-    ``resume_time`` that the vehicle is hardly held, or for a fifth of that time that it certainly
-    flies. Both take five times as long if the record is older than a minute, or of unknown age.
+    ``resume_time`` that the vehicle is hardly held, or once it certainly flies for a fifth of that
+    time. Both take five times as long if the record is older than a minute, or of unknown age.
     Without a live height or speed the flight is resumed if the process was away shortly, by the
     clock since boot, which is never set. The flight is over once something certainly holds the
     vehicle. All of this waits while a height settles.

@@ -70,7 +70,7 @@ class Firings:
 
     @property
     def problem(self) -> str:
-        """Why what must be recorded first cannot be, '' where it can."""
+        """Why what is fired cannot be recorded first, '' if it can."""
         if self._lights and not self._record.is_kept:
             return 'no state_file: on a robot engines are lit only where the record of it is kept'
         return self._record.problem
