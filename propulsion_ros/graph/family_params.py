@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that run a family: their kinds, and what they take beside the family's configuration."""
+"""Nodes that run a family: their kinds, and parameters beside the family's configuration."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -98,7 +98,7 @@ class AllocatorNodeParams(FamilyNodeParams):
 
 
 OwnT = TypeVar('OwnT', bound=FamilyNodeParams)
-"""What one kind of node takes."""
+"""Parameters of one kind of node."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
