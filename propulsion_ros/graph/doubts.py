@@ -217,7 +217,7 @@ def rule_of(parameter: Parameter) -> Rule | None:
     spec, rule = parameter.spec, OF_UNIT.get(parameter.spec.unit)
     if rule is None or spec.kind is not float:
         return None
-    # Only of actuators are usual times, lengths and pressures known.
+    # Times, lengths and pressures have usual ranges only for actuators.
     is_known = spec.per_row or spec.unit in ('rad', 'rad/s', 'm^2', 'kg/m^3')
     usual = spec.usual or (rule.usual if is_known else ())
     if not usual and spec.unit == 's' and not (spec.shape or parameter.required):
@@ -257,7 +257,7 @@ OF_UNIT = {rule.unit: rule for rule in (
     Rule('share', '{}', (), '', 'what flows out is not wider than its opening; hollow hemispheres'
          ' have a drag of 1.4'),
 )}
-"""Rules of parameters by their unit, each with what is usual where the parameter has no range."""
+"""Rules of parameters by unit, each with the usual range of a parameter without its own."""
 
 _USE, _SHAPE, _SIZE = 'of no use otherwise', 'geometry', 'sizes of robots'
 _UNITS = 'N, kg, and rad/s for speeds?'

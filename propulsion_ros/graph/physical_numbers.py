@@ -42,7 +42,7 @@ from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.xml import path_step
 
 _USUAL_AIR, _USUAL_WATER = 0.01, 0.035
-"""Usual thrust coefficients of rotors without a radius, in air and in water: see `load`."""
+"""Usual thrust over density, disk and squared tip speed, for rotors without a radius."""
 _STALL = 0.3  # angle of attack at which plates stall [rad]
 _WITH_DENSITY = ('propeller', 'four_quadrant')
 """Curves of thrusters that depend on the density."""
@@ -52,8 +52,8 @@ _ASKEW = 0.5  # with a smaller component, an axis is across the mean chord
 _STRAIGHT = 0.9  # unit vectors whose mean is longer go one way
 _FLAT = 0.3  # least size of a box along any axis, over its diagonal
 _ACROSS = 0.5 * math.pi  # deflection at which a force is across its first direction [rad]
-_SWUNG = 0.8  # largest deflection of engines, that of verniers [rad]
-_SWING = 0.175  # usual deflection of engines in flight [rad]
+_LARGEST_SWING = 0.8  # largest deflection of engines, that of verniers [rad]
+_USUAL_SWING = 0.175  # usual deflection of engines in flight [rad]
 _HELD_BY_FINS = 8.0  # least speed at which fins stabilize a rocket [m/s]; 15 is advised
 _GAS = 8.314462618  # molar gas constant [J/(mol K)]
 
@@ -177,7 +177,7 @@ def deflections(robot: RobotLayout) -> Iterator[Number]:
         joint = next(iter(groups[number.block].joints.get(prefix, ())[i:i + 1]), None)
         end = max(map(abs, joint.limits)) if joint and joint.limits else math.inf
         yield dataclasses.replace(
-            number, value=size, of=min(end, _SWUNG if prefix == 'gimbals.' else _ACROSS),
+            number, value=size, of=min(end, _LARGEST_SWING if prefix == 'gimbals.' else _ACROSS),
             remedy='write the same as in <limit> of its joint' if end < size else '',
         )
         if joint and size < end < math.inf:
@@ -266,13 +266,13 @@ def margins(robot: RobotLayout) -> Iterator[Number]:
     ahead = (chords / np.linalg.norm(chords, axis=1, keepdims=True)).mean(axis=0)
     found = list[tuple[float, float, str]]()
     for k in np.flatnonzero(np.abs(ahead) < _ASKEW).tolist():
-        aside = np.eye(3)[k]
-        wrench = np.sum([way * _in_flow(group.family, ahead + way * _FLOW * aside)
+        side = np.eye(3)[k]
+        wrench = np.sum([way * _in_flow(group.family, ahead + way * _FLOW * side)
                          for group in groups for way in (1.0, -1.0)], axis=0)
         torque = wrench[3:] - np.cross(robot.body.com, wrench[:3])
         # A force against the flow counts as positive.
         force = float(-wrench[k])
-        found.append((force, -float(torque @ np.cross(ahead, aside)) / max(force, LEAST), 'xyz'[k]))
+        found.append((force, -float(torque @ np.cross(ahead, side)) / max(force, LEAST), 'xyz'[k]))
     most = max((force for force, *_ in found), default=0.0)
     for force, arm, axis in found:
         if force > 0.1 * most and np.linalg.norm(ahead) > _STRAIGHT:
@@ -632,7 +632,7 @@ def lags(robot: RobotLayout) -> Iterator[Number]:
                 who = f'within the lag of {names[i]} it '
                 yield Number(key, rate * float(lag)**2, who, 1.0, i, group.name)
         for i, booster in enumerate(params.gimbals.booster if _has(params, 'gimbals') else ()):
-            k, end = names.index(booster), min(float(params.gimbals.range[i].max()), _SWING)
+            k, end = names.index(booster), min(float(params.gimbals.range[i].max()), _USUAL_SWING)
             fastest = float(params.gimbals.rate_limit[i]) or math.inf
             lag = max(end / fastest, float(params.gimbals.time_constant[i]))
             arm = np.linalg.norm(group.layout.position[k] - robot.body.com)

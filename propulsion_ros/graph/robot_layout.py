@@ -38,7 +38,7 @@ _HEADER = ('block', 'actuator', 'place [m]', 'axis', 'newtons', 'rpm', 'lag [s]'
 _SMALL, _NOISE = 1e-6, 1e-8  # share of the largest number below which another one counts as 0
 _PART = 1e-4
 """Share of another part of the wrench from which it comes with the one that is made."""
-_HELD = (2, 3, 4)
+_SUPPORTED = (2, 3, 4)
 """Heave, roll and pitch, in which water supports a floating body."""
 _ANGLES = 5
 """Number of angles of a joint, from its lowest to its highest."""
@@ -198,7 +198,7 @@ class RobotLayout:
     def together(self) -> list[list[str]]:
         """Parts of the wrench that the actuators can make, each with those that come with it."""
         # Water holds a floating robot in heave, roll and pitch.
-        parts = [k for k in range(len(AXES)) if not (self.afloat and k in _HELD)]
+        parts = [k for k in range(len(AXES)) if not (self.afloat and k in _SUPPORTED)]
         made = np.abs(self.made(parts)) > _PART
         found: list[list[str]] = []
         for i in np.flatnonzero(np.diag(made)):

@@ -36,9 +36,9 @@ from propulsion_ros.urdf.link_tree import Pose, tree_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
-_LOOKS_PER_SECOND = 200
+_CHECKS_PER_SECOND = 200
 """Rate at which nodes take messages, in simulated time [Hz]."""
-_LOOKS_PER_REQUEST = 10
+_CHECKS_PER_REQUEST = 10
 """Factor by which requests are served less often: a check for one takes longer than a step."""
 _MOST_AT_ONCE = 20
 """Most messages taken at once from a topic, so that a flood cannot block the simulator."""
@@ -140,7 +140,7 @@ class ActuatorHost:
         self.drives: dict[str, float] = {}
         self.nodes: list[SimulatedNode] = []
         self._context: rclpy.Context | None = None
-        self._every, self._passed, self._looked = 1, 0, 0
+        self._every, self._passed, self._checked = 1, 0, 0
 
     @property
     def names(self) -> list[str]:
@@ -199,9 +199,9 @@ class ActuatorHost:
         if self._passed < self._every:
             return
         self._passed = 0
-        self._looked += 1
-        (self._take if self._looked % _LOOKS_PER_REQUEST else self.serve)()
-        if self._looked % _LOOKS_PER_SECOND == 0:
+        self._checked += 1
+        (self._take if self._checked % _CHECKS_PER_REQUEST else self.serve)()
+        if self._checked % _CHECKS_PER_SECOND == 0:
             for node in self.nodes:
                 node.look_for_publishers(self._listener.publishers_of(node.get_name()))
 
@@ -290,7 +290,7 @@ def _turning(model: SimulatedModel, joints: tuple[str, ...]) -> tuple[str, ...]:
 
 def _serve_every(period_ns: int) -> int:
     """Return the number of steps after which nodes take messages."""
-    return max(1, round(1e9 / (_LOOKS_PER_SECOND * period_ns)))
+    return max(1, round(1e9 / (_CHECKS_PER_SECOND * period_ns)))
 
 
 def _timing(params: LoopParams, period_ns: int) -> dict[str, object]:

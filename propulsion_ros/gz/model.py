@@ -32,7 +32,7 @@ from propulsion_ros.urdf.reader import FILENAME, actuators_from_urdf, family_of
 from propulsion_ros.urdf.xml import parse_urdf, path_step
 
 ROUTES = ('system', 'bridge')
-"""Actuator models run inside gz-sim, or before its own Thruster and JointPositionController."""
+"""Models run inside gz-sim, or in nodes that drive its Thruster and JointPositionController."""
 
 _RATE = 100
 """Rate of sensors and odometry [Hz]."""

@@ -110,7 +110,7 @@ class ActuatorSystem:
         self._is_first = True
         self._rest = Rest()
         self._sensors = partial(silent_sensors, gz, list(links.values()))
-        self._unlooked = _STEPS_TO_SENSORS
+        self._steps_to_check = _STEPS_TO_SENSORS
 
     def _claim(self, key: object, path: str, problem: str) -> None:
         """Claim a key for this system; raise `ConfigError` if another system has it."""
@@ -131,8 +131,8 @@ class ActuatorSystem:
         stamp_ns = self._begin_of_step(info)
         self._host.pass_step()
         self._apply(ecm, stamp_ns)
-        self._unlooked -= 1
-        if not self._unlooked:
+        self._steps_to_check -= 1
+        if not self._steps_to_check:
             self._warn(self._sensors(ecm))
 
     def reset(self, info: Any, ecm: Any) -> None:

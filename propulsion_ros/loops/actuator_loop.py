@@ -342,7 +342,7 @@ class ActuatorLoop:
         Parameters
         ----------
         stamps, values : ndarray
-            Stamps (k,) and values (k, m) of the newest command that was pushed, and of the next.
+            Stamps (k,) and values (k, m) of the newest command that was pushed, and those after it.
         clock : str
             Clock that passes each of these stamps, '' for none.
 

@@ -55,8 +55,8 @@ _FAR = {'effort': (10.0, ' N', 'in N'), 'velocity': (4.0, ' rad/s', 'in rad/s'),
 """By field: commands of so many times their limit are in another unit; unit, and unit in words."""
 _ODD = 4.0  # commands of so many times the response to them are in another unit
 _MOST = 1e9  # larger commands are not counted
-# If no thrust is above `_SHARES` [N] and the share `_LITTLE` of a limit that is above `_LARGE` [N],
-# shares up to 1 were commanded. By field: that share, and the unit of a command.
+# Commands are shares up to 1 if all thrusts are below `_SHARES` [N] and below a share `_LITTLE` of
+# a limit above `_LARGE` [N]. By field: that share, and the unit of a command.
 _SHARES, _LARGE, _LITTLE = 2.0, 7.0, {'effort': (0.15, 'N'), 'velocity': (1e-4, 'rad/s')}
 _TIMING = tuple(each.key for each in parameters_of(LoopParams) if not each.spec.live)
 MOST_AHEAD_NS = 100_000_000
@@ -138,20 +138,20 @@ class ActuatorPorts(StampedPorts):
         outlet = functools.partial(
             Outlet, qos='result', frame=self.frame, lossless=self._lossless
         )
-        aside = functools.partial(outlet, overridable=False)
+        fixed = functools.partial(outlet, overridable=False)
         self._wrench = outlet('~/wrench', Kind.WRENCH)
         self._state = outlet('~/state', Kind.JOINTS, names=tuple(family.state_names))
-        self._joint_states = aside(
+        self._joint_states = fixed(
             '~/joint_states', Kind.JOINTS, names=tuple(family.state_names)
         )
-        self._effectiveness = aside(
+        self._effectiveness = fixed(
             '~/effectiveness', Kind.JOINTS, qos='latched',
             names=tuple(family.actuator_names),
         )
         # Only an allocator reads the effectiveness.
         followed = [self._effectiveness] if is_allocatable(type(family)) else []
         self._tanks = [
-            aside(f'~/tanks/{name}', Kind.INERTIA, qos='latched')
+            fixed(f'~/tanks/{name}', Kind.INERTIA, qos='latched')
             for name in _topics('tanks.names', family.tank_names)
         ]
         self._open_batteries()
@@ -159,7 +159,7 @@ class ActuatorPorts(StampedPorts):
             raise ConfigError('publish_each', 'expected a link for each actuator, from a URDF')
         each = _topics('names', family.actuator_names if publish_each else ())
         self._links = [
-            aside(f'~/wrenches/{name}', Kind.WRENCH, frame=link)
+            fixed(f'~/wrenches/{name}', Kind.WRENCH, frame=link)
             for name, link in zip(each, family.actuator_frames, strict=False)
         ]
         self._open_numbers(publish_numbers)
@@ -259,7 +259,7 @@ class ActuatorPorts(StampedPorts):
     # Inputs.
 
     def _is_far_ahead(self, source: str, stamp_ns: int, payload: Any) -> bool:
-        """Refuse a robot's command from the future; any other one cancels those due after it."""
+        """Refuse a command from the future on a robot; others cancel those that are due later."""
         if source != COMMAND or not self._is_robot:
             return False
         now_ns = self._host.now_ns()
@@ -289,9 +289,9 @@ class ActuatorPorts(StampedPorts):
     @property
     def run_port(self) -> Port | None:
         """The port whose messages `take_run` may take, None if each must be taken alone."""
-        aside = (self._links, self._thrusts, self._positions, self._batteries)
+        extras = (self._links, self._thrusts, self._positions, self._batteries)
         takes_names = self.ports[0].kind == Kind.JOINTS
-        return None if self._is_robot or any(aside) or not takes_names else self.ports[0]
+        return None if self._is_robot or any(extras) or not takes_names else self.ports[0]
 
     def take_run(self, rows: CommandRows, is_timed: bool) -> Run | None:
         """Take messages of `run_port`, the first of which was taken and was the newest input.
@@ -488,7 +488,7 @@ class ActuatorPorts(StampedPorts):
         if output.thrusts is not None:
             self._most = max(self._most, float(output.thrusts.max(initial=0.0)))
         self._compare(output)
-        # No warning of commands that push nothing, which may be meant so.
+        # Commands that push nothing may be intended, so there is no warning of these.
         if not self._was_far and self._far_commands().startswith('every'):
             self._was_far = True
             self._host.log('warn', self._far_commands())
@@ -544,7 +544,7 @@ class ActuatorPorts(StampedPorts):
         for field, (own, seen) in [*self._followed.items()]:
             done = getattr(output, field)
             if done is None:
-                # Nothing follows the command as such, as with a throttle.
+                # The output has no such field, as for a throttle.
                 del self._followed[field]
             else:
                 self._done[own] += np.abs(done[seen])
@@ -576,7 +576,7 @@ class ActuatorPorts(StampedPorts):
         return silent if any(commanded) or not commanded else None
 
     def _small_commands(self) -> str:
-        """Describe thrusts that were all so small as if commanded as shares of the limit."""
+        """Describe thrusts so small that commands were probably shares of the limit."""
         field = self.family.command_fields[0]
         share, unit = _LITTLE.get(field, (0.0, ''))
         if isinstance(self.family, Allocatable):
@@ -587,7 +587,7 @@ class ActuatorPorts(StampedPorts):
         return ''
 
     def _far_commands(self) -> str:
-        """Describe last commands that are all far beyond their limits, or push nothing as such."""
+        """Describe the last commands if all are far beyond their limits, or push nothing there."""
         output = None if self._report is None else self._report.output
         saturated = None if output is None else output.flags.get('saturated')
         if output is None or saturated is None or output.thrusts is None or not np.all(

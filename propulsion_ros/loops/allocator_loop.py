@@ -91,9 +91,9 @@ class AllocatorLoop:
         self.timers: Sequence[Timer] = ()
         self._off = actuators_off(params or LoopParams(), family)
         self._configured = self._effectiveness = effectiveness_of(family)
-        self._reckon()
+        self._use_faults()
 
-    def _reckon(self) -> None:
+    def _use_faults(self) -> None:
         """Use the known faults from now on."""
         part = np.where(self._off, 0.0, self._effectiveness)
         self._faulty = int(np.count_nonzero(part < 1.0))
@@ -113,7 +113,7 @@ class AllocatorLoop:
         configured = effectiveness_of(self._family)
         if not np.array_equal(configured, self._configured):
             self._configured = self._effectiveness = configured
-        self._reckon()
+        self._use_faults()
 
     def _take_effectiveness(self, message: Any) -> None:
         try:
@@ -122,7 +122,7 @@ class AllocatorLoop:
             self._host.complain('refused', f'effectiveness refused: {error}')
             return
         self._effectiveness = np.where(np.isnan(given), self._effectiveness, given)
-        self._reckon()
+        self._use_faults()
 
     def _take_state(self, message: Any) -> None:
         """Use the measured angles of the group's joints from now on."""
@@ -139,10 +139,10 @@ class AllocatorLoop:
             # Only for other joints: those that the allocator turns are where it has sent them.
             if np.any(angles[allocator.others] != before[allocator.others]):
                 self._healthy = allocator.allocator(angles)
-                self._reckon()
+                self._use_faults()
         elif not np.array_equal(angles, before):
             self._healthy = allocator.turned(family.allocation_at(angles))
-            self._reckon()
+            self._use_faults()
 
     def _take(self, message: Any) -> None:
         try:

@@ -30,7 +30,7 @@ class CommandUpdate(NamedTuple):
     """One value for each, in the field that the name takes, shape (k,)."""
 
     def without(self, columns: IntArray) -> CommandUpdate | None:
-        """Return what is left for other names than those of some columns, None for nothing."""
+        """Return the update without the names of some columns, None if none is left."""
         kept = ~np.isin(self.columns, columns)
         return CommandUpdate(self.columns[kept], self.values[kept]) if kept.any() else None
 
@@ -52,7 +52,7 @@ class FieldSplit:
         ])
 
     def command(self, values: FloatArray) -> Command:
-        """Return the command of values (m,) or (t, m); NaN where a name takes another field."""
+        """Return the command of values (m,) or (t, m); NaN for names that take another field."""
         if len(self._taken) == 1:
             return Command(**{self._taken[0]: values})
         factors = self._factors if values.ndim == 1 else self._factors[:, None]
@@ -184,14 +184,14 @@ class CommandHold:
         return self._command
 
     def until_stale(self, stamps: IntArray) -> IntArray:
-        """Return the first stamps of commands, of rising ones (k,), between which none is stale."""
+        """Return the first of some rising stamps (k,), up to a gap in which a command is stale."""
         is_gap = np.diff(stamps) > self._timeout_ns
         if not self._timeout_ns or not is_gap.any():
             return stamps
         return stamps[:int(is_gap.argmax()) + 1]
 
     def over(self, stamps: IntArray, values: FloatArray, ticks: IntArray) -> Command:
-        """Return the commands in force at ticks, (t, m), where all names are commanded at once.
+        """Return the commands in force at ticks, (t, m), after commands for all names.
 
         Parameters
         ----------

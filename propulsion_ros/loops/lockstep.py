@@ -131,7 +131,7 @@ class Lockstep:
         """Wait for a complete graph, from this wall time on [ns]."""
         self.has_begun, self.is_pending, self.skipped = False, True, 0
         self._complete_ns: int | None = None
-        self._start_ns = self._announced_ns = self._repeated_ns = self._looked_ns = now_ns
+        self._start_ns = self._announced_ns = self._repeated_ns = self._checked_ns = now_ns
 
     def try_begin(self, now_ns: int, is_complete: bool) -> bool:
         """Take whether the graph is complete; begin and return True once that has lasted."""
@@ -146,9 +146,9 @@ class Lockstep:
 
     def try_look(self, now_ns: int) -> bool:
         """Return whether the graph is to be checked again; if so, it counts as checked."""
-        is_due = now_ns - self._looked_ns > _REPEAT_NS
+        is_due = now_ns - self._checked_ns > _REPEAT_NS
         if is_due:
-            self._looked_ns = now_ns
+            self._checked_ns = now_ns
         return is_due
 
     def complete(self, now_ns: int) -> None:

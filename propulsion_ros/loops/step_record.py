@@ -19,7 +19,7 @@ from propulsion_ros.timing.stepping import Place
 BEGIN, END, SET, RESET, ENABLE, DISABLE = 'begin', 'end', 'set', 'reset', 'enable', 'disable'
 NAMES = (BEGIN, END, SET, RESET, ENABLE, DISABLE)
 LAG_NS = 5_000_000_000
-"""How much older than others an input of a recording may be [ns]: topics are not in order."""
+"""How much older than others an input of a recording may be [ns]: topics are out of order."""
 _TOPIC = '~/requests'
 
 
@@ -68,7 +68,7 @@ class StepRecord:
     """Publishes the requests that determine the steps of a loop, or takes them from a recording.
 
     A replay holds inputs until the recorded beginning has come, but for at most some seconds of
-    stamps: topics are not in order, and a recorder may write the beginning later than the inputs.
+    stamps: a recorder may write the beginning later than the inputs, as topics are out of order.
     Without a beginning the node steps as configured.
 
     Parameters

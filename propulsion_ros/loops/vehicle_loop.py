@@ -48,7 +48,7 @@ _MOST_SKIPPED = 10
 _CLIMB = 30.0
 """A parachute that fires at a larger upward speed is logged as a warning [m/s]."""
 _HOP = 0.1  # a touchdown after a shorter time in the air is not reported [s]
-_STANDS = 1e-9  # a smaller speed is a rounding error [m/s]
+_STANDSTILL = 1e-9  # a smaller speed is a rounding error [m/s]
 
 
 class VehicleLoop:
@@ -129,7 +129,7 @@ class VehicleLoop:
         self.requests: Sequence[Request] = ()
         # The timer keeps the pace and checks the graph.
         pace = self._params.real_time_factor * self._params.update_rate
-        self.timers = (Timer(min(1.0 / pace, _POLL) if pace else _POLL, self._look),)
+        self.timers = (Timer(min(1.0 / pace, _POLL) if pace else _POLL, self._check_time),)
         self.ports = tuple(self._open_ports())
 
     def _open_ports(self) -> Iterator[Port]:
@@ -319,7 +319,7 @@ class VehicleLoop:
         if velocity is None or airborne * self._ticks.dt < _HOP:
             return
         down, along = -velocity[2], float(np.hypot(velocity[0], velocity[1]))
-        along = along if along > _STANDS else 0.0
+        along = along if along > _STANDSTILL else 0.0
         self._touchdown = f'{down:.3g} m/s down, {along:.3g} m/s along the ground'
         self._host.log('info', f'touchdown at {self.time_ns * 1e-9:.3f} s: {self._touchdown}')
 
@@ -338,11 +338,11 @@ class VehicleLoop:
             # None only lets time pass: a tank keeps its mass, and nothing is fired.
             self._runner.push(source, stamp_ns, np.zeros(6) if is_wrench else None)
 
-    def _look(self) -> None:
+    def _check_time(self) -> None:
         """Do what is due by wall time."""
         now_ns, lockstep = self._host.steady_ns(), self._lockstep
         if not lockstep.has_begun:
-            self._look_at_start(now_ns)
+            self._check_start(now_ns)
         if lockstep.has_begun:
             # Another simulation may have begun at the same moment.
             if lockstep.try_look(now_ns) and self._has_rival():
@@ -367,7 +367,7 @@ class VehicleLoop:
                 'controller or an actuator is too slow to reply to each odometry in time'
             ))
 
-    def _look_at_start(self, now_ns: int) -> None:
+    def _check_start(self, now_ns: int) -> None:
         """Begin when the graph is complete; until then log now and then what is missing."""
         missing = self._missing()
         if self._lockstep.try_begin(now_ns, not missing):

@@ -38,7 +38,7 @@ from propulsion_ros.settings.flat import Parameter, refuse_unknown
 _COUNTING = ('rmw_fastrtps_cpp', 'rmw_fastrtps_dynamic_cpp', 'rmw_cyclonedds_cpp', 'rmw_connextdds')
 """Middlewares that count every subscription that matches a publisher."""
 _HEALTH = Outlet('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', 'state')
-_LOOKS = 3
+_TWIN_CHECKS = 3
 """Number of checks, a second apart, for another node of the same name after a start."""
 
 
@@ -69,7 +69,7 @@ class PropulsionNode(LenientLifecycleNode):
         super().__init__(name, **kwargs)
         self.entities: list[Any] = []
         self.is_active = False
-        self._looks = _LOOKS
+        self._twin_checks = _TWIN_CHECKS
         self.has_failed = self.has_ended = False
         descriptor = ParameterDescriptor(
             description='configure and activate at the start', read_only=True, dynamic_typing=True
@@ -282,20 +282,20 @@ class PropulsionNode(LenientLifecycleNode):
         refuse_unknown(overrides_of(self), declared_names(self))
         return values
 
-    def _look_for_twin(self) -> None:
+    def _check_for_twin(self) -> None:
         """Warn, only after a start, if another node of the same name was there before."""
-        if self._looks:
-            self._looks -= 1
+        if self._twin_checks:
+            self._twin_checks -= 1
             own = (self.get_name(), self.get_namespace())
             if self.get_node_names_and_namespaces().count(own) > 1:
-                self._looks = 0
+                self._twin_checks = 0
                 self.complain('twin', (
                     f'another node {self.get_fully_qualified_name()} is running, or was killed '
                     'some seconds ago: both take the same commands; give one another name'
                 ))
 
     def _publish_health(self) -> None:
-        self._look_for_twin()
+        self._check_for_twin()
         if self.is_active:
             rows = [self._row(*status) for status in self.health()]
             self._send_health(self._encode_health(self.now_ns(), rows))

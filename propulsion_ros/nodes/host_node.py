@@ -405,7 +405,7 @@ class FirstMessage:
         self._kinds = {
             node.resolve_topic_name(topic): type_name(kind) for topic, kind in topics.items()
         }
-        self._looks = self._seen = 0
+        self._checks = self._repeats = 0
         self._suspected = self._logged = ''
 
     def look(self) -> tuple[str, str]:
@@ -417,14 +417,14 @@ class FirstMessage:
         mistakes = [text for topic in self._kinds if (text := self._mistake(topic))]
         why = mistakes or [self._absence(topic) for topic in self._kinds]
         text = f'no {self._what} yet: {"; ".join(why)}'
-        self._looks += 1
-        self._seen = self._seen + 1 if text == self._suspected else 1
+        self._checks += 1
+        self._repeats = self._repeats + 1 if text == self._suspected else 1
         self._suspected = text
         log = self._node.get_logger()
-        if mistakes and self._seen == _SURE and text != self._logged:
+        if mistakes and self._repeats == _SURE and text != self._logged:
             self._logged = text
             log.warning(text)
-        elif self._looks == _PATIENCE and not mistakes:
+        elif self._checks == _PATIENCE and not mistakes:
             log.info(text)
         return WARN if mistakes or any(self._received[topic] for topic in self._kinds) else OK, text
 

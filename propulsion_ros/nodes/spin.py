@@ -40,7 +40,7 @@ ROS_REFUSALS = (
 """Exceptions of rclpy for a command line, a namespace or a parameter that cannot be used."""
 
 _SKIPPED = 3
-"""From so many steps without a reply in time, that is a fault and no pause of the machine."""
+"""From so many steps without a reply in time, a controller is at fault, not a busy machine."""
 DEADLINE = 5.0
 """Timeout of the middleware's end in wall time [s]."""
 _LINE = (

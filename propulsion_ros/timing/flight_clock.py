@@ -84,7 +84,7 @@ class FlightTime:
         self.reset()
 
     def reset(self) -> None:
-        """Start again at 0, without a stamp; the counts go on."""
+        """Start again at 0, without a stamp; the counts stay."""
         self._judge.reset()
         self._first_ns: int | None = None
         self._silent_ns: int | None = None
@@ -208,7 +208,7 @@ class FlightTime:
         return verdict
 
     def _bridge(self, stamp_ns: int) -> None:
-        """Have a stamp judged as the next one, not as a stray, if the silence came as far."""
+        """Judge a stamp as the next one, not as a stray, if silence has advanced as far."""
         newest_ns, silent_ns = self._judge.newest_ns, self._silent_ns
         if newest_ns is None or silent_ns is None:
             return

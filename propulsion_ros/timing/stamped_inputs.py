@@ -32,7 +32,7 @@ class Ordering:
     """Which sources are awaited, and which stamps are of another time."""
 
     wait_for: tuple[str, ...] = ()
-    """Sources that must all reach a stamp before what is due at it is done; empty: any source."""
+    """Sources that must all reach a stamp before inputs and ticks at it are due; empty: any."""
     max_lag_ns: int | None = None
     """Timeout of a silent source, in stamp time, of the clock if that is awaited; None waits
     for ever."""

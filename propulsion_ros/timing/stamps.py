@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 REANCHOR_NS = 500_000_000
-"""A source on a robot must be off steadily for so long before its time is followed [ns]."""
+"""A source on a robot must have a steady offset for so long before its time is followed [ns]."""
 _UNBOUNDED = 2**63
 _RATE_CHANGE = 2.5
 """An interval more than this many times the one before may be a gap; a slow sensor has none."""
@@ -39,7 +39,7 @@ class Arrival(Enum):
     STRAY = 'stray'  # far from the present time, and not confirmed
     JUMP_BACK = 'jump_back'  # far behind and confirmed: time was set back
     JUMP_AHEAD = 'jump_ahead'  # far ahead and confirmed: time was set ahead, or stood still
-    REANCHORED = 'reanchored'  # off for a while, but steadily: the source's time is followed
+    REANCHORED = 'reanchored'  # refused for a while, but with a steady offset: now followed
 
     def __init__(self, word: str) -> None:
         self.advances = word not in ('duplicate', 'late', 'stray')
@@ -136,7 +136,7 @@ class StampJudge:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the time, as before the first stamp; the counts go on."""
+        """Forget the time, as before the first stamp; the counts stay."""
         self.newest_ns = None
         self.interval_ns = self.from_ns = self.to_ns = self.shift_ns = self.offset_ns = 0
         self.forget_strays()

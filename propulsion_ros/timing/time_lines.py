@@ -94,13 +94,13 @@ def _span(low: float, high: float) -> str:
 NEAR_NS = 500_000_000
 """How far a stamp may lie behind the newest of its line, or ahead of the elapsed time [ns]."""
 SILENT_NS = 500_000_000
-"""Silence of a line until it is replaced by one that began as it ended: of the same sensor [ns]."""
+"""Silence after which a line is replaced by one that began as it ended, of one sensor [ns]."""
 RESTARTED_NS = 3_000_000_000
-"""Silence until it is replaced by one that began after a gap: of a restarted sensor [ns]."""
+"""The same for a line that began after a gap, as of a restarted sensor [ns]."""
 BESIDE_NS = 10_000_000_000
-"""Silence until it is replaced by one that was received beside it: of another publisher [ns]."""
+"""The same for a line that was received beside it, as of another publisher [ns]."""
 ALONE_NS = 200_000_000
-"""Before a line is replaced, only messages of other lines arrive for at least so long [ns]."""
+"""Least time before a replacement in which only messages of other lines arrive [ns]."""
 _GAP_NS = 100_000_000  # a line that is silent for longer has a gap or has ended [ns]
 _LASTING = 3  # fewest messages of a line that is preferred as nearer to the computer's clock
 _RATE_CHANGE = 2.5  # a line is silent after more than so many of its intervals
@@ -286,7 +286,7 @@ class TimeLines:
         return line
 
     def _is_nearer(self, line: _Line, followed: _Line, clock_ns: int) -> bool:
-        """Return whether a line lasts, and is nearer to the computer's clock than the followed.
+        """Return whether a line lasts, and is nearer to the computer's clock than the followed one.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class TimeLines:
                 yield line
 
     def _is_over(self, followed: _Line, line: _Line, steady_ns: int) -> bool:
-        """Return whether another line has continued alone long enough to replace the followed."""
+        """Return whether another line has been alone long enough to replace the followed one."""
         if self._others_ns is None:
             return False
         if not followed.count:

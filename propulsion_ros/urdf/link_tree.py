@@ -164,7 +164,7 @@ class LinkTree:
         self._left_out.discard(joint.name)
 
     def _top(self, link: str) -> str:
-        """Return the link without a parent that carries a link; shortens the way of later calls."""
+        """Return the link without a parent that carries a link, with path compression."""
         way = []
         while link in self._tops:
             way.append(link)
@@ -234,7 +234,7 @@ class LinkTree:
     ) -> Iterator[tuple[str, MassProperties]]:
         """Yield path and mass, in ``base_link``, of each <inertial>.
 
-        ``faults`` takes those that no body can have.
+        ``faults`` takes the faults of masses that no body can have.
         """
         for name, link in self._links.items():
             inertial = link.find('inertial')
