@@ -141,7 +141,7 @@ def _blades(robot: RobotLayout, group: Group) -> FloatArray:
     apart = np.linalg.norm(across, axis=2)
     # Coaxial rotors, one above the other, are no neighbours.
     spaces = np.where(apart > 0.1 * apart.max(initial=0.0), apart, np.inf)
-    # In a group of two the rotors are seldom side by side.
+    # In a small group rotors are seldom side by side.
     is_meant = len(places) > FEW and is_spun(group)
     spaces = np.full(len(places), np.median(spaces.min(axis=1)) / 2.0 if is_meant else np.nan)
     given = np.asarray(getattr(params, 'rotor_radius', 0.0))

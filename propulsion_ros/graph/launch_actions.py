@@ -37,7 +37,7 @@ from propulsion_ros.settings.names import check_namespace, domain_id, is_name
 from propulsion_ros.settings.yaml_file import ParameterFile
 
 _RECORDER_TIMEOUT = 60.0
-"""How long a simulated body waits for its recorder [s]."""
+"""Timeout of a simulated body for its recorder [s]."""
 _CLI = f'{PACKAGE}.tools.cli'
 _OF_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
 
@@ -396,7 +396,7 @@ def log_options(given: Mapping[str, str], names: Iterable[str]) -> list[str]:
 
 
 class Crashes:
-    """Makes the exit code of a launch 1 if a process of it has exited with another than 0."""
+    """Makes the exit code of a launch 1 if one of its processes has exited with another than 0."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -443,7 +443,7 @@ class Crashes:
 
 
 class _Crashed(Event):  # type: ignore[misc]
-    """A launch in which a process has crashed ends."""
+    """Event at the end of a launch in which a process has crashed."""
 
     name = 'propulsion_ros.Crashed'
 

@@ -119,7 +119,7 @@ class RobotLayout:
     corners: Mapping[str, FloatArray]
     """Corners of the shapes of links whose shapes have known sizes, (m, 3), by its path."""
     expects: frozenset[str]
-    """What the robot must be able to do, see `GroupParams`."""
+    """Abilities that the robot must have, see `GroupParams`."""
     counted: FloatArray
     """1 for each part of the wrench that its allocators make exactly, 0 for others, (6,)."""
     is_vectored: bool

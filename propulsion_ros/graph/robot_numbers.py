@@ -43,7 +43,7 @@ _ALONG = 0.99  # directions are the same if the cosine of their angle is larger
 _ACROSS = 0.5  # an actuator with a smaller upward component lifts nothing
 _LEAST_LAG = 2e-3  # lag of the fastest actuators in use [s]
 _ROD = 30.0  # a body is a rod from this ratio of its second moments along and across
-_COUPLED = 0.3  # larger share of a torque that comes with other parts of the wrench is a fault
+_COUPLED = 0.3  # largest share of a torque that may come with other parts of the wrench
 _MANY = 20  # from so many rotors on, pairs of them are not tried
 _NO_PAIR = (
     'see <origin> of their joints, and each <direction>: neighbours turn against each other',

@@ -64,7 +64,7 @@ BODY = 'vehicle'
 """Name of the node of a simulated body."""
 _COMMANDS = ('command', 'wrench_command')
 _START_TIMEOUT = 600.0
-"""How long a body waits for its controller, which a user starts [s]."""
+"""Timeout of a body for its controller, which a user starts [s]."""
 _MAX_LAG = 0.1
 """Stamp time for which actuators wait for silent odometry or current [s]."""
 

@@ -182,7 +182,7 @@ class ActuatorHost:
             raise SourceError(group.spec.name, 'the node did not start, see its own error')
 
     def serve(self) -> None:
-        """Let nodes take messages, and a request to a service, without waiting."""
+        """Have nodes take messages, and a request to a service, without waiting."""
         if self.nodes:
             self._take()
             self._executor.spin_once(timeout_sec=0.0)

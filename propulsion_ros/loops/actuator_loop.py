@@ -127,7 +127,7 @@ def actuators_off(params: LoopParams, family: Family) -> BoolArray:
 
 # A NamedTuple, since one is made in each step, and a dataclass takes several times as long.
 class Report(NamedTuple):
-    """What is published at one stamp."""
+    """Results of a group at one stamp, to be published."""
 
     stamp_ns: int
     """Stamp of the tick."""
@@ -306,8 +306,8 @@ class ActuatorLoop:
         stamp_ns : int
             Stamp of its first tick; `FOREVER` if it has ended.
         first : mapping of str
-            Stamp of the first input of a source that counts. Other sources keep what they had or,
-            with a new node, count after its first tick.
+            Stamp of the first input of a source that counts. Other sources keep their earlier
+            stamp or, without one, count after the first tick.
         is_new : bool
             Whether it was a new node, with full tanks.
         """

@@ -60,7 +60,7 @@ _MOST = 1e9  # larger commands are not counted
 _SHARES, _LARGE, _LITTLE = 2.0, 7.0, {'effort': (0.15, 'N'), 'velocity': (1e-4, 'rad/s')}
 _TIMING = tuple(each.key for each in parameters_of(LoopParams) if not each.spec.live)
 MOST_AHEAD_NS = 100_000_000
-"""How far ahead of a robot's clock a command may be stamped [ns]."""
+"""Largest lead of a command's stamp over the clock of a robot [ns]."""
 
 
 ADAPTERS: Mapping[str, str] = {
@@ -551,7 +551,7 @@ class ActuatorPorts(StampedPorts):
 
     @property
     def mistake(self) -> str:
-        """Which commands probably have a wrong unit or sign, or did not push, in words."""
+        """Description of commands that probably have a wrong unit or sign, or did not push."""
         return self._far_commands() or self._small_commands() or self._unfollowed()
 
     def _unfollowed(self) -> str:

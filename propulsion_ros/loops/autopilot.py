@@ -50,7 +50,7 @@ def signal_of_thrust(thrust: FloatArray, factor: float) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AutopilotParams:
-    """Which channels of an autopilot command which actuators, for the adapters of autopilots."""
+    """Assignment of an autopilot's channels to actuators, for the adapters of autopilots."""
 
     names: tuple[str, ...] = names('of the actuators that it commands, required with it', ())
     channels: IntArray = per_row(

@@ -43,7 +43,7 @@ class NamedCommand(Protocol):
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where the values of a message with these names belong."""
+    """Assignment of a message's values to columns of the family, for some names."""
 
     columns: IntArray
     """Column of each name in the family's commands."""
@@ -51,7 +51,7 @@ class _Layout:
     foreign: dict[str, BoolArray]
     """By field: names that take it, and names that do not."""
     counts: list[int]
-    """How many values each of `FIELDS` has in a usual message."""
+    """Number of values of each of `FIELDS` in a usual message."""
     taken: list[str]
     """Fields that have values."""
     numbers: bytes

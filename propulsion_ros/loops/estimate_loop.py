@@ -56,7 +56,7 @@ class EstimateParams:
 
 @dataclass(frozen=True)
 class Applied:
-    """What the modules apply from one stamp on; torques are about the origin of base_link."""
+    """Wrench of the modules from one stamp on; torques are about the origin of base_link."""
 
     stamp_ns: int
     """Stamp of the command, or of the timeout of a silent module."""

@@ -14,7 +14,7 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 from propulsion_ros.timing.stepping import FOREVER, NEVER, Place
 
 _BEYOND = 0.1
-"""How far beyond its limits a joint may be pushed, as by play and soft stops [rad]."""
+"""Largest angle beyond its limits to which play or soft stops let a joint move [rad]."""
 
 
 class JointUpdate(NamedTuple):

@@ -83,11 +83,11 @@ class Timer:
     period: float
     """Seconds between two calls."""
     call: Callable[[], None]
-    """Is called only while the loop is active."""
+    """Callback, only while the loop is active."""
 
 
 class Host(Protocol):
-    """What a loop may require of its host.
+    """Functions of a host that a loop may use.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Host(Protocol):
     """
 
     counts: Counter[str]
-    """How often each kind of complaint was made."""
+    """Number of complaints of each kind."""
 
     @property
     def is_simulated(self) -> bool: ...  # noqa: D102

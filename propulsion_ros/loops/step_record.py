@@ -19,12 +19,12 @@ from propulsion_ros.timing.stepping import Place
 BEGIN, END, SET, RESET, ENABLE, DISABLE = 'begin', 'end', 'set', 'reset', 'enable', 'disable'
 NAMES = (BEGIN, END, SET, RESET, ENABLE, DISABLE)
 LAG_NS = 5_000_000_000
-"""How much older than others an input of a recording may be [ns]: topics are out of order."""
+"""Largest lag of an input of a recording behind others [ns], as topics are out of order."""
 _TOPIC = '~/requests'
 
 
 class StepRequest(NamedTuple):
-    """One change of how a loop steps."""
+    """One request that changes the steps of a loop."""
 
     name: str
     """One of `NAMES`: the first step after a start or a reset, the last one before a stop, changed

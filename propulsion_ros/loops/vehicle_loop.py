@@ -100,7 +100,7 @@ class VehicleLoop:
         own, delay_ns = self._params.update_rate, self._body.parachutes.delay_ns
         rate = self._params.pressure_rate or own
         ticks = ticks_per('pressure_rate', own, rate)
-        # A step waits for a decision of the flight computer on samples of one delay before it.
+        # A step waits for the flight computer's decision on samples of one delay before it.
         if self._deployers and ticks > 1 and self._ticks.stamp(ticks) > delay_ns - PERIOD_NS:
             raise ConfigError('pressure_rate', (
                 f'{rate:g} Hz is too slow for a parachutes.deployment_delay of '
@@ -145,7 +145,7 @@ class VehicleLoop:
         for topic in self._recorders:
             yield port(topic, Kind.CLOCK, bind(self._take_recorded, topic), 'lockstep')
 
-    # What the host calls.
+    # Called by the host.
 
     def start(self) -> None:
         """Return to the start and wait for the actuators."""
@@ -205,7 +205,7 @@ class VehicleLoop:
             self._runner.push(topic, stamp_to_ns(message.header.stamp), tank)
 
     def _is_last(self, topic: str, stamp_ns: int, wrench: FloatArray) -> bool:
-        """Whether a wrench is the last one of an actuator that stops: 0, after its reply."""
+        """Return whether a wrench is the 0 of an actuator that stops, after its reply."""
         if wrench.any() or topic in self._replies.left_out:
             return False
         is_before = stamp_ns == self._ticks.stamp(self._tick - 1)

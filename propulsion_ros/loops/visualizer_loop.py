@@ -68,7 +68,7 @@ class Pace:
             self.restart()
         self._judges[source] = judge
         if self._drawn:
-            # Other sources count from their next stamp, a new one from the picture if later.
+            # Other sources count from their next stamp, a new one from an earlier picture.
             first_ns = min(stamp_ns, *self._drawn.values()) if is_new else stamp_ns
             self._drawn.setdefault(source, first_ns)
         self._newest[source] = max(stamp_ns, self._newest.get(source, stamp_ns))
@@ -91,7 +91,7 @@ class Pace:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VisualizerParams:
-    """What a visualizer is made from."""
+    """Parameters of a visualizer."""
 
     robot_description: str = quantity('', doc='URDF with plugin blocks', kind=str)
     base_link: str = quantity(
@@ -223,7 +223,7 @@ class VisualizerLoop:
         self._host.log('info', f'no thrust has a known limit: arrows of {_UNKNOWN_SCALE:g} m/N')
         return _UNKNOWN_SCALE
 
-    # What the host calls.
+    # Called by the host.
 
     @property
     def drawn_names(self) -> Sequence[str]:
@@ -241,7 +241,7 @@ class VisualizerLoop:
             self._host.publish(self._markers, 0, ())
 
     def health(self) -> Iterator[Health]:
-        """Yield which blocks are silent, and what was refused."""
+        """Yield the names of silent blocks, and the number of refused inputs."""
         silent = [drawn.block.name for drawn in self._drawn if drawn.is_silent]
         for drawn in self._drawn:
             drawn.is_silent = True
@@ -300,7 +300,7 @@ class VisualizerLoop:
 
     @property
     def _is_watched(self) -> bool:
-        """Whether anybody subscribes to the pictures."""
+        """Whether the pictures have a subscription."""
         return self._host.subscriptions_to(self._markers) > 0
 
     def _draw(self, is_silent: bool = False) -> bool:

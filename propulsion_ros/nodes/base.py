@@ -89,7 +89,7 @@ class PropulsionNode(LenientLifecycleNode):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._health_timer = self.create_timer(1.0, self._publish_health, clock=steady)
 
-    # What a node adds.
+    # Overridden by nodes.
 
     def setup(self) -> None:
         """Read parameters, build the model and create topics; raise `ConfigError` if wrong."""

@@ -95,7 +95,7 @@ class HostNode(PropulsionNode):
             self.loop.start()
 
     def stopping(self) -> None:
-        """Let the loop publish its last messages."""
+        """Have the loop publish its last messages."""
         if self.loop is not None:
             self.loop.stop()
 

@@ -29,7 +29,7 @@ from propulsion_ros.settings.files import check_file
 from propulsion_ros.settings.names import domain_id
 
 _WAKE = 0.2
-"""How long a signal may go unnoticed while no callback runs [s]."""
+"""Longest time until a signal is noticed while no callback runs [s]."""
 
 _HAND_OVER = 0.5
 """Timeout at the end for subscribers to receive the last messages [s]."""

@@ -9,9 +9,9 @@ from propulsion_ros.timing.stamps import REANCHOR_NS, Arrival, StampJudge, Stamp
 _LATE_NS = 499_999_999
 """A stamp up to this far behind is late; from half a second it is of another time [ns]."""
 LEAD_NS = 100_000_000
-"""How far flight time may be ahead of the steady clock, because messages come in bursts [ns]."""
+"""Largest lead of flight time over the steady clock, as messages come in bursts [ns]."""
 LAG_NS = 1_000_000_000
-"""How far flight time may lag behind it: late messages must not delay the backup timer [ns]."""
+"""Largest lag of flight time: late messages must not delay the backup timer [ns]."""
 
 
 class Stamp(Enum):

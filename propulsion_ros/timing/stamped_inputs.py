@@ -29,7 +29,7 @@ _Item = tuple[int, int, int, str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Ordering:
-    """Which sources are awaited, and which stamps are of another time."""
+    """Sources that are awaited, and limits beyond which a stamp is of another time."""
 
     wait_for: tuple[str, ...] = ()
     """Sources that must all reach a stamp before inputs and ticks at it are due; empty: any."""
@@ -37,7 +37,7 @@ class Ordering:
     """Timeout of a silent source, in stamp time, of the clock if that is awaited; None waits
     for ever."""
     lead_ns: int | None = None
-    """How far time may run ahead of a trusted source, a clock; nothing is done before its first
+    """Largest lead of time over a trusted source, a clock; nothing is done before its first
     message. None: no clock is awaited."""
     jump_back_ns: int = 1_000_000_000
     """A stamp further behind its source's newest one means that time has jumped."""

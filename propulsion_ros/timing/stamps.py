@@ -55,13 +55,13 @@ class StampLimits:
     """Limits of a `StampJudge`: which stamps belong to the present time."""
 
     behind_ns: int | None = 0
-    """How far a stamp may lie behind the newest; None for any distance."""
+    """Largest distance of a stamp behind the newest; None for any."""
     ahead_ns: int | None = None
-    """How far a stamp may lie ahead of the newest; None for any distance."""
+    """Largest distance of a stamp ahead of the newest; None for any."""
     agreeing: int | None = 2
-    """How many strays in a row make a jump: 1 accepts each at once, None accepts none."""
+    """Number of strays in a row that make a jump: 1 accepts each at once, None accepts none."""
     agree_ns: int | None = None
-    """How far a stray may lie after the stray before it and still agree; None for any distance."""
+    """Largest distance of a stray after the stray before it with which it agrees; None for any."""
     gap_ns: int | None = None
     """Longest interval that is never a gap; None if there are no gaps."""
     silent_ns: int | None = None
@@ -70,7 +70,7 @@ class StampLimits:
     """Whether a source that follows a leading one may also continue from its own newest stamp,
     however far the two have drifted apart."""
     lag_ns: int | None = None
-    """How far a source may lag behind a leading one that advances; None for any distance. With
+    """Largest lag of a source behind a leading one that advances; None for any. With
     ``reanchor_ns`` a source that steadily lags more is anchored anew."""
     reanchor_ns: int | None = None
     """Late or stray stamps that continue each other for so long become the time of their source;

@@ -92,7 +92,7 @@ def _span(low: float, high: float) -> str:
 
 
 NEAR_NS = 500_000_000
-"""How far a stamp may lie behind the newest of its line, or ahead of the elapsed time [ns]."""
+"""Largest distance of a stamp behind the newest of its line, or ahead of the elapsed time [ns]."""
 SILENT_NS = 500_000_000
 """Silence after which a line is replaced by one that began as it ended, of one sensor [ns]."""
 RESTARTED_NS = 3_000_000_000
@@ -157,7 +157,7 @@ class _Line:
 
     @property
     def lead_ns(self) -> int:
-        """How far the newest stamp is ahead of the steady clock [ns]."""
+        """Lead of the newest stamp over the steady clock [ns]."""
         return self.stamp_ns - self.steady_ns
 
     def is_silent(self, steady_ns: int, longer_than_ns: int) -> bool:
