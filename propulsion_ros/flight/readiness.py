@@ -11,13 +11,16 @@ from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
+from propulsion_ros.settings.hints import conversions
 
 CHECKS: Mapping[str, str] = {
     'config': 'no event does anything',
     'home': 'altitude or position lie farther from home than `flight.home_tolerance`',
     'motion': 'the vehicle left what held it, and nothing was seen to hold it since',
     'estimator': 'the estimator names a fault in `~/flags`',
-    'circuits': 'the circuit of a pyro that an event fires is measured and open',
+    'pressure': 'the last pressure is not one of 30,000 to 110,000 Pa, as in hPa',
+    'circuits': 'the circuit of a pyro that an event fires is measured and open, or the last '
+    'message of `~/continuity` could not be used',
     'frozen': 'altitude, speed and acceleration have repeated themselves for `flight.frozen_time`',
     'backup_timer': '`flight.max_ascent_time` is 0',
     'record': 'the `state_file` cannot be written, or a robot with events that light engines has '
@@ -35,10 +38,12 @@ ALWAYS = ('altitude',)
 """Checks that refuse a launch whatever is chosen."""
 
 REQUIRED = (
-    *ALWAYS, 'config', 'home', 'motion', 'estimator', 'circuits', 'backup_timer', 'record',
-    'receivers', 'publishers',
+    *ALWAYS, 'config', 'home', 'motion', 'estimator', 'pressure', 'circuits', 'backup_timer',
+    'record', 'receivers', 'publishers',
 )
 """Checks that refuse a launch by default."""
+_PAD_PRESSURES = 30e3, 110e3
+"""From a pad at 9 km to one below the sea [Pa]."""
 _DOWN = {Phase.RECOVERY.value, Subphase.DESCENT.value, Subphase.LANDED.value}
 
 
@@ -129,6 +134,7 @@ class Readiness:
             'home': self._off_home(sample),
             'motion': f'the vehicle flies, by its {departure.source}' if departure else '',
             'estimator': f'estimator: {" ".join(sample.faults)}' if sample.faults else '',
+            'pressure': _odd_pressure(sample.pressure),
             'circuits': f'open circuit of {", ".join(opened)}' if opened else '',
             'frozen': 'the samples repeat themselves' if is_frozen else '',
             **self.always,
@@ -144,6 +150,18 @@ class Readiness:
         if aside > self._tolerance:
             words.append(f'{aside:.0f} m aside from home')
         return ' and '.join(words)
+
+
+def _odd_pressure(pressure: float) -> str:
+    """Return why a pressure is none of a pad, '' for one that is, or is unknown."""
+    low, high = _PAD_PRESSURES
+    if math.isnan(pressure) or low <= pressure <= high:
+        return ''
+    meant = next(
+        (f'; in {unit}? times {pascal / pressure:g}' for unit, pascal in conversions(pressure, 'Pa')
+         if low <= pascal <= high), ''
+    )
+    return f'pressure of {pressure:g} Pa, expected {low:,.0f} to {high:,.0f} Pa{meant}'
 
 
 def all_disarmed(

@@ -55,6 +55,16 @@ def on_pad(stamp_ns=0, altitude=0.3, **known):
                  {'circuits': 'open circuit of drogue'}, id='open circuit'),
     pytest.param(TIMED, (DROGUE,), on_pad(circuits=((2, True), (3, False))), {},
                  id='open circuit of a pyro that nothing fires'),
+    pytest.param(TIMED, (DROGUE,), on_pad(pressure=95_000.0), {}, id='pressure of a pad'),
+    pytest.param(TIMED, (DROGUE,), on_pad(pressure=991.77), {
+        'pressure': 'pressure of 991.77 Pa, expected 30,000 to 110,000 Pa; in hPa? times 100',
+    }, id='pressure in hPa'),
+    pytest.param(TIMED, (DROGUE,), on_pad(pressure=99.177), {
+        'pressure': 'pressure of 99.177 Pa, expected 30,000 to 110,000 Pa; in kPa? times 1000',
+    }, id='pressure in kPa'),
+    pytest.param(TIMED, (DROGUE,), on_pad(pressure=991_770.0), {
+        'pressure': 'pressure of 991770 Pa, expected 30,000 to 110,000 Pa',
+    }, id='pressure in no unit'),
     pytest.param(FlightParams(), (DROGUE,), on_pad(),
                  {'backup_timer': NO_TIMER}, id='no timer'),
 ])
@@ -63,7 +73,9 @@ def test_checks(params, events, sample, found):
 
 
 def test_what_is_found_comes_in_the_order_of_the_checks():
-    sample = on_pad(altitude=50.0, faults=('imu_stale',), circuits=((2, False),))
+    sample = on_pad(
+        altitude=50.0, faults=('imu_stale',), circuits=((2, False),), pressure=991.77
+    )
     found = Readiness(FlightParams(), (DROGUE,), PYROS).objections(
         sample, Departure(0, 'fall'), is_frozen=True
     )

@@ -42,6 +42,8 @@ class Sample(NamedTuple):
         Faults of the sensors, with the names of the estimator that made the sample.
     readings : Readings or None
         What the sensors measured that the sample was made of; None where it is itself measured.
+    pressure : float
+        Last one of the air [Pa].
     """
 
     stamp_ns: int
@@ -55,6 +57,7 @@ class Sample(NamedTuple):
     circuits: tuple[tuple[int, bool], ...] = ()
     faults: tuple[str, ...] = ()
     readings: Readings | None = None
+    pressure: float = NAN
 
 
 def sane(value: float) -> float:

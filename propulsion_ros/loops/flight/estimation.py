@@ -117,6 +117,8 @@ class FlightEstimation:
         Of the sensors.
     outlet : Outlet
         Of the estimates.
+    pressure : float
+        Last one [Pa], NaN before.
     """
 
     def __init__(
@@ -163,6 +165,7 @@ class FlightEstimation:
         for judge in self._judges.values():
             judge.reset()
         self._raw: dict[str, list[_Values]] = {IMU: [], PRESSURE: []}
+        self.pressure = math.nan
         self._rise = _Rise()
         self._imu_ns: int | None = None
         self._estimated_ns: int | None = None
@@ -254,6 +257,7 @@ class FlightEstimation:
             self._feeds[source](stamp_ns, *values)
             if source in self._raw:
                 self._raw[source].append(values)
+                self.pressure = values[0] if source == PRESSURE else self.pressure
             elif source == FIX:
                 self._rise.take(stamp_ns, values[2])
 

@@ -214,6 +214,7 @@ class FlightLoop:
         self._first_ns: int | None = None
         self._record.open()
         self._state.set_check('record', self._firings.problem)
+        self._state.set_check('circuits', '')
         if self._state.is_resuming and self._is_robot:
             # If no sensor works any more, time goes on from here.
             self._time.take(self._host.now_ns(), self._host.steady_ns())
@@ -266,17 +267,23 @@ class FlightLoop:
     def _take_estimate(self, state: EstimatorState) -> None:
         self._estimate = state
         sample = sample_of(state, self._params.estimator)
-        readings = None if self._estimation is None else self._estimation.readings()
-        self._take(sample._replace(readings=readings))
+        if self._estimation is not None:
+            sample = sample._replace(
+                readings=self._estimation.readings(), pressure=self._estimation.pressure
+            )
+        self._take(sample)
 
     def _take_continuity(self, message: Any) -> None:
         try:
             measured = self._circuits.read(message.name, message.position)
         except CommandError as error:
-            self._host.complain('refused', str(error))
+            problem = str(error)
+            self._host.complain('refused', problem)
         else:
             self._clocks.note('the pyros', message)
-            self._side_inputs.push(CONTINUITY, message, measured)
+            is_taken = self._side_inputs.push(CONTINUITY, message, measured)
+            problem = '' if is_taken else 'continuity is not of the time of the samples'
+        self._state.set_check('circuits', problem)
 
     def _apply_side_input(self, source: str, measured_ns: int, payload: Any) -> None:
         if source == REQUEST:

@@ -56,7 +56,8 @@ def sample_of_odometry(stamp_ns: int, message: Any) -> tuple[Sample, str]:
 
 def sample_of_pressure(stamp_ns: int, message: Any) -> Sample:
     """Return the sample in a FluidPressure."""
-    return Sample(stamp_ns, float(altitude_of_pressure(message.fluid_pressure)))
+    pascal = read_pressure(message)
+    return Sample(stamp_ns, float(altitude_of_pressure(pascal)), pressure=pascal)
 
 
 class SideInputs:
@@ -110,17 +111,19 @@ class SideInputs:
         """Forget the requests that wait, and return them."""
         return self._inputs.drop(REQUEST)
 
-    def push(self, source: str, message: Any, payload: Any) -> None:
-        """Take an input with the stamp of its message, or complain."""
+    def push(self, source: str, message: Any, payload: Any) -> bool:
+        """Take an input with the stamp of its message, or complain; return whether it is taken."""
         stamp_ns = stamp_of(self._host, source, message)
         if stamp_ns is None:
-            return
+            return False
         stamp_ns -= self._offset_ns(source, stamp_ns)
-        if not self._inputs.push(source, stamp_ns, payload):
+        is_taken = self._inputs.push(source, stamp_ns, payload)
+        if not is_taken:
             self._host.complain(
                 'other_time', f'{source} not taken: stamped {stamp_ns * 1e-9:.3f} s, '
                 f'but the time is {self._time.stamp_ns * 1e-9:.3f} s',
             )
+        return is_taken
 
     def _offset_ns(self, source: str, stamp_ns: int) -> int:
         """Return how far a source is steadily ahead of the samples [ns]."""

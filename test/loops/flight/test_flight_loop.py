@@ -294,6 +294,47 @@ def test_circuits_are_known_by_their_stamp(numbers):
         assert line in computer.warnings[-1]
 
 
+@pytest.mark.parametrize(('stamp', 'names', 'positions', 'reason'), [
+    pytest.param(1.1, ['drogue', 'main'], [], 'continuity: 2 names, 0 positions', id='no position'),
+    pytest.param(1.1, ['mane'], [1.0], "continuity: unknown name 'mane'", id='other name'),
+    pytest.param(1.1, ['main'], [0.5], 'continuity: main: expected 0 or 1', id='other position'),
+    pytest.param(2**31, ['main'], [1.0], 'continuity is not of the time', id='no stamp'),
+    pytest.param(300.0, ['main'], [1.0], 'continuity is not of the time', id='other time'),
+])
+def test_circuits_that_are_measured_and_unknown_refuse_the_launch(stamp, names, positions, reason):
+    computer = Computer(required_checks=('circuits',))
+    computer.feed(1.0, 1.1, motion=lambda t: 0.0)
+    computer.host.deliver('~/continuity', message(
+        round(stamp * 1e9), name=names, position=positions
+    ))
+    success, text = computer.call('launch')
+    assert not success
+    assert text.startswith(f"'launch' is refused: {reason}")
+    computer.host.deliver('~/continuity', message(1200 * MS, name=['main'], position=[1.0]))
+    assert computer.call('launch')[0]
+
+
+@pytest.mark.parametrize('source', ['pressure', 'sensors'])
+@pytest.mark.parametrize(('pascal', 'is_refused'), [
+    pytest.param(99_177.0, False, id='of a pad'), pytest.param(991.77, True, id='in hPa'),
+])
+def test_launch_needs_a_pressure_of_a_pad(source, pascal, is_refused):
+    computer = Computer(source, required_checks=('pressure',))
+    for k in range(100):
+        stamp_ns = 10**9 + k * 10 * MS
+        computer.host.deliver('~/pressure', message(
+            stamp_ns, fluid_pressure=pascal + 1e-3 * (k % 3), variance=0.0
+        ))
+        # The inertial sensor is faster.
+        for at_ns in (stamp_ns, stamp_ns + 5 * MS) if source == 'sensors' else ():
+            computer.host.deliver('~/imu', message(
+                at_ns, angular_velocity=xyz(x=1e-4 * (k % 2)), linear_acceleration=xyz(z=9.80665)
+            ))
+    success, text = computer.call('launch')
+    assert success is not is_refused, text
+    assert ('in hPa? times 100' in text) is is_refused
+
+
 @pytest.mark.parametrize('value', [1.7e308, math.inf, math.nan])
 def test_odometry_of_no_world_is_unknown_and_ends_nothing(value):
     computer = Computer()
