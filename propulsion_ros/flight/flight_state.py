@@ -646,6 +646,7 @@ class FlightState:
             is_resuming=self.is_resuming,
             is_rearmed=self._is_rearmed,
             has_asked=has_asked,
+            ask_again_time=self._params.ask_again_time,
             is_supported=self._is_held,
             is_bench=self._progress.is_debug,
             aloft=self._aloft(has_asked=has_asked),

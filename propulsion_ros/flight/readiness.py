@@ -9,7 +9,7 @@ from propulsion_ros.flight.belief.departure import Departure
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.phases.params import FlightParams
-from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.phases.phases import AGAIN, Phase, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.settings.hints import conversions
 
@@ -212,6 +212,6 @@ def why_aloft(
     why = f'the vehicle may still be in the air, it was last seen to fly {unseen:.0f} s ago'
     if disarmed:
         again = params.ask_again_time
-        return f'{why}; nothing is left to fire: request it again within {again:g} s'
+        return f'{why}; nothing is left to fire: {AGAIN} {again:g} s'
     wait = params.reset_time
     return f'{why}; wait until {wait:g} s after it, or disarm all outputs and request it twice'

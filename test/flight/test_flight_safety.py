@@ -731,6 +731,7 @@ def test_reset_requested_twice_is_followed_with_all_outputs_disarmed(circuits):
     vehicle.fly(vehicle.t + 2.0, at_rest)
     assert vehicle.names == ['drogue']
     reason = vehicle.command('reset')
+    assert reason.startswith("'reset' is not done yet: the vehicle may still be in the air")
     assert reason.endswith('nothing is left to fire: request it again within 5 s')
     assert vehicle.command('reset', is_second=True) == ''
     assert vehicle.state.phase is Phase.PREFLIGHT

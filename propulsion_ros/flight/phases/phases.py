@@ -8,6 +8,7 @@ the documentation is made from both.
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -123,6 +124,8 @@ class Facts:
         What the required checks of `readiness` have found.
     has_asked : bool
         Whether the same was requested shortly before.
+    ask_again_time : float
+        Within which it must be requested again [s].
     is_supported : bool
         Whether something certainly holds the vehicle.
     is_bench : bool
@@ -137,6 +140,7 @@ class Facts:
     is_resuming: bool = False
     objections: tuple[str, ...] = ()
     has_asked: bool = False
+    ask_again_time: float = math.nan
     is_supported: bool = False
     is_bench: bool = False
     aloft: str = ''
@@ -162,20 +166,25 @@ def _unless(reason: str, allows: Callable[[Facts], bool]) -> Guard:
     return Guard(reason, lambda facts: '' if allows(facts) else reason)
 
 
+AGAIN = 'request it again within'
+"""In the objection to the first request of two."""
+
+
+def _twice(why: str) -> Guard:
+    return Guard(
+        f'{why}: {AGAIN} `flight.ask_again_time`', lambda facts:
+        '' if facts.has_asked else f'{why}: {AGAIN} {facts.ask_again_time:g} s',
+    )
+
+
 ALTITUDE_KNOWN = _unless('no recent sample gives an altitude', lambda facts: facts.altitude_known)
 LANDED = Guard('the vehicle may still be in the air', lambda facts: facts.aloft)
-ASKED_TWICE = _unless(
-    'charges may fire after it, whatever sensors show: request it again within '
-    '`flight.ask_again_time`', lambda facts: facts.has_asked,
-)
+ASKED_TWICE = _twice('charges may fire after it, whatever sensors show')
 IN_THE_AIR = _unless(
     'something holds the vehicle: use `~/debug` on a bench',
     lambda facts: facts.is_bench or not facts.is_supported,
 )
-SAFE_TWICE = _unless(
-    'it disarms, and every charge that is still due is given up: request it again within '
-    '`flight.ask_again_time`', lambda facts: facts.has_asked,
-)
+SAFE_TWICE = _twice('it disarms, and every charge that is still due is given up')
 FIRST_IGNITION = _unless(
     'it was commanded before: abort and launch again', lambda facts: not facts.ignition_commanded
 )
@@ -346,4 +355,6 @@ def refusal(phase: Phase, command: str, facts: Facts, *, force: bool = False) ->
         phases = dict.fromkeys(row.source.value for row in TRANSITIONS if row.trigger == command)
         return f"'{command}' is refused in {phase.value}, it belongs to {' or '.join(phases)}"
     objection = row.guard.objection(facts) if row.guard and not force else ''
-    return f"'{command}' is refused: {objection}" if objection else ''
+    if not objection:
+        return ''
+    return f"'{command}' is {'not done yet' if AGAIN in objection else 'refused'}: {objection}"

@@ -107,9 +107,14 @@ def test_commands_are_accepted_in_their_phase_alone(phase, command):
             "'reset' is refused: it falls", id='reset under the parachute',
         ),
         pytest.param(
-            Phase.FLIGHT, 'safe', Facts(True), "'safe' is refused: it disarms, and every charge"
-            ' that is still due is given up: request it again within `flight.ask_again_time`',
-            id='safe once',
+            Phase.FLIGHT, 'safe', Facts(True, ask_again_time=4.5), "'safe' is not done yet: it"
+            ' disarms, and every charge that is still due is given up: request it again within'
+            ' 4.5 s', id='safe once',
+        ),
+        pytest.param(
+            Phase.LAUNCH, 'liftoff_override', Facts(True, ask_again_time=5.0), "'liftoff_override'"
+            ' is not done yet: charges may fire after it, whatever sensors show: request it again'
+            ' within 5 s', id='override once',
         ),
         pytest.param(
             Phase.PREFLIGHT, 'lanch', READY, "unknown command 'lanch', did you mean 'launch'?",
