@@ -2,7 +2,7 @@
 """Events and controllers of one configuration, run on what is known at each sample."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from propulsion_ros.flight.events.conditions import leaves
 from propulsion_ros.flight.events.controllers import ControllerBank, ControlOutput, PidSpec
@@ -15,7 +15,7 @@ from propulsion_ros.flight.events.events import (
     EventSpec,
 )
 from propulsion_ros.flight.events.permits import Permits, Speed
-from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.events.variables import Sample, Variables
 from propulsion_ros.flight.legacy.events import LegacyEventEngine
 from propulsion_ros.flight.phases.phases import Duty, Subphase
 from propulsion_ros.flight.phases.progress import NO_DOUBT, Doubt, Progress
@@ -94,6 +94,8 @@ class EventRunner:
         self.controllers.reset()
         self._burning: set[int] = set()
         self.lit_ns: int | None = None
+        self._fired: set[int] = set()
+        self._known: Variables | None = None
 
     def restore(
         self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int, *,
@@ -103,9 +105,14 @@ class EventRunner:
         self._inputs.reset(speed)
         self.engine.restore(records, clock_ns, gap_ns)
         self._burning, self.lit_ns = set(burning), lit_ns
+        acted = [self._specs[record.id] for record in records if record.count]
+        self._fired = {
+            action.target for event in acted for action in event.actions if action.deploys
+        }
 
-    def _note_engines(self, actions: Sequence[Action], clock_ns: int) -> None:
-        """Note which engines burn after actions."""
+    def _note(self, actions: Sequence[Action], clock_ns: int) -> None:
+        """Note which deployers have acted, and which engines burn after actions."""
+        self._fired.update(action.target for action in actions if action.deploys)
         for action in actions:
             if action.ignites:
                 self._burning.add(action.target)
@@ -140,6 +147,7 @@ class EventRunner:
         variables = self._inputs.update(
             clock_ns, sample, progress.marks, words, self.engine.time_since, is_frozen, permits,
         )
+        self._known = variables
         controls: tuple[ControlOutput, ...] = ()
         if progress.does(Duty.RUN_CONTROLLERS):
             controls = self.controllers.update(variables)
@@ -148,8 +156,15 @@ class EventRunner:
             for action in event.actions:
                 if action.kind == 'controller':
                     self.controllers.execute(action.target, action.param)
-            self._note_engines(event.actions, clock_ns)
+            self._note(event.actions, clock_ns)
         return controls, fired
+
+    def unfired(self) -> Iterator[tuple[EventSpec, Sequence[int], tuple[tuple[str, str], ...]]]:
+        """Yield events, their deployers that never acted, and the last values they read."""
+        for event in self._specs:
+            left = {action.target for action in event.actions if action.deploys} - self._fired
+            if left and self._known is not None:
+                yield event, sorted(left), tuple(event.condition.measured(self._known))
 
     def pending(self) -> tuple[EventSpec, ...]:
         """Return the events that may still act."""

@@ -181,6 +181,15 @@ class FlightState:
         return Subphase.NONE
 
     @property
+    def unfired(self) -> list[str]:
+        """Why charges never fired since liftoff, a line for each that an event fires."""
+        return [] if self.liftoff is None else [
+            f"{' and '.join(repr(self._deployers[i].name) for i in left)} never fired: "
+            f"'{event.name}' needs {event}; last {', '.join(map(' '.join, measured))}"
+            for event, left, measured in self._events.unfired()
+        ]
+
+    @property
     def stamp_counts(self) -> dict[Stamp, int]:
         """How many samples were accepted, duplicate, late, stray, jumped or restarted."""
         return dict(self._clock.counts)

@@ -129,6 +129,8 @@ class LoopHost(WithoutGraph):
     ----------
     name, namespace : str
         Of the node whose loop it is.
+    log, note : callable
+        Take a line that warns, and one that is usual; None for none of those.
 
     Attributes
     ----------
@@ -144,8 +146,9 @@ class LoopHost(WithoutGraph):
         remappings: Mapping[str, str],
         is_simulated: bool,
         log: Callable[[str], None],
+        note: Callable[[str], None] | None = None,
     ) -> None:
-        self.name, self.is_simulated = name, is_simulated
+        self.name, self.is_simulated, self._note = name, is_simulated, note
         self._prefix, self._bus, self._log = _prefix(namespace, name), bus, log
         self._remapped = {
             self._expand(topic): self._expand(to) for topic, to in remappings.items()
@@ -197,9 +200,10 @@ class LoopHost(WithoutGraph):
             self._bus.publish(topic, outlet.kind, make(outlet, stamp_ns, payload))
 
     def log(self, level: str, line: str) -> None:
-        """Log a line that warns; a replay logs nothing that is usual."""
-        if level != 'info':
-            self._log(f'{self.name}: {line}')
+        """Log a line."""
+        log = self._note if level == 'info' else self._log
+        if log is not None:
+            log(f'{self.name}: {line}')
 
     def now_ns(self) -> int:
         """Return the time of the bus."""

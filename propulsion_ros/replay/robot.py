@@ -24,10 +24,11 @@ from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
 _FLIGHT_STATE = 'flight_state'
-_NOT_EXACT = (
-    'refused', 'late', 'late_aside', 'other_time', 'stray', 'overflow', 'waiting',
-)
-"""Counts of what a live node may have taken in another way."""
+_NOT_EXACT = {
+    **{key: key for key in ('refused', 'late', 'late_aside', 'other_time', 'overflow', 'waiting')},
+    'stray': 'not used for a stamp far off the others',
+}
+"""Counts of what a live node may have taken in another way, and their words."""
 
 
 class Published(NamedTuple):
@@ -84,6 +85,8 @@ class Robot:
     ----------
     inputs : Inputs
         What they will be given.
+    note : callable or None
+        Takes the usual lines of flight software: phases, apogee, events.
 
     Attributes
     ----------
@@ -92,9 +95,10 @@ class Robot:
     """
 
     def __init__(
-        self, choice: Choice, inputs: Inputs, warn: Callable[[str], None] = print_warning
+        self, choice: Choice, inputs: Inputs, warn: Callable[[str], None] = print_warning,
+        note: Callable[[str], None] | None = None,
     ) -> None:
-        self._choice, self._inputs, self._warn_of = choice, inputs, warn
+        self._choice, self._inputs, self._warn_of, self._note = choice, inputs, warn, note
         self._published: list[Published] = []
         # With several messages at once, depth first is not the order in which they came; bags
         # were always replayed so, and their bytes stay.
@@ -115,6 +119,7 @@ class Robot:
         host = LoopHost(
             spec.name, choice.namespace, self.bus, spec.remappings,
             bool(values.get('use_sim_time')), self._warn,
+            self._note if spec.name == _FLIGHT_STATE else None,
         )
         parameters = _Parameters(spec.name, values, choice.namespace, self._inputs)
         with naming(f'{choice.config}: {spec.name}'):
@@ -179,6 +184,11 @@ class Robot:
             loop.flush()
         return self.feed_together((), 0)
 
+    def conclude(self) -> None:
+        """Have flight software log what it missed, and why charges never fired."""
+        for host in self.hosts:
+            getattr(host.loop, 'conclude', lambda: None)()
+
     @property
     def commanded(self) -> list[LoopHost]:
         """Hosts of the loops that take commands."""
@@ -207,8 +217,8 @@ class Robot:
         counts: Counter[str] = Counter()
         for host in self.hosts:
             for _, _, _, values in host.loop.health():
-                for key in _NOT_EXACT:
-                    counts[f'{key} by {host.name}'] += int(values.get(key, 0))
+                for key, words in _NOT_EXACT.items():
+                    counts[f'{words} by {host.name}'] += int(values.get(key, 0))
         return +counts
 
     def _take(self, topic: str, kind: str, message: Any) -> None:

@@ -103,7 +103,7 @@ def replay(
             stack.enter_context(BagSource(source, motors)) if is_bag(source)
             else TableSource(source, is_bare)
         )
-        robot = Robot(choice, given.inputs)
+        robot = Robot(choice, given.inputs, note=print_warning)
         if isinstance(given, BagSource):
             given.begin(robot)
         total = given.total(robot)
@@ -126,6 +126,7 @@ def replay(
             write(played)
             at(played.place)
             count += played.inputs
+        robot.conclude()
     return Counter({given.unit: count, 'written': writer.count}) + robot.counts()
 
 

@@ -510,13 +510,16 @@ def test_rows_without_a_command_tell_the_time_to_a_bag_too(tmp_path):
     assert columns_of(loop, STATE).tolist() == [[*m.velocity, *m.effort] for _, m in states]
 
 
-def test_every_lap_of_a_flight_is_flown(tmp_path):
+def test_every_lap_of_a_flight_is_flown(tmp_path, capsys):
     """As `bag play --loop` plays an ordered bag: each lap has its requests, and begins at 0."""
     demo = Path(__file__).resolve().parent.parent / 'data/demo_bag'
     config = CONFIG / 'rocket.yaml'
     once, laps = tmp_path / 'once', tmp_path / 'laps'
     choice = ['--vehicle', 'rocket', '--node', 'flight_state']
     assert replay(config, demo, once, '--keep-inputs', *choice) == 0
+    printed = capsys.readouterr().err
+    for line in ('phase recovery at ', 'apogee ', 'event drogue parachute at '):
+        assert f'flight_state: {line}' in printed
     with BagReader(once) as bag, BagWriter(laps) as writer:
         messages = list(bag.for_nodes(bag.topics))
         length = messages[-1].stamp_ns + 1

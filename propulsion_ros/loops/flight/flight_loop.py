@@ -222,15 +222,19 @@ class FlightLoop:
 
     def stop(self) -> None:
         """Turn everything off; what is owed stays in the record."""
-        if self._host.is_simulated and self._report and self._acts:
-            self._note_unflown(self._report)
+        if self._host.is_simulated:
+            self.conclude()
         self._firings.cancel('the flight computer stops')
         self._actuation.turn_off()
         self._record.keep()
         self._record.close()
 
-    def _note_unflown(self, report: FlightReport) -> None:
-        """Log what was missing if the vehicle was never armed, or saw no liftoff."""
+    def conclude(self) -> None:
+        """Log what was missing: the arming, the liftoff, or what a charge needs to fire."""
+        if self._report is None or not self._acts:
+            return
+        for line in self._state.unfired:
+            self._host.log('warn', line)
         if not self._was_armed:
             launch = self._host.resolve_topic_name('~/launch')
             self._host.log('info', 'was never armed, so no event fired: ' + (
@@ -241,7 +245,7 @@ class FlightLoop:
             ignition = self._host.resolve_topic_name('~/ignition')
             self._host.log('info', 'was armed and saw no liftoff' + ''.join(
                 f"; '{name}' waits for the service {ignition}"
-                for name in self._lit_by_service if report.ignition is None
+                for name in self._lit_by_service if self._report.ignition is None
             ))
 
     def when_recorded(self, call: Callable[[], None]) -> None:

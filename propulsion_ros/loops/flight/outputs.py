@@ -107,7 +107,8 @@ class FlightOutputs:
     def publish_events(self, report: FlightReport) -> None:
         """Publish what fired."""
         for event in report.events:
-            self._host.log('info', f'event {event.name}: {event.why}')
+            at = f'{report.stamp_ns * 1e-9:.2f} s'
+            self._host.log('info', f'event {event.name} at {at}: {event.why}')
             for action in event.actions:
                 if action.kind == 'command':
                     self._host.publish(self._commands, report.stamp_ns, [

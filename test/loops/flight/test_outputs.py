@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from flight_computer import APOGEE, LIFTOFF, TOP, Computer
+from flight_computer import APOGEE, LIFTOFF, MAIN, TOP, Computer, launched
 
 
 def test_the_apogee_is_predicted_while_the_vehicle_climbs_and_not_after():
@@ -34,6 +34,26 @@ def test_an_apogee_by_the_timer_is_logged_without_an_altitude():
     (line,) = [line for line in computer.host.said('info') if line.startswith('apogee')]
     assert line.startswith('apogee, its altitude unknown, at ')
     assert line.endswith(' s (timer)')
+
+
+@pytest.mark.parametrize(('until', 'lines'), [
+    pytest.param(LIFTOFF - 1.0, (), id='on the pad'),
+    pytest.param(LIFTOFF + 2.0, (
+        "'drogue' never fired: 'drogue parachute' needs time since apogee >= 0 s; last time since "
+        'apogee unknown', "'main' never fired: ",
+    ), id='in the ascent'),
+    pytest.param(MAIN - 2.0, (
+        "'main' never fired: 'main parachute' needs (altitude <= 450 m and time since apogee >= "
+        '0 s) for 0.3 s; last altitude 48',
+    ), id='before the main'),
+    pytest.param(MAIN + 1.0, (), id='all fired'),
+])
+def test_charges_that_never_fired_are_named_with_their_last_values(until, lines):
+    computer = launched(until)
+    computer.loop.conclude()
+    found = [line for line in computer.warnings if 'never fired' in line]
+    assert len(found) == len(lines)
+    assert all(map(str.startswith, found, lines)), found
 
 
 @pytest.mark.parametrize(('is_simulated', 'config', 'command', 'remedy'), [
