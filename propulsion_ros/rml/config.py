@@ -55,6 +55,7 @@ _LEAST_PULSE_MS = 5.0
 
 _FASTEST = 100.0
 """No canopy is opened at a larger upward speed [m/s]."""
+_VECTORS = ('Position', 'Velocity', 'Acceleration')
 _LEAST_TIME_MS = 50.0
 """A shorter time after something is likely in s, in ms."""
 
@@ -264,12 +265,51 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         for event, reason in never_fires(limited, source) if event.ignites and not event.deploys
     ]
     return [*early, *short, *fast, *tilted, *endless, *exchanged, *seconds, *unlit,
-            *_out_of_order(config)] + [
+            *_aside(config), *_repeated(config), *_unguarded(limited, source), *_out_of_order(config)] + [
         f"event '{event.name}' fires only below the pad, since its condition is '{event}'; in "
         'Position the altitude is negative, as -450 for 450 m above the pad'
         for event, _ in never_fires(config.events, source, deepest=0.0)
         if event.deploys and event.id not in certain
     ]
+
+
+def _aside(config: FlightConfig) -> Iterator[str]:
+    """Yield a line for each charge by where the vehicle is aside, and not how high."""
+    for event in config.events:
+        read = [leaf for leaf in comparisons(event.condition)
+                if event.deploys and leaf.variable in _VECTORS]
+        if read and all(leaf.component in (0, 1) for leaf in read):
+            yield (
+                f"event '{event.name}' deploys by '{read[0]}', whatever its altitude, which is "
+                'component 2'
+            )
+
+
+def _repeated(config: FlightConfig) -> Iterator[str]:
+    """Yield a line for each charge that is to fire again and again."""
+    for event in config.events:
+        names = [config.deployers[each.target].name for each in event.actions
+                 if each.deploys and config.deployers[each.target].actuator != 'servo']
+        if names and not event.single_fire:
+            yield (
+                f"event '{event.name}' fires {names[0]!r} again and again, since its single_fire "
+                'is false; a charge burns once: leave it out'
+            )
+
+
+def _unguarded(limited: Sequence[EventSpec], source: str) -> Iterator[str]:
+    """Yield a line for each stage that is lit however late, or however it points."""
+    for event in limited:
+        read = {leaf.variable for leaf in comparisons(event.condition)
+                if leaf.variable != 'TimeSinceLiftoff' or not isinstance(leaf, MoreThan)}
+        missing = {key: how for key, variable, how in (
+            ('latest', 'TimeSinceLiftoff', 'late'), ('max_tilt', 'Tilt', 'tilted'),
+        ) if variable not in read and (key != 'max_tilt' or source != 'pressure')}
+        if missing and event.ignites and not (event.follows_ignition or event.lands):
+            yield (
+                f"event '{event.name}' lights its engine however {' and '.join(missing.values())}: "
+                f'give that engine {" and ".join(missing)}'
+            )
 
 
 def openings(config: FlightConfig) -> tuple[dict[str, tuple[float, EventSpec]], set[str]]:

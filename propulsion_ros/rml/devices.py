@@ -102,9 +102,9 @@ BOOSTER = (
 LIMITS = (
     key('landing', 'whether it may be lit on the way down', bool, False),
     key('max_tilt', 'events light it only below this tilt', unit='rad', above=0.0, default=None),
-    key('min_height', 'events light it only above this height over the pad', unit='m',
+    key('min_height', 'events light it only above this height over the pad', unit='m', lo=0.0,
         default=None),
-    key('max_height', 'events light it only up to this height over the pad', unit='m',
+    key('max_height', 'events light it only up to this height over the pad', unit='m', above=0.0,
         default=None),
     key('earliest', 'events light it only from this time after liftoff on', unit='ms', lo=0.0,
         default=None),

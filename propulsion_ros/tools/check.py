@@ -96,6 +96,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='leave out the warnings of a rule, whose name ends its line; may be repeated',
     )
     parser.add_argument(
+        '--strict', action='store_true', help='exit with code 1 where there is a warning too'
+    )
+    parser.add_argument(
         '--gazebo', action='store_true', help='find what Gazebo refuses of a robot too'
     )
     parser.add_argument(
@@ -142,7 +145,7 @@ def run(args: argparse.Namespace) -> int:
     if args.show or args.picture:
         paths, owns = zip(*files, strict=True)
         _show(args, _layout([*shipped, *itertools.chain(*owns), *paths, *given], model))
-    return 0
+    return int(args.strict and bool(warnings))
 
 
 def _is_part(path: Path) -> bool:

@@ -259,6 +259,7 @@ def test_limit_of_an_engine_in_seconds_is_named_with_the_engine():
     lit = {'type': 'engine', 'id': 0, 'param': 1}
     text = json.dumps({
         'Engines': [{'id': 0, 'name': 'upper', 'type': 'SimpleEngine', 'latest': 8,
+                     'max_tilt': 0.3,
                      'igniter': {'type': 'local_pyro', 'channel': 0, 'param': 500}}],
         'Events': [{'id': 0, 'name': 'ignition', 'action': lit, 'condition': UP}],
     })
@@ -266,6 +267,47 @@ def test_limit_of_an_engine_in_seconds_is_named_with_the_engine():
         "'upper' is lit only with 'time since liftoff < 0.008 s', times are in ms: write 8000 for "
         '8 s'
     ]
+
+
+ASIDE = more('Position', -300, component=0)
+
+
+@pytest.mark.parametrize(('condition', 'changes', 'doubt'), [
+    pytest.param(all_of(ASIDE, APOGEE), {}, "event 'it' deploys by 'distance north >= -300 m', "
+                 'whatever its altitude, which is component 2', id='north'),
+    pytest.param(all_of(ASIDE, APOGEE, LOW), {}, '', id='north and low'),
+    pytest.param(all_of(more('Velocity', 3, component=-1), APOGEE), {}, '', id='speed'),
+    pytest.param(all_of(ASIDE, APOGEE), {'action': None}, '', id='no charge'),
+    pytest.param(all_of(LOW, APOGEE), {'single_fire': False}, "event 'it' fires 'deployer_0' again "
+                 'and again, since its single_fire is false; a charge burns once: leave it out',
+                 id='again and again'),
+])
+def test_charge_that_is_aside_or_repeated_is_doubtful(condition, changes, doubt):
+    config = read_flight_config(text_of(condition, name='it', **changes))
+    assert doubtful_events(config, 'sensors') == [doubt] * bool(doubt)
+
+
+@pytest.mark.parametrize(('limits', 'source', 'condition', 'how'), [
+    pytest.param({}, 'sensors', UP, ('late and tilted', 'latest and max_tilt'), id='neither'),
+    pytest.param({'latest': 9000}, 'sensors', UP, ('tilted', 'max_tilt'), id='tilt'),
+    pytest.param({'max_tilt': 0.3}, 'sensors', UP, ('late', 'latest'), id='time'),
+    pytest.param({'earliest': 4000}, 'pressure', UP, ('late', 'latest'), id='by pressure'),
+    pytest.param({'latest': 9000, 'max_tilt': 0.3}, 'sensors', UP, (), id='both'),
+    pytest.param({}, 'sensors', all_of(less('TimeSinceLiftoff', 9000), less('Tilt', 0.3)), (),
+                 id='both by its condition'),
+    pytest.param({'landing': True}, 'sensors', UP, (), id='landing'),
+    pytest.param({}, 'sensors', more('TimeSinceIgnition', 0), (), id='first ignition'),
+])
+def test_stage_without_a_last_moment_or_a_largest_tilt_is_doubtful(
+    limits, source, condition, how
+):
+    engine = {'id': 0, 'name': 'upper', 'type': 'SimpleEngine', **limits,
+              'igniter': {'type': 'local_pyro', 'channel': 0, 'param': 500}}
+    event = {'id': 0, 'name': 'it', 'action': {'type': 'engine', 'id': 0, 'param': 1},
+             'condition': condition}
+    config = read_flight_config(json.dumps({'Engines': [engine], 'Events': [event]}))
+    line = "event 'it' lights its engine however {}: give that engine {}"
+    assert doubtful_events(config, source) == ([line.format(*how)] if how else [])
 
 
 VALUES = [i / 2.0 for i in range(9)]

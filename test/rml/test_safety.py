@@ -113,6 +113,12 @@ def test_limits_of_an_engine_join_the_condition_of_events_that_light_it():
     assert read(LIGHT, 'legacy', LIMITS)[0].condition == MoreThan('TimeSinceLiftoff', 0, 0.0)
 
 
+@pytest.mark.parametrize('height', [{'min_height': -100}, {'max_height': -100}])
+def test_limit_of_a_height_is_one_above_the_pad(height):
+    with pytest.raises(SourceError, match=f'{min(height)}: -100 .* 0 m: write 100'):
+        read(LIGHT, engine=height)
+
+
 @pytest.mark.parametrize(('tilt', 'height', 'time', 'lights'), [
     pytest.param(0.1, 1000.0, 5.0, True, id='within all'),
     pytest.param(0.4, 1000.0, 5.0, False, id='tilted'),
