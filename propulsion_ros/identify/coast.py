@@ -15,6 +15,7 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import build, parameters_of
+from propulsion_ros.settings.hints import pressure_doubt
 from propulsion_ros.settings.quantity import FloatArray
 
 PER_MASS = 'body.drag_area/mass'
@@ -55,9 +56,11 @@ def coasting(recording: Recording, speed: Series) -> tuple[float, float]:
     fastest = int(np.argmax(speed.value))
     falling = np.flatnonzero(speed.value[fastest:] <= 0.0)
     if speed.value[fastest] < _RISES or not len(falling):
+        heights = recording.measured[ALTITUDE].value if ALTITUDE in recording.measured else [0.0]
         raise SourceError(
             recording.name, f'no coast of a rocket: it climbs with {speed.value[fastest]:.3g} m/s '
             'at most, or ends before it falls'
+            + pressure_doubt(heights[0], min(heights), max(heights))
         )
     begin = float(speed.time[fastest]) + AROUND
     end = float(speed.time[fastest + int(falling[0])]) - AROUND

@@ -16,6 +16,7 @@ import numpy as np
 
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
+from propulsion_ros.settings.hints import PRESSURE, PRESSURES
 from propulsion_ros.settings.quantity import FloatArray
 
 _FOOT = 0.3048
@@ -56,14 +57,13 @@ class _Altitude(NamedTuple):
     """What it falls with at least, over what `per_metre` gives."""
 
 
-_PRESSURE = 'if it is a pressure in {}, write 44330.8 * (1 - (p / {{first:.6g}})**0.190263)'
 _ALTITUDES = (
     _Altitude(1.0 / _FOOT, -math.inf, math.inf, 'if it is in ft, times 0.3048'),
     _Altitude(100.0, -math.inf, math.inf, 'if it is in cm, times 0.01'),
     _Altitude(1000.0, -math.inf, math.inf, 'if it is in mm, times 0.001'),
     _Altitude(-1.0, -math.inf, math.inf, 'if it is positive downward, write -altitude_m'),
-    _Altitude(-0.11, 300.0, 1100.0, _PRESSURE.format('hPa'), _THIN),
-    _Altitude(-11.0, 3e4, 1.1e5, _PRESSURE.format('Pa'), _THIN),
+    _Altitude(-0.11, *PRESSURES['hPa'], PRESSURE.format('hPa'), _THIN),
+    _Altitude(-11.0, *PRESSURES['Pa'], PRESSURE.format('Pa'), _THIN),
 )
 _SPEEDS = {'km/h': 3.6, 'ft/s': 1.0 / _FOOT, 'mph': 3600.0 / 1609.344, 'knots': 3600.0 / 1852.0}
 _FORCES = {'g': 1.0 / STANDARD_GRAVITY, 'ft/s^2': 1.0 / _FOOT}

@@ -85,6 +85,19 @@ def fall_doubt(fall: float) -> str:
     )
 
 
+PRESSURE = 'if it is a pressure in {}, write 44330.8 * (1 - (p / {{first:.6g}})**0.190263)'
+PRESSURES = {'hPa': (300.0, 1100.0), 'Pa': (3e4, 1.1e5)}
+"""What an altitude may be instead, and the range of flights that it has."""
+
+
+def pressure_doubt(first: float, lowest: float, highest: float) -> str:
+    """Return what to write where a column of altitudes goes down from what is a pressure."""
+    return next((
+        f'; {PRESSURE.format(unit).format(first=first)}' for unit, (low, high) in PRESSURES.items()
+        if low <= lowest and highest <= high and first - lowest > highest - first
+    ), '')
+
+
 def elsewhere(key: str) -> str:
     """Return the end of the error of an unknown parameter: where its value comes from."""
     return _ELSEWHERE.get(key.rpartition('.')[2], '')

@@ -15,7 +15,7 @@ from propulsion_ros.flight.phases.progress import Mark
 from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_log
 from propulsion_ros.replay.log_units import LogUnits
 from propulsion_ros.settings.files import printable, require_target
-from propulsion_ros.settings.hints import fall_doubt
+from propulsion_ros.settings.hints import fall_doubt, pressure_doubt
 from propulsion_ros.tools.lines import known, note
 
 EXAMPLE = 'flight.csv --picture apogee.png'
@@ -84,13 +84,15 @@ def apogee_of_log(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str
 
 def _of_the_place(log: LogUnits, least: float) -> list[str]:
     """Return why a log may be turned over, or above the sea and not the pad."""
+    pressure = pressure_doubt(log.first, log.lowest, log.highest)
     if log.height < least <= log.depth:
         return [
             f'it goes {log.depth:.3g} m down alone; unless it begins in the fall, altitude_m is '
-            'positive upward'
+            f'positive upward{pressure}'
         ]
     return [
         f'it begins at {log.first:.4g} m; altitude 0 is the pad, or the log begins in the climb'
+        f'{pressure}'
     ] if abs(log.first) > _PAD else []
 
 

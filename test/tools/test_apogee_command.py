@@ -77,6 +77,15 @@ def test_altitude_above_the_sea_is_doubted(command, pad, doubt):
     assert bool(err) == bool(doubt)
 
 
+@pytest.mark.parametrize(('unit', 'factor'), [('hPa', 1.0), ('Pa', 100.0)])
+def test_pressure_in_the_column_of_the_altitude_is_named(command, unit, factor):
+    # What it fell by in the climb is found before its lowest value.
+    rows = [f'{0.02 * i:.2f},{factor * (991.77 - 0.5 * max(i - 200, 0)):.2f}' for i in range(400)]
+    _, _, err = command('\n'.join(['time_s,altitude_m', *rows]))
+    write = f'write 44330.8 * (1 - (p / {991.77 * factor:g})**0.190263)'
+    assert err.endswith(f'; if it is a pressure in {unit}, {write}\n')
+
+
 @pytest.mark.parametrize(('content', 'reason'), [
     pytest.param(_throw(speed=300.0), "before one was seen, at health 'lockout'\n", id='climbs'),
     pytest.param(

@@ -38,6 +38,8 @@ _LEAST_IMPULSE = 10.0
 """Of a propellant [N s/kg]; black powder has 800, and in g one has a thousandth of it."""
 _MOST_IMPULSE = 1e5
 """The same: chemical ones have up to 5,000, and with times in ms a thousand times as much."""
+_DENSEST = 2e4
+"""Of a casing [kg/m^3]."""
 _NONE = ('', 0.0, -1.0)
 """What stands for no curve, no thrust, and no fuel rate, as a node has it by default."""
 
@@ -255,7 +257,13 @@ def _motor(header: tuple[str, list[str]], points: list[tuple[float, float]]) -> 
     if not (math.isfinite(impulse) and math.isfinite(curve.max_fuel_rate)):
         raise SourceError(place, f'{name}: its impulse or its fuel rate is not finite')
     if impulse < _LEAST_IMPULSE * curve.propellant_mass:
-        raise SourceError(place, f'propellant {propellant} in its header is in kg')
+        casing = 0.25 * math.pi * curve.diameter**2 * curve.length
+        if curve.total_mass > _DENSEST * casing:
+            raise SourceError(place, f'propellant {propellant} in its header is in kg')
+        raise SourceError(
+            place, f'{name} gives {impulse:.4g} N s with {propellant} kg; thrusts are in N: if in '
+            'kN, times 1000'
+        )
     if impulse > _MOST_IMPULSE * curve.propellant_mass > 0.0:
         raise SourceError(
             place, f'{name} burns for {times[-1]:g} s with {impulse:.4g} N s of '

@@ -140,6 +140,9 @@ def test_a_file_of_two_motors():
                  'm.eng:1: propellant mass 0.2 kg is above the total mass, 0.05 kg', id='mass'),
     pytest.param(HEADER.replace('0.02 0.05', '20 50') + '0.1 5\n1 0\n',
                  'm.eng:1: propellant 20 in its header is in kg', id='mass in g'),
+    pytest.param('\n'.join(('M1 75 600 P 2.54 4.6 Us', '0.1 1.7', '3.4 0.8', '3.8 0')),
+                 'm.eng:1: M1 gives 4.37 N s with 2.54 kg; thrusts are in N: if in kN, times 1000',
+                 id='thrusts in kN'),
     pytest.param(HEADER + '100 5\n1000 5\n1500 0\n',
                  'm.eng:1: M1 burns for 1500 s with 6000 N s of 0.02 kg; thrusts are in N, times '
                  'in s: if in ms, divide by 1000', id='times in ms'),
