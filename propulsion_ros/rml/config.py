@@ -265,7 +265,8 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         for event, reason in never_fires(limited, source) if event.ignites and not event.deploys
     ]
     return [*early, *short, *fast, *tilted, *endless, *exchanged, *seconds, *unlit,
-            *_aside(config), *_repeated(config), *_unguarded(limited, source), *_out_of_order(config)] + [
+            *_aside(config), *_repeated(config), *_unguarded(limited, source),
+            *_out_of_order(config)] + [
         f"event '{event.name}' fires only below the pad, since its condition is '{event}'; in "
         'Position the altitude is negative, as -450 for 450 m above the pad'
         for event, _ in never_fires(config.events, source, deepest=0.0)

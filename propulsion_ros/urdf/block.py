@@ -345,7 +345,8 @@ class _Reader:
             if tag.key in given:
                 raise SourceError(tag.path, 'is given twice, remove one')
             if tag.key in rows.roles and rows.roles[tag.key].geometry != 'direction':
-                raise SourceError(tag.path, 'comes from the link tree, expected no tag for it')
+                raise SourceError(tag.path, 'comes from the link tree, expected no tag for it; see '
+                                  '<origin> and <axis> of the joint of its <link>')
             given[tag.key] = parse_value(rows.fields[tag.key], tag), tag.path
         elif part and not rows.prefix and part.prefix:
             self._row(part, tag, name)

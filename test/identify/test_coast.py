@@ -101,5 +101,5 @@ def test_a_log_without_a_coast_is_refused(tmp_path):
     path.write_text('time_s,altitude_m\n' + ''.join(
         f'{k * 0.1},{991.77 + 0.01 * k * (k - 50)}\n' for k in range(50)
     ))
-    with pytest.raises(ConfigError, match='no coast.* if it is a pressure in hPa, write 44330.8'):
+    with pytest.raises(ConfigError, match=r'no coast.* if it is a pressure in hPa, write 44330\.8'):
         fitted(tmp_path, path, 1.0)
