@@ -22,6 +22,7 @@ from propulsion_ros.graph.actuator_numbers import (
     NO_LIMIT,
     Number,
     Rows,
+    actuators,
     fluid_of,
     is_in_air,
     is_in_liquid,
@@ -294,6 +295,37 @@ def _pressed(robot: RobotLayout) -> Iterator[Number]:
     arm = (params.centre_of_pressure - robot.body.com) @ way / max(np.linalg.norm(way), LEAST)
     yield Number('body.centre_of_pressure', float(arm), 'the centre of pressure ', size_of(robot),
                  int(np.argmax(np.abs(way))), remedy='it turns round; is that of the mass right?')
+
+
+def flight_rows(robot: RobotLayout) -> Iterator[tuple[str, str]]:
+    """Yield static margin, impulse and burn time of what engines push, in words."""
+    engines = [group for group in robot.groups if hasattr(group.params, 'max_fuel_rate')]
+    way = np.sum([np.zeros(3), *(group.pushes.sum(axis=0) for group in engines)], axis=0)
+    if not way.any():
+        return
+    way /= np.linalg.norm(way)
+    shapes = _shown(robot)[2].reshape(-1, 8, 3) if robot.links else np.zeros((0, 8, 3))
+    longest = max(shapes, key=lambda shape: np.ptp(shape @ way), default=np.zeros((1, 3)))
+    across = np.ptp(longest - np.outer(longest @ way, way), axis=0)
+    wide = float(np.sort(across)[1])
+    unit = f'calibers of {wide:.3g} m' if wide else 'm'
+    dry = dataclasses.replace(robot, body=MassProperties.total(list(robot.links.values())))
+    margin = ', '.join(
+        f'{-max(arms) / (wide or 1.0):.3g} {unit} {state}'
+        for state, each in (('full', robot), *([('empty', dry)] * bool(robot.propellant)))
+        if (arms := [number.value for number in margins(each)])
+    )
+    if margin:
+        is_all = len(engines) == len(robot.groups)
+        yield 'static margin', margin + ('' if is_all else ', of fins alone')
+    for group in engines:
+        rows = actuators(robot, group)
+        burnt = np.where(np.isnan(rows.burns), rows.lasts * rows.rate, rows.burns)
+        for name, impulse, lasts in zip(
+            rows.names, burnt / rows.rate * group.layout.highest, rows.lasts, strict=True
+        ):
+            if np.isfinite(impulse):
+                yield f'impulse of {name}', f'{impulse:.4g} N s, burns for {lasts:.3g} s'
 
 
 def _in_flow(family: Any, velocity: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -252,8 +252,11 @@ class RobotLayout:
         return np.vstack((matrix[:3], matrix[3:] / arm))
 
 
-def lines_of(robot: RobotLayout) -> Iterator[str]:
-    """Yield the lines of a table of the actuators, and of one of their joint wrench."""
+def lines_of(robot: RobotLayout, more: Iterable[tuple[str, str]] = ()) -> Iterator[str]:
+    """Yield the lines of a table of the actuators, and of one of their joint wrench.
+
+    ``more`` are further rows, each a name and a text.
+    """
     actuators: list[Sequence[str]] = [_HEADER]
     actuators.extend(row for group in robot.groups for row in _rows(group))
     yield from aligned(actuators)
@@ -300,6 +303,7 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
             f'the centre of mass; it {"sinks" if lift < 0.0 else "rises"} with '
             f'{_number(abs(lift))} N',
         ))
+    rows += more
     if robot.not_counted:
         rows.append(('not counted', robot.not_counted))
     yield from aligned(rows)

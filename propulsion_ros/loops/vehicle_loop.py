@@ -288,6 +288,7 @@ class VehicleLoop:
                     ).format(name, *times, motion.position[2], climb))
 
     def _step(self, tick: int, stamp_ns: int) -> None:
+        was_on_rail = self._body.on_rail
         try:
             self._body.step(stamp_ns, self._ticks.dt)
         except FloatingPointError as error:
@@ -295,6 +296,11 @@ class VehicleLoop:
             return
         self._tick, air = tick + 1, self._air_pressure()
         self._static = air + self._lagging * (self._static - air)
+        if was_on_rail and not self._body.on_rail:
+            speed = float(np.linalg.norm(self._body.motion.velocity))
+            self._host.log(
+                'info', f'leaves the rail at {self.time_ns * 1e-9:.3f} s with {speed:.3g} m/s'
+            )
         self._note_touchdown()
         self._lockstep.complete(self._host.steady_ns())
         if self._lockstep.skipped and self._params.wait_for_publishers:

@@ -28,6 +28,7 @@ from propulsion_ros.graph.node_config import (
     unread_sections,
     won_over,
 )
+from propulsion_ros.graph.physical_numbers import flight_rows
 from propulsion_ros.graph.read_layout import Sources, sources_of
 from propulsion_ros.graph.remedies import doubts_of
 from propulsion_ros.graph.robot_layout import RobotLayout, lines_of
@@ -163,7 +164,7 @@ def _is_part(path: Path) -> bool:
 def _show(args: argparse.Namespace, robot: RobotLayout) -> None:
     """Print and draw what the robot can do."""
     if args.show:
-        print('\n'.join(lines_of(robot)))
+        print('\n'.join(lines_of(robot, flight_rows(robot))))
     if args.picture:
         from propulsion_ros.pictures.layout import draw_layout
 

@@ -10,6 +10,7 @@ import pytest
 from layouts import layout_of
 
 from mistakes import TEXTS
+from propulsion_ros.graph.physical_numbers import flight_rows
 from propulsion_ros.graph.robot_layout import lines_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 
@@ -82,6 +83,32 @@ def test_what_only_lifts_and_what_turns_is_not_counted():
     assert rocket.controlled == ['force z', 'torque x']
     assert 'booster_1_gimbal_x' in rocket.not_counted
     assert rocket.not_counted.endswith('lift of fins')
+
+
+SOLO = '''<robot name="solo"><link name="b"><inertial><origin xyz="0 0 1"/><mass value="6"/>
+<inertia ixx="3" iyy="3" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>{shape}</link>
+<link name="grain"/><joint name="at" type="fixed"><parent link="b"/><child link="grain"/></joint>
+<gazebo><plugin filename="propulsion_ros" name="boosters">
+<tank name="t"><link>grain</link><capacity>2</capacity></tank>
+<booster name="m"><link>grain</link><tank>t</tank><max_thrust>500</max_thrust>
+<max_fuel_rate>0.25</max_fuel_rate></booster></plugin></gazebo></robot>'''
+TUBE = ('<visual><origin xyz="0 0 1"/><geometry><cylinder radius="0.05" length="2"/></geometry>'
+        '</visual>')
+
+
+@pytest.mark.parametrize(('shape', 'body', 'margin'), [
+    pytest.param(TUBE, {'body.centre_of_pressure': [0.0, 0.0, 0.5]},
+                 '2.5 calibers of 0.1 m full, 5 calibers of 0.1 m empty', id='diameter known'),
+    pytest.param('', {'body.centre_of_pressure': [0.0, 0.0, 0.5]}, '0.25 m full, 0.5 m empty',
+                 id='diameter unknown'),
+    pytest.param(TUBE, {}, '', id='no centre of pressure'),
+])
+def test_margin_impulse_and_burn_time_of_a_rocket(shape, body, margin):
+    robot = layout_of(SOLO.format(shape=shape), vehicle=body)
+    assert dict(flight_rows(robot)) == {
+        **({'static margin': margin} if margin else {}), 'impulse of m': '4000 N s, burns for 8 s',
+    }
+    assert any(line.startswith('impulse of m ') for line in lines_of(robot, flight_rows(robot)))
 
 
 def test_unknown_limits_and_mass_are_said_to_be_unknown():

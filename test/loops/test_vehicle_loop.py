@@ -697,6 +697,18 @@ def test_touchdown_is_reported_with_its_speed(along, said):
     assert values['touchdown'] == f'4.5 m/s down, {said} m/s along the ground'
 
 
+@pytest.mark.parametrize(('length', 'said'), [
+    # 30 N on 2 kg under 10 m/s^2: after 0.64 s 1.024 m up, with 3.2 m/s.
+    pytest.param(1.02, ['leaves the rail at 0.640 s with 3.2 m/s'], id='off it'),
+    pytest.param(9.0, [], id='still on it'), pytest.param(0.0, [], id='no rail'),
+])
+def test_speed_at_the_end_of_the_rail_is_reported(length, said):
+    vehicle = Vehicle(**{'body.rail_length': length}).begin()
+    for tick in range(100):
+        vehicle.push_all(tick, 15.0)
+    assert [line for line in vehicle.host.said('info') if 'rail' in line] == said
+
+
 def test_clock_that_gets_a_rival_in_flight_stops_the_vehicle():
     vehicle = Vehicle().begin()
     vehicle.push_all(0)

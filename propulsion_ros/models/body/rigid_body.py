@@ -332,6 +332,11 @@ class RigidBody:
         return self._on_ground
 
     @property
+    def on_rail(self) -> bool:
+        """Whether the rail still holds the body."""
+        return self._rail is not None and self._rail.holds(self._position)
+
+    @property
     def touchdown(self) -> FloatArray | None:
         """Velocity at which it came to the ground in the last step [m/s]; None: it did not."""
         return self._touchdown

@@ -126,6 +126,11 @@ class SimulatedBody:
         return self._body.on_ground
 
     @property
+    def on_rail(self) -> bool:
+        """Whether its rail holds it; see `RigidBody.on_rail`."""
+        return self._body.on_rail
+
+    @property
     def touchdown(self) -> FloatArray | None:
         """Velocity of the touchdown; see `RigidBody.touchdown`."""
         return self._body.touchdown
