@@ -85,13 +85,13 @@ def test_what_only_lifts_and_what_turns_is_not_counted():
     assert rocket.not_counted.endswith('lift of fins')
 
 
-SOLO = '''<robot name="solo"><link name="b"><inertial><origin xyz="0 0 1"/><mass value="6"/>
+SOLO = """<robot name="solo"><link name="b"><inertial><origin xyz="0 0 1"/><mass value="6"/>
 <inertia ixx="3" iyy="3" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>{shape}</link>
 <link name="grain"/><joint name="at" type="fixed"><parent link="b"/><child link="grain"/></joint>
 <gazebo><plugin filename="propulsion_ros" name="boosters">
 <tank name="t"><link>grain</link><capacity>2</capacity></tank>
 <booster name="m"><link>grain</link><tank>t</tank><max_thrust>500</max_thrust>
-<max_fuel_rate>0.25</max_fuel_rate></booster></plugin></gazebo></robot>'''
+<max_fuel_rate>0.25</max_fuel_rate></booster></plugin></gazebo></robot>"""
 TUBE = ('<visual><origin xyz="0 0 1"/><geometry><cylinder radius="0.05" length="2"/></geometry>'
         '</visual>')
 

@@ -30,6 +30,10 @@ class ParachutesParams:
     inflation_time: FloatArray = per_row(
         0.5, 's', doc='from the stretched line to the open canopy', lo=0.0
     )
+    canopy: tuple[str, ...] = quantity(
+        '', doc='canopy that several deployers free, as backups do; by default one of its own',
+        kind=str, shape=('n',),
+    )
     attachment: FloatArray = quantity(
         0.0, 'm', doc='where the lines are tied, in base_link', shape=(3,)
     )
@@ -43,6 +47,8 @@ class Parachutes:
 
     def __init__(self, params: ParachutesParams) -> None:
         self.names = params.names
+        # By name, or for a canopy of its own by place.
+        self._canopy = [own or i for i, own in enumerate(params.canopy)]
         self._area = params.drag_area
         self._delay_ns = np.round(params.deployment_delay * 1e9).astype(np.int64)
         self._inflation_ns = np.maximum(np.round(params.inflation_time * 1e9), 1.0)
@@ -61,7 +67,8 @@ class Parachutes:
     def fire(self, name: str, stamp_ns: int) -> bool:
         """Free a parachute; return whether it was packed, since a second firing changes nothing."""
         i = self.names.index(name)
-        if self._fired_ns[i] is not None:
+        fired = {own for own, at in zip(self._canopy, self._fired_ns, strict=True) if at is not None}
+        if self._canopy[i] in fired:
             return False
         self._fired_ns[i] = stamp_ns
         return True

@@ -49,3 +49,18 @@ def test_shortest_delay_and_reset():
     model.fire('main', START)
     model.reset()
     assert model.drag_area(START + 100 * SECOND) == 0.0
+
+
+@pytest.mark.parametrize(('canopy', 'area'), [
+    pytest.param([''], 1.0, id='each its own'),
+    pytest.param(['drogue', '', 'drogue'], 0.5, id='a backup of the first'),
+    pytest.param(['a', 'b', 'b'], 1.0, id='a backup of another one'),
+])
+def test_backup_charges_free_one_canopy(canopy, area):
+    chutes = parachutes(
+        names=('drogue', 'main', 'backup'), drag_area=[0.5, 5.0, 0.5], canopy=tuple(canopy),
+        deployment_delay=[0.5], inflation_time=[0.5],
+    )
+    assert chutes.fire('drogue', 0)
+    assert chutes.fire('backup', 2_000_000_000) is (area > 0.5)
+    assert chutes.drag_area(10_000_000_000) == pytest.approx(area)
