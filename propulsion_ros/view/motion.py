@@ -231,7 +231,7 @@ def canopies_of(
 ) -> Iterator[dict[str, Any]]:
     """Yield the radius of each parachute [m] at each frame, those that fired."""
     for name, time in signals.flight.fired.items():
-        given = {'drag_area': np.array([_CANOPY * size**2])}
+        given: dict[str, Any] = {'drag_area': np.array([_CANOPY * size**2])}
         if name in known.names:
             i = known.names.index(name)
             given = {

@@ -67,8 +67,8 @@ class Parachutes:
     def fire(self, name: str, stamp_ns: int) -> bool:
         """Free a parachute; return whether it was packed, since a second firing changes nothing."""
         i = self.names.index(name)
-        fired = {own for own, at in zip(self._canopy, self._fired_ns, strict=True) if at is not None}
-        if self._canopy[i] in fired:
+        if any(at is not None and own == self._canopy[i]
+               for own, at in zip(self._canopy, self._fired_ns, strict=True)):
             return False
         self._fired_ns[i] = stamp_ns
         return True
