@@ -16,7 +16,7 @@ from propulsion_ros.settings.names import domain_id
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'flight_bag --duration 60'
-_WAKE = 0.2
+_WAKE = 0.2  # longest time until a signal is noticed [s]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
