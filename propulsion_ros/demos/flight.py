@@ -35,8 +35,8 @@ from propulsion_ros.settings.yaml_file import write_parameters
 _STEP_LIMIT = 90.0  # longest wall time until the nodes start, and of a step [s]
 _STOP_LIMIT = 60.0  # longest wait for the end of a process [s]
 _PROGRESS_PERIOD = 0.25  # time between two lines of progress [s]
-_LAST_LOOKS = 10  # spins without a message after which all is recorded
-_LAST_LOOK = 0.05  # duration of such a spin [s]
+_LAST_SPINS = 10  # spins without a message after which all is recorded
+_LAST_SPIN = 0.05  # duration of such a spin [s]
 _LONGEST_NAME = 200  # of a flight in the lock of a domain [bytes]
 _CLEAR = '\033[K'  # clears the rest of a line on a terminal
 
@@ -160,7 +160,7 @@ def recorder(
             while missing := absent():
                 if time.monotonic() - begun > limit:
                     raise TimeoutError(f'not begun within {limit:g} s: {missing}')
-                executor.spin_once(timeout_sec=_LAST_LOOK)
+                executor.spin_once(timeout_sec=_LAST_SPIN)
 
         yield join
         return
@@ -185,8 +185,8 @@ def drain(executor: Executor, count: Callable[[], int]) -> None:
     before = -1
     while (now := count()) != before:
         before = now
-        for _ in range(_LAST_LOOKS):
-            executor.spin_once(timeout_sec=_LAST_LOOK)
+        for _ in range(_LAST_SPINS):
+            executor.spin_once(timeout_sec=_LAST_SPIN)
 
 
 def start_python(words: Sequence[str], stdout: int | None = None) -> subprocess.Popen[bytes]:

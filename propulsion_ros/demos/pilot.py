@@ -145,7 +145,7 @@ class Pilot:
     services: ClassVar[Sequence[str]] = ()
     """Names of the services of `requests`."""
     arrives_first: ClassVar[str] = ''
-    """Topic of which the message of a step is received before a request of that step is sent."""
+    """Topic whose message of a step is received before a request of that step is sent."""
     end: float = np.inf
     """Stamp of the first step without a reply [s]."""
 
@@ -219,7 +219,7 @@ def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
 
 
 def wrapped(angle: float) -> float:
-    """Return an angle [rad] as the same one from -pi up to, but without, pi."""
+    """Return an angle [rad] wrapped to [-pi, pi)."""
     return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 

@@ -20,8 +20,8 @@ _MOST_FROM = 0.8  # share of the information from poor channels that makes a par
 _LEVEL = 0.9  # share of a column's square in its mean, if the parameter shifts a whole channel
 _UNSURE = 0.5  # relative standard deviation above which a parameter is not identified
 _MOST_SHARE = 10.0  # largest relative standard deviation that is printed
-_ALIKE_LEFT = 0.5  # autocorrelation of residuals above which the form of the model is in doubt
-_LEAST_LEFT = 1e-3  # least unexplained share of a channel for that doubt
+_COLOURED = 0.5  # autocorrelation of residuals above which the form of the model is in doubt
+_LEAST_UNEXPLAINED = 1e-3  # least unexplained share of a channel for that doubt
 _TIED = 0.95  # correlation of two estimates that is worth a remark
 _SAME = 0.99  # correlation of two estimates above which the data do not separate them
 _ROUGH = 0.1  # relative standard deviation above which that matters
@@ -223,8 +223,8 @@ def form_doubts(fit: Fit) -> Iterator[str]:
     shares = explained(fit)
     for channel, cut in zip(fit.problem.channels, fit.problem.cuts, strict=True):
         alike, _ = whiteness(fit.residuals[cut])
-        if channel.axis >= 0 and channel.windows is None and alike > _ALIKE_LEFT and (
-            _LEAST_LEFT < 1.0 - shares[channel.name] < 1.0 - _LOW_SHARE
+        if channel.axis >= 0 and channel.windows is None and alike > _COLOURED and (
+            _LEAST_UNEXPLAINED < 1.0 - shares[channel.name] < 1.0 - _LOW_SHARE
         ):
             yield (
                 f'{channel.name}: its residuals are correlated by {alike:.2g}, those of a right '
@@ -263,13 +263,13 @@ _NOTHING = 1e-9  # largest prediction that counts as 0
 _UNITS = {'velocity': 'rad/s', 'effort': 'N'}  # of commands by their field
 _PASSES = 2.0  # factor above the model's largest command that means another unit
 _RPM = np.pi / 30.0  # one turn a minute [rad/s]
-_TOP = 99.0  # percentile of a force that stands for its largest value [%]
+_PERCENTILE = 99.0  # percentile of a force that stands for its largest value [%]
 _ABOVE = 1.05  # factor by which that must exceed a limit
 _REST = 1e-3  # share of the largest predicted force that counts as no thrust
 _SETTLED = 0.3  # time without thrust until the real thrust has decayed too [s]
 _FEWEST = 10  # least samples without thrust
 _TARE = 0.01  # share of a force's range above which its level is a tare, not drift
-_BARE = 0.05  # share of the throttle range without samples that counts as a gap
+_GAP = 0.05  # share of the throttle range without samples that counts as a gap
 
 
 def command_doubts(recording: Recording, names: Sequence[str]) -> Iterator[str]:
@@ -327,7 +327,7 @@ def clip_doubts(
                 continue
             limit = float(row @ np.broadcast_to(flatten(values[key]), row.shape))
             way = np.sign(limit)
-            top = float(np.percentile(way * channel.value, _TOP))
+            top = float(np.percentile(way * channel.value, _PERCENTILE))
             if top > _ABOVE * abs(limit) > 0.0 and np.max(way * predicted) < _ABOVE * abs(limit):
                 own = np.array(model.actuator_names)[acting]
                 yield (
@@ -352,14 +352,14 @@ def scale_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str
                 for word, meant in [(channel.unit, abs(own)), *conversions(abs(own), channel.unit)]
                 if 1.0 / _AS_IF < meant < _AS_IF
             }
-            asked = 'is its sign wrong?' if times < 0.0 else (
+            question = 'is its sign wrong?' if times < 0.0 else (
                 f'is it in {" or ".join(units) or channel.unit or "SI units"}?'
             )
             if units and column:
-                asked += f' factors.{column.name}: {" or ".join(units.values())}'
+                question += f' factors.{column.name}: {" or ".join(units.values())}'
             yield (
                 f'{channel.name} is {times:.3g} times what the model makes of the commands before '
-                f'the fit; {asked}'
+                f'the fit; {question}'
             )
 
 
@@ -398,7 +398,7 @@ def span_doubts(problem: Problem) -> Iterator[str]:
             each.value[recording.is_kept(each.time)] for each in recording.commands.values()
         ])
         low, high = float(throttles.min()), float(throttles.max())
-        if low > _BARE or high < 1.0 - _BARE:
+        if low > _GAP or high < 1.0 - _GAP:
             yield f'commands span {low:.3g} to {high:.3g}: beyond them esc_curve is extrapolated'
 
 

@@ -253,7 +253,7 @@ def full_of(key: str, values: Mapping[str, Any]) -> float:
 
 
 def over_throttle(values: Mapping[str, Any], row: int = 0) -> list[float] | None:
-    """Return the coefficients of one thrust curve over the throttle [N], None where it has none."""
+    """Return the coefficients of one thrust curve over the throttle [N], None if it has none."""
     kinds = [values.get(key) for key in ('thrust_curve_kind', 'esc_kind', 'esc_gives')]
     if values.get('command_interface') != 'throttle' or kinds != [*['polynomial'] * 2, 'speed']:
         return None

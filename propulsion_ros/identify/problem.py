@@ -284,7 +284,7 @@ class Problem:
             list(self._candidates.command_names),
         )
 
-    # What was measured.
+    # Measured channels.
 
     def _channels(self) -> Any:
         recording, kind = self.setup.recording, self.setup.kind
@@ -396,7 +396,7 @@ class Problem:
     def _spread(value: FloatArray) -> float:
         return max(float(np.std(value)), _TINY * max(1.0, float(np.max(np.abs(value), initial=0))))
 
-    # What is predicted.
+    # Predictions.
 
     def coarse(self, *, thin: bool = False) -> Problem:
         """Return the same comparison with longer time steps, and commands averaged over them.

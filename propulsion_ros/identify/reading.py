@@ -60,7 +60,7 @@ class Series:
 
     time: FloatArray
     value: FloatArray
-    """(k,) each; time [s] rises."""
+    """Times [s], which increase, and values, (k,) each."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Recording:
 
     name: str
     begin: float
-    """The first stamp [s]; times of series are after it."""
+    """First stamp [s], from which times of series count."""
     commands: Mapping[str, Series]
     """Commands by actuator, each in the field that its family takes."""
     measured: Mapping[str, Series]

@@ -140,7 +140,7 @@ class Session:
         self._family = setting.family_type
         model = setting.build_family()
         fields = dict(zip(model.command_names, model.command_fields, strict=True))
-        # Joints stay where they are without a command.
+        # A joint without a command holds its position.
         self._actuators = [name for name in model.actuator_names if name in fields]
         for motor, target in request.motors.actuators.items():
             if target.group == robot.group and target.name not in fields:
@@ -398,7 +398,7 @@ class Session:
             ]
 
     def _curves(self, fit: Fit) -> Iterator[tuple[str, Any]]:
-        """Yield fitted thrust curves over the throttle, where both are polynomials."""
+        """Yield fitted thrust curves over the throttle, if both are polynomials."""
         for each in fit.problem.free:
             if each.keys[0] == 'thrust_curve' and (
                 factors := over_throttle(

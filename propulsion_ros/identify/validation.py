@@ -154,7 +154,7 @@ def _words(numbers: FloatArray) -> str:
     return ' '.join(f'{number:.6g}' for number in numbers)
 
 
-FOLDS = 5
+FOLDS = 5  # parts of a recording
 _STEPS = 1  # Gauss-Newton steps of a fit without one part
 
 

@@ -22,7 +22,7 @@ from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import OdometryRow
 from propulsion_ros.settings.quantity import FloatArray
 
-_SECOND = 1_000_000_000
+_SECOND = 1_000_000_000  # [ns]
 ODOMETRY_NUMBERS, INERTIA_NUMBERS = 85, 10
 """Numbers of values of an odometry, and of an inertia, without the stamp."""
 _STAMP = struct.Struct('=iI')

@@ -117,7 +117,7 @@ def _turns(group: Group) -> FloatArray:
         return np.zeros(len(layout.position))
     torque = matrix[3:].T - np.cross(layout.position, matrix[:3].T)
     along = np.sum(torque * layout.axis, axis=1)
-    # The body gets the reaction.
+    # The torque on the body is the reaction to the rotation.
     return np.asarray(-np.sign(np.where(np.abs(along) > _SMALL, along, 0.0)))
 
 
@@ -134,7 +134,7 @@ def _number_points(axis: Any, robot: RobotLayout, plane: list[int], near: float)
 
 
 def _list_names(axis: Any, robot: RobotLayout) -> None:
-    """List numbers and names, above the meaning of the points."""
+    """List numbers and names, above the legend."""
     axis.axis('off')
     names = [name for group in robot.groups for name in group.layout.names]
     lines = [f'{i + 1}  {name}' for i, name in enumerate(names[:_LISTED])]

@@ -47,7 +47,7 @@ from propulsion_ros.settings.quantity import FloatArray
 
 _WALL_CLOCK = 1e6  # stamp above which time counts from 1970, and the page from its first one [s]
 _PANELS = 60  # most panels of a page
-_FITS = 30  # drawn in the phase flight
+_FITS = 30  # fits that are drawn in the phase flight
 _AHEAD = 0.35  # share of that phase for which a fit is drawn ahead
 _BACK = 2.0  # window of a fit [s]
 _PARTS = 100  # least parts of a record of which medians are taken

@@ -287,7 +287,7 @@ def _draw_limits(axis: Any, panel: Panel) -> None:
 
 
 def _call_out(axis: Any, panel: Panel) -> None:
-    """Mark points, each with its text beside it, inside the axis and apart from each other."""
+    """Mark points with texts beside them, inside the axis and without overlap."""
     if not panel.callouts:
         return
     x, y = np.transpose([callout[:2] for callout in panel.callouts]).astype(float)
@@ -331,7 +331,7 @@ def _name_phases(axis: Any, phases: Iterable[Span], y: float) -> None:
 
 
 def _draw_marks(axis: Any, marks: Iterable[Mark], has_names: bool = True) -> None:
-    """Draw a line for each moment; names that would touch go on lines of their own."""
+    """Draw a line for each mark; a name that would touch another one is put below it."""
     low, high = axis.get_xlim()
     # The final layout leaves the axis a little narrower than it is now.
     letter = _LETTER / 72.0 * axis.figure.dpi / axis.bbox.width * (high - low)

@@ -24,7 +24,7 @@ _MOST_OPEN = 96 * 1024**2  # size of all chunks whose times overlap: all are in 
 _DENSE = 20  # ratio of compression above which the records of a chunk are checked before use
 
 _ANY_SIZE = 2**63  # no limit of a file [bytes]
-_HEADER_AT, _HEAD = 8, struct.Struct('<BQ')
+_HEADER_AT, _HEAD = 8, struct.Struct('<BQ')  # offset of the header; kind and length of a record
 _CHUNK_HEAD = struct.Struct('<QQQII')
 _FOOTER, _FOOTER_SIZE = b'\x02\x14' + bytes(7), 37
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = 0x03, 0x04, 0x05, 0x06
@@ -166,7 +166,7 @@ def _check_records(file: BinaryIO, index: int, end: int, budget: YamlBudget) -> 
 def _check_span(
     file: BinaryIO, begin: int, end: int, budget: YamlBudget, ends: Collection[int] = ()
 ) -> set[int]:
-    """Check the records from one place to another, or to one that ends them; return their kinds."""
+    """Check the records between two places, or up to a kind in ``ends``; return their kinds."""
     found = set()
     for kind, place, length in _records(file, begin, end):
         if kind in ends:

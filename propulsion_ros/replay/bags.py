@@ -197,7 +197,7 @@ class BagReader:
 
     def __enter__(self: ReaderT) -> ReaderT:
         try:
-            # Only those who use bags need it.
+            # Only users of bags need this package.
             from rosbags.rosbag2 import Reader
         except ImportError as error:
             raise SourceError(printable(self._path), missing()) from error
@@ -281,7 +281,7 @@ class BagReader:
             return self.messages(topics)
         begin_ns = next((each.stamp_ns for each in self.messages()), 0)
         early = sorted((
-            # Before its begin nothing can be written into a bag.
+            # No message can be written before the begin of a bag.
             each._replace(stamp_ns=begin_ns if self._is_of_steps(each) else max(
                 begin_ns, each.stamp_ns - _EARLY_NS
             )) for each in self.messages(requests)

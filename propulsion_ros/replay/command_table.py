@@ -26,7 +26,7 @@ LATEST = 9e9
 
 KEPT_LIMIT = 128 * 1024**2
 """Largest table whose rows are kept in memory, where they take ten times as much [bytes]."""
-_MOST_COLUMNS = 5000
+_MOST_COLUMNS = 5000  # of a table
 STAMP = 'stamp'
 _VECTORS = ('com', 'body.velocity', 'body.angular_velocity')
 _LONGEST_GAP_NS = 3600 * 1_000_000_000
@@ -83,7 +83,7 @@ class _Lines:
 
 
 def check_columns(place: str, names: Sequence[str]) -> None:
-    """Refuse a header of too many columns, or with a name that two of them have."""
+    """Refuse a header with too many columns, or two of one name."""
     if len(names) > _MOST_COLUMNS:
         raise SourceError(place, f'expected at most {_MOST_COLUMNS} columns, got {len(names)}')
     name, count = next(iter(Counter(names).most_common(1)), ('', 0))

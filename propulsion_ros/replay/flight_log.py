@@ -123,7 +123,7 @@ def _number(place: str, columns: dict[str, int], row: list[str], name: str) -> f
     return read_number(place, name, row[columns[name]])
 
 
-_LOOK_NS = 100_000_000  # time between two checks for silence [ns]
+_CHECK_NS = 100_000_000  # time between two checks for silence [ns]
 _LATER_STAGE = EventSpec(0, 'later stage', NoValue('never'), (Action('engine', 0, 1.0),))
 
 
@@ -166,19 +166,19 @@ def fly_live(
     config = FlightConfig((_LATER_STAGE,), ()) if may_light else read_config(params)
     state = make_flight_state(params, config, in_simulation=False)
     time, limit_ns = SampleTime(), round(params.silence_timeout * 1e9)
-    looked_ns: int | None = None
+    checked_ns: int | None = None
     for arrival_ns, sample in samples:
-        while lets_time_pass and looked_ns is not None and looked_ns + _LOOK_NS < arrival_ns:
-            looked_ns += _LOOK_NS
-            if time.silence_ns(looked_ns) >= limit_ns:
-                silent = Sample(time.now_ns(looked_ns), math.nan)
-                yield looked_ns, state.update(silent, looked_ns, is_silence=True)
+        while lets_time_pass and checked_ns is not None and checked_ns + _CHECK_NS < arrival_ns:
+            checked_ns += _CHECK_NS
+            if time.silence_ns(checked_ns) >= limit_ns:
+                silent = Sample(time.now_ns(checked_ns), math.nan)
+                yield checked_ns, state.update(silent, checked_ns, is_silence=True)
                 time.go_on(silent.stamp_ns)
         report = state.update(sample, arrival_ns)
-        if looked_ns is None:
+        if checked_ns is None:
             # By force, since a log may begin with an unknown altitude.
             state.command('launch', sample.stamp_ns, force=True)
-            looked_ns = arrival_ns
+            checked_ns = arrival_ns
         if report.stamp.is_accepted:
             time.take(sample.stamp_ns, arrival_ns)
         yield arrival_ns, report

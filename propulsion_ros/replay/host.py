@@ -187,7 +187,7 @@ class LoopHost(WithoutGraph):
             return self._prefix + topic[1:]
         return topic if topic.startswith('/') else f'{namespace}/{topic}'
 
-    # What a loop requires.
+    # Required by a loop.
 
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
         """Publish a payload, while active."""
@@ -209,7 +209,7 @@ class LoopHost(WithoutGraph):
         return self._bus.steady_ns
 
     def absence(self, ports: Sequence[Port], what: str) -> tuple[str, str]:
-        """Return that nothing is wrong: there is no graph to look at."""
+        """Return OK, as a replay has no graph in which publishers could be missing."""
         return OK, f'no {what} yet'
 
     def publishers_of(self, topic: str) -> int:

@@ -248,7 +248,7 @@ def _integral(time: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def _judge_column(column: _Given, pairs: FloatArray) -> str:
-    """Return what a column seems to be, by rows of a derivative and the column; '' if as named."""
+    """Return the likely meaning of a column, by rows of derivative and column; '' if as named."""
     if len(pairs) < 2:
         return ''
     true, given = pairs.T

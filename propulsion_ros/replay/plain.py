@@ -33,7 +33,7 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
 STAMP, STAMP_TYPE = slice(4, 12), np.dtype([('sec', '<i4'), ('nanosec', '<u4')])
 """Bytes and type of the stamp in the CDR of a message that begins with a header."""
-SECOND = 1_000_000_000
+SECOND = 1_000_000_000  # [ns]
 _BEGIN = 4  # offset of a message in its CDR, to which its parts are aligned [bytes]
 _OF_PX4 = 'uint64 timestamp\nuint64 timestamp_sample\n'
 _OF_AUTOPILOTS = {
@@ -63,7 +63,7 @@ class Wire:
 
     def __init__(self) -> None:
         try:
-            # Only those who use bags need it.
+            # Only users of bags need this package.
             from rosbags.typesys import Stores, get_types_from_msg, get_typestore
         except ImportError as error:
             raise SourceError('rosbags', missing()) from error
@@ -87,7 +87,7 @@ class Wire:
             read = definition.deserialize_cdr_le if is_little else definition.deserialize_cdr_be
             message, end = read(memoryview(data)[4:], 0, definition.cls, self.types)
         except Exception as error:
-            # Damaged bytes make the generated readers raise whatever comes first.
+            # The generated readers raise errors of any type for damaged bytes.
             raise SourceError(kind, f'not such a message: {text_of(error)[:200]}') from error
         if len(data) - 4 - end > _SLACK:
             raise SourceError(kind, f'not such a message: {len(data) - 4 - end} bytes too long')
@@ -117,12 +117,12 @@ class Wire:
         )
 
     def serialise(self, message: Any, kind: str) -> bytes:
-        """Return a message whose arrays are those of numpy, as `plain` makes it, as CDR."""
+        """Return as CDR a message with arrays of numpy, as those of this module."""
         return bytes(self.types.serialize_cdr(message, kind))
 
 
 class Parts(NamedTuple):
-    """Where the parts of a serialised JointState lie."""
+    """Places of the parts of a serialised JointState."""
 
     fixed: BoolArray
     """Mask of bytes that are neither stamp, nor number, nor padding."""
@@ -174,7 +174,7 @@ def text_of(error: Exception) -> str:
 
 
 def maker_of(outlet: Outlet) -> Maker:
-    """Return ``make(outlet, stamp_ns, payload)`` for an outlet, which copies what it is given.
+    """Return ``make(outlet, stamp_ns, payload)`` for an outlet, which copies the payload.
 
     Raises `LookupError` for a kind of message that no loop of a replay publishes yet.
     """

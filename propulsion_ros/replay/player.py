@@ -18,8 +18,8 @@ from propulsion_ros.messages.qos import profile_of
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.settings.names import class_of
 
-_DEPTH = 10_000
-_LOOK = 0.05  # time between two checks of the graph [s]
+_DEPTH = 10_000  # of a queue [messages]
+_POLL = 0.05  # time between two checks of the graph [s]
 _SETTLED = 0.5  # time without new endpoints after which discovery is over [s]
 _LEAD = 1.0  # wait before the first message, as nodes may discover the player later [s]
 _FLUSH = 60.0  # longest wait until all messages are received [s]
@@ -75,7 +75,7 @@ class Player(Node):
                 known, changed = found, now
             elif all(map(any, known.values())) and now - changed >= _SETTLED:
                 break
-            executor.spin_once(timeout_sec=_LOOK)
+            executor.spin_once(timeout_sec=_POLL)
         self.played = {
             topic: kind for topic, kind in topics.items() if insists or not self._publishing(topic)
         }
@@ -87,10 +87,10 @@ class Player(Node):
             publisher.get_subscription_count() < self._subscribing(topic)
             for topic, publisher in self._publishers_of.items()
         ):
-            executor.spin_once(timeout_sec=_LOOK)
+            executor.spin_once(timeout_sec=_POLL)
         begin = time.monotonic() + _LEAD
         while time.monotonic() < begin:
-            executor.spin_once(timeout_sec=_LOOK)
+            executor.spin_once(timeout_sec=_POLL)
 
     def _publishing(self, topic: str) -> int:
         """Return how many publishers of a topic other nodes have."""
@@ -104,7 +104,7 @@ class Player(Node):
         return sum(info.node_name != self.get_name() for info in endpoints)
 
     def _profile(self, topic: str) -> QoSProfile:
-        """Return a quality of service that suits every subscription to a topic."""
+        """Return a quality of service that is compatible with every subscription to a topic."""
         latched = any(
             info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
             for info in self.get_subscriptions_info_by_topic(topic)

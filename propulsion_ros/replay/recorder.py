@@ -30,7 +30,7 @@ RECORDER = 'recorder'
 """Name of the node."""
 RECORDED = f'/{RECORDER}/recorded'
 """Topic with the stamp up to which a recorder has all that a simulation waits for."""
-_DEPTH = 10_000
+_DEPTH = 10_000  # of a queue [messages]
 _SEARCH = 0.2  # time between two searches for new topics [s]
 _SETTLED = 1.0  # time without new topics after which discovery is over [s]
 _QUESTION = 'get_parameters'
@@ -196,7 +196,7 @@ class Recorder(Node):
                     ),
                 )
             except RCLError as error:
-                # Access control may forbid it, or this process have it of another type.
+                # Access control may forbid it, or this process use the topic with another type.
                 self.get_logger().warning(f'{topic} is not recorded: {reason_of(error)}')
 
     def _on_clock(self, message: Clock) -> None:

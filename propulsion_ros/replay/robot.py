@@ -127,7 +127,7 @@ class Robot:
         own, fixed = files[-1].of(spec.name, namespace), dict(spec.parameters)
         if CLOCK_TOPIC in self._inputs.topics:
             fixed['use_sim_time'] = True
-            # A recorded clock may step them as the live one did.
+            # A recorded clock may step nodes as the live one did.
             if self._inputs.is_table or 'step_on' in own:
                 fixed.pop('step_on', None)
         if self._inputs.is_table and spec.executable != 'flight_state_node':
@@ -174,7 +174,7 @@ class Robot:
         ]
 
     def flush(self) -> list[Published]:
-        """Let the loops do what is due at the end of a recording; return what they publish."""
+        """Let the loops make the steps due at the end of a recording; return their messages."""
         for _, loop in self._stepped:
             loop.flush()
         return self.feed_together((), 0)
@@ -191,14 +191,14 @@ class Robot:
         ]
 
     def feed(self, topic: str, message: Any, stamp_ns: int) -> list[Published]:
-        """Give a message to the loops in turn and return what they publish."""
+        """Give a message to the loops in turn, and return the messages that they publish."""
         self.bus.feed(topic, message, stamp_ns)
         return self._taken()
 
     def feed_together(
         self, messages: Iterable[tuple[str, Any]], stamp_ns: int
     ) -> list[Published]:
-        """Give messages of one moment to the loops and return what they publish."""
+        """Give messages of one moment to the loops, and return those that they publish."""
         self.bus.feed_together(messages, stamp_ns)
         return self._taken()
 

@@ -61,7 +61,7 @@ class RowMessages:
         self._commanded = frozenset(loop.family.command_names)
         self._measured = measured_joints(loop.family)
         self.names = self._commanded | self._measured
-        # A frame without a name is taken for that of the loop.
+        # An empty frame counts as that of the loop.
         self._outlets = {
             name: Outlet(host.resolve_topic_name(f'~/{name}'), kind, 'command')
             for name, kind in KINDS.items()
@@ -137,7 +137,7 @@ class BagSource(BagReader):
             robot.bus.feed(recorded.topic, self._read(robot, recorded), 0)
 
     def gaps(self, robot: Robot) -> Iterator[str]:
-        """Yield what a robot lacks at the beginning of the bag, in one line each."""
+        """Yield a line for each input that a robot lacks at the beginning of the bag."""
         topics = [each for each in self.inputs_of(robot) if each not in robot.step_requests]
         begun = self._first_stamps(robot, {*topics, CLOCK_TOPIC} & set(self.topics))
         absent = [topic for topic in topics if topic not in begun]

@@ -69,7 +69,7 @@ def _of_estimate(loop: EstimatePorts) -> Iterator[str]:
 
 
 class TableWriter:
-    """Writes what loops publish into a CSV file, all of it at the end.
+    """Writes messages of loops into a CSV file, which is complete only at the end.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class TableWriter:
         self._topics: dict[str, _Topic | None] = {}
         self._open: dict[int, dict[str, float]] = {}
         self._stamps: list[int] = []
-        # Which columns there are may be known at the end only.
+        # The columns may be known only at the end.
         self._body = TemporaryFile('w+', encoding='utf-8', newline='')  # noqa: SIM115  closed on exit
         self._begun_with = 0
         self.count = 0
@@ -205,7 +205,7 @@ class TableWriter:
             due_ns = heapq.heappop(stamps)
             row = self._open.pop(due_ns)
             cells = [repr(row[name]) if name in row else '' for name in self._columns]
-            # None of them needs quotes, so this is what the csv module writes.
+            # No cell needs quotes, so the csv module would write the same.
             self._body.write(','.join((stamp_text(due_ns), *cells)) + '\r\n')
             self.count += 1
 

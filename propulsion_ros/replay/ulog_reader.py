@@ -61,7 +61,7 @@ _READ = (
     'sensor_baro', 'sensor_combined', 'vehicle_air_data', 'vehicle_angular_velocity',
     'vehicle_attitude', 'vehicle_local_position',
 )
-_FLU = np.array([1.0, -1.0, -1.0])
+_FLU = np.array([1.0, -1.0, -1.0])  # signs of forward, left, up in PX4's axes
 _TO_ENU, _TO_FLU = (0.5**0.5, 0.5**0.5, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
 """Half turns from PX4's frames to those of messages."""
 _RPM = np.pi / 30.0  # one turn a minute [rad/s]
@@ -118,7 +118,7 @@ def read_log(path: Path, wanted: Collection[str]) -> Log:
     """
     name, seen = printable(path), dict[str, None]()
     try:
-        # Only those who have such logs need it.
+        # Only users of such logs need this package.
         import pyulog
     except ImportError as error:
         raise SourceError(

@@ -358,7 +358,7 @@ def _named(events: tuple[EventSpec, ...]) -> tuple[DeployerSpec, ...]:
 
 LEGACY_NESTING = 10
 """Deepest nesting of lists and objects that the flown parser takes."""
-_DEEPEST = 200
+_DEEPEST = 200  # nesting of any text
 
 
 def parse(text: str, max_nesting: int = _DEEPEST) -> JsonNode:

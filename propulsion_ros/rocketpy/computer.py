@@ -132,7 +132,7 @@ class FlightComputer:
             fault.require(source)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return it without a flight: a copy begins anew."""
+        """Return the state without a flight, as a copy begins a new one."""
         return {**self.__dict__, '_flight': None}
 
     def trigger(self, deployer: str) -> Trigger:
@@ -265,7 +265,7 @@ class _Flight:
         ) and all(source.is_same for source in self._sources)
 
     def advance(self) -> None:
-        """Take all that was measured since the last call."""
+        """Take all readings since the last call."""
         if not self._is_armed:
             if not all(source.is_ready for source in self._sources):
                 return

@@ -29,7 +29,7 @@ class SpecificForce(Accelerometer):  # type: ignore[misc]
     at_rest: tuple[float, ...] = ()
 
     def measure(self, time: float, **kwargs: Any) -> None:
-        """Measure f = a - g, of which RocketPy has a; see `rocketpy.Accelerometer.measure`."""
+        """Measure f = a - g, where RocketPy gives a; see `rocketpy.Accelerometer.measure`."""
         gravity, state = kwargs['environment'].gravity, kwargs['u']
         if not self.measured_data:
             to_sensor = self._total_rotation_sensor_to_body @ (

@@ -74,7 +74,7 @@ def backlog(rng: Rng, log: Log, length: float, earliest: float, latest: float) -
 
 
 def latency(rng: Rng, log: Log, mean: float, spread: float) -> Log:
-    """Make samples that are late by a latency that varies [s], in their order."""
+    """Make samples that arrive late by a varying latency [s], in their order."""
     late = log.arrival + mean + spread * rng.random(len(log.arrival))
     late = np.maximum.accumulate(late)
     return replace(log, arrival=late).until(log.end + mean + spread)
@@ -276,7 +276,7 @@ def late_velocity(rng: Rng, log: Log, lag: float) -> Log:
 
 
 def changed_velocity(rng: Rng, log: Log, scale: float, offset: float, noise: float) -> Log:
-    """Make a velocity with a wrong scale, an offset and noise [m/s] from some moment on."""
+    """Make a velocity with a wrong scale, an offset and noise [m/s] from a random moment on."""
     log = with_velocity(log)
     rows = log.between(rng.uniform(0.2, 0.9) * log.end, np.inf)
     wrong = scale * log.velocity[rows] + offset + rng.normal(0.0, noise, rows.sum())
@@ -440,7 +440,7 @@ FAULTS: Mapping[str, Fault] = {
     'begins 5 s before apogee': _fault(start, -6.0, -4.0),
     'begins 2 s before apogee': _fault(start, -2.5, -1.5),
     'begins at apogee': _fault(start, -0.5, 1.0),
-    # Clocks that are set, and stamps that wander.
+    # Clocks that are set, and stamps with jitter.
     'clock set back by 3 s': _fault(clock_step, -3.0, -8.0, -0.5),
     'clock set back by 0.3 s': _fault(clock_step, -0.3, -8.0, -0.5),
     'clock set ahead by 1 s': _fault(clock_step, 1.0, -8.0, -0.5),

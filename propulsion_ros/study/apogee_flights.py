@@ -109,13 +109,13 @@ def with_velocity(log: Log) -> Log:
 
 
 def coast_begin(log: Log) -> float:
-    """Return a time at which the flight surely coasts: two fifths of the way to apogee [s]."""
+    """Return a time at which the flight certainly coasts, two fifths of the way to apogee [s]."""
     start = max(float(log.arrival[0]), 0.0)
     return start + 0.4 * (log.end - start)
 
 
 def climb_speed(log: Log, time: float) -> float:
-    """Return the speed of a free flight that is at its apogee at the end of the ascent [m/s]."""
+    """Return the upward speed in free flight before the apogee of a log, at a time [m/s]."""
     return STANDARD_GRAVITY * (log.end - time)
 
 

@@ -37,7 +37,7 @@ _opened = threading.local()
 
 
 def rows_of(work: StudyWork, key: str, numbers: Sequence[int]) -> list[Row]:
-    """Return the rows of some cases; the work is opened once in each thread."""
+    """Return the rows of some cases; the study is opened once in each thread."""
     if getattr(_opened, 'key', None) != key:
         _opened.work, _opened.key = work.ready(), key
     return [_opened.work.row(number) for number in numbers]

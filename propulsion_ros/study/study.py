@@ -29,7 +29,7 @@ from propulsion_ros.settings.yaml_file import SIZE_LIMIT, KeyPlaces, document_of
 from propulsion_ros.study.draws import Variable, is_number, read_variable, seed_of
 from propulsion_ros.study.signals import Result, read_result
 
-MOST_CASES = 100_000_000
+MOST_CASES = 100_000_000  # at each point of the grid
 Row = Mapping[str, Any]
 """Numbers and texts of a case by column."""
 OWN = ('case', 'seed', 'error')

@@ -406,7 +406,7 @@ def _rehearse(description: Description, blocks: list[ActuatorSpec], report: Repo
         of_file = '' if isinstance(error, SourceError) else file.place_of(node, error.key)
         place = of_file or description.place_of(error)
         line = error if isinstance(error, SourceError) else SourceError(node, str(error))
-        # A launch file of a vehicle has a flight computer that the file does not name.
+        # A launch file of a vehicle starts a flight computer that the file does not name.
         is_launched = error.key == 'deployer_topic'
         if node != BODY or (is_simulated and not is_launched):
             report.add(place, line)

@@ -75,7 +75,7 @@ def main(args: Sequence[str] | None = None) -> int:
             code = fail(options.command, missing(error))
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # Nothing reads the rest, as of a pipe into head.
+    except BrokenPipeError:  # The reader has ended, such as head in a pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
@@ -121,7 +121,7 @@ def _refuse(parser: argparse.ArgumentParser, unknown: Sequence[str]) -> None:
 
 @contextmanager
 def _quiet_imports(named: Sequence[str], code: int) -> Iterator[None]:
-    """End the process at Ctrl-C: an exception in an import could be taken for another fault."""
+    """Exit at Ctrl-C, as its exception in an import could be taken for another fault."""
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
     if before is not signal.default_int_handler or not is_main:

@@ -161,7 +161,7 @@ def run(options: argparse.Namespace) -> int:
     page = demo.page(summary, recording)
     draw(page, picture)
     if signals is not None:
-        # The pilot knows more moments than its vehicle has published.
+        # The pilot's page has more marks than the vehicle has published.
         signals.flight.marks = list(page.marks)
         data = data_of(signals, robot_of(vehicle, configs), page.title)
         recorded = in_order(page_of(signals, compares=True).panels)

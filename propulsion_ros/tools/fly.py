@@ -37,7 +37,7 @@ _POLL = 0.1  # time between two checks whether the flight has ended [s]
 _START_LIMIT = 90.0  # wall time until all is recorded, if no step waits for a controller [s]
 _CONTROLLER_LIMIT = 60.0  # wall time until a controller publishes what steps wait for [s]
 _END_LIMIT = 3.0  # wall time from the last step to the end of the nodes [s]
-_ASKED_LIMIT = 1.0  # wall time for a controller to print the line that it runs [s]
+_PRINT_LIMIT = 1.0  # wall time for a controller to print the line that it runs [s]
 _STOP_LIMIT = 10.0  # wall time for a controller to end by SIGTERM [s]
 _EARLY = 1.0  # flight time before which a controller that ends has not flown [s]
 
@@ -190,7 +190,7 @@ def _fly(options: argparse.Namespace, graph: Graph, bag: BagWriter | None) -> No
             if controller and not stopped and nodes.poll() and controller.poll() is None:
                 # A controller that has not replied is asked to print the line that it runs.
                 controller.send_signal(ASKED)
-                _ends(controller, _ASKED_LIMIT)
+                _ends(controller, _PRINT_LIMIT)
         finally:
             # Nodes are stopped before the last messages are taken: else none would be the last.
             flight.stop(nodes)
@@ -307,7 +307,7 @@ def _observers(
             try:
                 yield lambda: executor.spin_once(timeout_sec=_POLL), settle, lambda: node.now
             except _ControllerError as error:
-                # What was flown until then is recorded and drawn first.
+                # The flight until then is recorded and drawn first.
                 failed = error
             flight.drain(executor, lambda: node.received)
     if options.picture and log.signals.rows:

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judge(topics: Collection[str], counts: Counter[str], name: str) -> int:
-    """Report what was recorded, and return the exit code."""
+    """Report the recorded topics, and return the exit code."""
     if counts:
         note('record', f'{name}: {counts.total()} messages of {len(counts)} topics')
     missed = sorted(set(topics) - set(counts))

@@ -165,7 +165,7 @@ def _into_bag(
 
 
 def _into_table(path: Path, robot: Robot, is_bare: bool) -> tuple[TableWriter, _Write]:
-    """Write what loops publish into a table; of actuators alone the columns are known before."""
+    """Write messages of loops into a table, whose columns are known if it has only actuators."""
     if path.suffix == '.gz':
         raise SourceError(printable(path), 'a table is written unpacked, expected another name')
     columns = {host.name: columns_of(host.loop) for host in robot.hosts} if is_bare else {}

@@ -106,7 +106,7 @@ class LiveView(Node):
         try:
             return {topic: found[topic] for topic in readings_of(_GRAPH, found, self._prefix)}
         except SourceError:
-            # Nothing of this package runs yet.
+            # No node of this package runs yet.
             return {}
 
     def _subscribe(self, topic: str, kind: str) -> None:

@@ -54,7 +54,7 @@ SHOWN = 12
 """Most plots of a page, of which each takes a tenth of a second to draw."""
 _LINES = 16  # most lines of a plot
 _ORDER = {
-    # The rest of the motion is seen in 3D.
+    # Other motion comes later, as it is visible in 3D.
     **dict.fromkeys((QUANTITIES[quantity] for quantity in OF_MOTION), 4),
     QUANTITIES['place']: 0, QUANTITIES['effort']: 1, 'effort [N]': 2,
 }

@@ -86,7 +86,7 @@ class Server:
         self._http.shutdown()
         self._http.server_close()
 
-    # For the handler.
+    # Used by the handler.
 
     @property
     def html(self) -> bytes:
@@ -190,7 +190,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(b'data: ' + line + b'\n\n' if line else b':\n\n')
                 self.wfile.flush()
         except OSError:
-            # The page is closed, or takes nothing.
+            # The page is closed, or does not receive.
             return
         finally:
             self.owner.forget(stream)

@@ -73,7 +73,7 @@ class _Disk:
         call()
 
     def write(self) -> None:
-        """Bring the record to the path."""
+        """Write the newest record."""
         if self._record is not None:
             replace_durably(self._path, encode(self._record))
 
@@ -281,7 +281,7 @@ class _Computer:
 
 
 def fly(case: Case) -> tuple[Drawn, Notes]:
-    """Have the flight computer fly a case, and return the truth and what it did."""
+    """Fly a case with the flight computer, and return the drawn case and the notes."""
     drawn, notes = draw(case), Notes()
     with tempfile.TemporaryDirectory(prefix='ground_') as folder:
         computer = _Computer(case, drawn, notes, Path(folder))
@@ -353,8 +353,8 @@ def judge(case: Case) -> dict[str, Any]:
         'faults': ' + '.join(f'{source} {name}' for source, name in drawn.faults),
         'restarts': len(drawn.restarts), 'stages': case.stages,
         'phases': ' '.join(f'{phase}@{time:.2f}' for time, phase in notes.phases),
-        'fired': ' '.join(_told(motion, *pulse) for pulse in notes.pulses),
-        'lit': ' '.join(_told(motion, *pulse) for pulse in notes.lit),
+        'fired': ' '.join(_described(motion, *pulse) for pulse in notes.pulses),
+        'lit': ' '.join(_described(motion, *pulse) for pulse in notes.lit),
         'refused': '; '.join(notes.refusals[:3]),
         'hours': motion.end / 3600.0, 'apogee_by': notes.apogee_by,
         'drogue': drogue, 'delay': drogue - scene.apogee,
@@ -362,7 +362,7 @@ def judge(case: Case) -> dict[str, Any]:
     }
     wrong = {
         'fired_on_ground': sum(motion.rested(time) > _TOUCH for time, _ in notes.pulses),
-        'lit_on_ground': sum(_is_unbidden(drawn, *each) for each in notes.lit),
+        'lit_on_ground': sum(_is_unrequested(drawn, *each) for each in notes.lit),
         'twice': sum(count > 1 for count in counts.values()),
         **_of_flight(drawn, case, drogue, main),
     }
@@ -372,18 +372,18 @@ def judge(case: Case) -> dict[str, Any]:
     return {**row, 'armed': int(is_armed), **counted, 'beyond': sum(wrong.values()) * is_beyond}
 
 
-def _told(motion: Any, time: float, name: str) -> str:
+def _described(motion: Any, time: float, name: str) -> str:
     """Return as text when an output was switched on, with height, speed and support then."""
     row = motion.at(time)
     on = 'aloft' if motion.is_aloft[row] else 'supported'
     return f'{name}@{time:.2f}:{motion.height[row]:.0f}m:{motion.speed[row]:.1f}m/s:{on}'
 
 
-def _is_unbidden(drawn: Drawn, time: float, name: str) -> bool:
-    """Return whether an engine was lit at rest without a request for its ignition."""
-    asked = [at for at, request in drawn.scene.requests if request == 'ignition']
-    is_bidden = any(at <= time < at + 1.0 for at in asked)
-    return not is_bidden and drawn.scene.motion.rested(time) > _TOUCH
+def _is_unrequested(drawn: Drawn, time: float, name: str) -> bool:
+    """Return whether an engine was lit at rest without a request."""
+    requested = [at for at, request in drawn.scene.requests if request == 'ignition']
+    is_requested = any(at <= time < at + 1.0 for at in requested)
+    return not is_requested and drawn.scene.motion.rested(time) > _TOUCH
 
 
 def _of_flight(drawn: Drawn, case: Case, drogue: float, main: float) -> dict[str, int]:
@@ -392,7 +392,7 @@ def _of_flight(drawn: Drawn, case: Case, drogue: float, main: float) -> dict[str
     top = float(motion.height.max())
     if math.isnan(scene.apogee) or top < _LOWEST.get(case.source, 100.0):
         return {'missed': 0, 'premature': 0, 'late': 0}
-    is_bidden = any(name == 'abort' and at < scene.touchdown for at, name in scene.requests)
+    is_aborted = any(name == 'abort' and at < scene.touchdown for at, name in scene.requests)
     due = scene.apogee if math.isnan(scene.due) else scene.due
     if set(SOURCES[case.source]) == {source for source, _ in drawn.faults}:
         due = max(due, PAD + scene.timer)
@@ -406,7 +406,7 @@ def _of_flight(drawn: Drawn, case: Case, drogue: float, main: float) -> dict[str
     early = drogue < scene.apogee - PREMATURE and motion.speed[motion.at(drogue)] > _COAST
     return {
         'missed': int(not (is_off or drogue <= ends)) + int(must_main and not main <= ends),
-        'premature': int(early and not is_bidden),
+        'premature': int(early and not is_aborted),
         'late': int(on_due + LATE < drogue <= ends) + int(
             must_main and max(main_due, drogue) + LATE < main <= ends
         ),

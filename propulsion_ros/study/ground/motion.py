@@ -193,8 +193,8 @@ def fly(rocket: Rocket, rng: Rng, height: float = 0.0, speed: float = 0.0) -> Fl
             sine, cosine = flow_x / air, flow_y / air
         force_x, force_y = thrust * sine + drag_x, thrust * cosine + drag_y
         new = math.atan2(sine, cosine)
-        axial, aside = force_x * sine + force_y * cosine, force_x * cosine - force_y * sine
-        rows.append((y, up, aside, axial, math.remainder(new - angle, math.tau) / STEP, opened))
+        axial, lateral = force_x * sine + force_y * cosine, force_x * cosine - force_y * sine
+        rows.append((y, up, lateral, axial, math.remainder(new - angle, math.tau) / STEP, opened))
         angle = new
         if time < apogee and up <= 0.0 and time >= max((b for _, b, _ in rocket.burns), default=0):
             apogee = time
@@ -203,15 +203,15 @@ def fly(rocket: Rocket, rng: Rng, height: float = 0.0, speed: float = 0.0) -> Fl
             y, force_x, force_y = 0.0, 0.0, G
         east, up = east + force_x * STEP, up + (force_y - G) * STEP
         time += STEP
-    return Flight(_felt(rocket, rng, np.array(rows)), apogee)
+    return Flight(_sensed(rocket, rng, np.array(rows)), apogee)
 
 
-def _felt(rocket: Rocket, rng: Rng, rows: FloatArray) -> Motion:
+def _sensed(rocket: Rocket, rng: Rng, rows: FloatArray) -> Motion:
     """Return the motion with force and turn rate at the inertial sensor, and the impact."""
-    height, speed, aside, axial, turn, opened = rows.T
+    height, speed, lateral, axial, turn, opened = rows.T
     count = len(rows)
     time = np.arange(0.0, count) * STEP
-    force = np.stack([aside, np.zeros(count), axial], axis=1)
+    force = np.stack([lateral, np.zeros(count), axial], axis=1)
     rate = np.stack([np.zeros(count), turn, np.zeros(count)], axis=1)
     hangs = opened > 0.0
     if rocket.swing and hangs.any() and not rocket.glide:

@@ -45,7 +45,7 @@ SENSORS: Mapping[str, Range] = {
     'filter_time': (0.5, 2.0),
 }
 """Ranges of the drawn properties of sensors."""
-IMU_RANGE = 16.0 * G
+IMU_RANGE = 16.0 * G  # [m/s^2]
 _OFFSET = np.array([0.5, 0.5, 0.7])  # direction of the offset of the accelerometer
 _GYRO_RANGE = math.radians(2000.0)  # [rad/s]
 _FIX_ALIKE = 60.0  # correlation time of the altitude of a fix [s]
@@ -91,7 +91,7 @@ Streams = Mapping[str, Stream]
 
 
 def measure(motion: Motion, rng: Rng, kit: Mapping[str, Any]) -> dict[str, Stream]:
-    """Return what barometer, inertial sensor and GNSS measure of a motion."""
+    """Return the readings of barometer, inertial sensor and GNSS for a motion."""
     def times(rate: float) -> FloatArray:
         return np.arange(rng.uniform(0.0, 1.0 / rate), motion.end, 1.0 / rate)
 
@@ -112,9 +112,9 @@ def measure(motion: Motion, rng: Rng, kit: Mapping[str, Any]) -> dict[str, Strea
     force = force + rng.normal(0.0, kit['imu_noise'], force.shape)
     rate = at(time, motion.rate) + kit['gyro_offset']
     rate = rate + rng.normal(0.0, kit['gyro_noise'], rate.shape)
-    # A digit is the 32768th part of the range.
+    # The resolution is the 32768th part of the range.
     found[IMU] = stream(time, np.concatenate([
-        _digits(force, IMU_RANGE), _digits(rate, _GYRO_RANGE),
+        _quantised(force, IMU_RANGE), _quantised(rate, _GYRO_RANGE),
     ], axis=1))
     time = times(kit['fix_rate'])
     slow = wandering(rng, kit['fix_error'], 1.0 / (kit['fix_rate'] * _FIX_ALIKE), len(time))
@@ -137,7 +137,7 @@ def _stepped(values: FloatArray, step: float) -> FloatArray:
     return np.round(values / step) * step if step else values
 
 
-def _digits(values: FloatArray, limit: float) -> FloatArray:
+def _quantised(values: FloatArray, limit: float) -> FloatArray:
     return np.clip(_stepped(values, limit / 32768.0), -limit, limit)
 
 

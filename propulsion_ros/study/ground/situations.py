@@ -174,7 +174,7 @@ def _car(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _lift(rng: Rng, drawn: Drawn) -> Scene:
-    """Return rides up and down, with some m/s^2 at both ends."""
+    """Return rides up and down, with an acceleration at both ends."""
     speed, ramp = drawn['speed'], abs(drawn['speed']) / drawn['acceleration']
     ride = max(drawn['rise'] / abs(speed) - ramp, 0.1)
     pieces = [(5.0, 0.0)]
@@ -244,11 +244,11 @@ def _swung(rng: Rng, drawn: Drawn) -> Scene:
     angle, zero = np.cumsum(rate) * STEP, np.zeros_like(rate)
     lean = drawn['lean'] * share
     # In a tilted circle the direction of the weight turns in body axes.
-    aside, rise = G * np.sin(lean), drawn['rope'] * np.sin(lean)
+    lateral, rise = G * np.sin(lean), drawn['rope'] * np.sin(lean)
     return replace(scene, motion=replace(
         motion, height=rise * np.sin(angle), speed=rise * rate * np.cos(angle),
         force=np.stack([
-            rate**2 * drawn['rope'] + aside * np.sin(angle), aside * np.cos(angle),
+            rate**2 * drawn['rope'] + lateral * np.sin(angle), lateral * np.cos(angle),
             G * np.cos(lean),
         ], axis=1),
         rate=np.stack([zero, zero, rate], axis=1),
@@ -374,7 +374,7 @@ def situation(
     pins: Drawn | None = None,
     **vary: Range,
 ) -> Situation:
-    """Return a situation with the ranges of what is drawn."""
+    """Return a situation with the ranges of its drawn numbers."""
     return Situation(make, vary, beyond, faults, pins or {})
 
 
@@ -405,7 +405,7 @@ GROUND: Mapping[str, Situation] = {
     ),
     'by hand': situation(_by_hand, length=_LENGTH, speed=(0.3, 1.2), step=(0.5, 4.0)),
     'car': situation(_car, length=_LENGTH, speed=(1.0, 5.0), cp=(-0.6, 0.6)),
-    # Lifts of houses have 1 to 4 m/s, of towers 10, with 0.8 to 1.5 m/s^2.
+    # Lifts have 1 to 4 m/s in houses and 10 m/s in towers, with 0.8 to 1.5 m/s^2.
     'lift': situation(
         _lift, speed=(1.0, 4.0), acceleration=(0.8, 1.5), rise=(10.0, 150.0), rides=[1, 2]
     ),
@@ -546,7 +546,7 @@ FLIGHTS: Mapping[str, Situation] = {
     'under a drogue': situation(_under_drogue, **_LARGE),
     'before the apogee': situation(_before_apogee, **_LARGE),
     'ballistic': situation(_ballistic, **_LARGE),
-    # Fins that are set at an angle, and a sensor as near to the axis as a board can be.
+    # Canted fins, and a sensor as near to the axis as a board can be.
     'spin': situation(_spins, spin=(1.0, 5.0), offset=(0.0, 0.02), **SMALL),
     'glide': situation(_glides, sink=(1.5, 5.0), **SMALL),
     'hopper': situation(_hopper, speed=(12.0, 30.0), top=(120.0, 300.0), hover=(1.0, 15.0)),
