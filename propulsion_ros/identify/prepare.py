@@ -37,7 +37,8 @@ SLOW = 0.5
 _LONGEST = 3600.0  # longest run on a bench with samples so far apart [s]
 _CLIPPED = 0.02  # share of samples at the largest command above which it is clipped,
 _MORE = 3.0  # or that share over the mean share of a level, whichever is larger
-_OTHER_UNIT = 2.0  # ratio to the largest above which a command is in another unit; below 0 1 / it
+# A command is in another unit above this times the largest command, or below -1 / this of it.
+_OTHER_UNIT = 2.0
 _PULSES = (900.0, 2100.0)  # range of pulses of an ESC [us]
 _OF_PULSES = (1000.0, 2000.0)  # their usual ends [us]
 _FULL = 1.1  # ratio within which a range of commands is that of the whole throttle

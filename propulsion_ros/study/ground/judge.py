@@ -32,7 +32,7 @@ from propulsion_ros.study.study import Case as StudyCase
 from propulsion_ros.study.study import Study
 
 PREMATURE = 1.0
-"""Time before apogee from which on a drogue is premature if it is faster than `_COAST` [s]."""
+"""A drogue is premature more than this before apogee if the climb exceeds `_COAST` [s]."""
 LATE = 2.0
 """Time after apogee, or after the timer if all sources have faults, that makes one late [s]."""
 MAIN_HEIGHT = 450.0
@@ -430,7 +430,7 @@ _UNITS = {'drogue': 's', 'delay': 's', 'main_height': 'm', 'hours': 'h'}
 class GroundCases:
     """Flies a drawn situation with the flight computer for each case.
 
-    Situation and source are drawn evenly if they do not vary; faults and restarts are then none.
+    If they do not vary, situation and source are drawn evenly and there are no faults or restarts.
     """
 
     warnings = ()
