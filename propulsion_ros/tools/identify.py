@@ -21,8 +21,7 @@ from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.tools.lines import note
 
 EXAMPLE = 'flight.csv --model rocket.urdf --measured odometry --fit body.drag_area'
-_WEAK = 0.3
-"""Standard deviation over a value from which on that is hardly known."""
+_WEAK = 0.3  # relative standard deviation above which a value is weakly known
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what was found as one JSON object; return the exit code."""
+    """Print the report as one JSON object; return the exit code."""
     try:
         for path in (args.output, args.picture):
             if path is not None:
@@ -111,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _table(result: Result) -> Iterator[str]:
-    """Yield the estimates as a table for people."""
+    """Yield the lines of a table of the estimates."""
     problem, held = result.fit.problem, held_by_bounds(result.fit)
     sizes = sizes_of(result.fit)
     rows = [('parameter', 'before', 'after', 'sd', 'unit', 'verdict')]
@@ -137,7 +136,7 @@ def _table(result: Result) -> Iterator[str]:
 
 
 def _check(text: str) -> tuple[Path, Span]:
-    """Return a file and the span of it: OTHER or OTHER:FROM:TO."""
+    """Return file and span of an option: OTHER or OTHER:FROM:TO."""
     parts = text.rsplit(':', 2)
     if len(parts) == 1:
         return Path(text), (None, None)
@@ -150,6 +149,6 @@ def _check(text: str) -> tuple[Path, Span]:
 
 
 def _progress(what: str) -> None:
-    """Show what is being done, on a terminal."""
+    """Show the current stage, on a terminal."""
     if sys.stderr.isatty():
         print(f'\r\033[K{what}', end='', file=sys.stderr, flush=True)
