@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import json5
+import numpy as np
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
@@ -389,7 +390,7 @@ def _is_unrequested(drawn: Drawn, time: float, name: str) -> bool:
 def _of_flight(drawn: Drawn, case: Case, drogue: float, main: float) -> dict[str, int]:
     """Count the errors of charges in a flight, from liftoff to touchdown."""
     scene, motion = drawn.scene, drawn.scene.motion
-    top = float(motion.height.max())
+    top = float(np.ptp(motion.height))
     if math.isnan(scene.apogee) or top < _LOWEST.get(case.source, 100.0):
         return {'missed': 0, 'premature': 0, 'late': 0}
     is_aborted = any(name == 'abort' and at < scene.touchdown for at, name in scene.requests)

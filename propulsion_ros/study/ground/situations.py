@@ -519,13 +519,35 @@ def _dropped(rng: Rng, drawn: Drawn) -> Scene:
     return _balloon(rng, {**drawn, 'speed': min(drawn['speed'], 6.0), 'top': 0.5 * drawn['top']})
 
 
+def _armed_aloft(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a drop of a vehicle that was armed where a drone held it, and was lowered since."""
+    speed, lowered = drawn['speed'], drawn['lowered']
+    ways = [(drawn['hang'], 0.0), (2.0, -speed), (lowered / speed, -speed), (2.0, 0.0), (5.0, 0.0)]
+    hangs = carried(ways)
+    sway = np.outer(np.sin(math.tau * 0.3 * hangs.time), [0.5, 0.3, 0.0])
+    rocket = Rocket((), 6e-4, lean=0.0, drogue=4.0, drogue_speed=drawn['drogue_speed'])
+    return _then_falls(hangs.with_force(sway), fly(rocket, rng, height=drawn['drop']), 5.0)
+
+
+def _from_below(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a flight from far below where the vehicle was armed, as at the foot of a hill."""
+    way = drawn['below'] / drawn['speed']
+    down = carried([(3.0, -drawn['speed']), (way, -drawn['speed']), (3.0, 0.0), (20.0, 0.0)])
+    ridden, scene = rest(PAD).then(down), flown(fly(rocket_of(drawn), rng))
+    later = ridden.end + STEP
+    return replace(
+        scene, motion=ridden.then(scene.motion), begin=scene.begin + later, end=scene.end + later,
+        requests=tuple((at + later, name) for at, name in scene.requests),
+        apogee=scene.apogee + later, touchdown=scene.touchdown + later,
+    )
+
+
 def _then_falls(
     up: Motion, fall: Flight, ascent: float, requests: tuple[tuple[float, str], ...] = ()
 ) -> Scene:
-    level = float(up.height[-1])
     motion = rest(PAD).then(up)
     apogee = motion.end + fall.apogee
-    falls = replace(fall.motion, height=fall.motion.height - level)
+    falls = replace(fall.motion, height=fall.motion.height - fall.motion.height[0])
     motion = motion.then(falls)
     touchdown = motion.end
     # A vehicle that may have been held counts as in flight once it has fallen by 50 m.
@@ -556,5 +578,13 @@ FLIGHTS: Mapping[str, Situation] = {
     'dropped': situation(
         _dropped, speed=(3.0, 6.0), top=(300.0, 900.0), beyond=(PRESSURE, ODOMETRY)
     ),
+    'armed aloft': situation(
+        _armed_aloft, hang=(5.0, 30.0), lowered=(0.0, 150.0), speed=(2.0, 4.0),
+        drop=(250.0, 600.0), drogue_speed=(14.0, 25.0),
+    ),
+    # Low enough for the main to be due with the drogue, whichever level its height counts from.
+    'from below': situation(_from_below, below=(50.0, 250.0), speed=(1.0, 4.0), **{
+        **SMALL, 'push': (30.0, 60.0), 'burn': (0.8, 1.5),
+    }),
 }
 """Situations in which the charges must fire."""
