@@ -30,7 +30,6 @@ _FOLLOW_NS = 95_000_000  # between two altitudes that the coast is followed by
 _LONG_NS = 10_000_000_000  # over which medians are those of one coast
 _FEWEST_MEDIANS = 4  # that show a coast
 _MEDIAN_NOISE = 1.0  # one sigma [m]
-_BRIEF = 0.8  # end of the window that shows a coast first [s]
 _COASTING = -0.5 * STANDARD_GRAVITY  # acceleration, at most, of a coast
 _NEAR_APOGEE = 0.7  # time to go below which the fit knows the vertex better [s]
 _EARLY = 0.2  # beyond 3 sigma, by which an apogee must lie ahead to keep a vote back [s]
@@ -340,15 +339,12 @@ class ApogeeDetector:
         return self._coast.begun_ns is None and not self._standstill.is_odd
 
     def _begin_coast(self, stamp_ns: int, fit: Parabola, now: float) -> None:
-        """Begin to follow a coast where a fit shows one, of the window or its end."""
+        """Begin to follow a coast where a fit shows one."""
         if not (self._flies and self._may_coast):
             return
-        for seen in (self._tracker.fit_of_last(_BRIEF), fit):
-            if seen is None or seen.acceleration + seen.acceleration_sigma >= _COASTING:
-                continue
-            velocity, sigma = seen.velocity(now), seen.velocity_sigma(now)
-            self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(3.0 * sigma, 8.0))
-            return
+        if fit.acceleration + fit.acceleration_sigma < _COASTING:
+            velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
+            self._coast.begin(stamp_ns, fit.altitude(now), velocity, max(3.0 * sigma, 8.0))
 
     def _informed(self, fit: Parabola) -> Parabola:
         """Return the fit, helped by the acceleration input while the window is short."""
