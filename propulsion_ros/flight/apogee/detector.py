@@ -312,7 +312,7 @@ class ApogeeDetector:
         if coast.agrees:
             velocity, sigma = coast.velocity_at(stamp_ns), coast.velocity_sigma
         if sigma < SURE:
-            self._velocity.compare(stamp_ns, velocity, sigma, learns=coast.agrees)
+            self._velocity.compare(stamp_ns, velocity, learns=coast.agrees)
 
     def _known(self, stamp_ns: int) -> Evidence:
         """Return what is known without a fit."""
