@@ -78,7 +78,7 @@ def test_altitude_above_the_sea_is_doubted(command, pad, doubt):
 
 
 @pytest.mark.parametrize(('content', 'reason'), [
-    pytest.param(_throw(speed=300.0), "before one was seen, at health 'lockout'\n", id='climbs'),
+    pytest.param(_throw(speed=300.0), "before one was seen, at health 'early'\n", id='climbs'),
     pytest.param(
         '\n'.join(_throw().split()[:122]) + '\n', 'before one was seen\n', id='at its apogee'
     ),
