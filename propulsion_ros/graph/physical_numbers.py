@@ -96,12 +96,14 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
         moment = np.asarray(getattr(params, 'moment_constant', 0.0)) * thrust
         ideal = thrust**1.5 / np.sqrt(2.0 * disk)
         merit = np.where(moment > 0.0, ideal / (moment * speed), np.nan)
+        drawn = np.asarray(getattr(params, 'power_constant', 0.0)) * thrust**1.5
+        overall = np.where(drawn > 0.0, ideal / drawn, np.nan)
         load = np.where(given > 0.0, thrust / (disk * (radius * speed) ** 2), np.nan)
     return Rows(
         group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else radius * speed,
         tip_in_liquid=radius * speed if in_liquid else np.nan,
         speed_in_liquid=np.where(in_liquid & (given == 0.0), speed, np.nan),
-        merit=merit, ideal=np.where(given > 0.0, 1.0, 1.5),
+        merit=merit, overall=overall, ideal=np.where(given > 0.0, 1.0, 1.5),
     )
 
 
@@ -112,7 +114,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
     ``forth`` and ``reverse`` are their thrusts, ``limit`` what is given for the first [N].
     Of a table ``fastest`` is the end and ``asked`` the largest speed that is asked for [rad/s],
     ``disorder`` how many speeds of it do not rise. ``full`` is what a curve gives for a throttle
-    of 1, and ``needed`` what the first takes [N or rad/s].
+    of 1, ``needed`` what the first takes [N or rad/s], and ``cut`` the throttle that gives that,
+    1 where it is near.
     """
     layout, params = group.layout, group.params
     if not (is_spun(group) and group.has_thrusts):
@@ -138,6 +141,9 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         constant = getattr(params, 'motor_constant', np.nan) if params.esc_gives == 'speed' else 1.0
         found['full'] = esc.demand(np.ones(len(layout.names)))
         found['needed'] = (found['limit'] / constant) ** (0.5 if params.esc_gives == 'speed' else 1)
+        # What is beyond may be in another unit.
+        cut = (found['full'] > 1.1 * found['needed']) & (found['full'] <= 2.5 * found['needed'])
+        found['cut'] = np.where(cut, esc.throttle(found['needed']), 1.0)
     return Rows(
         layout.names, params, reverse=np.maximum(-layout.lowest, 0.0),
         forth=np.where(layout.highest > 0.0, layout.highest, np.nan), **found,

@@ -30,6 +30,7 @@ _OFFERED, _FAR = 3, 20.0
 _FOLLOWING = {
     'same_place': ('one_sided', 'balance', 'blades', 'uncontrolled'),
     'impulse': ('propellant', 'burnt'),
+    'merit': ('weak_battery', 'battery'), 'lag': ('weak_battery',),
 }
 """What is not usual of a block, or of the robot, where another rule is met."""
 _NAMES = frozenset(rule.name for rule in RULES)
