@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from propulsion_ros.tools.lines import note
 EXAMPLE = 'flight.csv --model rocket.urdf --measured odometry --fit body.drag_area'
 _WEAK = 0.3
 """Standard deviation over a value from which on that is hardly known."""
+_LONG = 10.0
+"""How long nothing is printed at most where something new begins [s]."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,6 +84,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what was found as one JSON object; return the exit code."""
+    show, known = _Progress(), list[str]()
+
+    def warn(line: str) -> None:
+        show('')
+        note('identify', line)
+        known.append(line)
+
     try:
         for path in (args.output, args.picture):
             if path is not None:
@@ -92,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
             map_of(args),
         )
         robot = read_robot(robot_files(str(args.model))[0], args.params_file, fit)
-        session = Session(robot, request, _progress)
+        session = Session(robot, request, show, warn)
         result = session.run()
         is_found = any(each['value'] is not None for each in result.report['estimates'].values())
         if args.output is not None and is_found:
@@ -100,9 +110,10 @@ def run(args: argparse.Namespace) -> int:
         if args.picture is not None:
             draw_fit(result, args.picture)
     finally:
-        _progress('')
+        show('')
     for line in (*_table(result), *result.report['warnings']):
-        note('identify', line)
+        if line not in known:
+            note('identify', line)
     if not is_found:
         unwritten = f'; {printable(args.output)} is not written' if args.output else ''
         note('identify', f'nothing was identified{unwritten}')
@@ -149,7 +160,15 @@ def _check(text: str) -> tuple[Path, Span]:
     return Path(parts[0]), (begin, end)
 
 
-def _progress(what: str) -> None:
-    """Show what is being done, on a terminal."""
-    if sys.stderr.isatty():
-        print(f'\r\033[K{what}', end='', file=sys.stderr, flush=True)
+class _Progress:
+    """Shows what is being done: in a line of a terminal, else by new lines where it takes long."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _LONG
+
+    def __call__(self, what: str) -> None:
+        if sys.stderr.isatty():
+            print(f'\r\033[K{what}', end='', file=sys.stderr, flush=True)
+        elif what and (now := time.monotonic()) > self._next:
+            self._next = now + _LONG
+            note('identify', f'{what} ...')
