@@ -141,6 +141,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         constant = getattr(params, 'motor_constant', np.nan) if params.esc_gives == 'speed' else 1.0
         found['full'] = esc.demand(np.ones(len(layout.names)))
         found['needed'] = (found['limit'] / constant) ** (0.5 if params.esc_gives == 'speed' else 1)
+        # Speeds that are thrusts make none.
+        found['least'] = np.where(found['full'] < 0.1 * found['needed'], np.nan, found['least'])
         # What is beyond may be in another unit.
         cut = (found['full'] > 1.1 * found['needed']) & (found['full'] <= 2.5 * found['needed'])
         found['cut'] = np.where(cut, esc.throttle(found['needed']), 1.0)

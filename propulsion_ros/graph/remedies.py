@@ -31,6 +31,7 @@ _FOLLOWING = {
     'same_place': ('one_sided', 'balance', 'blades', 'uncontrolled'),
     'impulse': ('propellant', 'burnt'),
     'merit': ('weak_battery', 'battery'), 'lag': ('weak_battery',),
+    'reach': ('airborne', 'tip_speed', 'hover'),
 }
 """What is not usual of a block, or of the robot, where another rule is met."""
 _NAMES = frozenset(rule.name for rule in RULES)
@@ -221,7 +222,8 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                         if parameter.spec.geometry == 'origin' and part.start is None:
                             # The links of actuators are where these are.
                             made = made.scaled(list(sources.links), 'com', factor)
-                        yield Change(key, block, part.start or 0, word, meant, made)
+                        index = (part.start or 0) if parameter.spec.shape else None
+                        yield Change(key, block, index, word, meant, made)
                         if key == 'max_thrust' and (both := _with_curve(made, node, factor)):
                             words = f'{word}, as {_CURVE} is'
                             yield Change(key, block, part.start or 0, words, meant, both)
