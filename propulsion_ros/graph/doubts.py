@@ -364,9 +364,8 @@ RULES = (
          'over otherwise', n.float_heights),
     Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.parts, 'the size of the robot', 'metres, and '
          'see <origin> of its joint?'),
-    *(Rule('extent', 'lies {} from its centre', (least, 1.5), 'm', 'all mass is inside, and seldom '
-           'in the middle; boxes have 0.58', find, 'its shapes', 'are ixx, iyy and izz in kg m^2, '
-           'of this mass, and in this order?')
+    *(Rule('extent', 'lies {} from its centre', (least, 1.5), 'm', 'boxes have 0.58', find,
+           'its shapes', 'are ixx, iyy and izz in kg m^2, of this mass, and in this order?')
       for least, find in ((n.NEAREST, n.outside), (0.0, partial(n.outside, is_main=False)))),
     Rule('aspect', 'is {} times as long as its chord', (0.3, _ENDLESS), '', _SHAPE, r.of_rows(
         r.surfaces, 'lifting_surface.span_length', lambda s: s.span_length / s.chord_length,
