@@ -51,7 +51,7 @@ from propulsion_ros.settings.names import as_word, is_name
 from propulsion_ros.timing.stamped_inputs import Ordering
 
 _FAR = {'effort': (10.0, ' N', 'in N'), 'velocity': (4.0, ' rad/s', 'in rad/s'),
-        'position': (2.0, '', 'a throttle of 0 to 1, not N, % or us')}
+        'position': (1.5, '', 'a throttle of 0 to 1, not N, % or us')}
 """How many times its limit a command is in another unit, and words for that, by field."""
 _ODD, _MOST = 4.0, 1e9
 """How many times what is done of it a command is in another unit, and any number."""

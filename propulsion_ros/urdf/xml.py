@@ -192,7 +192,8 @@ class Tag:
         """Yield a line for each thing without effect, here and inside."""
         yield from self.notes
         for key in self.unread:
-            hint = 'values are in SI units' if key in _UNITS else f'write a tag, <{key}>'
+            hint = 'values are in SI units' if key in _UNITS else (
+                f'write it as the text of <{self.key}>' if key == 'value' else f'write a tag, <{key}>')
             yield f'{self.path}/@{key} has no effect: {hint}'
         for child in self.children:
             yield from child.unread_notes()
