@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of what stands in rows in a block: actuators, tanks, batteries and surfaces."""
+"""Numbers by which `doubts` judges the rows of a block: actuators, tanks, batteries, surfaces."""
 from __future__ import annotations
 
 import functools
@@ -21,15 +21,17 @@ from propulsion_ros.models.steering.steered import without_joints
 from propulsion_ros.settings.quantity import FloatArray
 
 NO_LIMIT = 1e9
-"""Numbers beyond it stand for no limit."""
-SETTLING, _SPINNING = 1e6, 1.0
-"""Longer than any lag, and enough for rotors to draw what they draw [s]."""
+"""A larger number stands for no limit."""
+SETTLING = 1e6
+"""Time of a step that is longer than any lag [s]."""
+_SPINNING = 1.0
+"""Time of a step after which rotors draw their steady current [s]."""
 LIQUID = 100.0
-"""Denser than any gas of a vehicle [kg/m^3]."""
+"""A fluid of a larger density is a liquid [kg/m^3]."""
 LEAST = 1e-12
-"""Keeps a quotient finite."""
+"""Least divisor, which keeps a quotient finite."""
 FEW = 3
-"""Actuators that are alike make a kind, from which one more may differ."""
+"""Number of actuators that suffices for a comparison with one more."""
 
 
 @dataclass(frozen=True)
@@ -40,26 +42,26 @@ class Number:
     """Parameter that makes it, or XML path in the description; ' or ' between several."""
     value: float
     who: str = ''
-    """What has it, in words."""
+    """Subject that has the number, in words."""
     of: float = 1.0
-    """What it is held against."""
+    """Reference by which it is divided."""
     index: int | None = None
-    """Of its element."""
+    """Index of its element."""
     block: str = ''
-    """The block that it is of, '' for the robot."""
+    """Block to which it belongs, '' for the robot."""
     remedy: str = ''
-    """What to look at, in place of what its rule advises."""
+    """Advice in place of that of its rule."""
     usual: float = math.nan
-    """What others have in its place."""
+    """Number that others have in its place."""
 
 
 class Rows:
-    """Numbers of the rows of a configuration, by name, (n,): NaN for what it does not have.
+    """Numbers of the rows of a configuration, (n,), as attributes: NaN for one it does not have.
 
     Parameters
     ----------
     **more : array_like
-        Further numbers.
+        Additional numbers.
     """
 
     def __init__(self, names: Sequence[str], params: Any, **more: ArrayLike) -> None:
@@ -77,7 +79,7 @@ def of_rows(
     rows_of: Callable[[RobotLayout, Group], Rows], keys: str,
     value: Callable[[Rows], FloatArray], of: Callable[[Rows], ArrayLike] = lambda rows: 1.0,
 ) -> Callable[[RobotLayout], Iterator[Number]]:
-    """Return what yields a number of each row of each group.
+    """Return a function that yields a number of each row of each group.
 
     Parameters
     ----------
@@ -86,7 +88,7 @@ def of_rows(
     keys : str
         Parameters that make the number, with ' or ' between them.
     value, of : callable
-        Return the numbers, and what they are held against.
+        Return the numbers, and the references by which they are divided.
     """
     def find(robot: RobotLayout) -> Iterator[Number]:
         for group in robot.groups:
@@ -131,15 +133,15 @@ def actuators(robot: RobotLayout, group: Group) -> Rows:
 def _blades(robot: RobotLayout, group: Group) -> FloatArray:
     """Return thrust over density, speed squared and the fourth power of the largest radius.
 
-    NaN where the radius is given: `physical_numbers.spinning` judges that.
+    NaN if the radius is given: `physical_numbers.spinning` judges that.
     """
     params, places, axes = group.params, group.layout.position, group.layout.axis
     ways = places[:, None] - places
     across = ways - (ways * axes).sum(axis=2, keepdims=True) * axes
     apart = np.linalg.norm(across, axis=2)
-    # One above the other is not beside it.
+    # Coaxial rotors, one above the other, are no neighbours.
     spaces = np.where(apart > 0.1 * apart.max(initial=0.0), apart, np.inf)
-    # A group of two is seldom side by side.
+    # In a small group rotors are seldom side by side.
     is_meant = len(places) > FEW and is_spun(group)
     spaces = np.full(len(places), np.median(spaces.min(axis=1)) / 2.0 if is_meant else np.nan)
     given = np.asarray(getattr(params, 'rotor_radius', 0.0))
@@ -165,12 +167,12 @@ def tanks(robot: RobotLayout, group: Group) -> Rows:
     kinds = getattr(params, 'propellant', ('',) * len(stores))
     return Rows(
         [f'tank {name!r}' for name in params.names], params,
-        # A group without a rate of what it burns only weighs its tanks.
+        # A group without a fuel rate has tanks only for their weight.
         users=[len(served) if len(rates) else np.nan for *_, served in stores],
         held=params.capacity * params.starting_fuel_ratio,
         rate=[rates[served].sum() if len(rates) and served else np.nan for *_, served in stores],
         dry=dry if dry > 0.0 else np.nan,
-        # Vessels for gas weigh more than the gas; tanks of rockets hold up to 20 times the rest.
+        # A gas weighs less than its vessel; tanks of rockets hold up to 20 times the dry mass.
         most=[1.0 if kind == 'gas' else 25.0 for kind in kinds],
     )
 
@@ -194,7 +196,7 @@ def batteries(robot: RobotLayout, group: Group) -> Rows:
 
 
 def _rates(group: Group) -> FloatArray:
-    """Return what actuators burn at their largest thrusts [kg/s], (n,); none where that is 0."""
+    """Return the fuel rates at the largest thrusts [kg/s], (n,); an empty array without fuel."""
     params = group.params
     rates: FloatArray = getattr(params, 'max_fuel_rate', np.zeros(0))
     if hasattr(params, 'specific_impulse') and not len(rates):
@@ -203,7 +205,7 @@ def _rates(group: Group) -> FloatArray:
 
 
 def stores_of(group: Group, kind: str) -> Iterator[tuple[int, str, Any, list[int]]]:
-    """Yield each tank or battery of a group: index, name, all of them, rows that it serves."""
+    """Yield each tank or battery of a group: index, name, its configuration, rows it serves."""
     stores = getattr(group.params, {'tank': 'tanks', 'battery': 'batteries'}[kind], None)
     for i, name in enumerate(stores.names if stores else ()):
         named = getattr(group.params, kind)
@@ -220,7 +222,7 @@ def largest_speeds(family: Family) -> FloatArray:
 
 
 def _at_most(family: Family, settling: float = SETTLING) -> Any:
-    """Return what a family does at its largest thrusts, None where they are unknown."""
+    """Return the output of a family at its largest thrusts, None if they are unknown."""
     family = without_joints(family)
     if not isinstance(family, Allocatable) or not np.all(family.thrust_limits[1] < NO_LIMIT):
         return None
@@ -231,7 +233,7 @@ def _at_most(family: Family, settling: float = SETTLING) -> Any:
 
 
 def fluid_of(robot: RobotLayout) -> float:
-    """Return the density of what the robot is in [kg/m^3]; what floats has its rotors in air."""
+    """Return the density of the fluid around the robot [kg/m^3]; above floating hulls it is air."""
     fluid = 0.0 if robot.params.hulls.names else robot.params.fluid_density
     return fluid or float(density(robot.params.site_altitude))
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of sense: values that are allowed, and that are likely another unit or a mistake.
+"""Plausibility rules: values that are allowed, but are likely a mistake or of another unit.
 
-Each rule is a row of `RULES`: a number of a robot, its usual range, and where that comes from. The
-usual range of a parameter stands beside its unit, else that of its unit in `OF_UNIT` holds.
+Each rule is a row of `RULES`: a number of a robot, its usual range, and the source of that. The
+usual range of a parameter is declared with its unit, else that of its unit in `OF_UNIT` holds.
 `graph/actuator_numbers.py`, `robot_numbers.py` and `physical_numbers.py` compute the numbers,
-`graph/remedies.py` looks for what makes them usual.
+`graph/remedies.py` looks for changes that make them usual.
 """
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ _ENDLESS, _NEAR, _OFF, _LARGE = math.inf, 20.0, 4.0, 500.0
 
 @dataclass(frozen=True)
 class Rule:
-    """A number of a parameter or of a robot, and what is usual for it."""
+    """A number of a parameter or of a robot, and its usual range."""
 
     name: str
-    """Silences it."""
+    """Name by which the rule is silenced."""
     what: str
-    """The number in words, with {} for it and its unit, after what has it."""
+    """The number in words, with {} for it and its unit; the subject comes before."""
     usual: tuple[float, ...]
     unit: str
     """Ends of the usual ranges, low and high in turn, in the unit or as multiples of ``of``."""
     source: str
-    """Where the ranges come from."""
+    """Source of the ranges."""
     find: Callable[[RobotLayout], Iterator[r.Number]] = lambda robot: iter(())
-    """Yields the numbers of a robot that it is about."""
+    """Yields the numbers of a robot that are judged."""
     of: str = ''
-    """What the ranges are multiples of, '' for the unit."""
+    """Reference of which the ranges are multiples, '' for the unit."""
     remedy: str = ''
-    """What to look at, beside units."""
+    """Advice, beside units."""
 
     @property
     def has_unit(self) -> bool:
-        """Whether a number in another unit can be what is wrong."""
+        """Whether a number in another unit can be the cause."""
         has_size = self.source not in (_SHAPE, '') and self.unit != '%'
         return has_size and self.usual != (0.0, _ENDLESS)
 
@@ -68,14 +68,14 @@ class Rule:
         return f'{ranges} {self.unit}'.rstrip()
 
     def fits(self, number: float, of: float = 1.0) -> bool:
-        """Whether a number is usual, or not known."""
+        """Whether a number is usual or unknown."""
         return math.isnan(number * of) or any(
             low * of <= number <= high * of
             for low, high in zip(self.usual[::2], self.usual[1::2], strict=True)
         )
 
     def doubt(self, number: float, of: float = 1.0, who: str = '') -> str:
-        """Return what is wrong with a number that is not usual."""
+        """Return a line on a number that is not usual."""
         found = self.what.format(f'{_short(number)} {self.unit}'.rstrip())
         return f'{who}{found}{f", expected {self.words(of)}" * ("{}" in self.what)}'
 
@@ -87,11 +87,11 @@ class Doubt:
     rule: Rule
     number: r.Number
     remedy: str = ''
-    """What would make it usual, where that is known."""
+    """Change that would make it usual, if that is known."""
     meant: float = math.nan
-    """What the number is in the unit of the remedy."""
+    """The number in the unit of the remedy."""
     more: int = 0
-    """How many rows or elements have the same."""
+    """Number of other rows or elements with the same doubt."""
 
     @property
     def place(self) -> tuple[str, str, str, int | None]:
@@ -100,7 +100,7 @@ class Doubt:
 
     @property
     def is_far_off(self) -> bool:
-        """Whether it is so far from what is usual as another unit makes a length."""
+        """Whether a length is so far from usual that its unit may be another; True for others."""
         value = self.number.value
         return self.rule.unit != 'm' or not any(
             self.rule.fits(each, self.number.of) for each in (value / _OFF, value * _OFF)
@@ -108,7 +108,7 @@ class Doubt:
 
     @property
     def text(self) -> str:
-        """What is wrong, what to write, and the name of the rule."""
+        """The fault, what to write, and the name of the rule."""
         text = self.rule.doubt(self.number.value, self.number.of, self.number.who)
         more = f'{self.more} more like it' if self.more else ''
         parts = filter(None, [text, self.remedy or self.number.remedy or self.rule.remedy, more])
@@ -134,9 +134,9 @@ def value_doubts(
     parameters: Iterable[Parameter], given: Mapping[str, Any], silenced: Collection[str] = (),
     described: Mapping[str, Any] | None = None,
 ) -> Iterator[Doubt]:
-    """Yield what is not usual among the values that a user gave a node.
+    """Yield doubts about the values that a user gave a node.
 
-    What its description says counts where these say nothing.
+    ``described`` are the values of its description, which count if these have none.
     """
     parameters = list(parameters)
     if _UNREAD.name not in silenced:
@@ -147,11 +147,11 @@ def value_doubts(
             continue
         values = np.asarray(given[parameter.key], dtype=object)
         usual = flatten(None if parameter.required else parameter.default)
-        # Others have a torque over speed squared in place of over thrust.
+        # Some simulators give the torque over speed squared instead of thrust.
         is_torque = parameter.key == 'moment_constant'
         by_speed = flatten(given.get('motor_constant') if is_torque else 0.0) or [0.0]
         for i, value in enumerate(np.ravel(values)):
-            # 0, no limit and what is meant where nothing is given are usual.
+            # 0, no limit and the default are usual.
             if isinstance(value, int | float) and 0.0 < abs(value) < r.NO_LIMIT and (
                 not rule.fits(abs(value)) and value not in usual
             ):
@@ -164,9 +164,9 @@ def value_doubts(
 def _unread(
     parameters: Sequence[Parameter], given: Mapping[str, Any], described: Mapping[str, Any]
 ) -> Iterator[Doubt]:
-    """Yield what is given for a choice that is not made: its documentation begins with that."""
+    """Yield values that only another choice reads; their documentation begins with that choice."""
     def rows_of(one: Parameter, i: int, count: int) -> list[Any]:
-        """Return what a row has of another parameter: its own, or all that serve it."""
+        """Return the values of another parameter for a row: its own one, or else all of them."""
         made = flatten(given.get(one.key, described.get(one.key, one.default)))
         return made[i:i + 1] if len(made) == count else made
 
@@ -195,11 +195,11 @@ def _unread(
 def _in_other_units(
     rule: Rule, number: float, of: float = 1.0, per: float = 0.0
 ) -> tuple[str, float] | tuple[()]:
-    """Return what to write, in words and as a number, where another unit makes a size usual."""
+    """Return what to write, in words and as a number, if another unit makes a number usual."""
     known = [*([('N m s^2', number / per)] if per else []), *conversions(number, rule.unit)]
     meant = [each for each in known if rule.fits(abs(each[1]), of)]
     if rule.unit == 'rad' and meant and float(f'{number:.5g}') != number:
-        # So many digits come from an expression, which has added something.
+        # So many digits come from an expression, which may have added degrees to radians.
         return 'is a part of it in degrees?', math.nan
     # Units that are near each other cannot be told apart.
     near = [each for each in meant if max(a := abs(each[1] / meant[0][1]), 1.0 / a) < _NEAR]
@@ -208,26 +208,26 @@ def _in_other_units(
 
 
 def in_unit(what: str, word: str, meant: float) -> str:
-    """Return that something is in another unit, and what to write."""
+    """Return a phrase that something is in another unit, with what to write."""
     return f'{what} is in {word}, write {meant:.6g}'
 
 
 def rule_of(parameter: Parameter) -> Rule | None:
-    """Return what is usual for the size of a parameter, None for any."""
+    """Return the rule for the size of a parameter, None if any is usual."""
     spec, rule = parameter.spec, OF_UNIT.get(parameter.spec.unit)
     if rule is None or spec.kind is not float:
         return None
-    # Times, lengths and pressures beside actuators can be of anything.
+    # Times, lengths and pressures have usual ranges only for actuators.
     is_known = spec.per_row or spec.unit in ('rad', 'rad/s', 'm^2', 'kg/m^3')
     usual = spec.usual or (rule.usual if is_known else ())
     if not usual and spec.unit == 's' and not (spec.shape or parameter.required):
-        # In ms it is a thousand times too large; where 0 is off, nothing is known.
+        # A time in ms is a thousand times too large; if its default is 0, nothing is known.
         usual = (0.0, _LARGE * parameter.default) if parameter.default else ()
     return dataclasses.replace(rule, usual=usual) if usual else None
 
 
 def robot_doubts(robot: RobotLayout, silenced: Collection[str] = ()) -> Iterator[Doubt]:
-    """Yield what is not usual of actuators and masses together."""
+    """Yield doubts about actuators and masses together."""
     for rule in RULES:
         for number in rule.find(robot) if rule.name not in silenced else ():
             quiet = [group.timing.silenced for group in robot.groups
@@ -257,7 +257,7 @@ OF_UNIT = {rule.unit: rule for rule in (
     Rule('share', '{}', (), '', 'what flows out is not wider than its opening; hollow hemispheres'
          ' have a drag of 1.4'),
 )}
-"""Rules of parameters by their unit, each with what is usual where the parameter has no range."""
+"""Rules of parameters by unit, each with the usual range of a parameter without its own."""
 
 _USE, _SHAPE, _SIZE = 'of no use otherwise', 'geometry', 'sizes of robots'
 _UNITS = 'N, kg, and rad/s for speeds?'
@@ -468,7 +468,7 @@ RULES = (
     Rule('fin_area', 'has {}', (2e-4, 4.0), 'm^2', _SIZE, r.of_rows(
         p.sections, 'two_lines.area', lambda s: s.area, lambda s: s.size
     ), 'the square of the size of the robot', 'square metres?'),
-    # What is burnt.
+    # Tanks and engines.
     Rule('contents', 'holds a gas of {} by its inertia', (0.0015, 0.3), 'kg/mol', 'hydrogen has '
          '0.002, xenon 0.131', r.of_rows(p.contents, 'tanks.inertia or tanks.capacity or '
                                          'tanks.pressure or tanks.temperature', lambda t: t.molar),
@@ -516,7 +516,7 @@ RULES = (
          p.starts, 'the height of its hulls', 'see afloat in check --show'),
     Rule('start', '{} above the water', (-_ENDLESS, 1.0), 'm', 'depths',
          p.submerged_starts, 'the size of the robot', 'z is up: write it below 0'),
-    # What counts where it is expected.
+    # Abilities, which count if they are expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',
          n.lifts, 'the weight', f'is it in N? 1 kgf is 9.80665 N; {_SEE}'),
     Rule('uncontrolled', '{} of it can be made alone', (99.99, _ENDLESS), '%',
@@ -530,4 +530,4 @@ NAMES = tuple(dict.fromkeys([
     'body', *(rule.name for rule in (*OF_UNIT.values(), *RULES)), 'centre',
     'gyration', 'odd_arm', 'pressure_centre', 'sinks', 'spread', 'turned', 'upside_down',
 ]))
-"""What can be silenced: the simulated body's refusals, each rule, and what others have become."""
+"""Names that can be silenced: refusals of the simulated body, rules, and names of former rules."""

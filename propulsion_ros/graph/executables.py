@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each executable of a graph runs, for every host alike.
+"""Makes the loop of each executable of a graph, for every host alike.
 
 Loops that few robots have are imported where they are made: together they take as long to import
-as all the rest.
+as everything else.
 """
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from propulsion_ros.urdf.reader import ActuatorSpec, actuators_from_urdf
 
 
 def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
-    """Return an actuator group as its parameters describe it; raise `ConfigError` if wrong."""
+    """Return the actuator group that parameters describe; raise `ConfigError` if wrong."""
     own, setting = _configure(parameters, host, ActuatorNodeParams)
     loop_params = setting.build(LoopParams)
     loop = ActuatorPorts(
@@ -65,7 +65,7 @@ def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
 
 
 def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
-    """Return an estimator as its parameters describe it; raise `ConfigError` if wrong."""
+    """Return the estimator that parameters describe; raise `ConfigError` if wrong."""
     own, setting = _configure(parameters, host, SteppedNodeParams, ESTIMATES)
     loop_params = setting.build(EstimateParams)
     inverse = setting.build_family()
@@ -82,7 +82,7 @@ def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
 
 
 def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
-    """Return the allocator of a group by its parameters; raise `ConfigError` if wrong."""
+    """Return the allocator of a group that parameters describe; raise `ConfigError` if wrong."""
     own, setting = _configure(parameters, host, AllocatorNodeParams)
     family, allocator = allocator_of(own, setting)
     loop = AllocatorLoop(
@@ -99,7 +99,7 @@ def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
 def _tuner(
     classes: Sequence[type[Any]], values: Mapping[str, Any], retune: Callable[..., None]
 ) -> Callable[[Mapping[str, Any], Mapping[str, Any]], None]:
-    """Return ``tune(keys, changed)``, which follows recorded changes of live parameters."""
+    """Return ``tune(keys, changed)``, which applies recorded changes of live parameters."""
     return lambda keys, changed: retune(
         keys, *(build(cls, {**values, **changed}) for cls in classes)
     )
@@ -111,7 +111,7 @@ def _configure(
     own: type[OwnT],
     loop: str = '',
 ) -> tuple[OwnT, Setting]:
-    """Return the configuration of a node and that of its family, and log where values come from."""
+    """Return the configurations of a node and of its family, and log where values come from."""
     mine, setting = read_setting(
         parameters, own, functools.partial(_find_block, parameters), loop
     )
@@ -145,7 +145,7 @@ LoopMaker = Callable[[Parameters, Host], Loop]
 
 
 def make_flight(parameters: Parameters, host: Host) -> Loop:
-    """Return a flight computer as its parameters describe it; raise `ConfigError` if wrong."""
+    """Return the flight computer that parameters describe; raise `ConfigError` if wrong."""
     from propulsion_ros.loops.flight.flight_loop import make_flight_loop
     from propulsion_ros.loops.flight.params import read_params
 
@@ -153,7 +153,7 @@ def make_flight(parameters: Parameters, host: Host) -> Loop:
 
 
 def make_vehicle(parameters: Parameters, host: Host) -> Loop:
-    """Return the body that its parameters describe; raise `ConfigError` if wrong."""
+    """Return the simulated body that parameters describe; raise `ConfigError` if wrong."""
     from propulsion_ros.loops.payloads import Kind
     from propulsion_ros.loops.vehicle_loop import VehicleLoop
     from propulsion_ros.loops.vehicle_params import VehicleParams
@@ -163,7 +163,7 @@ def make_vehicle(parameters: Parameters, host: Host) -> Loop:
 
 
 def make_visualizer(parameters: Parameters, host: Host) -> Loop:
-    """Return what draws a description with its parameter files; raise `ConfigError` if wrong."""
+    """Return the visualizer of a description and its files; raise `ConfigError` if wrong."""
     from propulsion_ros.loops.visualizer_loop import VisualizerLoop, VisualizerParams
 
     params = build(VisualizerParams, parameters.declare_rest(parameters_of(VisualizerParams)))
@@ -184,4 +184,4 @@ LOOPS: Mapping[str, LoopMaker] = {
     'vehicle_node': make_vehicle,
     'visualizer_node': make_visualizer,
 }
-"""What makes the loop of each executable."""
+"""Maker of the loop of each executable."""

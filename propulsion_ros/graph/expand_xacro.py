@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expands one xacro file, in a process of its own: its expressions may take any time and memory.
 
-Where its elements stand is not kept by xacro. So before the expansion each element gets an
-attribute with its file and line; copies that macros make have it too. It is taken away before xacro
-looks at the attributes of its own elements, and from the result.
+Xacro does not keep the places of elements. So before the expansion each element gets an attribute
+with its file and line, which copies by macros keep. It is removed before xacro reads the attributes
+of its own elements, and from the result.
 """
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from propulsion_ros.urdf.xml import Place, lines_of
 
 _MARK = 'propulsion_ros_place'
 _TAKING = ('check_attrs', 'reqd_attrs', 'handle_macro_call')
-"""Functions of the library that look at all attributes of the element that they take first."""
+"""Functions of xacro that read all attributes of their first argument, an element."""
 _FAILING = ('eval_all', 'process_include', 'handle_macro_call')
-"""Functions of the library that take the element that fails first."""
+"""Functions of xacro whose first argument is the element at which they fail."""
 
 
 class XacroPlaces:
-    """Follows elements through one expansion.
+    """Follows the places of elements through one expansion.
 
     Parameters
     ----------
     xacro : module
-        The library; inside of the context its functions are replaced.
+        The library; within the context its functions are replaced.
     read : callable
         Returns the text of a file.
 
     Attributes
     ----------
     failed : str
-        File and line at which the expansion failed, '' where it did not or that is not known.
+        File and line at which the expansion failed; '' if it did not, or they are unknown.
     """
 
     def __init__(self, xacro: Any, read: Callable[[str], str]) -> None:
@@ -68,7 +68,7 @@ class XacroPlaces:
             setattr(self._xacro, name, function)
 
     def taken_from(self, document: Any) -> str:
-        """Return the places of all elements as one line, and take the marks away."""
+        """Return the places of all elements as one line, and remove the marks."""
         marks = [_take(element) for element in _elements(document.documentElement)]
         return json.dumps([self._files, [_pair(mark) for mark in marks]])
 
@@ -91,7 +91,7 @@ class XacroPlaces:
         return call
 
     def _with_caller(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Add to what a macro makes where it was called, at the outermost call."""
+        """Add the place of the outermost macro call to the marks of elements that it makes."""
         def call(element: Any, *args: Any) -> Any:
             around, place = element.parentNode, _pair(element.getAttribute(_MARK))
             if not (place and element.tagName.startswith('xacro:')):
@@ -102,7 +102,7 @@ class XacroPlaces:
                     if id(node) not in before and node.nodeType == node.ELEMENT_NODE]
             for each in (each for node in made for each in _elements(node)):
                 own = (_pair(each.getAttribute(_MARK)) or place)[:2]
-                # What lies behind the call, in its file, was given to it.
+                # An element after the call, in the same file, is its argument.
                 if own[0] != place[0] or own[1] < place[1]:
                     each.setAttribute(_MARK, ':'.join(map(str, (*own, *place[:2]))))
             return result
@@ -110,7 +110,7 @@ class XacroPlaces:
         return call
 
     def _following(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Keep where the innermost call fails."""
+        """Note the place at which the innermost call fails."""
         def call(element: Any, *args: Any) -> Any:
             try:
                 return function(element, *args)
@@ -148,15 +148,15 @@ def _take(element: Any) -> str:
 
 
 def _pair(mark: str) -> list[int] | None:
-    """Return number of the file and line of a mark, and of its call, None for none."""
+    """Return file number and line of a mark, and those of its call; None for no mark."""
     numbers = mark.split(':')
     return [*map(int, numbers)] if mark and all(map(str.isdigit, numbers)) else None
 
 
 SECONDS = 3
-"""CPU time of the process."""
+"""Limit of the CPU time of the process [s]."""
 MEMORY = 256 * 1024**2
-"""Address space of the process [bytes]."""
+"""Limit of the address space of the process [bytes]."""
 
 _OWN = 'propulsion_ros'
 _DEEPEST = 32
@@ -168,24 +168,24 @@ _HINTS = {
     'multiply sequence': '; a <xacro:property> or parameter is a text, not a number without unit',
     'unknown macro name': '; define it by <xacro:macro>, or include its file',
 }
-"""What to do, by the library's words."""
+"""Advice by words in xacro's errors."""
 _DEFINED = re.compile(r'xacro:(?:property|arg)\s+name="(\w+)"')
 """Names of properties and arguments."""
 _CONTROL = dict.fromkeys((i for i in range(32) if chr(i) not in '\t\n\r'), '?')
-"""What no XML may hold; names of files may."""
+"""Characters that no XML may have, but names of files may."""
 
 
 def expand(path: str, limit: int, share: str = '') -> tuple[str, str]:
-    """Return the text of a xacro file, expanded in this process, after the places of its elements.
+    """Return the places of the elements and the text of a xacro file, expanded in this process.
 
-    Raises `SourceError` naming the file, the line where it is known, and what is wrong there.
+    Raises `SourceError` with the file, the line if it is known, and the fault.
 
     Parameters
     ----------
     limit : int
-        Bytes of each file that it includes, and characters of the result.
+        Most bytes of each file that it includes, and most characters of the result.
     share : str
-        What ``$(find propulsion_ros)`` is, which need not be installed; '' where that is unknown.
+        Value of ``$(find propulsion_ros)``, which need not be installed; '' if it is unknown.
     """
     places: XacroPlaces | None = None
     texts: list[str] = []
@@ -217,7 +217,7 @@ def expand(path: str, limit: int, share: str = '') -> tuple[str, str]:
             texts.append(source.getvalue())
             return source
 
-        # The library's functions find it in place of the builtin one.
+        # Xacro's functions use this one in place of the builtin ``open``.
         xacro.open = opened
         with XacroPlaces(xacro, lambda name: read_text(name, limit)) as places:
             document = xacro.process_file(path)
@@ -226,7 +226,7 @@ def expand(path: str, limit: int, share: str = '') -> tuple[str, str]:
     except ImportError as error:
         raise SourceError(printable(path), f'{error}; {how_to_get("xacro")}') from error
     except Exception as error:
-        # Expressions raise whatever they like.
+        # Expressions may raise anything.
         where = places.failed if places else ''
         raise SourceError(where or printable(path), _reason(error, texts)) from error
     if len(text) > limit:
@@ -236,9 +236,9 @@ def expand(path: str, limit: int, share: str = '') -> tuple[str, str]:
 
 def main(path: str, limit: int, share: str = '') -> None:
     """Print places and text of an expanded file, or place and reason of a fault and exit with 1."""
-    # Ctrl-C reaches this process too; the one that waits for it reports that.
+    # Ctrl-C reaches this process too, but the waiting process reports it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # Nor is it an error that the one that waits has ended.
+    # The waiting process may end first, which is no error either.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -265,7 +265,7 @@ def _reason(error: BaseException, texts: Sequence[str]) -> str:
             )
         if isinstance(cause, MemoryError):
             return f'takes more than {MEMORY} bytes to expand'
-        # The library keeps what it caught in an attribute of this name.
+        # Xacro keeps the exception that it caught in an attribute of this name.
         cause = getattr(cause, 'exc', None)
     text = ' '.join(str(error).split()) or type(error).__name__
     unknown = re.match("name '(.*?)'", text)
@@ -274,13 +274,13 @@ def _reason(error: BaseException, texts: Sequence[str]) -> str:
 
 
 def _nearest(word: str, known: Sequence[str], cutoff: float = 0.6) -> str:
-    """Return what `flat.suggestion` does, which takes long to import."""
+    """Return the same as `flat.suggestion`, which takes long to import."""
     near = difflib.get_close_matches(word, sorted(known), 1, cutoff)
     return f", did you mean '{near[0]}'?" if near else ''
 
 
 def _source(name: str, limit: int) -> io.StringIO:
-    """Return a file for the library, which skips an optional one where that raises OSError."""
+    """Return a file for xacro, which skips an optional one if this raises OSError."""
     try:
         return io.StringIO(read_text(name, limit))
     except SourceError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that run a family: their kinds, and what they take beside the family's configuration."""
+"""Nodes that run a family: their kinds, and parameters beside the family's configuration."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from propulsion_ros.settings.quantity import FloatArray, group, quantity, valida
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FamilyNodeParams:
-    """Where a node finds its family."""
+    """Parameters by which a node finds its family."""
 
     robot_description: str = quantity(
         '', doc='URDF with a plugin block for this node', kind=str
@@ -49,7 +49,7 @@ class FamilyNodeParams:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SteppedNodeParams(FamilyNodeParams):
-    """Where a node finds its family, and how it steps."""
+    """Parameters by which a node finds its family, and steps."""
 
     replay: bool = quantity(
         False, kind=bool,
@@ -59,7 +59,7 @@ class SteppedNodeParams(FamilyNodeParams):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ActuatorNodeParams(SteppedNodeParams):
-    """What an actuator node is made from."""
+    """Parameters of an actuator node."""
 
     publish_each: bool = quantity(
         False, doc='also publish the wrench of each actuator in its link', kind=bool
@@ -83,7 +83,7 @@ class ActuatorNodeParams(SteppedNodeParams):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AllocatorNodeParams(FamilyNodeParams):
-    """How a wrench is shared."""
+    """Parameters of an allocator node."""
 
     method: str = quantity(
         'bounded', kind=str, choices=(*METHODS, VECTORED),
@@ -98,12 +98,12 @@ class AllocatorNodeParams(FamilyNodeParams):
 
 
 OwnT = TypeVar('OwnT', bound=FamilyNodeParams)
-"""What one kind of node takes."""
+"""Parameters of one kind of node."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupParams(LoopParams):
-    """Timing of an actuator group, what turns it, and what `check` looks for in its robot."""
+    """Timing of an actuator group, joints that turn it, and options of `check`."""
 
     expects: tuple[str, ...] = quantity(
         (), kind=str, shape=('*',), choices=EXPECTED,

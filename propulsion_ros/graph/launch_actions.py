@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs as launch actions: what the launch files share."""
+"""Graphs as launch actions, for all launch files."""
 from __future__ import annotations
 
 import os
@@ -37,7 +37,7 @@ from propulsion_ros.settings.names import check_namespace, domain_id, is_name
 from propulsion_ros.settings.yaml_file import ParameterFile
 
 _RECORDER_TIMEOUT = 60.0
-"""How long a simulated body waits for its recorder [s]."""
+"""Timeout of a simulated body for its recorder [s]."""
 _CLI = f'{PACKAGE}.tools.cli'
 _OF_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
 
@@ -190,11 +190,11 @@ def _described(
 
 
 def until_interrupted(context: LaunchContext, start: Callable[[], list[Any]]) -> list[Any]:
-    """Return the actions that ``start`` makes; none where Ctrl-C came before they are executed.
+    """Return the actions that ``start`` makes; none if Ctrl-C came before they are executed.
 
-    From here on Ctrl-C is the event that launch makes of it, while its loop runs. Python would
-    raise KeyboardInterrupt too, also where launch is just starting a process: then launch forgets
-    that process, or waits for it for ever.
+    From here on Ctrl-C is only an event of launch while its loop runs. Python would also raise
+    KeyboardInterrupt, even while launch starts a process: then launch forgets that process, or
+    waits for it for ever.
     """
     interrupts: list[int] = []
 
@@ -218,7 +218,7 @@ def plain_booleans(given: Mapping[str, str], names: Iterable[str]) -> dict[str, 
 def _refuse_unknown(context: LaunchContext, known: Collection[str]) -> None:
     """Raise `ConfigError` for an argument of the command line that the launch file does not have.
 
-    Where another launch file includes this one, the command line has the arguments of that one.
+    If another launch file includes this one, the command line has the arguments of the other.
     """
     own = Path(ThisLaunchFile().perform(context)).name
     if not any(Path(word).name == own for word in sys.argv[1:]):
@@ -244,9 +244,9 @@ def graph_actions(
     Parameters
     ----------
     robot : str
-        Description, or name of a vehicle, of what a page shows.
+        Description, or name of a vehicle, that a page shows.
     stack_options : sequence of str
-        Command line of `stack` for the same graph, where it is composed.
+        Command line of `stack` for the same graph, if it is composed.
     """
     domain_id()
     check_namespace(given['namespace'])
@@ -277,7 +277,7 @@ def graph_actions(
 
 
 def _page(given: Mapping[str, str], robot: str, crashes: Crashes) -> ExecuteProcess:
-    """Return what serves the page of a robot."""
+    """Return the process that serves the page of a robot."""
     return ExecuteProcess(
         cmd=[
             *_started(_CLI), 'view', '--live', '--model', robot,
@@ -289,7 +289,7 @@ def _page(given: Mapping[str, str], robot: str, crashes: Crashes) -> ExecuteProc
 
 
 def _started(module: str) -> list[str]:
-    """Return the command of a module's ``main``, whose imports Ctrl-C ends without a traceback."""
+    """Return the command of a module's ``main``: Ctrl-C during its imports gives no traceback."""
     return [
         sys.executable, '-c',
         f'from {PACKAGE}.nodes.start import start_node; start_node({module!r})',
@@ -297,9 +297,9 @@ def _started(module: str) -> list[str]:
 
 
 def _held(spec: NodeSpec, given: Mapping[str, str], graph: Graph) -> dict[str, Any]:
-    """Return parameters with which a simulated flight is what its recording has.
+    """Return parameters with which a recording has all of a simulated flight.
 
-    They hold the body back until it is recorded, and let the flight computer lose no sample.
+    The body waits until it is recorded, and the flight computer loses no sample.
     """
     if not (given.get('record') and graph.in_lockstep):
         return {}
@@ -310,10 +310,10 @@ def _held(spec: NodeSpec, given: Mapping[str, str], graph: Graph) -> dict[str, A
 
 
 def record_of(spec: NodeSpec, given: dict[str, str]) -> dict[str, str]:
-    """Return where a flight computer keeps its record, as a parameter; {} where that is given.
+    """Return the parameter for the record of a flight computer; {} if a file gives it.
 
-    That of a simulated flight ends with its launch, so it lies in the folder of the launch's log.
-    Raises OSError where the folder cannot be made.
+    The record of a simulated flight is needed only during its launch, so it lies in the folder of
+    the launch's log. Raises OSError if the folder cannot be made.
     """
     if spec.executable != 'flight_state_node' or given['replay'] == 'true':
         return {}
@@ -373,7 +373,7 @@ def _node(
             {'autostart': given['autostart'] == 'true'},
         ],
         remappings=[*spec.remappings.items(), ('/clock', given['clock_topic'])],
-        # Where the body stops, the launch ends.
+        # When the body stops, the launch ends.
         arguments=['--exit-at-end'] if spec.name == BODY else [],
         ros_arguments=log_options(given, [spec.name]),
         output='screen',
@@ -396,7 +396,7 @@ def log_options(given: Mapping[str, str], names: Iterable[str]) -> list[str]:
 
 
 class Crashes:
-    """Makes the exit code of a launch 1 where a process of it has exited with another than 0."""
+    """Makes the exit code of a launch 1 if one of its processes has exited with another than 0."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -404,10 +404,10 @@ class Crashes:
     def exit_of(
         self, name: str, is_vital: bool = False, *, counts: bool = True, fails_at_end: bool = False
     ) -> OpaqueFunction:
-        """Return what notes the exit of a process, and ends the launch where it is vital.
+        """Return an action that notes the exit of a process, and ends the launch if it is vital.
 
-        One that does not count, since nothing depends on it, changes no exit code; one that fails
-        at the end changes it too where it has been stopped, as a recorder that received nothing.
+        A process that does not count, since nothing depends on it, never changes the exit code. One
+        with ``fails_at_end`` changes it even after a stop, as a recorder that received nothing.
         """
         def _on_exit(context: LaunchContext) -> list[Any]:
             code = context.locals.event.returncode
@@ -425,14 +425,14 @@ class Crashes:
         return OpaqueFunction(function=_on_exit)
 
     def at_end(self) -> GroupAction:
-        """Return what raises at the end of the launch, which launch turns into its exit code."""
+        """Return an action that raises at the end of the launch, which sets its exit code."""
         def _report(context: LaunchContext) -> list[Any]:
             return [EmitEvent(event=_Crashed())] if self._lines else []
 
         def _raise(context: LaunchContext) -> None:
             raise RuntimeError('; '.join(self._lines))
 
-        # It raises after the shutdown: before, the processes that still run would not be stopped.
+        # Raise after the shutdown: before it, the processes that still run would not be stopped.
         return GroupAction([
             RegisterEventHandler(OnShutdown(on_shutdown=[OpaqueFunction(function=_report)])),
             RegisterEventHandler(EventHandler(
@@ -443,13 +443,13 @@ class Crashes:
 
 
 class _Crashed(Event):  # type: ignore[misc]
-    """A launch ends in which a process has crashed."""
+    """Event at the end of a launch in which a process has crashed."""
 
     name = 'propulsion_ros.Crashed'
 
 
 def _state_publisher(graph: Graph, given: dict[str, str]) -> Any:
-    """Return robot_state_publisher, or a line in the log that it is not installed."""
+    """Return robot_state_publisher, or a log line if it is not installed."""
     package = 'robot_state_publisher'
     try:
         get_package_prefix(package)
@@ -497,10 +497,10 @@ def recorder(
     given: Mapping[str, str], output: str, topics: Sequence[str], crashes: Crashes,
     is_vital: bool = False,
 ) -> ExecuteProcess:
-    """Return the recorder: rosbag2's where it is installed, else the one of this package.
+    """Return the recorder: that of rosbag2 if it is installed, else the one of this package.
 
     It records by wall time: with simulated time rosbag2 subscribes only after the first /clock,
-    and the beginning would be missing. Raises `SourceError` where the bag exists.
+    and the beginning would be missing. Raises `SourceError` if the bag exists.
     """
     prefix = f'/{given["namespace"].strip("/")}/'.replace('//', '/')
     require_absent(output)

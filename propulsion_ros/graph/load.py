@@ -34,7 +34,7 @@ from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import Description
 
 Files = str | Path | Sequence[str | Path] | None
-"""Parameter files, of which the later ones win."""
+"""Parameter files; later ones win."""
 
 
 class Models(dict[str, Model]):
@@ -51,7 +51,7 @@ class Models(dict[str, Model]):
 def models_of(
     robot: str | Path, parameters: Files = None, batch: int | tuple[int, ...] = ()
 ) -> Models:
-    """Return the models of a robot by their blocks; see `propulsion_ros.load`."""
+    """Return the models of a robot by plugin block; see `propulsion_ros.load`."""
     shape = batch if isinstance(batch, tuple) else (batch,)
     _check_counts('batch', '64 or (8, 8)', batch, shape)
     description, files = _files_of(robot, parameters)
@@ -77,7 +77,7 @@ def vehicles_of(robot: str | Path, parameters: Files = None, count: int = 1) -> 
 
 
 def _files_of(robot: str | Path, parameters: Files) -> tuple[Description, list[str | Path]]:
-    """Return a description, and parameter files whose later ones win."""
+    """Return a description, and parameter files, of which later ones win."""
     given: list[Any] = [] if parameters is None else [parameters]
     if isinstance(parameters, list | tuple):
         given = list(parameters)
@@ -93,12 +93,12 @@ def _files_of(robot: str | Path, parameters: Files) -> tuple[Description, list[s
 def _check_names(file: ParameterFile, specs: Sequence[ActuatorSpec]) -> None:
     """Raise `SourceError` for names that are nearly those of nodes, and keys that no body has.
 
-    What is nearly certainly meant for this robot, and nothing reads, is a warning.
+    A section that nothing reads, and that is almost certainly for this robot, is a warning.
     """
     known = [*(spec.name for spec in specs), *OTHER_NODES, *REGISTRY]
     for node in file.nodes:
         try:
-            # Nodes of others may stand in the same file.
+            # The same file may have sections for nodes of other packages.
             if node in REGISTRY or is_allocator(node) or suggestion(node, known):
                 refuse_unknown_node(node, file.of(node), specs)
             if node == BODY:
@@ -106,7 +106,7 @@ def _check_names(file: ParameterFile, specs: Sequence[ActuatorSpec]) -> None:
         except ConfigError as error:
             raise file.placed(node, error) from error
     for node, text in unread_sections(file, specs):
-        # A file may be that of several robots.
+        # Only a warning, as a file may be for several robots.
         warnings.warn(str(file.placed(node, SourceError(node, text))), stacklevel=5)
 
 
@@ -132,7 +132,7 @@ def _families_of(
                 if is_one_for_several:
                     warnings.warn(str(file.placed(spec.name, won)), stacklevel=4)
         except ConfigError as error:
-            # What a block gives has its XML path.
+            # An error in the block has an XML path instead.
             if error.key in given:
                 raise file.placed(spec.name, error) from error
             raise SourceError(description.place_of(error), str(error)) from error
@@ -144,7 +144,7 @@ def _families_of(
 def read_motor(path: str | Path, name: str = '') -> ThrustCurve:
     """Return a motor of a file: the one of that name, or the only one.
 
-    Comments may be in any encoding. Raises `SourceError` naming file and line, for what is not
-    RASP; for a name that is not there; without a name, for a file of several motors.
+    Comments may be in any encoding. Raises `SourceError` with file and line for text that is not
+    RASP, for a name that is not there, or, without a name, for a file of several motors.
     """
     return motor_of(str(path), name, read_text)

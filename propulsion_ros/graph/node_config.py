@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node runs, with or without ROS: one family, configured by parameters and a block."""
+"""Configuration of a node that runs a family, by parameters and a plugin block."""
 from __future__ import annotations
 
 import textwrap
@@ -43,32 +43,31 @@ from propulsion_ros.urdf.block import ActuatorSpec
 OTHER_NODES = ('flight_state', 'vehicle', 'visualizer')
 """Nodes of a robot that run no family."""
 _OF_A_FIT = 'identify'
-"""No node, but in parameter files beside them."""
-_BRIEF = 100
-"""Characters of a value in a line about two."""
+"""Section of parameter files that is for no node."""
+_BRIEF = 100  # characters of each value in a line about two
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The configuration of a family as a node found it."""
+    """The configuration of a family by its node and plugin block."""
 
     family: str
-    """Its name."""
+    """Name of the family."""
     family_type: type[Family]
-    """The family."""
+    """Class of the family."""
     spec: ActuatorSpec | None
     """Its plugin block."""
     values: Mapping[str, Any]
-    """Flat parameters: of the node, the plugin block, or the default."""
+    """Flat parameters: of the node, else of the plugin block, else the defaults."""
     frame: str
     """Frame of wrench and geometry."""
     given: Collection[str]
-    """Keys that parameters gave."""
+    """Keys of the parameters that the node has."""
 
     def build(self, cls: type[Any]) -> Any:
         """Return the configuration of a class from these values.
 
-        Raises `ConfigError` naming the parameter or the XML path of what is wrong.
+        Raises `ConfigError` that names the wrong parameter or its XML path.
         """
         try:
             return build(cls, self.values)
@@ -84,7 +83,7 @@ class Setting:
             raise self.locate(error) from None
 
     def check(self, loop_params: type[Any], faults: Faults) -> None:
-        """Find everything that is wrong with the values of the family and of its timing."""
+        """Find all faults in the values of the family and of its timing."""
         if not self.has_faults(faults, loop_params):
             with faults.kept():
                 family, timing = self.build_family(), self.build(loop_params)
@@ -105,18 +104,18 @@ class Setting:
         return bool(found or known)
 
     def _misspelt(self, *others: type[Any]) -> set[str]:
-        """Return the keys that may be meant by unknown ones: their values are not missing too."""
+        """Return the keys that are nearest to unknown ones, so that they are not called missing."""
         classes = (self.family_type.Params, *others, ActuatorNodeParams, AllocatorNodeParams)
         known = {parameter.key for cls in classes for parameter in parameters_of(cls)}
         return {nearest_key(key, known) for key in self.given if key not in known} - {''}
 
     def locate(self, error: ConfigError) -> ConfigError:
-        """Return the error with the XML path of what is wrong, where it came from there."""
+        """Return the error with an XML path if the wrong value came from the plugin block."""
         return self.spec.locate(error, self.given) if self.spec else error
 
 
 def block_named(specs: Sequence[ActuatorSpec], name: str) -> ActuatorSpec:
-    """Return the plugin block of a name; raise `ConfigError` where there is none."""
+    """Return the plugin block of a name; raise `ConfigError` if there is none."""
     for spec in specs:
         if spec.name == name:
             return spec
@@ -125,9 +124,9 @@ def block_named(specs: Sequence[ActuatorSpec], name: str) -> ActuatorSpec:
 
 
 def won_over(given: Mapping[str, Any], block: ActuatorSpec) -> Iterator[tuple[ConfigError, bool]]:
-    """Yield what parameters win over a block, and whether one value does so over unlike ones.
+    """Yield parameters that win over a block, and whether one value replaces several unlike ones.
 
-    Most likely several of those were meant to stay.
+    In that case some of the values were probably meant to stay.
     """
     other = dict(REGISTRY[block.family].facts.stands_for)
     for key in sorted(given):
@@ -155,9 +154,9 @@ def refuse_unknown_node(
     Parameters
     ----------
     values : mapping
-        Flat parameters that the file gives it.
+        Flat parameters of that name in the file.
     specs : sequence of ActuatorSpec
-        Plugin blocks of the robot, none where it is not known.
+        Plugin blocks of the robot, none if it is not known.
     """
     if name in (*OTHER_NODES, _OF_A_FIT) or 'family' in values or block_of(values, specs, name):
         return
@@ -165,7 +164,7 @@ def refuse_unknown_node(
         if specs:
             block_named(specs, group_of(name))
         return
-    # Without a block it runs where the file alone has all that its family needs.
+    # Without a block a node runs if the file alone has all that its family requires.
     if name in REGISTRY and not (specs and any(
         each.required and each.key not in values for each in parameters_of(REGISTRY[name].Params)
     )):
@@ -183,8 +182,8 @@ def unread_sections(
 ) -> Iterator[tuple[str, str]]:
     """Yield each node of a file that neither `fly` nor a launch file starts, and what to write.
 
-    That is known of what names one of the robot's plugin blocks, and of what has parameters of its
-    body or of its groups alone: nodes of others may stand in the same file.
+    Only a section that names one of the robot's plugin blocks, or has only parameters of its body
+    or of its groups, counts: the same file may have sections for nodes of other packages.
     """
     own = {spec.name: spec.family for spec in specs}
     started = {*own, *map(allocator_named, own), *OTHER_NODES, _OF_A_FIT, *REGISTRY}
@@ -212,7 +211,7 @@ def unread_sections(
 def family_named(given: str, spec: ActuatorSpec | None, node: str, loop: str = '') -> str:
     """Return the name of the family that a node runs.
 
-    Raises `ConfigError` where there is no such family, or two sources disagree.
+    Raises `ConfigError` if there is no such family, or two sources disagree.
     """
     own = [name for name, family in FAMILIES.items() if family.facts.loop == loop] if loop else []
     name = given or (spec.family if spec else own[0] if len(own) == 1 else node)
@@ -241,9 +240,9 @@ def schema_of(family: str) -> list[Parameter]:
 def taken_from_group(
     file: ParameterFile, node: str, group: str, family: str, namespace: str = '/'
 ) -> dict[str, Any]:
-    """Return what a node that has the configuration of a group takes from the group's settings.
+    """Return the settings of a group for a node that has the configuration of the group too.
 
-    They win over the robot description, and what names the node itself wins over them.
+    They win over the robot description, and settings of the node itself win over them.
     """
     own, known = file.of(node, namespace, group), {each.key for each in schema_of(family)}
     return {
@@ -255,7 +254,7 @@ def taken_from_group(
 def allocator_of(
     own: AllocatorNodeParams, setting: Setting
 ) -> tuple[Allocatable, Allocator | Vectoring]:
-    """Return the group that an allocator commands, and what shares a wrench among it.
+    """Return the group that an allocator commands, and the allocator's algorithm.
 
     Raises `ConfigError` for a wrong value, or a family that allocates no thrusts.
     """
@@ -275,9 +274,9 @@ def allocator_of(
 def block_of(
     values: Mapping[str, Any], specs: Sequence[ActuatorSpec], node: str
 ) -> ActuatorSpec | None:
-    """Return the plugin block of a node, None where it has none among these.
+    """Return the plugin block of a node among these, None if there is none.
 
-    Raises `ConfigError` for a block that the node names and that is not there.
+    Raises `ConfigError` if the node names a block that is not there.
     """
     if values.get('plugin') and specs:
         return block_named(specs, str(values['plugin']))
@@ -286,7 +285,7 @@ def block_of(
 
 
 def family_of(values: Mapping[str, Any], spec: ActuatorSpec | None, node: str) -> str:
-    """Return the family that a node runs, '' where it runs none; raise `ConfigError` if wrong."""
+    """Return the family that a node runs, '' if it runs none; raise `ConfigError` if wrong."""
     given = str(values.get('family', ''))
     if is_allocator(node) and not (spec and spec.name == node):
         return ''
@@ -304,16 +303,16 @@ def read_setting(
 ) -> tuple[OwnT, Setting]:
     """Return the configuration of a node and that of its family.
 
-    Raises `ConfigError` for everything that is wrong.
+    Raises `ConfigError` for any fault.
 
     Parameters
     ----------
     find_block : callable
-        Returns the node's plugin block, None where it has none.
+        Returns the node's plugin block, None if it has none.
     loop : str
-        The one loop that the node has, as families declare it; '' for any.
+        The loop that the node runs, as families declare it; '' for any.
     faults : Faults
-        Takes what is wrong with the values of the node itself.
+        Takes faults in the values of the node itself.
     """
     values = parameters.declare_some(parameters_of(node_params))
     found = list(all_faults(node_params, values))
@@ -328,7 +327,7 @@ def read_setting(
     if spec:
         for key in sorted(given & set(spec.values)):
             is_described = key in spec.geometry or key == 'names'
-            # What `ros2 param dump` wrote of a described node has its geometry too.
+            # A file that `ros2 param dump` wrote of such a node has the geometry too.
             if is_described and flatten(parameters.given[key]) != flatten(spec.values[key]):
                 faults.add(ConfigError(
                     key, 'comes from the robot description, not from a parameter; remove it'
@@ -341,7 +340,7 @@ def _read_given(
     node: str, node_params: type[OwnT], given: Mapping[str, Any], spec: ActuatorSpec | None,
     faults: Faults = FIRST,
 ) -> tuple[OwnT, Setting]:
-    """Return both configurations by flat parameters; see `read_setting`."""
+    """Return both configurations from flat parameters; see `read_setting`."""
     parameters = GivenParameters(node, given, faults=faults)
     return read_setting(parameters, node_params, lambda own: spec, faults=faults)
 
@@ -349,14 +348,14 @@ def _read_given(
 def check_family(
     name: str, given: Mapping[str, Any], spec: ActuatorSpec | None, faults: Faults
 ) -> None:
-    """Find everything at which a node of a family would not start.
+    """Find all faults with which a node of a family would not start.
 
     Parameters
     ----------
     given : mapping
         Flat parameters of the node.
     faults : Faults
-        Takes what is wrong, by parameter or XML path.
+        Takes the faults, by parameter or XML path.
     """
     kind = node_kind_of(name)
     _, setting = _read_given(name, kind.node_params, given, spec, faults)
@@ -366,7 +365,7 @@ def check_family(
 def check_allocator(
     node: str, given: Mapping[str, Any], spec: ActuatorSpec | None, faults: Faults
 ) -> None:
-    """Find everything at which an allocator would not start; see `check_family`."""
+    """Find all faults with which an allocator would not start; see `check_family`."""
     own, setting = _read_given(node, AllocatorNodeParams, given, spec, faults)
     if not setting.has_faults(faults):
         with faults.kept():
@@ -378,7 +377,7 @@ def build_family(
 ) -> tuple[Family, Any]:
     """Return a family and the configuration of its timing, as its node would make them.
 
-    Raises `ConfigError` naming the parameter or the XML path of what is wrong.
+    Raises `ConfigError` that names the wrong parameter or its XML path.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of engineering that hold at any size of a robot, such as a figure of merit.
+"""Engineering numbers that are comparable for robots of any size, such as a figure of merit.
 
-`doubts` has their usual ranges and where these come from; `robot_numbers` has the numbers of a
-robot that need no physics.
+`doubts` has their usual ranges with sources; `robot_numbers` has the numbers of a robot that need
+no physics.
 """
 from __future__ import annotations
 
@@ -42,41 +42,36 @@ from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.xml import path_step
 
 _USUAL_AIR, _USUAL_WATER = 0.01, 0.035
-"""Thrust over density, disk and the square of the tip speed, of rotors without a radius."""
-_STALL = 0.3
-"""Angle of attack [rad]."""
+"""Usual thrust over density, disk and squared tip speed, for rotors without a radius."""
+_STALL = 0.3  # angle of attack at which plates stall [rad]
 _WITH_DENSITY = ('propeller', 'four_quadrant')
 """Curves of thrusters that depend on the density."""
-_SPEED, _FLOW = 10.0, 0.02
-"""Of a flow [m/s], and how far it comes from the side [rad]."""
-_ASKEW, _STRAIGHT = 0.5, 0.9
-"""Lengths of the mean of unit vectors that go several ways, and one."""
-_FLAT = 0.3
-"""Least size of a box along any axis, over its largest."""
-_ACROSS = 0.5 * math.pi
-"""Where what deflects pushes across [rad]."""
-_SWUNG, _SWING = 0.8, 0.175
-"""The farthest that engines swing, verniers do it, and what they swing in flight [rad]."""
-_HELD_BY_FINS = 8.0
-"""Least speed at which fins hold a rocket [m/s]; 15 is advised."""
-_GAS = 8.314462618
-"""Molar gas constant [J/(mol K)]."""
+_SPEED = 10.0  # speed of a flow for a test of stability [m/s]
+_FLOW = 0.02  # angle of that flow to the side [rad]
+_ASKEW = 0.5  # with a smaller component, an axis is across the mean chord
+_STRAIGHT = 0.9  # unit vectors whose mean is longer go one way
+_FLAT = 0.3  # least size of a box along any axis, over its diagonal
+_ACROSS = 0.5 * math.pi  # deflection at which a force is across its first direction [rad]
+_LARGEST_SWING = 0.8  # largest deflection of engines, that of verniers [rad]
+_USUAL_SWING = 0.175  # usual deflection of engines in flight [rad]
+_HELD_BY_FINS = 8.0  # least speed at which fins stabilize a rocket [m/s]; 15 is advised
+_GAS = 8.314462618  # molar gas constant [J/(mol K)]
 
 
 def _has(params: Any, *keys: str) -> bool:
-    """Whether a configuration, which may be of another package, has all of some fields."""
+    """Whether a configuration, which may be that of another package, has all of some fields."""
     return all(hasattr(params, key) for key in keys)
 
 
-# What spins.
+# Rotors and propellers.
 
 
 @functools.lru_cache(maxsize=8)
 def spinning(robot: RobotLayout, group: Group) -> Rows:
     """Return the numbers of rotors and propellers at their largest thrust.
 
-    A disk whose radius is not given has that of a usual thrust coefficient, which is known by its
-    fourth root: tip speed and figure of merit are then right within a factor of about 1.5.
+    A radius that is not given follows from a usual thrust coefficient, by its fourth root: tip
+    speed and figure of merit are then right within a factor of about 1.5.
     """
     params, count = group.params, len(group.layout.names)
     if not is_spun(group):
@@ -109,13 +104,13 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
 
 @functools.lru_cache(maxsize=8)
 def ends(robot: RobotLayout, group: Group) -> Rows:
-    """Return the numbers of the ends of actuators that push both ways, (n,).
+    """Return the largest thrusts of actuators both ways, and related numbers, (n,).
 
-    ``forth`` and ``reverse`` are their thrusts, ``limit`` what is given for the first [N].
-    Of a table ``fastest`` is the end and ``asked`` the largest speed that is asked for [rad/s],
-    ``disorder`` how many speeds of it do not rise. ``full`` is what a curve gives for a throttle
-    of 1, ``needed`` what the first takes [N or rad/s], and ``cut`` the throttle that gives that,
-    1 where it is near.
+    ``forth`` and ``reverse`` are the thrusts, ``limit`` is the given limit of the first [N]. For a
+    table ``fastest`` is its last speed, ``asked`` the largest commanded speed [rad/s], and
+    ``disorder`` the number of its speeds that do not rise. ``full`` is the output of a curve at a
+    throttle of 1, ``needed`` the output that the limit needs [N or rad/s], and ``cut`` the throttle
+    for it, 1 if it is near.
     """
     layout, params = group.layout, group.params
     if not (is_spun(group) and group.has_thrusts):
@@ -134,7 +129,7 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         ])
         found.update(zip(('fastest', 'disorder'), rows.T, strict=True))
         asked = np.abs(params.gain) * np.maximum(params.max_command, -params.min_command)
-        # In kgf a table ends at a tenth of the limit.
+        # A table in kgf ends at a tenth of the limit, so tables have a higher least share.
         found['least'] = found['limit'] * np.where([*map(bool, tables)], 0.12 / 0.05, 1.0)
         found['asked'] = np.where(asked < NO_LIMIT, asked, np.nan)
     if esc := esc_of(params) if _has(params, 'esc_curve') else None:
@@ -157,14 +152,11 @@ def _disorder(text: str) -> int:
     return int(min((np.diff(way) <= 0.0).sum() for way in (speeds, speeds[::-1])))
 
 
-# What turns.
+# Joints, gimbals and fins.
 
 
 def travels(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far each joint that turns an actuator goes [deg], over how far it has to.
-
-    A joint without limits is none of them.
-    """
+    """Yield the travel of each joint that turns an actuator [deg]."""
     for number, low, high, _ in _turning(robot):
         yield dataclasses.replace(number, value=math.degrees(high - low))
 
@@ -172,7 +164,7 @@ def travels(robot: RobotLayout) -> Iterator[Number]:
 def crossings(robot: RobotLayout) -> Iterator[Number]:
     """Yield how long each joint takes from one end to the other at its largest rate [s]."""
     for number, low, high, rate in _turning(robot):
-        # Less is a travel that is too small.
+        # `travels` reports a smaller travel.
         if rate > 0.0 and math.radians(2.0) < high - low < NO_LIMIT:
             key = f'{number.key.rpartition(".")[0]}.rate_limit'.lstrip('.')
             index = (number.index or 0) // (2 if key.startswith('gimbals') else 1)
@@ -181,9 +173,9 @@ def crossings(robot: RobotLayout) -> Iterator[Number]:
 
 
 def deflections(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the largest angle of what deflects thrust or flow [rad], over that of its joint.
+    """Yield the largest deflection of a thrust or flow [rad], over that of its joint.
 
-    Farther than across it would push backwards, and so would its joint; engines swing by less.
+    Beyond a right angle it would push backwards, and so would its joint; engines swing by less.
     """
     groups = {group.name: group for group in robot.groups}
     for number, low, high, _ in _turning(robot):
@@ -193,7 +185,7 @@ def deflections(robot: RobotLayout) -> Iterator[Number]:
         joint = next(iter(groups[number.block].joints.get(prefix, ())[i:i + 1]), None)
         end = max(map(abs, joint.limits)) if joint and joint.limits else math.inf
         yield dataclasses.replace(
-            number, value=size, of=min(end, _SWUNG if prefix == 'gimbals.' else _ACROSS),
+            number, value=size, of=min(end, _LARGEST_SWING if prefix == 'gimbals.' else _ACROSS),
             remedy='write the same as in <limit> of its joint' if end < size else '',
         )
         if joint and size < end < math.inf:
@@ -201,7 +193,7 @@ def deflections(robot: RobotLayout) -> Iterator[Number]:
 
 
 def _turning(robot: RobotLayout) -> Iterator[tuple[Number, float, float, float]]:
-    """Yield each joint with its ends [rad] and its largest rate [rad/s], 0 for any."""
+    """Yield each joint with its limits [rad] and its largest rate [rad/s], 0 for no limit."""
     for group in robot.groups:
         params, family, rows = group.params, group.family, list[tuple[Any, ...]]()
         if isinstance(family, SteeredFamily):
@@ -223,7 +215,7 @@ def _turning(robot: RobotLayout) -> Iterator[tuple[Number, float, float, float]]
 
 @functools.lru_cache(maxsize=8)
 def sections(robot: RobotLayout, group: Group) -> Rows:
-    """Return the coefficients of fins with a stall, by their planform area, (k,)."""
+    """Return the coefficients of fins with a stall, for their planform area, (k,)."""
     lines: Any = getattr(group.params, 'two_lines', None)
     if not lines:
         return Rows((), None)
@@ -238,7 +230,7 @@ def sections(robot: RobotLayout, group: Group) -> Rows:
 
 @functools.lru_cache(maxsize=8)
 def plates(robot: RobotLayout, group: Group) -> Rows:
-    """Return lift over drag of fins without a stall at a usual angle for it, (k,)."""
+    """Return lift over drag of fins without a stall, at a usual angle of stall, (k,)."""
     fins: Any = getattr(group.params, 'quadratic', None)
     if not fins:
         return Rows((), None)
@@ -259,7 +251,7 @@ def fluids(robot: RobotLayout) -> Iterator[Number]:
             named = (part.fin if key else part.names) if len(densities) else ()
             for i, each in enumerate(densities):
                 place = group.layout.position[group.layout.names.index(named[i])]
-                # What floats has sails and rudders above the water too.
+                # A floating robot may also have sails and rudders above the water.
                 if body.hulls.names and 0.0 < float(each) < LIQUID and place[2] + height > 0.0:
                     continue
                 # Other curves of thrusters have no density.
@@ -269,9 +261,9 @@ def fluids(robot: RobotLayout) -> Iterator[Number]:
 
 
 def margins(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far ahead of the centre of mass fins lift, or drag acts [m], over the robot's size.
+    """Yield how far the lift of fins, or drag, is ahead of the centre of mass [m], over the size.
 
-    Of fins that is their torque over their force as the flow comes a little from either side.
+    For fins that is torque over force in a flow that comes a little from either side.
     """
     yield from _pressed(robot)
     groups = [group for group in robot.groups
@@ -282,13 +274,13 @@ def margins(robot: RobotLayout) -> Iterator[Number]:
     ahead = (chords / np.linalg.norm(chords, axis=1, keepdims=True)).mean(axis=0)
     found = list[tuple[float, float, str]]()
     for k in np.flatnonzero(np.abs(ahead) < _ASKEW).tolist():
-        aside = np.eye(3)[k]
-        wrench = np.sum([way * _in_flow(group.family, ahead + way * _FLOW * aside)
+        side = np.eye(3)[k]
+        wrench = np.sum([way * _in_flow(group.family, ahead + way * _FLOW * side)
                          for group in groups for way in (1.0, -1.0)], axis=0)
         torque = wrench[3:] - np.cross(robot.body.com, wrench[:3])
-        # The force acts against what it meets.
+        # A force against the flow counts as positive.
         force = float(-wrench[k])
-        found.append((force, -float(torque @ np.cross(ahead, aside)) / max(force, LEAST), 'xyz'[k]))
+        found.append((force, -float(torque @ np.cross(ahead, side)) / max(force, LEAST), 'xyz'[k]))
     most = max((force for force, *_ in found), default=0.0)
     for force, arm, axis in found:
         if force > 0.1 * most and np.linalg.norm(ahead) > _STRAIGHT:
@@ -299,7 +291,7 @@ def margins(robot: RobotLayout) -> Iterator[Number]:
 
 
 def _pressed(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far ahead of the centre of mass drag acts on what engines push, and none steers."""
+    """Yield how far the drag is ahead of the centre of mass, for engines without a gimbal."""
     params, groups = robot.params, robot.groups
     is_meant = robot.body.mass and params.centre_of_pressure.any() and params.starts_on_ground
     if not (groups and is_meant) or not all(
@@ -336,7 +328,7 @@ def planforms(robot: RobotLayout) -> Iterator[Number]:
             ways = np.stack([group.params.chord[k], group.params.span[k]])
             ways /= np.linalg.norm(ways, axis=1, keepdims=True)
             shape = np.ptp(corners @ np.vstack([ways, np.cross(*ways)]).T, axis=0)
-            # A hull, say, is none of a wing.
+            # Only a thin shape is that of a wing, and not, say, that of a hull.
             for key, size in zip(('chord_length', 'span_length'), shape, strict=False):
                 if shape[2] < 0.3 * min(shape[:2]):
                     yield Number(f'lifting_surface.{key}', float(getattr(surface, key)[i]),
@@ -344,11 +336,11 @@ def planforms(robot: RobotLayout) -> Iterator[Number]:
 
 
 def headings(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the angle of the chord of each fin to what drives the robot [deg].
+    """Yield the angle of the chord of each fin to the thrust that drives the robot [deg].
 
-    That is what pushes one way, with most of it in one direction, and not upwards: fins of what
-    lands on its engine meet the flow from behind. Joints may turn it there. What drives it along -x
-    alone is the wrong way round itself, unless fins are too.
+    Only a thrust counts that is mostly in one direction, and not upwards: fins of a robot that
+    lands on its engine meet the flow from behind. Joints may turn the thrust. A thrust along -x
+    alone is itself the wrong way round, unless fins are too.
     """
     drives = [way for share in (0.0, 0.25, 0.5, 0.75, 1.0) if (way := _drive(robot, share)).any()]
     found = list[Number]()
@@ -368,7 +360,7 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
 def _drive(robot: RobotLayout, share: float) -> FloatArray:
     """Return the direction that drives a robot, with joints at a share of their range, (3,).
 
-    0 where it goes several ways, or up.
+    0 if the thrusts go several ways, or up.
     """
     forces = np.zeros((0, 3))
     for group in robot.pushing:
@@ -385,15 +377,15 @@ def _drive(robot: RobotLayout, share: float) -> FloatArray:
     return total / size if is_one and size and abs(total[2]) <= 0.5 * size else np.zeros(3)
 
 
-# What is burnt.
+# Tanks and engines.
 
 
 @functools.lru_cache(maxsize=8)
 def contents(robot: RobotLayout, group: Group) -> Rows:
-    """Return the numbers of what is in tanks, by the ellipsoid with their mass and inertia, (m,).
+    """Return the numbers of propellants, from the ellipsoid with their mass and inertia, (m,).
 
-    ``molar`` is the molar mass of the gas that has that density at pressure and temperature
-    [kg/mol], ``density`` that of what is no gas [kg/m^3]. ``largest`` is the largest moment and
+    ``molar`` is the molar mass of a gas with that density at its pressure and temperature
+    [kg/mol], ``density`` that of a liquid or solid [kg/m^3]. ``largest`` is the largest moment and
     ``others`` the sum of the others [kg m^2].
     """
     tanks: Any = getattr(group.params, 'tanks', None)
@@ -429,10 +421,10 @@ def nozzles(robot: RobotLayout, group: Group) -> Rows:
 
 
 def liftoffs(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the largest force upwards of engines that alone drive a robot, over its weight.
+    """Yield the largest upward force of engines that alone drive a robot, over its weight.
 
-    It stands on the ground, and they push it up, along its rail where it has one; without gimbals
-    they make it fast on that.
+    The robot starts on the ground. With a rail but no gimbals, the engines must also accelerate it
+    on the rail to the speed at which fins stabilize it.
     """
     mass, rail, remedy = robot.body.mass, robot.params.rail_length, ''
     weight = mass * robot.params.gravity
@@ -456,7 +448,7 @@ def liftoffs(robot: RobotLayout) -> Iterator[Number]:
 
 
 def leans(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far from upright a rail leans [deg]."""
+    """Yield the angle of a rail to the vertical [deg]."""
     axis, rpy = unit_axis(robot.params.rail_axis), robot.params.start_rpy.tolist()
 
     def lean(*rpy: float) -> float:
@@ -474,15 +466,15 @@ def leans(robot: RobotLayout) -> Iterator[Number]:
 
 
 def size_of(robot: RobotLayout) -> float:
-    """Return how far shapes, actuators and mass reach from the centre of mass [m]."""
+    """Return the reach of shapes, actuators and mass from the centre of mass [m]."""
     return float(np.linalg.norm(half_of(robot)))
 
 
 @functools.lru_cache(maxsize=8)
 def half_of(robot: RobotLayout) -> FloatArray:
-    """Return how far shapes and actuators reach along each axis from the centre of mass [m]."""
+    """Return the reach of shapes and actuators along each axis from the centre of mass [m]."""
     reach = np.abs(n.outline(robot) - robot.body.com).max(axis=0, initial=0.0)
-    # What has no shape is as large as a box with its mass, and none is a sheet.
+    # A robot without shapes is as large as a box with its inertia, and none is a sheet.
     body = robot.body
     box = np.sqrt(3.0 * np.maximum(n.second_moments(body), 0.0)) if body.mass else np.zeros(3)
     least = max(n.radius_of_gyration(body), 0.1 * float(reach.max()))
@@ -492,7 +484,7 @@ def half_of(robot: RobotLayout) -> FloatArray:
 def bulks(robot: RobotLayout) -> Iterator[Number]:
     """Yield the mass of the heaviest link over the volume of the boxes around its shapes [kg/m^3].
 
-    It may hold what other links lack shapes for.
+    The heaviest link may have the mass of other links too.
     """
     path, link, corners = _shown(robot)
     volume = sum(map(_volume, corners.reshape(-1, 8, 3)))
@@ -501,10 +493,10 @@ def bulks(robot: RobotLayout) -> Iterator[Number]:
 
 
 def off_shapes(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far outside of the box around its shapes each link has its centre of mass [m].
+    """Yield how far each centre of mass is outside of the box around its link's shapes [m].
 
-    What is of the whole robot is held against all shapes and actuators. Of the heaviest link
-    half may be drawn alone, as the float of an underwater vehicle.
+    A point of the whole robot is compared with all shapes and actuators. The heaviest link may
+    have shapes for only half of it, such as the float of an underwater vehicle.
     """
     body, half, largest = robot.params, half_of(robot), _shown(robot)[0]
     for path, link in robot.links.items():
@@ -528,7 +520,7 @@ def off_shapes(robot: RobotLayout) -> Iterator[Number]:
 def _outside(
     number: Number, point: FloatArray, corners: FloatArray, around: FloatArray
 ) -> Iterator[Number]:
-    """Yield how far a point is outside of the box around corners [m], over a size there."""
+    """Yield how far a point is outside of the box around corners [m], over the size ``around``."""
     low, high, sides = corners.min(axis=0), corners.max(axis=0), np.ptp(around, axis=0)
     past = np.maximum(np.maximum(low - point, point - high), 0.0)
     of = np.maximum(sides, _FLAT * np.linalg.norm(sides))
@@ -537,7 +529,7 @@ def _outside(
 
 
 def _shown(robot: RobotLayout) -> tuple[str, MassProperties, FloatArray]:
-    """Return path, mass and corners of the heaviest link, no corners where it has no shapes."""
+    """Return path, mass and corners of the heaviest link; no corners if it has no shapes."""
     path, link = n.heaviest(robot) if robot.body.mass else ('', robot.body)
     return path, link, robot.corners.get(path, np.zeros((0, 3)))
 
@@ -556,13 +548,13 @@ def drags(robot: RobotLayout) -> Iterator[Number]:
 
 
 def undragged(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the largest drag area of what is driven under water [m^2]."""
+    """Yield the largest drag area of a robot that is driven under water [m^2]."""
     if _is_submerged(robot) and any(map(is_in_liquid, robot.pushing)):
         yield Number('body.drag_area', float(robot.params.drag_area.max()), 'it ')
 
 
 def submerged_starts(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how high what is under water starts [m]."""
+    """Yield the height above the water at which a submerged robot starts [m]."""
     if _is_submerged(robot):
         height = float(robot.params.start_position[2]) - robot.params.water_level
         yield Number('body.start_position', height, 'it starts ', size_of(robot), 2)
@@ -581,11 +573,11 @@ def dampings(robot: RobotLayout) -> Iterator[Number]:
 
 
 def currents(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the speed of the fluid [m/s], over that at which drag takes the largest force."""
+    """Yield the speed of the fluid [m/s], over that at which drag equals the largest force."""
     params, push = robot.params, float(np.abs(np.nan_to_num(robot.extremes))[:, :3].max())
     area, speed = params.drag_area[params.drag_area > 0.0], float(np.linalg.norm(params.current))
     if len(area) and push and speed:
-        # Of what floats a part is in the water.
+        # Only a part of floating hulls is in the water.
         fluid = (params.fluid_density or fluid_of(robot)) * (0.25 if params.hulls.names else 1.0)
         own = math.sqrt(2.0 * push / (fluid * float(area.min())))
         i = int(np.argmax(np.abs(params.current)))
@@ -593,7 +585,7 @@ def currents(robot: RobotLayout) -> Iterator[Number]:
 
 
 def starts(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far from where it floats a robot starts [m], over the height of its hulls."""
+    """Yield how far a robot starts from its floating height [m], over the height of its hulls."""
     params = robot.params
     if robot.afloat:
         apart = abs(float(params.start_position[2]) - params.water_level - robot.afloat[0])
@@ -603,7 +595,7 @@ def starts(robot: RobotLayout) -> Iterator[Number]:
 
 
 def dry_propellers(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how high propellers of what floats are above the water [m]."""
+    """Yield the height of propellers above the water on floating hulls [m]."""
     height = robot.afloat[0] if robot.afloat else np.nan
     for group in robot.groups:
         if is_spun(group) and not _has(group.params, 'motor_constant'):
@@ -617,7 +609,7 @@ def descents(robot: RobotLayout) -> Iterator[Number]:
     params, chutes, air = robot.params, robot.parachutes, float(density(robot.params.site_altitude))
     weight = (robot.body.mass - robot.propellant) * params.gravity
     rows = [*zip(chutes.names, chutes.drag_area.tolist(), strict=True)]
-    # Together they may be slow.
+    # All parachutes together may be slower.
     for i, (name, area) in enumerate([*rows, ('all parachutes', float(chutes.drag_area.sum()))]):
         if area and weight and not params.fluid_density:
             speed, of = math.sqrt(2.0 * weight / (air * area)), 1.0 if i < len(rows) else 0.25
@@ -633,9 +625,9 @@ def openings(robot: RobotLayout) -> Iterator[Number]:
 
 
 def lags(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far a robot turns within the lag of what steers it, at its largest torque [rad].
+    """Yield how far a robot turns within the lag of its steering, at the largest torque [rad].
 
-    That is the lag of rotors of what hovers, and the way of gimbals to their end, or 10 degrees.
+    That is the lag of rotors in air, or the time of gimbals to their end or to 10 degrees.
     """
     if not robot.body.is_solid:
         return
@@ -648,7 +640,7 @@ def lags(robot: RobotLayout) -> Iterator[Number]:
                 who = f'within the lag of {names[i]} it '
                 yield Number(key, rate * float(lag)**2, who, 1.0, i, group.name)
         for i, booster in enumerate(params.gimbals.booster if _has(params, 'gimbals') else ()):
-            k, end = names.index(booster), min(float(params.gimbals.range[i].max()), _SWING)
+            k, end = names.index(booster), min(float(params.gimbals.range[i].max()), _USUAL_SWING)
             fastest = float(params.gimbals.rate_limit[i]) or math.inf
             lag = max(end / fastest, float(params.gimbals.time_constant[i]))
             arm = np.linalg.norm(group.layout.position[k] - robot.body.com)

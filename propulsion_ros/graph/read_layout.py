@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layout of a robot, from its plugin blocks, masses and parameters, by its models."""
+"""Computes the layout of a robot from its plugin blocks, masses and parameters."""
 from __future__ import annotations
 
 import dataclasses
@@ -38,15 +38,15 @@ from propulsion_ros.urdf.visuals import corners_of_urdf
 
 _LAG = 'time_constant'
 _PROBE = 1e-3
-"""Step without a command, in which nothing is burnt [s]."""
+"""Length of a step without a command, which burns nothing [s]."""
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What the layout of a robot is made from."""
+    """Data from which the layout of a robot is computed."""
 
     specs: Mapping[str, ActuatorSpec]
-    """Blocks, by name."""
+    """Plugin blocks, by name."""
     links: Mapping[str, MassProperties]
     """Mass of each link without propellant, in the base_link of the blocks, by its path."""
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -56,13 +56,13 @@ class Sources:
     corners: Mapping[str, FloatArray] = field(default_factory=dict)
     """Corners of the shapes of links in the base_link of the blocks, (m, 3), by its path."""
     built: dict[str, list[Group]] = field(default_factory=dict)
-    """Groups of those blocks that are as they were."""
+    """Groups of blocks that have not changed, as a cache."""
 
     @property
     def layout(self) -> RobotLayout:
-        """The robot: of the blocks, those in the base_link of the first.
+        """Layout of the robot, with the blocks whose base_link is that of the first one.
 
-        Raises `ConfigError` for a block that lacks or misstates something.
+        Raises `ConfigError` for a block in which a value is missing or wrong.
         """
         base_link = next((spec.base_link for spec in self.specs.values()), '')
         for name, spec in self.specs.items():
@@ -73,7 +73,7 @@ class Sources:
         dry = MassProperties.total(list(self.links.values()))
         parachutes = build(ParachutesParams, self.given.get(BODY, {}), 'parachutes.')
         body = SimulatedBody(params, parachutes, dry, ())
-        # Without the mass of a link, that of the tanks is not the robot's.
+        # If no link has a mass, tanks alone do not give the robot's.
         for group in groups if dry.mass else ():
             for i, tank in enumerate(_tanks_of(group)):
                 body.weigh(f'{group.name}/{i}', tank)
@@ -91,18 +91,18 @@ class Sources:
         )
 
     def has_file(self, node: str, key: str) -> bool:
-        """Whether a file gives a parameter, and not the block."""
+        """Whether a file, and not the block, gives a parameter."""
         spec = self.specs.get(node)
         return key in self.given.get(node, {}) and not (spec and key in spec.geometry)
 
     def value(self, node: str, key: str) -> Any:
-        """Return the value of a parameter, None where neither a file nor a block gives it."""
+        """Return the value of a parameter, None if neither a file nor a block gives it."""
         spec = self.specs.get(node)
         given = self.given[node] if self.has_file(node, key) else spec.values if spec else {}
         return given.get(key)
 
     def changed(self, node: str, key: str, value: Any) -> Sources:
-        """Return these with another value of a parameter."""
+        """Return a copy with another value of a parameter."""
         built = {name: groups for name, groups in self.built.items() if name != node}
         if self.has_file(node, key):
             given = {**self.given, node: {**self.given[node], key: value}}
@@ -112,14 +112,14 @@ class Sources:
         return dataclasses.replace(self, specs={**self.specs, node: spec}, built=built)
 
     def times(self, node: str, key: str, part: slice, factor: float) -> Sources:
-        """Return these with some of the numbers of a parameter times a factor."""
+        """Return a copy with some of the numbers of a parameter times a factor."""
         value = self.value(node, key)
         numbers = np.array(flatten(value), dtype=float)
         numbers[part] *= factor
         return self.changed(node, key, numbers.tolist() if np.ndim(value) else float(numbers[0]))
 
     def scaled(self, paths: Collection[str], key: str, factor: float) -> Sources:
-        """Return these with mass, inertia or centre of some links times a factor."""
+        """Return a copy with mass, inertia or centre of some links times a factor."""
         links = {
             path: dataclasses.replace(link, **{key: getattr(link, key) * factor})
             if path in paths else link for path, link in self.links.items()
@@ -130,7 +130,7 @@ class Sources:
 def sources_of(
     xml: str, specs: Sequence[ActuatorSpec], given: Callable[[str], Mapping[str, Any]]
 ) -> Sources:
-    """Return what the layout of a robot is made from.
+    """Return the data from which the layout of a robot is computed.
 
     Raises `ConfigError` for links without sound masses, angles or shapes.
 
@@ -139,7 +139,7 @@ def sources_of(
     specs : sequence of ActuatorSpec
         Its plugin blocks, at least one.
     given : callable
-        Returns the parameters from files of a node by its name.
+        Returns the parameters that files give a node of a name.
     """
     base_link, links = masses_from_urdf(xml, specs[0].base_link)
     blocks = {spec.name: spec for spec in specs}
@@ -156,7 +156,7 @@ def _tanks_of(group: Group) -> Iterator[MassProperties]:
 
 
 def _groups_of(spec: ActuatorSpec, given: Mapping[str, Any]) -> Iterator[Group]:
-    """Yield the group of a block, nothing for one without places."""
+    """Yield the group of a block, none for a block without places."""
     family_type = REGISTRY[spec.family]
     if not family_type.facts.pushes:
         return
@@ -170,7 +170,7 @@ def _groups_of(spec: ActuatorSpec, given: Mapping[str, Any]) -> Iterator[Group]:
     except ConfigError as error:
         raise spec.locate(error, given) from None
     if layout is not None:
-        # A battery does not last until speeds have settled.
+        # Without batteries, which would be empty before speeds have settled.
         plain = {key: each for key, each in values.items() if not key.startswith('batter')}
         speeds = _in_rows(largest_speeds(
             made_family(family_type, build(family_type.Params, plain), plain)
@@ -197,12 +197,12 @@ def _matrix(family: Family, layout: ThrustLayout, axes: FloatArray) -> FloatArra
         return np.zeros((6, 0))
     if not isinstance(family, Allocatable):
         return allocation_matrix(layout.position, layout.axis)
-    # An allocation does not know of axes that are misaligned.
+    # An allocation matrix does not include the misalignment of axes.
     return family.allocation_matrix + allocation_matrix(layout.position, axes - layout.axis)
 
 
 def _lags(params: Any, count: int) -> list[str]:
-    """Return what the first-order lags of each row are, those of rise and fall apart."""
+    """Return the first-order lags of each row as text, with different ones of rise and fall."""
     columns = [
         np.asarray(getattr(params, key.name)) for key in dataclasses.fields(params)
         if key.name.startswith(_LAG) and not key.name.endswith('_range')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one number in another unit that makes a robot usual: what several doubts have in common."""
+"""Finds the one number in another unit that explains several doubts about a robot."""
 from __future__ import annotations
 
 import dataclasses
@@ -23,17 +23,17 @@ from propulsion_ros.settings.hints import conversions
 from propulsion_ros.settings.quantity import FloatArray, flatten
 from propulsion_ros.urdf.gz_dialect import SPEED_OF_THRUST
 
-_MANY, _FEW = 1000, 4
-"""Numbers and links, and rows that are doubted, beyond which it takes too long."""
-_OFFERED, _FAR = 3, 20.0
-"""Numbers between which a line leaves the choice, and by what factor they are others."""
+_MANY = 1000  # with more numbers and links the search takes too long
+_FEW = 4  # doubted rows or links that are tried one by one
+_OFFERED = 3  # most numbers that a line offers
+_FAR = 20.0  # least factor between units that usual ranges can distinguish
 _FOLLOWING = {
     'same_place': ('one_sided', 'balance', 'blades', 'uncontrolled'),
     'impulse': ('propellant', 'burnt'),
     'merit': ('weak_battery', 'battery'), 'lag': ('weak_battery',),
     'reach': ('airborne', 'tip_speed', 'hover'),
 }
-"""What is not usual of a block, or of the robot, where another rule is met."""
+"""Rules whose doubts of a block, or of the robot, follow from a doubt by another rule."""
 _NAMES = frozenset(rule.name for rule in RULES)
 _CURVE = 'esc_curve'
 _OF_LINK = {'mass': ('mass', 'kg'), 'inertia': ('inertia', 'kg m^2'), 'com': ('origin/@xyz', 'm')}
@@ -48,17 +48,17 @@ class Change:
     block: str
     index: int | None
     word: str
-    """The unit."""
+    """Unit in which it is taken to be."""
     meant: float
-    """What it is in SI units."""
+    """The number in SI units."""
     made: Sources
 
 
 def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doubt]:
-    """Yield what is not usual of a robot: one for all that one number in another unit explains.
+    """Yield the doubts about a robot, one for all that one number in another unit explains.
 
-    First what is not usual of a tag alone; of what follows from that, or from a parameter of a
-    file alone, there is nothing more.
+    Doubts about a single tag come first; doubts that follow from it, or from a parameter of a file,
+    are left out.
     """
     known = set()
     for node, schema in _schemas(sources).items():
@@ -70,13 +70,13 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
             key = doubt.number.key
             if doubt.rule.name != 'unread':
                 known.add((node if spec else '', key))
-            # What a file gives is named with that file.
+            # Doubts about values of a file are reported with the file.
             is_of_joint = str(spec and spec.locate(ConfigError(key, '', doubt.number.index), given)
                               ).startswith('robot/joint') and doubt.number.value == 0.0
             if key not in given and doubt.rule.name not in quiet and not is_of_joint:
                 number = dataclasses.replace(doubt.number, block=node)
                 yield dataclasses.replace(doubt, number=number)
-            sources = _mended(sources, node, doubt, widths[key])
+            sources = _corrected(sources, node, doubt, widths[key])
     doubts = {
         doubt.place: doubt for doubt in robot_doubts(sources.layout, silenced)
         if not known & {(doubt.number.block, key) for key in doubt.number.key.split(' or ')}
@@ -88,7 +88,7 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
     for doubt in doubts.values():
         alike = _made_alike(alike, doubt.number)
     kept = {each.place for each in robot_doubts(alike.layout, silenced)} if odd else doubts.keys()
-    # What follows from another mistake is none of its own.
+    # Leave out doubts that follow from another mistake.
     doubts = {place: each for place, each in doubts.items()
               if (place in kept or odd & {*each.number.key.split(' or ')})
               and place[:2] not in same}
@@ -104,7 +104,7 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
         best = [each for each in fixes if len(each[1] & doubts.keys()) == most]
         pairs = [(doubt, *each) for each in best for doubt in doubts.values()
                  if doubt.place in each[1] and _is_about(doubt, each[0])]
-        # One doubt alone accuses no number but its own.
+        # A single doubt is only explained by its own number.
         if not most or (not pairs and len({each[0] for each in best[0][1] & doubts.keys()}) == 1):
             break
         first = next(each for each in doubts.values() if each.place in best[0][1])
@@ -121,7 +121,7 @@ def doubts_of(sources: Sources, silenced: Collection[str] = ()) -> Iterator[Doub
 def _left(
     change: Change, doubts: Mapping[Any, Doubt], silenced: Collection[str]
 ) -> Iterator[set[Any]]:
-    """Yield what is doubted still, where some is not any more and nothing else is."""
+    """Yield the doubts that a change leaves, if it removes some and adds none."""
     asked = {doubt.rule.name for doubt in doubts.values()}
     try:
         layout = change.made.layout
@@ -130,7 +130,7 @@ def _left(
         if left < doubts.keys() and not any(robot_doubts(layout, {*silenced, *asked})):
             yield left
     except ConfigError:
-        # No value that it can have.
+        # The change gives a value that is not allowed.
         return
 
 
@@ -141,13 +141,13 @@ def _schemas(sources: Sources) -> dict[str, list[Parameter]]:
     return {**schemas, BODY: [*parameters_of(BodyParams, 'body.'), *chutes]}
 
 
-def _mended(sources: Sources, node: str, doubt: Doubt, width: int) -> Sources:
-    """Return a robot with the row of a number as it was meant, where that is known."""
+def _corrected(sources: Sources, node: str, doubt: Doubt, width: int) -> Sources:
+    """Return a robot with the row of a number in the unit that was meant, if that is known."""
     if math.isnan(doubt.meant):
         return sources
     value, index = sources.value(node, doubt.number.key), doubt.number.index or 0
     numbers = np.array(flatten(value), dtype=float)
-    # Another number of the row may have brought it here already.
+    # The row may already be corrected for another of its numbers.
     if abs(numbers[index]) != doubt.number.value:
         return sources
     row = slice(index // width * width, (index // width + 1) * width)
@@ -155,7 +155,7 @@ def _mended(sources: Sources, node: str, doubt: Doubt, width: int) -> Sources:
 
 
 def _made_alike(sources: Sources, number: Number) -> Sources:
-    """Return a robot in which a number that differs from those of others is as theirs."""
+    """Return a robot in which a number that differs from those of others is the same as theirs."""
     if math.isnan(number.usual):
         return sources
     if not number.block:
@@ -183,7 +183,7 @@ def _with_remedy(doubt: Doubt, changes: Sequence[Change]) -> Doubt:
 
 
 def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
-    """Yield all numbers of a kind, and each of an actuator that is doubted, in other units."""
+    """Yield changes of unit: of all numbers of a parameter, and of each actuator in doubt."""
     sizes = [np.size(value) for each in sources.specs.values() for value in each.values.values()]
     if len(sources.links) + sum(sizes) > _MANY:
         return
@@ -194,7 +194,7 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
             value, power = sources.value(node, key), 1  # Thrusts go by the square of speeds.
             if value is None or parameter.spec.kind is not float or not unit:
                 continue
-            # Another simulator's tag that it follows from has another unit.
+            # A tag of another simulator from which the value follows may have another unit.
             tag = spec.paths.get(key, key).rpartition('/')[2] if spec else key
             written = numbers = np.array(flatten(value), dtype=float)
             if tag == SPEED_OF_THRUST:
@@ -215,12 +215,12 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                     factor = ratio**power
                     if not any(value_doubts([parameter], {key: numbers[part] * factor})):
                         made = sources.times(node, key, part, factor)
-                        # Both ends are in one unit.
+                        # Both limits are in the same unit.
                         low = key.replace('max_', 'min_')
                         if low != key and sources.value(node, low) is not None:
                             made = made.times(node, low, part, factor)
                         if parameter.spec.geometry == 'origin' and part.start is None:
-                            # The links of actuators are where these are.
+                            # The links of actuators move with them.
                             made = made.scaled(list(sources.links), 'com', factor)
                         index = (part.start or 0) if parameter.spec.shape else None
                         yield Change(key, block, index, word, meant, made)
@@ -238,11 +238,11 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
 
 
 def _with_curve(sources: Sources, node: str, factor: float) -> Sources | None:
-    """Return a robot whose curves over the throttle are in another unit too, None without any."""
+    """Return a robot whose throttle curves are in another unit too, None without any."""
     texts = flatten(sources.value(node, _CURVE))
     if not any(texts) or sources.value(node, 'esc_gives') == 'speed':
         return None
-    # A table has throttles too.
+    # Every second number of a table is a throttle.
     is_table = sources.value(node, 'esc_kind') == 'table'
     rows = [[float(word) for word in text.replace(',', ' ').split()] for text in texts]
     return sources.changed(node, _CURVE, [' '.join(
@@ -252,9 +252,9 @@ def _with_curve(sources: Sources, node: str, factor: float) -> Sources | None:
 
 
 def _far(numbers: FloatArray, unit: str, least: float) -> Iterator[tuple[str, float, float]]:
-    """Yield other units that make much of a difference: no other is seen by what is usual.
+    """Yield other units that differ by a large factor, as usual ranges do not show a small one.
 
-    With what the first number is in them, and the factor.
+    Each comes with the value of the first number in it, and the factor.
     """
     for number in numbers[np.flatnonzero(numbers)[:1]].tolist():
         for word, meant in conversions(number, unit):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the actuators of a robot can do together: place, thrust, speed and lag of each, and the sum.
+"""Layout of a robot: place, thrust, speed and lag of each actuator, and their joint wrench.
 
-For people who check a description; nodes do not need it.
+It is for people who check a description; nodes do not need it.
 """
 from __future__ import annotations
 
@@ -26,44 +26,44 @@ from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.link_tree import Joint
 
 RPM = 60.0 / (2.0 * math.pi)
-"""Turns a minute of one rad/s."""
+"""Revolutions per minute of one rad/s."""
 
 AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 AXES_OF = {
     'force_x': 'force x', 'force_y': 'force y', 'force_z': 'force z',
     'roll': 'torque x', 'pitch': 'torque y', 'yaw': 'torque z',
 }
-"""What can be expected, beside ``hover``, and the part of the wrench that it needs."""
+"""Words for ``expects``, beside ``hover``, and the part of the wrench that each needs."""
 _HEADER = ('block', 'actuator', 'place [m]', 'axis', 'newtons', 'rpm', 'lag [s]')
-_SMALL, _NOISE = 1e-6, 1e-8
+_SMALL, _NOISE = 1e-6, 1e-8  # share of the largest number below which another one counts as 0
 _PART = 1e-4
-"""Of the part of a wrench that is made, what counts of another one."""
-_HELD = (2, 3, 4)
-"""Heave, roll and pitch."""
+"""Share of another part of the wrench from which it comes with the one that is made."""
+_SUPPORTED = (2, 3, 4)
+"""Heave, roll and pitch, in which water supports a floating body."""
 _ANGLES = 5
-"""Of a joint from its lowest to its highest."""
+"""Number of angles of a joint, from its lowest to its highest."""
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """One plugin block, n actuators."""
+    """One plugin block with n actuators."""
 
     name: str
     layout: ThrustLayout
     speeds: FloatArray
-    """At the largest thrust [rad/s], (n,), NaN where unknown."""
+    """Speeds at the largest thrust [rad/s], (n,), NaN where unknown."""
     lags: Sequence[str]
-    """First-order lags of each [s], '' where it has none of its own."""
+    """First-order lags of each actuator [s], '' where it has none of its own."""
     matrix: FloatArray
-    """Wrench about the origin of base_link per thrust, (6, n); no columns for what only lifts."""
+    """Wrench about the origin of base_link per thrust, (6, n); fins that only lift have none."""
     tanks: TankState | None
-    """What is in its tanks at the start."""
+    """Content of its tanks at the start."""
     family: Family
     params: Any
     timing: Any
-    """What it is, and the configurations of that and of its timing."""
+    """The family, and the configurations of the family and of its timing."""
     joints: Mapping[str, Sequence[Joint | None]]
-    """As `ActuatorSpec` has them."""
+    """Joints as `ActuatorSpec` has them."""
 
     @property
     def has_thrusts(self) -> bool:
@@ -72,17 +72,17 @@ class Group:
 
     @property
     def pushes(self) -> FloatArray:
-        """Largest thrust of each along its axis [N], (n, 3), 0 where that is unknown."""
+        """Largest thrust of each actuator along its axis [N], (n, 3), 0 where it is unknown."""
         return np.asarray(np.nan_to_num(self.layout.highest)[:, None] * self.layout.axis)
 
     @property
     def steered(self) -> SteeredFamily | None:
-        """The family, None where no joint turns its thrusts."""
+        """The family if joints turn its thrusts, else None."""
         is_steered = isinstance(self.family, SteeredFamily) and self.has_thrusts
         return self.family if is_steered else None  # type: ignore[return-value]
 
     def turned(self) -> dict[str, list[tuple[float, Group]]]:
-        """Return this at some angles [rad] of each joint that turns its actuators."""
+        """Return the group at some angles [rad] of each joint that turns its actuators."""
         family, found = self.steered, dict[str, list[tuple[float, Group]]]()
         if family is None:
             return found
@@ -105,13 +105,13 @@ class RobotLayout:
     base_link: str
     groups: Sequence[Group]
     body: MassProperties
-    """Of all links, with what is in the tanks at the start; 0 kg where no link has a mass."""
+    """Mass of all links with propellant at the start; 0 kg if no link has a mass."""
     propellant: float
-    """What of it is in the tanks [kg]."""
+    """Part of the mass that is in the tanks [kg]."""
     params: BodyParams
     """Configuration of the simulated body."""
     parachutes: ParachutesParams
-    """What is tied to it."""
+    """Configuration of its parachutes."""
     links: Mapping[str, MassProperties]
     """Mass of each link that has one, by its path."""
     angles: Mapping[str, float]
@@ -119,7 +119,7 @@ class RobotLayout:
     corners: Mapping[str, FloatArray]
     """Corners of the shapes of links whose shapes have known sizes, (m, 3), by its path."""
     expects: frozenset[str]
-    """What it must be able to do, see `GroupParams`."""
+    """Abilities that the robot must have, see `GroupParams`."""
     counted: FloatArray
     """1 for each part of the wrench that its allocators make exactly, 0 for others, (6,)."""
     is_vectored: bool
@@ -127,7 +127,7 @@ class RobotLayout:
 
     @property
     def pushing(self) -> list[Group]:
-        """Those whose actuators push."""
+        """Groups whose actuators push."""
         return [group for group in self.groups if group.has_thrusts]
 
     @functools.cached_property
@@ -150,9 +150,9 @@ class RobotLayout:
 
     @functools.cached_property
     def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Least and largest of each part of the wrench, of all actuators together, (6,) each."""
+        """Least and largest value of each part of the wrench of all actuators together, (6,)."""
         matrix = self.matrix.copy()
-        # What is left of a difference that is 0 counts as 0, also times an unknown thrust.
+        # A rounding error counts as 0, also times an unknown thrust.
         matrix[np.abs(matrix) <= _NOISE * np.abs(matrix).max(initial=0.0)] = 0.0
         lowest, highest = (np.where(matrix, matrix * limit, 0.0) for limit in self.limits)
         return (
@@ -168,9 +168,9 @@ class RobotLayout:
 
     @functools.cached_property
     def afloat(self) -> tuple[float, ...] | None:
-        """How high base_link floats above the water, and its metacentres above the mass [m].
+        """Height of base_link above the water, and of the metacentres above the mass [m].
 
-        None for what has no hulls, or hulls that do not carry it.
+        None for a robot without hulls, or with hulls that do not carry it.
         """
         density, hulls = self.params.fluid_density, Hulls(self.params.hulls)
         height = hulls.height_at_rest(self.body.mass, density) if density and hulls.volume else None
@@ -180,9 +180,9 @@ class RobotLayout:
 
     @property
     def buoyancy(self) -> tuple[float, float] | None:
-        """Mass of the fluid that is displaced [kg], and how high its centre is over the mass's [m].
+        """Mass of displaced fluid [kg], and height of its centre above that of the mass [m].
 
-        None for what displaces none, or hulls, whose share is not known before they float.
+        None for a robot that displaces none, or has hulls: their share depends on how they float.
         """
         displaced = self.params.fluid_density * self.params.displaced_volume
         if not displaced:
@@ -191,14 +191,14 @@ class RobotLayout:
 
     @property
     def controlled(self) -> list[str]:
-        """Parts of the wrench that some thrusts, at some angles, make without any other part."""
+        """Parts of the wrench that the actuators can make without any other part."""
         return [parts[0] for parts in self.together if len(parts) == 1]
 
     @functools.cached_property
     def together(self) -> list[list[str]]:
-        """Parts of the wrench that can be made, with those that come with them."""
-        # Water holds up what floats.
-        parts = [k for k in range(len(AXES)) if not (self.afloat and k in _HELD)]
+        """Parts of the wrench that the actuators can make, each with those that come with it."""
+        # Water holds a floating robot in heave, roll and pitch.
+        parts = [k for k in range(len(AXES)) if not (self.afloat and k in _SUPPORTED)]
         made = np.abs(self.made(parts)) > _PART
         found: list[list[str]] = []
         for i in np.flatnonzero(np.diag(made)):
@@ -211,10 +211,10 @@ class RobotLayout:
         return found
 
     def made(self, parts: Sequence[int]) -> FloatArray:
-        """Return what the thrusts that come nearest to one of some parts make of them, (k, k).
+        """Return the least-squares fit to each of some unit parts of the wrench, (k, k).
 
-        The parts of the wrench are indices of `AXES`; what is made of the others is free, and so
-        are the angles of joints that turn actuators.
+        The parts are indices of `AXES`; all other parts are free, and so are the angles of joints
+        that turn actuators.
         """
         matrix = dataclasses.replace(self, groups=[
             dataclasses.replace(group, matrix=np.hstack([group.matrix, *(
@@ -227,14 +227,14 @@ class RobotLayout:
 
     @property
     def rank_and_condition(self) -> tuple[int, float]:
-        """Rank of the allocation, and how much worse its weakest direction is than its best."""
+        """Rank and condition number of the allocation."""
         values = np.linalg.svd(self._scaled, compute_uv=False)
         kept = values[values > _SMALL * max(values.max(initial=0.0), _SMALL)]
         return len(kept), float(kept[0] / kept[-1]) if len(kept) else np.nan
 
     @property
     def not_counted(self) -> str:
-        """What all that leaves out, as a phrase, '' for nothing."""
+        """Description of what the wrench leaves out, '' for nothing."""
         joints = [name for group in self.groups for name in group.layout.angle_names]
         lifting = [group.name for group in self.groups if not group.has_thrusts]
         off = [name for group in self.groups for name in group.timing.switched_off]
@@ -246,14 +246,14 @@ class RobotLayout:
 
     @property
     def _scaled(self) -> FloatArray:
-        """Return the matrix with torques over the longest arm, so that all are forces."""
+        """The matrix with torques divided by the longest arm, so that all are forces."""
         matrix = self.matrix
         arm = float(np.abs(matrix[3:]).max(initial=0.0)) or 1.0
         return np.vstack((matrix[:3], matrix[3:] / arm))
 
 
 def lines_of(robot: RobotLayout) -> Iterator[str]:
-    """Yield a table of the actuators, and one of what they do together."""
+    """Yield the lines of a table of the actuators, and of one of their joint wrench."""
     actuators: list[Sequence[str]] = [_HEADER]
     actuators.extend(row for group in robot.groups for row in _rows(group))
     yield from aligned(actuators)
@@ -306,17 +306,17 @@ def lines_of(robot: RobotLayout) -> Iterator[str]:
 
 
 def _cost_doubt(robot: RobotLayout) -> str:
-    """Return what is costly of what an allocator shares by efforts alone, '' for nothing."""
+    """Return which parts of the wrench cost an allocator far more effort alone, '' for none."""
     if robot.is_vectored:
         return ''
-    # What hovers needs all torques.
+    # Hovering needs all torques.
     needed = {*AXES[2:]} if 'hover' in robot.expects else set()
     needed |= {AXES_OF[word] for word in robot.expects - {'hover'}}
     return cost_doubt(robot.matrix * robot.counted[:, None], [*map(AXES.index, needed)])
 
 
 def _over_angles(robot: RobotLayout) -> Iterator[list[Sequence[str]]]:
-    """Yield, for each joint that turns actuators, what they do together at some of its angles."""
+    """Yield, for each joint that turns actuators, a table of the wrench at some of its angles."""
     for group in robot.groups:
         for joint, turned in group.turned().items():
             rows: list[Sequence[str]] = [(f'{joint} [deg]', *AXES)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of a whole robot by which people see that it makes no sense; `doubts` has the limits."""
+"""Numbers of a whole robot that show implausible values; `doubts` has their usual ranges."""
 from __future__ import annotations
 
 import dataclasses
@@ -39,27 +39,23 @@ _MADE_BY = {f'force {a}': f'along {a}' for a in 'xyz'} | {
     f'torque {a}': f'along {b} and lie apart along {c}, or along {c} and apart along {b}, or have '
     'a moment_constant' for a, b, c in ('xyz', 'yzx', 'zxy')}
 
-_ALONG = 0.99
-"""Cosine of the angle between two directions that are one."""
-_ACROSS = 0.5
-"""Less of a direction is up in what lifts nothing."""
-_LEAST_LAG = 2e-3
-"""Of actuators in use [s]."""
-_ROD = 30.0
-"""How much farther the mass of a rod spreads along it than across, squared."""
-_COUPLED, _MANY = 0.3, 20
-"""Share of a torque, and rotors of which pairs are not tried."""
+_ALONG = 0.99  # directions are the same if the cosine of their angle is larger
+_ACROSS = 0.5  # an actuator with a smaller upward component lifts nothing
+_LEAST_LAG = 2e-3  # lag of the fastest actuators in use [s]
+_ROD = 30.0  # a body is a rod from this ratio of its second moments along and across
+_COUPLED = 0.3  # largest share of a torque that may come with other parts of the wrench
+_MANY = 20  # from so many rotors on, pairs of them are not tried
 _NO_PAIR = (
     'see <origin> of their joints, and each <direction>: neighbours turn against each other',
     'in an odd number two neighbours turn alike, so that yaw comes with roll or pitch',
 )
 """Remedies for an even and for an odd number of rotors."""
 SHEET = 0.2
-"""Least size of what is drawn as a sheet, over its largest."""
+"""Thickness that is assumed for a shape drawn as a sheet, over its largest size."""
 NEAREST = 0.22
-"""How far the mass of a solid body lies from its centre, over its half size; boxes have 0.58."""
+"""Least RMS distance of the mass of a body from its centre, over its half size; boxes have 0.58."""
 ONE_SIDED = 0.03
-"""Torque that stays over the largest one, from which on a body turns."""
+"""Remaining torque, over the largest one, from which a body turns."""
 _UP = np.array([0.0, 0.0, 1.0])
 _SIDES = (
     (('front', 'fore', 'bow', 'nose'), ('rear', 'back', 'aft', 'stern', 'tail')),
@@ -68,20 +64,19 @@ _SIDES = (
 """Names of the positive and the negative side along each axis."""
 _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
            'fluid_density or max_command or names')
-"""What makes a thrust."""
-_MIRROR, _HALF_TURN, _SAME = np.array([1.0, -1.0, 1.0]), np.array([-1.0, -1.0, 1.0]), 1e-3
-"""To the other side, about z, and what is no distance, over that from the origin."""
-_SINKING = 0.3
-"""What crawlers displace, over their mass."""
-_LITTLE = 1e-4
-"""An angle whose sine it is [rad]."""
+"""Parameters that determine a thrust."""
+_MIRROR, _HALF_TURN = np.array([1.0, -1.0, 1.0]), np.array([-1.0, -1.0, 1.0])
+"""Factors of a vector for its mirror image on the other side, and for half a turn about z."""
+_SAME = 1e-3  # places are the same if they are nearer, over their distance from the origin
+_SINKING = 0.3  # fluid that crawlers displace, over their mass
+_LITTLE = 1e-4  # angle that is as large as its sine [rad]
 
 
-# What differs among actuators that are alike.
+# Actuators that differ from similar ones.
 
 
 def odd_ones(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the numbers of the few actuators that differ from most others in one alone."""
+    """Yield the numbers of those few actuators that differ from most others in only one number."""
     for group in robot.groups:
         names, params = group.layout.names, group.params
         columns = {
@@ -89,10 +84,10 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
             if _is_of_row(field) and len(getattr(params, field.name)) == len(names)
         }
         ways, counts = np.unique(np.round(group.layout.axis, 3), axis=0, return_counts=True)
-        # One that does not carry what all others carry.
+        # Find a rotor that points another way than all others.
         if len(names) == max(counts, default=0) + 1 and is_in_air(group):
             columns['axis'] = np.round(group.layout.axis @ ways[np.argmax(counts)], 2)
-        # A sign is a direction, of which there is one alone beside axes.
+        # Compare sizes: a sign is a direction. Axes are compared by their component.
         paths = [f'robot/{path_step("link", link)}/inertial' for link in group.layout.links]
         masses = [robot.links[path].mass if path in robot.links else 0.0 for path in paths]
         if len(set(paths)) == len(paths) and all(masses):
@@ -109,7 +104,7 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
                 whose = 'others have' if is_most else f'its mirror image {names[others[0]]} has'
                 who = f'{key} of {names[i]} is {own:g}, where {whose} {other:g}: '
                 share = rows[i][k] / max(rows[others[0]][k], LEAST)
-                # A direction is no number of its own.
+                # A direction cannot be replaced by a number.
                 usual = float(other) if key != 'axis' else math.nan
                 found = Number(key, share, who, 1.0, i, group.name, usual=usual)
                 yield found if key != 'mass' else dataclasses.replace(
@@ -118,9 +113,9 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
 
 
 def _alike(rows: Sequence[Any], places: FloatArray) -> Iterator[tuple[int, list[int], bool]]:
-    """Yield each row that differs from those that it should be like, with these.
+    """Yield each row that differs from those that it should equal, with the indices of these.
 
-    They are most of the others, which is true, or a later one at its place on the other side.
+    They are most of the others, then the flag is True, or a later one at its mirrored place.
     """
     usual, count = Counter(rows).most_common(1)[0] if rows else ((), 0)
     is_most = len(rows) > FEW and 2 * count > len(rows)
@@ -132,15 +127,15 @@ def _alike(rows: Sequence[Any], places: FloatArray) -> Iterator[tuple[int, list[
 
 
 def _at(places: FloatArray, place: FloatArray) -> list[int]:
-    """Return which of some places are at one of them."""
+    """Return the indices of those places that are at one place."""
     apart = np.linalg.norm(places - place, axis=1)
     return list(np.flatnonzero(apart <= _SAME * np.linalg.norm(place)).tolist())
 
 
 def mirrored(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far each actuator turns from the mirror image of the one on the other side [deg].
+    """Yield the angle of each actuator to the mirror image of the one on the other side [deg].
 
-    Joints are at either end. What pushes may as a whole be as half a turn about z would have it.
+    Joints are at either end. A group that pushes may instead be symmetric by half a turn about z.
     """
     for group in robot.groups:
         layout, family, ends = group.layout, group.steered, [group.layout.axis]
@@ -160,9 +155,9 @@ def mirrored(robot: RobotLayout) -> Iterator[Number]:
                 if k < i:
                     images = [end[each] * way for each in _at(places, place * way) for end in ends]
                     along = np.array([end[i] for end in ends]) @ np.array(images).T
-                    # What pushes both ways may be either way round.
+                    # An actuator that pushes both ways may be either way round.
                     worst = float((along if family else np.abs(along)).max(axis=1).min())
-                    # The odd one is named.
+                    # Name the one that fewer others are like.
                     odd, other = (i, k) if alike[i] <= alike[k] else (k, i)
                     who = f'from the mirror image of {layout.names[other]}, {layout.names[odd]} is '
                     angle = math.degrees(math.acos(min(worst, 1.0)))
@@ -179,7 +174,7 @@ def _is_of_row(field: dataclasses.Field[Any]) -> bool:
 
 
 def short_lags(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the lags of actuators [s], over the step; a lag that may well be is not the slip."""
+    """Yield the lags of actuators [s], over the step; for a usual lag the step is to be changed."""
     for group in robot.groups:
         rate, names = group.timing.update_rate, group.layout.names
         for key in ('time_constant', 'time_constant_up', 'time_constant_down'):
@@ -194,7 +189,7 @@ def short_lags(robot: RobotLayout) -> Iterator[Number]:
 
 
 def distances(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the distance of each to the next one that pushes the same way, and of tanks [m]."""
+    """Yield the distances of actuators that push the same way, and of tanks [m]."""
     yield from _near([
         (Number('position', 0.0, layout.names[i], 1.0, 3 * i, group.name), place, layout.axis[i])
         for group in robot.groups
@@ -210,7 +205,7 @@ def distances(robot: RobotLayout) -> Iterator[Number]:
 
 def _near(rows: Sequence[tuple[Number, FloatArray, FloatArray]], alike: str = ''
           ) -> Iterator[Number]:
-    """Yield the distance of each row to the nearest one before it; those of one way alone."""
+    """Yield the distance of each row to the nearest one before it that has the same direction."""
     points, ways = (np.array([row[k] for row in rows]).reshape(-1, 3) for k in (1, 2))
     for k, (number, point, way) in enumerate(rows[1:], 1):
         apart = np.linalg.norm(points[:k] - point, axis=1)
@@ -221,10 +216,10 @@ def _near(rows: Sequence[tuple[Number, FloatArray, FloatArray]], alike: str = ''
 
 
 def sides(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far actuators are on the side that their names have [m], where that is known.
+    """Yield how far actuators are on the side that their names mean [m].
 
-    Sides are from the middle between what is named after both. Where nothing is where its name
-    says, the axes are others.
+    Sides count from the middle between the actuators that are named after both. If no actuator is
+    on the side of its name, the axes mean something else, and nothing is yielded.
     """
     up = math.copysign(1.0, matrix_of_rpy(robot.params.start_rpy)[2, 2])
     ways = np.array([_side_of(name) for group in robot.groups for name in group.layout.names])
@@ -247,14 +242,14 @@ def sides(robot: RobotLayout) -> Iterator[Number]:
 
 
 def _side_of(name: str) -> list[float]:
-    """Return -1 or 1 for each axis on whose side something is by its name, else 0."""
+    """Return for each axis the side of an actuator by its name, -1 or 1, or 0 for none."""
     words = re.split(r'[\W\d_]+', name.lower())
     return [next((way for way, of in zip((1.0, -1.0), ends, strict=True) if {*of} & {*words}), 0.0)
             for ends in _SIDES]
 
 
 def turning_angles(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the least angle of each joint to what it turns, of gimbals to each other too [deg]."""
+    """Yield the angle of each joint to what it turns, and between the axes of a gimbal [deg]."""
     for group in robot.groups:
         gimbals: Any = getattr(group.params, 'gimbals', None)
         for i, booster in enumerate(gimbals.booster if gimbals else ()):
@@ -269,7 +264,7 @@ def turning_angles(robot: RobotLayout) -> Iterator[Number]:
             continue
         for i, joint in enumerate(family.joint_names):
             turned = family.carried(group.matrix, _LITTLE * np.eye(len(family.joint_names))[i])
-            # Arms that fold move what pushes in air; in water a joint is for its direction.
+            # In air a folding arm may only move a rotor; in water a joint must turn the thrust.
             rows = slice(3 if is_in_liquid(group) else 6)
             sizes = _LITTLE * np.linalg.norm(group.matrix[rows], axis=0)
             sine = (np.linalg.norm((turned - group.matrix)[rows], axis=0) / sizes).max()
@@ -282,7 +277,7 @@ def _angle(sine: float) -> float:
 
 
 def _is_carried(robot: RobotLayout) -> bool:
-    """Whether wings, fluid or thrusts that joints turn may carry a robot too."""
+    """Whether wings, the fluid, or thrusts that joints turn may carry a robot."""
     return robot.params.displaced_volume > 0.0 or bool(robot.params.hulls.names) or any(
         isinstance(group.family, SteeredFamily) or is_in_liquid(group)
         or group.family.facts.force == LIFT for group in robot.groups
@@ -290,10 +285,10 @@ def _is_carried(robot: RobotLayout) -> bool:
 
 
 def torques_left(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the torque about z that stays where what spins carries a robot [N m], over the largest.
+    """Yield the torque about z that remains while rotors carry a robot [N m], over the largest.
 
-    It is that of the thrusts within their limits that come nearest to no torque and the weight, or
-    half of what they can lift.
+    It is that of the thrusts within their limits that come nearest to the weight, or half of the
+    largest lift, without a torque.
     """
     spun = [group for group in robot.groups if is_spun(group)]
     most, weight = np.maximum(*np.abs(robot.extremes)), robot.body.mass * robot.params.gravity
@@ -307,11 +302,11 @@ def torques_left(robot: RobotLayout) -> Iterator[Number]:
     from scipy.optimize import lsq_linear
     lowest, highest = robot.limits
     wanted = np.array([min(weight, 0.5 * lift) / most[2], 0.0])
-    # First of all they lift it.
+    # The lift has priority.
     first = np.array([1e3, 1.0])
     shares = first[:, None] * robot.matrix[[2, 5]] / most[[2, 5], None]
     made = lsq_linear(shares, first * wanted, (lowest, highest + LEAST)).x
-    # The one that pushes most across, as a tail rotor does.
+    # Name the rotor that pushes most across, as a tail rotor does.
     group = min(spun, key=lambda each: float(np.abs(each.layout.axis[:, 2]).min()))
     i = int(np.argmin(np.abs(group.layout.axis[:, 2])))
     who = f'what carries {robot.body.mass:.4g} kg turns it about z by '
@@ -319,9 +314,9 @@ def torques_left(robot: RobotLayout) -> Iterator[Number]:
 
 
 def couplings(robot: RobotLayout) -> Iterator[Number]:
-    """Yield what share of the torque about z of many rotors comes with what else they make.
+    """Yield the share of the torque about z of rotors that comes with thrust, roll or pitch.
 
-    That is the part of its row of the matrix that lies along those of thrust, roll and pitch.
+    It is the part of its row of the allocation matrix that lies in the space of their rows.
     """
     for group in robot.pushing:
         names, up = group.layout.names, group.layout.axis[:, 2] > 0.9
@@ -365,7 +360,7 @@ def of_links(
     element: str, value: Callable[[MassProperties], float],
     of: Callable[[MassProperties], float] = lambda link: 1.0, who: str = '',
 ) -> Callable[[RobotLayout], Iterator[Number]]:
-    """Return what yields a number of each link, made by an element of its <inertial>."""
+    """Return a function that yields a number of each link, of an element of its <inertial>."""
     return lambda robot: (
         Number(f'{path}/{element}', value(link), who, of(link))
         for path, link in robot.links.items() if link.inertia.any()
@@ -378,12 +373,12 @@ def moments(link: MassProperties) -> list[float]:
 
 
 def radius_of_gyration(body: MassProperties) -> float:
-    """Return how far the mass lies from its centre [m], 0 for none."""
+    """Return the radius of gyration [m], 0 without a mass."""
     return math.sqrt(float(np.linalg.eigvalsh(body.inertia)[-1]) / body.mass) if body.mass else 0.0
 
 
 def second_moments(body: MassProperties) -> FloatArray:
-    """Return the mean square of the place of mass along each axis about its centre [m^2], (3,)."""
+    """Return the second moment of mass along each axis about its centre, over mass [m^2], (3,)."""
     own: FloatArray = np.diag(body.inertia)
     return np.asarray(0.5 * own.sum() - own) / body.mass
 
@@ -393,22 +388,22 @@ def _points(robot: RobotLayout) -> FloatArray:
 
 
 def outline(robot: RobotLayout) -> FloatArray:
-    """Return the corners of all shapes, and where actuators are [m], (m, 3)."""
+    """Return the corners of all shapes, and the places of actuators [m], (m, 3)."""
     return np.vstack([_points(robot), *robot.corners.values()])
 
 
 def _reach(robot: RobotLayout) -> float:
-    """Return how far the actuators are from the centre of mass [m]."""
+    """Return the largest distance of an actuator from the centre of mass [m]."""
     return float(np.linalg.norm(_points(robot) - robot.body.com, axis=1).max(initial=0.0))
 
 
 def heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
-    """Return the path and the mass of the heaviest link of a robot that has one."""
+    """Return the path and the mass of the heaviest link, of which there must be one."""
     return max(robot.links.items(), key=lambda each: each[1].mass)
 
 
 def beside(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the thrust that carries a robot passes the centre of mass [m]."""
+    """Yield the distance of the thrust that carries a robot to the centre of mass [m]."""
     groups = [group for group in robot.pushing if not is_in_liquid(group)]
     if not robot.body.mass or not groups:
         return
@@ -416,14 +411,14 @@ def beside(robot: RobotLayout) -> Iterator[Number]:
     most = np.linalg.norm(forces, axis=1)
     arms_of = np.vstack([group.layout.position for group in groups]) - robot.body.com
     total = forces.sum(axis=0)[2]
-    # What pushes both ways is for turning, and what pushes along the ground does not carry.
+    # Thrusts that cancel are for turning, and thrusts along the ground carry nothing.
     if total > 0.5 * max(most.sum(), robot.body.mass * STANDARD_GRAVITY):
         past = float(np.linalg.norm(np.cross(arms_of, forces).sum(axis=0)) / total)
         yield Number('position', past, 'all together ', _reach(robot), 0, groups[0].name)
 
 
 def float_heights(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how high the centre of buoyancy is above that of mass, where it is carried [m]."""
+    """Yield the height of the centre of buoyancy above that of mass, if buoyancy carries [m]."""
     for number in lifted(robot):
         if number.value > 0.5 * number.of and not robot.params.hulls.names:
             height = float(robot.params.centre_of_buoyancy[2] - robot.body.com[2])
@@ -436,9 +431,9 @@ def float_heights(robot: RobotLayout) -> Iterator[Number]:
 
 
 def parts(robot: RobotLayout) -> Iterator[Number]:
-    """Yield lengths of parts, and from the centre of mass to actuators [m], over sizes of robots.
+    """Yield lengths of parts, and distances of actuators to the centre of mass [m], over sizes.
 
-    Those are the reach of actuators, how wide they are apart, and half of the body.
+    The sizes are the reach of actuators, their distance from their middle, and half of the body.
     """
     if not robot.body.mass:
         return
@@ -471,13 +466,13 @@ def parts(robot: RobotLayout) -> Iterator[Number]:
 
 
 def outside(robot: RobotLayout, is_main: bool = True) -> Iterator[Number]:
-    """Yield how far mass of the heaviest link, or others, is from its centre [m], over its shapes.
+    """Yield the RMS distance of the mass of links from their centres [m], over their half sizes.
 
-    The heaviest one may have the mass of the others too. Without a shape it is as long as the
-    actuators reach, if it is a rod or what rotors around it carry, else five times as long, as
-    they may all be near the middle; others are not much longer than they reach or than it is. How
-    near its mass may lie is known of its shape, along the axis that is neither best nor worst: what
-    has no mass may stick out. Three equal moments are those of a cube.
+    That is of the heaviest link, which may have the mass of others too, or of all others. Without a
+    shape it is as long as the actuators reach, if it is a rod or rotors around carry it, else five
+    times as long, as they may all be near the middle; others are not much longer than that reach,
+    or than it. With a shape a least distance is known, along the axis that is neither best nor
+    worst: parts without mass may stick out. Three equal moments are those of a cube.
     """
     points, reach = _points(robot), _reach(robot)
     largest, main = heaviest(robot) if robot.body.mass else ('', robot.body)
@@ -517,9 +512,9 @@ def outside(robot: RobotLayout, is_main: bool = True) -> Iterator[Number]:
 def forces(
     is_meant: Callable[[Group], bool], size: Callable[[FloatArray], Any] = np.linalg.norm
 ) -> Callable[[RobotLayout], Iterator[Number]]:
-    """Return what yields the largest force of some groups [N], over the mass.
+    """Return a function that yields the largest force of some groups [N], over the mass.
 
-    ``size`` makes it from those along each axis, (3,).
+    ``size`` computes the force from those along each axis, (3,).
     """
     def find(robot: RobotLayout) -> Iterator[Number]:
         groups = [group for group in robot.pushing if is_meant(group)]
@@ -539,7 +534,7 @@ def forces(
 
 
 def endless(robot: RobotLayout) -> Iterator[Number]:
-    """Yield 1 for each actuator of commands without an end, which has no largest thrust."""
+    """Yield 1 for each actuator whose commands have no limit, so that it has no largest thrust."""
     for group in robot.pushing:
         is_meant = hasattr(group.params, 'max_command')
         for i, most in enumerate(group.layout.highest):
@@ -553,7 +548,7 @@ forces_in_air = forces(is_in_air)
 
 
 def forces_on_wings(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the largest force of rotors of what wings carry in air [N], over the mass."""
+    """Yield the largest force of the rotors of a robot that wings carry in air, over mass [N]."""
     wings = [getattr(group.params, key, None) for group in robot.groups
              if group.family.facts.force == LIFT for key in ('two_lines', 'lifting_surface')]
     in_air = [wing for wing in wings if wing and wing.fin and wing.fluid_density[0] < LIQUID]
@@ -571,15 +566,15 @@ def spins(robot: RobotLayout) -> Iterator[Number]:
 
 
 def lifted(robot: RobotLayout) -> Iterator[Number]:
-    """Yield what the displaced volume lifts [kg], over the mass; in air what is more than that."""
+    """Yield the mass that the displaced volume lifts [kg], over the mass; in air only if larger."""
     params, mass, key = robot.params, robot.body.mass, 'body.displaced_volume'
     volume, of = params.displaced_volume, mass
     if params.hulls.names:
-        # What floats is carried by all of its mass.
+        # Hulls must lift all of the mass.
         volume, of, key = Hulls(params.hulls).volume, mass / _SINKING, 'body.hulls.size'
     found = volume * (params.fluid_density or float(density(params.site_altitude)))
     in_liquid = params.fluid_density > LIQUID
-    # Propellers of water, and a volume, but air.
+    # The robot has propellers for water and a volume, but is in air.
     lacks = volume > 0.0 and not in_liquid and any(map(is_in_liquid, robot.groups))
     if mass and (in_liquid or lacks or found > mass):
         yield Number(key, found, f'{volume:g} m^3 ' + 'of air ' * lacks, of, remedy=(
@@ -587,20 +582,20 @@ def lifted(robot: RobotLayout) -> Iterator[Number]:
         ))
 
 
-# What is expected.
+# Expected abilities.
 
 
 def lifts(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the largest force upwards of a robot that shall hover [N], over its weight.
+    """Yield the largest upward force of a robot that must hover [N], over its weight.
 
-    Without a word it shall where all that pushes is rotors along one line, and where what is
-    strong enough to lift it pushes it down.
+    Without ``expects`` it must if all actuators are rotors along one line, or if they push it down
+    strongly enough to lift it.
     """
     weight = robot.body.mass * robot.params.gravity
     pushes = np.nan_to_num(robot.limits[1]) * robot.matrix[:3]
     most = float(np.linalg.norm(pushes, axis=0).sum())
     up = float(matrix_of_rpy(robot.params.start_rpy)[2] @ pushes.sum(axis=1))
-    # What pushes sideways takes the torque of what lifts, as a tail rotor does.
+    # Thrusts to the side do not count: they compensate a torque, as that of a tail rotor does.
     ahead = float(np.linalg.norm(pushes[[0, 2]], axis=0).sum())
     is_lifter = up > max(_ALONG * ahead, 0.1 * most) and all(map(is_in_air, robot.groups))
     is_expected, is_free = 'hover' in robot.expects, robot.body.mass and not _is_carried(robot)
@@ -621,9 +616,9 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
 
 
 def made_alone(robot: RobotLayout) -> Iterator[Number]:
-    """Yield what share of each expected part of the wrench comes without the others [%]."""
+    """Yield the share of each expected part of the wrench that comes without the others [%]."""
     parts = {**AXES_OF, 'hover': AXES_OF['force_z']}
-    # What deflects the flow or the thrust comes on top.
+    # Actuators that deflect the flow or the thrust are not counted.
     is_deflected = any(
         group.family.facts.force == LIFT
         or {*group.layout.angle_names}.difference(getattr(group.family, 'joint_names', ()))
@@ -631,7 +626,7 @@ def made_alone(robot: RobotLayout) -> Iterator[Number]:
     )
     known = {'yaw'} if any(each.value > _COUPLED for each in couplings(robot)) else set()
     expected = [word for word in parts if word in robot.expects - known]
-    # What swims seldom pushes askew.
+    # The thrusters of a robot in water seldom push obliquely.
     words = expected or ['force_x', 'force_y'] * any(map(is_in_liquid, robot.groups))
     made = robot.made([AXES.index(parts[word]) for word in words])
     for i, word in enumerate(words if not is_deflected else ()):
@@ -646,7 +641,7 @@ def made_alone(robot: RobotLayout) -> Iterator[Number]:
 
 
 def weaker_ways(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the weaker way of each expected part of the wrench that has one [N or N m]."""
+    """Yield the weaker direction of each expected part of the wrench [N or N m]."""
     for word, part in AXES_OF.items():
         least, most = (float(end[AXES.index(part)]) for end in robot.extremes)
         if word in robot.expects and not robot.not_counted and max(-least, most) > 0.0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the files that come with the package are, and robot descriptions made from them."""
+"""Finds the files that come with the package, and reads robot descriptions."""
 from __future__ import annotations
 
 import os
@@ -25,14 +25,14 @@ _EXPAND = (
     'main(sys.argv[1], int(sys.argv[2]), sys.argv[3])'
 )
 _WAIT = 60.0
-"""Wall time of an expansion [s]: a disk in a network may not reply."""
+"""Timeout of an expansion in wall time [s]: a network disk may not reply."""
 
 
 def share_directory() -> Path:
-    """Return the folder that holds launch/, config/ and urdf/; raise `SourceError` where none does.
+    """Return the folder with launch/, config/ and urdf/; raise `SourceError` if there is none.
 
     A source tree has them itself; an installed package is found in the ament index, or under the
-    prefix that its modules are installed in.
+    prefix in which its modules are installed.
     """
     here = Path(__file__).resolve()
     source = here.parents[2]
@@ -51,11 +51,11 @@ def share_directory() -> Path:
 
 
 def located(path: str | Path, beside: str | Path = '') -> Path:
-    """Return a path, relative to the folder ``beside`` where it is relative.
+    """Return a path; a relative one is relative to the folder ``beside``.
 
-    That of ``package://NAME/FILE`` is in the share folder of a ROS package, that of
-    ``model://NAME/FILE`` in a folder of GZ_SIM_RESOURCE_PATH or SDF_PATH, as for Gazebo. Raises
-    `SourceError` where there is no such package or file.
+    ``package://NAME/FILE`` is in the share folder of a ROS package, and ``model://NAME/FILE`` in a
+    folder of GZ_SIM_RESOURCE_PATH or SDF_PATH, as for Gazebo. Raises `SourceError` if there is no
+    such package or file.
     """
     text = str(path)
     if text.startswith(_MODEL):
@@ -78,21 +78,21 @@ def located(path: str | Path, beside: str | Path = '') -> Path:
 
 
 def _indexed(package: str = PACKAGE) -> Path | None:
-    """Return a share folder of the ament index, None where there is no index or no entry."""
+    """Return a share folder of the ament index, None if there is no index or no entry."""
     try:
         from ament_index_python.packages import get_package_share_directory
 
         return Path(get_package_share_directory(package))
     except (ImportError, LookupError, OSError, ValueError):
-        # Without AMENT_PREFIX_PATH, as beside the wheels of ROS 2, it raises OSError, and
-        # ValueError for what is no name.
+        # It raises OSError without AMENT_PREFIX_PATH, as with the wheels of ROS 2, and ValueError
+        # for an invalid name.
         return None
 
 
 def robot_files(robot: str) -> tuple[Path, list[Path]]:
     """Return the description of a robot, and the parameter files that come with it.
 
-    Raises `SourceError` where there is no such package, or what is no file has no suffix either.
+    Raises `SourceError` if there is no such package, or no such vehicle for a name without suffix.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def robot_files(robot: str) -> tuple[Path, list[Path]]:
 def load_robot_description(path: str | Path) -> str:
     """Return the URDF text of a .urdf or .xacro file.
 
-    Raises `SourceError` naming the file, where it cannot be read or expanded.
+    Raises `SourceError` that names the file if it cannot be read or expanded.
     """
     return read_description(path).text
 
@@ -120,7 +120,7 @@ def load_robot_description(path: str | Path) -> str:
 def read_description(path: str | Path) -> Description:
     """Return a .urdf or .xacro file with the places of its elements.
 
-    Raises `SourceError` naming the file, where it cannot be read or expanded.
+    Raises `SourceError` that names the file if it cannot be read or expanded.
     """
     if Path(path).suffix == '.xacro':
         check_file(path)
@@ -138,7 +138,7 @@ def _expanded(path: str | Path) -> Description:
     try:
         done = subprocess.run(  # noqa: S603  a list of words, no shell
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=_WAIT, check=False,
-            # Ctrl-C is for this process alone, which ends the other one.
+            # Ctrl-C must reach only this process, which ends the other one.
             start_new_session=True,
         )
     except subprocess.TimeoutExpired:
@@ -156,7 +156,7 @@ def _expanded(path: str | Path) -> Description:
 
 
 def _python() -> str:
-    """Return the Python to start: inside a simulator ``sys.executable`` may be anything."""
+    """Return the Python to start: inside a simulator ``sys.executable`` may be another program."""
     name = 'python{}.{}'.format(*sys.version_info[:2])
     for folder in (sys.base_prefix + '/bin', sysconfig.get_config_var('BINDIR') or ''):
         if kind_of(Path(folder, name)) == FILE:

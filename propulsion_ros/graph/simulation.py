@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated body for any robot: its rate and topics, and what its actuators wait for."""
+"""A simulated body for any robot: its rate and topics, and the inputs its actuators wait for."""
 from __future__ import annotations
 
 import functools
@@ -33,21 +33,21 @@ class NodeSpec:
     name: str
     """Name of the node."""
     parameters: dict[str, Any]
-    """What joins it to the others; settings of a user's file go beside them."""
+    """Parameters that connect it to others, beside the settings of a user's file."""
     remappings: dict[str, str] = field(default_factory=dict)
     """Topic names, from and to, relative to the namespace."""
     respawn_delay: float | None = None
-    """After which it is started anew when it has died [s]; None where it is not: an actuator's
-    tank would be full again."""
+    """Time after a crash until it is restarted [s]; None for never, as an actuator's tank would be
+    full again."""
     defaults: dict[str, Any] = field(default_factory=dict)
-    """Parameters over which those of any file win, such as the events of a vehicle."""
+    """Parameters that any file may replace, such as the events of a vehicle."""
     group: tuple[str, str] = ('', '')
-    """Name and family of the group of which it has the configuration too; '' for none."""
+    """Name and family of the group whose configuration it has too; '' for none."""
 
     def settled(self, files: Iterable[str | Path], namespace: str = '') -> NodeSpec:
-        """Return the node with its defaults as parameters, but for what files give it.
+        """Return the node with defaults as parameters, except those that files give it.
 
-        What files give its group comes to it too.
+        It gets the parameters that files give its group too.
         """
         if not (self.defaults or self.group[0]):
             return self
@@ -64,21 +64,21 @@ BODY = 'vehicle'
 """Name of the node of a simulated body."""
 _COMMANDS = ('command', 'wrench_command')
 _START_TIMEOUT = 600.0
-"""How long a body waits for the controller that it was given, which a user starts [s]."""
+"""Timeout of a body for its controller, which a user starts [s]."""
 _MAX_LAG = 0.1
-"""Stamp time for which a flow that is silent holds its actuators up [s]."""
+"""Stamp time for which actuators wait for silent odometry or current [s]."""
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """How a body is simulated."""
+    """Settings of a simulated body."""
 
     wait_for: tuple[str, ...] = ()
-    """Topics of a controller, whose command with its own stamp each step waits for."""
+    """Topics of a controller: each step waits for a command with the step's stamp."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of the body, which win over those of files."""
     params_files: tuple[str | Path, ...] = ()
-    """Parameter files of all nodes, of which the later ones win."""
+    """Parameter files of all nodes; later ones win."""
     namespace: str = ''
     """Namespace of all nodes."""
 
@@ -87,7 +87,7 @@ class Simulation:
         return ParameterFile(*self.params_files)
 
     def of(self, node: str) -> dict[str, Any]:
-        """Return what the files give a node."""
+        """Return the parameters that the files give a node."""
         return self._file.of(node, self.namespace or '/')
 
     def names(self, node: str) -> bool:
@@ -96,13 +96,13 @@ class Simulation:
 
     @property
     def has_current(self) -> bool:
-        """Whether the fluid moves, as files and command line give it."""
+        """Whether the fluid moves, by files and command line."""
         given = {**self.of(BODY), **self.settings}
         return bool(build(BodyParams, given, 'body.').current.any())
 
 
 def with_current(nodes: Iterable[NodeSpec]) -> list[NodeSpec]:
-    """Return nodes whose flow is that of a body in a current."""
+    """Return the nodes, with actuators in the current of a simulated body."""
     return [
         replace(spec, remappings={**spec.remappings, '~/current': f'{BODY}/current'})
         if spec.executable == 'actuator_node' else spec
@@ -120,14 +120,14 @@ def simulated(
 ) -> list[NodeSpec]:
     """Return the nodes of a robot in lockstep with a simulated body, and the body last.
 
-    Raises `ConfigError` where rates do not divide, or a topic is none that an actuator waits for.
+    Raises `ConfigError` if rates do not divide, or no actuator waits for a topic.
 
     Parameters
     ----------
     deployer_topic : str
-        Topic of its flight computer that frees its parachutes; '' for that of files, if any.
+        Topic of the flight computer that frees the parachutes; '' for that of files, if any.
     read : sequence of str
-        Topics of the body that its flight computer reads, so that the first step waits for it.
+        Topics of the body that the flight computer reads: the first step waits for it.
     """
     groups = [_group(block, simulation) for block in blocks if _steps(block)]
     pushing = [group for group in groups if REGISTRY[group.block.family].facts.pushes]
@@ -142,7 +142,7 @@ def simulated(
     own = {group.block.name: _inputs(group, awaited, has_current) for group in groups}
     for block in blocks:
         if not _steps(block) and block.name in awaited:
-            # What is estimated of a step is compared with the demand of that step.
+            # The estimate of a step is compared with the demand of the same step.
             own[block.name] = {'wait_for': [COMMAND, DEMAND]}
     for group in pushing:
         own[group.block.name].update(_pace(group, rate))
@@ -162,7 +162,7 @@ class _Group:
 
     block: ActuatorSpec
     given: Mapping[str, Any]
-    """What files give its node."""
+    """Parameters that files give its node."""
     timing: LoopParams
     uses_body: bool
     """Whether its forces depend on the motion of the body."""
@@ -171,7 +171,7 @@ class _Group:
 
     @property
     def publish_rate(self) -> float:
-        """How often it publishes [Hz]."""
+        """Rate at which it publishes [Hz]."""
         return self.timing.publish_rate or self.timing.update_rate
 
 
@@ -180,7 +180,7 @@ def _steps(block: ActuatorSpec) -> bool:
 
 
 def _group(block: ActuatorSpec, simulation: Simulation) -> _Group:
-    """Return a group as its node would make it, or raise `ConfigError`."""
+    """Return a group, built as by its node, or raise `ConfigError`."""
     given = simulation.of(block.name)
     with naming(block.name):
         family, timing = build_family(block.family, given, block)
@@ -218,10 +218,10 @@ def _body(
 
 
 def _check_body(given: Mapping[str, Any]) -> None:
-    """Raise `ConfigError` before anything runs where the body would refuse its parameters."""
+    """Raise `ConfigError`, before anything runs, if the body would refuse its parameters."""
     try:
         refuse_unknown_of_body(given)
-        # The topic of the deployers is the launch file's.
+        # The topic of the deployers comes from the launch file, so any name will do.
         build(VehicleParams, {**given, 'deployer_topic': BODY})
     except ConfigError as error:
         raise SourceError(BODY, str(error)) from error
@@ -230,7 +230,7 @@ def _check_body(given: Mapping[str, Any]) -> None:
 def awaitable_topics(
     blocks: Sequence[ActuatorSpec], simulation: Simulation, nodes: Sequence[NodeSpec]
 ) -> list[str]:
-    """Return the topics of a controller's commands to a robot, by which steps can wait."""
+    """Return the topics of a controller's commands to a robot for which steps can wait."""
     families = [block.family for block in blocks]
     computed = {
         topic for spec in nodes if spec.executable == 'flight_state_node'
@@ -265,7 +265,7 @@ def tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
 
 
 def _rate(pushing: Sequence[_Group], simulation: Simulation) -> float:
-    """Return how often the body steps [Hz]: as given, else as often as its slowest group."""
+    """Return the rate of the body's steps [Hz]: as given, else that of its slowest group."""
     given = {**simulation.of(BODY), **simulation.settings}
     if 'update_rate' in given:
         return float(given['update_rate'])
@@ -275,7 +275,7 @@ def _rate(pushing: Sequence[_Group], simulation: Simulation) -> float:
 def _pace(group: _Group, rate: float) -> dict[str, Any]:
     """Return the parameters with which a group publishes once for each step of the body.
 
-    Raises `ConfigError` where it cannot, with both rates.
+    Raises `ConfigError` with both rates if it cannot.
     """
     own = group.publish_rate
     if abs(own / rate - 1.0) < 1e-9:
@@ -288,7 +288,7 @@ def _pace(group: _Group, rate: float) -> dict[str, Any]:
     )
 
 
-# What a step of a group waits for.
+# Inputs that a step of a group waits for.
 
 
 def _awaited(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class VehicleKit:
-    """What a vehicle of the package has beside its actuators."""
+    """Parts of a vehicle of the package beside its actuators."""
 
     flight_config: str = ''
     """Configuration of its flight software in config/; '' for none."""

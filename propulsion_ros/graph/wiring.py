@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which nodes a robot needs, how they are joined, and the options that select them."""
+"""Nodes that a robot needs, connections between them, and options that select them."""
 from __future__ import annotations
 
 import argparse
@@ -35,16 +35,16 @@ REPLAYED: dict[str, dict[str, Any]] = {
         'replay': True,
     },
 }
-"""Parameters by executable with which a recording gives the same bytes at any rate."""
+"""Parameters by executable with which a replay gives the same bytes at any rate."""
 
 FLIGHT = 'flight_state'
 """Name of the node of a flight computer."""
 WITHOUT_FLIGHT = f'; no {FLIGHT} runs, which a section {FLIGHT} of {{}} starts'
-"""Why nothing lights an engine, or answers; the braces are for what is to have the section."""
+"""Why no node lights an engine, or replies; the braces are for the file that needs a section."""
 _SENSORS = {
     'odometry': ('odometry',), 'pressure': ('pressure', 'sensors'), 'imu': ('sensors',),
 }
-"""Topics of a simulated body that a flight computer reads, with each ``altitude_source``."""
+"""Topics of a simulated body, with each ``altitude_source`` by which a flight computer reads it."""
 _ENGINES = '~/booster_command'
 _BODY_JOINTS = f'{BODY}/joint_states'
 SETTINGS = ('duration', 'real_time_factor', 'start_timeout')
@@ -58,11 +58,11 @@ class Graph:
     robot_description: str
     """URDF."""
     params_file: Path | None
-    """Settings that come with the package."""
+    """Parameter file that comes with the package."""
     nodes: tuple[NodeSpec, ...]
-    """What to start."""
+    """Nodes to start."""
     in_lockstep: bool = False
-    """Whether the nodes wait for each other, so that none is of use alone."""
+    """Whether the nodes wait for each other, so that the end of one ends all."""
     joint_states: str = 'joint_states'
     """Topic with the positions of the joints."""
 
@@ -75,21 +75,21 @@ def robot_graph(
     drawn_with: Sequence[str | Path] | None = None,
     simulation: Simulation | None = None,
 ) -> Graph:
-    """Return the actuator nodes of any robot, and its body where that is simulated.
+    """Return the actuator nodes of any robot, and its body if that is simulated.
 
-    A simulated body has a flight computer too where its parameter files have a section for one.
-    Raises `ConfigError` where the description is wrong or has no plugin block.
+    A simulated body also has a flight computer if the parameter files have a section for one.
+    Raises `ConfigError` if the description is wrong or has no plugin block.
 
     Parameters
     ----------
     allocated : sequence of str
-        Plugin blocks that are to be commanded by a wrench too.
+        Plugin blocks that get an allocator, to be commanded by a wrench.
     replay : bool
         Whether the inputs come from a recording.
     drawn_with : sequence of str or Path, optional
-        Adds a visualizer, which reads limits from these parameter files of the actuators too.
+        Adds a visualizer, which also reads limits from these parameter files of the actuators.
     simulation : Simulation, optional
-        Adds a simulated body, which keeps the time.
+        Adds a simulated body, which publishes /clock.
     """
     description, blocks = _read(model)
     return _graph(
@@ -110,7 +110,7 @@ def vehicle_graph(
 ) -> Graph:
     """Return the graph of a vehicle that comes with the package, with its simulated body.
 
-    Raises `ConfigError` where the description or the name is wrong.
+    Raises `ConfigError` if the description or the name is wrong.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def vehicle_graph(
     simulation : Simulation, optional
         How its body is simulated; its parameter files win over the vehicle's own.
     allocated : sequence of str
-        Plugin blocks that are to be commanded by a wrench, beside those of the vehicle.
+        Plugin blocks that get an allocator too, beside those of the vehicle.
     """
     kit = VEHICLES[vehicle]
     kit = replace(kit, allocated=tuple(dict.fromkeys((*kit.allocated, *allocated))))
@@ -151,7 +151,7 @@ def _graph(
     drawn_with: Sequence[str | Path] | None,
     simulation: Simulation | None,
 ) -> Graph:
-    """Return the graph of a robot with what it has beside its actuators, and its settings."""
+    """Return the graph of a robot: actuators, allocators, flight computer, visualizer and body."""
     nodes = [
         *actuator_nodes(description, blocks, use_sim_time, simulation is not None),
         *_allocators(description, blocks, kit.allocated, use_sim_time),
@@ -168,7 +168,7 @@ def _graph(
         files = [*filter(None, [settings]), *drawn_with]
         nodes.append(_visualizer(description, blocks, files, use_sim_time, has_flight_state))
     if replay:
-        # The current of a simulated body, which the recording has where the fluid moved.
+        # If the fluid moved, the recording has the current of the simulated body.
         nodes = with_current(nodes) if simulation else nodes
         return Graph(description, settings, replayed(nodes))
     if simulation is None:
@@ -184,9 +184,9 @@ def gazebo_graph(
     model: str | Path = '',
     drawn_with: Sequence[str | Path] | None = None,
 ) -> Graph:
-    """Return the nodes of a vehicle that Gazebo is the body of.
+    """Return the nodes of a vehicle whose body Gazebo simulates.
 
-    Raises `ConfigError` where the description or the name is wrong.
+    Raises `ConfigError` if the description or the name is wrong.
 
     Parameters
     ----------
@@ -209,8 +209,8 @@ def gazebo_graph(
 def check_settings(graph: Graph, paths: Iterable[str | Path], namespace: str = '') -> None:
     """Refuse parameter files for other nodes; see `ParameterFile.check_names`.
 
-    A section that has the name of a family is for another node where the groups of that family
-    have other names, unless the file, which may be for several robots, has one of these too.
+    A section with the name of a family is for another node if the groups of that family have other
+    names, unless the file has a section for one of these too: it may be for several robots.
     """
     blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
     for file in map(ParameterFile, paths):
@@ -225,14 +225,14 @@ def check_settings(graph: Graph, paths: Iterable[str | Path], namespace: str = '
 
 
 def replayed(nodes: Iterable[NodeSpec]) -> tuple[NodeSpec, ...]:
-    """Return the nodes as they replay a recording: it has the commands that they gave then."""
+    """Return the nodes for a replay, without allocators: the recording has their commands."""
     return tuple(_replayed(spec) for spec in nodes if spec.executable != 'allocator_node')
 
 
 def _replayed(spec: NodeSpec) -> NodeSpec:
     remappings = {key: topic for key, topic in spec.remappings.items() if key != _ENGINES}
     if spec.executable == 'flight_state_node':
-        # Recorded requests come in; the ones of now go to another topic.
+        # The node reads the recorded requests, and publishes its own ones on another topic.
         remappings['~/request'] = f'{spec.name}/requests'
         remappings['~/requests'] = f'{spec.name}/new_requests'
     parameters = {**spec.parameters, **REPLAYED.get(spec.executable, {})}
@@ -274,7 +274,7 @@ def pushing_blocks(blocks: Iterable[ActuatorSpec]) -> list[ActuatorSpec]:
 def inputs_of(
     family: str, families: Mapping[str, str], in_simulation: bool = False
 ) -> dict[str, str]:
-    """Return where a family's inputs come from, as far as the robot's other nodes give them."""
+    """Return the remappings of a family's inputs that other nodes of the robot publish."""
     remappings, facts = {}, REGISTRY[family].facts
     commanders = [
         node for node, name in families.items() if facts.commanded_by and name == facts.commanded_by
@@ -292,7 +292,7 @@ def inputs_of(
 def _allocators(
     description: str, blocks: list[ActuatorSpec], allocated: Sequence[str], use_sim_time: bool
 ) -> list[NodeSpec]:
-    """Return one allocator for each group that is to be commanded by a wrench."""
+    """Return one allocator for each group that is commanded by a wrench."""
     families = {block.name: block.family for block in blocks}
     for name in allocated:
         if name not in families:
@@ -345,7 +345,7 @@ def _flight_state(
             **({'~/odometry': f'{BODY}/odometry'} if source == 'odometry' else {}),
             **({_ENGINES: f'{lit[0]}/command'} if lit else {}),
         },
-        # Its record keeps the flight, and no other node deploys the parachutes.
+        # It is restarted, as no other node deploys the parachutes; its record keeps the flight.
         respawn_delay=0.3,
         defaults={'config_file': str(config)} if kit.flight_config else {},
     )
@@ -408,17 +408,17 @@ def add_simulation_options(parser: argparse.ArgumentParser) -> None:
 def simulation_of(
     options: argparse.Namespace, params_files: Sequence[str | Path], namespace: str = ''
 ) -> Simulation:
-    """Return how a body is simulated, by `add_simulation_options` and parameter files."""
+    """Return the settings of a simulated body, from `add_simulation_options` and files."""
     chosen = {key: getattr(options, key) for key in SETTINGS}
     settings = {key: value for key, value in chosen.items() if value is not None}
     return Simulation(tuple(options.wait_for), settings, tuple(params_files), namespace)
 
 
 def checked_graph(words: Sequence[str], params_files: Sequence[str | Path]) -> Graph:
-    """Return the graph of a command line, whose other words are left to others.
+    """Return the graph of a command line; its other words are ignored.
 
-    Raises `ConfigError` where the options are wrong, the namespace is none, or a parameter file is
-    for other nodes.
+    Raises `ConfigError` if an option or the namespace is wrong, or a parameter file is for other
+    nodes.
     """
     parser = argparse.ArgumentParser(add_help=False)
     add_graph_options(parser)

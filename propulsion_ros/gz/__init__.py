@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loops as systems inside Gazebo, and what a world needs to start them.
+"""Actuator loops as a system inside Gazebo, and launch of a vehicle there.
 
 It imports the modules of Gazebo lazily, and every room below.
 """

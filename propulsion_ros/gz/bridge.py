@@ -18,7 +18,7 @@ _GZ_NAME = re.compile(r'(/[^/\s@~:]+)+')
 
 @dataclass(frozen=True)
 class Release:
-    """What differs between generations of Gazebo; systems have the same names from Fortress on."""
+    """Differences between generations of Gazebo; systems have the same names from Fortress on."""
 
     messages: str
     """Package of its messages."""
@@ -36,12 +36,12 @@ FORTRESS = Release('ignition.msgs', 'ignition_frame_id')
 class BridgeTopic:
     """One topic of the bridge.
 
-    Raises `SourceError` for names that ROS or Gazebo has no topics of: those of robots, joints and
+    Raises `SourceError` for names that ROS or Gazebo does not take: those of robots, joints and
     actuators are parts of them.
     """
 
     ros_topic: str
-    """Name in ROS, relative to the namespace of the bridge where it does not begin with '/'."""
+    """Name in ROS, relative to the namespace of the bridge unless it begins with '/'."""
     gz_topic: str
     """Name in Gazebo."""
     ros_type: str
@@ -65,7 +65,7 @@ class BridgeTopic:
 
 
 CLOCK = BridgeTopic('/clock', '/clock', Kind.CLOCK, 'Clock', TO_ROS)
-"""In a bridge of its own: in one with others it is late whenever they are many."""
+"""It has a bridge of its own: in one with many other messages it would be late."""
 
 
 def body_topic(name: str, kind: str, model: str, gz_name: str, gz_type: str) -> BridgeTopic:

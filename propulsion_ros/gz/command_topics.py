@@ -24,18 +24,18 @@ _FIELDS = ('velocity', 'position')
 
 @dataclass(frozen=True)
 class CommandTopic:
-    """One topic of gz-transport and what it commands."""
+    """One topic of gz-transport with commands."""
 
     name: str
-    """Of the topic."""
+    """Name of the topic."""
     node: str
     """Name of the group's node."""
     kind: str
-    """Message without its package."""
+    """Name of the message without its package."""
     actuators: tuple[str, ...]
     """Names that are commanded, in the order of the array."""
     field: str
-    """Field of a JointState that the numbers are."""
+    """Field of a JointState for the numbers."""
 
     def read(self, message: Any) -> JointState:
         """Return the command of a message, without a stamp; raise `CommandError` for too few."""
@@ -45,7 +45,7 @@ class CommandTopic:
             raise CommandError(
                 f'{self.name} refused: expected {count} of {self.field}, got {len(values)}'
             )
-        # An autopilot may have outputs for more.
+        # An autopilot may have more outputs than there are actuators.
         return JointState(name=list(self.actuators), **{self.field: values[:count]})
 
 
@@ -54,14 +54,14 @@ def command_topics(
 ) -> Iterator[CommandTopic]:
     """Yield the topics in the tags <command_topic of="..."> of a plugin.
 
-    ``families`` has each group by the name of its node; ``model`` has the topic of a group where
-    none is given.
+    ``families`` has each group by the name of its node; ``model`` is the name in the default topic
+    of a group.
 
     Raises
     ------
     SourceError
-        For a name that is no group and no actuator, one that is given twice, and for what such
-        messages do not carry.
+        For a name that is no group and no actuator, one that is given twice, and for a field that
+        such messages do not have.
     """
     fields = {
         name: (node, name, field) for node, family in families.items()
@@ -105,7 +105,7 @@ def command_topics(
 class Listener:
     """Keeps the last message of each topic until it is taken.
 
-    Raises `SourceError` where gz-transport's Python is missing, or refuses a topic.
+    Raises `SourceError` if the Python of gz-transport is missing, or refuses a topic.
     """
 
     def __init__(self, topics: Sequence[CommandTopic]) -> None:
@@ -129,19 +129,19 @@ class Listener:
 
     def _keeping(self, name: str) -> Callable[[bytes, Any], None]:
         def keep(data: bytes, info: Any) -> None:
-            # From a thread of gz-transport.
+            # Called in a thread of gz-transport.
             self._last[name] = data
         return keep
 
     def taken(self) -> Iterator[tuple[CommandTopic, Any]]:
-        """Yield what has come since the last call."""
+        """Yield the messages since the last call, with their topics."""
         while self._last:
             name, data = self._last.popitem()
             topic = self._topics[name]
             yield topic, self._types[topic.kind].FromString(data)
 
     def publishers_of(self, node: str) -> int:
-        """Return how many publishers the topics of a group have, the most of any."""
+        """Return the largest number of publishers of any topic of a group."""
         names = [name for name, topic in self._topics.items() if topic.node == node]
         return max((len(self._node.topic_info(name)[0]) for name in names), default=0)
 

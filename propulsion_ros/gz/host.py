@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The actuator nodes of one simulated model, in the simulator's process and on its time."""
+"""Runs the actuator nodes of one simulated model in the simulator's process, by its time."""
 from __future__ import annotations
 
 import math
@@ -36,17 +36,17 @@ from propulsion_ros.urdf.link_tree import Pose, tree_of
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
-_LOOKS_PER_SECOND = 200
-"""How often in simulated time nodes take messages."""
-_LOOKS_PER_REQUEST = 10
-"""How much less often they serve a request: to look for one takes longer than a step."""
+_CHECKS_PER_SECOND = 200
+"""Rate at which nodes take messages, in simulated time [Hz]."""
+_CHECKS_PER_REQUEST = 10
+"""Factor by which requests are served less often: a check for one takes longer than a step."""
 _MOST_AT_ONCE = 20
-"""Messages taken then, so that a flood cannot hold the simulator."""
+"""Most messages taken at once from a topic, so that a flood cannot block the simulator."""
 
 
 @dataclass(frozen=True)
 class _Group:
-    """One plugin block: its node, where its forces go, and how it should be timed."""
+    """One plugin block: its node, the links on which its forces act, and its timing."""
 
     spec: NodeSpec
     forces: LinkForces
@@ -56,36 +56,36 @@ class _Group:
 
 
 class ActuatorHost:
-    """The groups of actuators of a model that push, each as the node it is on a robot.
+    """Runs each pushing group of actuators of a model in the same node as on a robot.
 
-    Raises `ConfigError` for everything that is wrong with description and settings.
+    Raises `ConfigError` for any fault of description and settings.
 
     Parameters
     ----------
     model : SimulatedModel
         The model.
     description : str
-        URDF of it, '' for none; places are those of the model.
+        URDF of the model, '' for none; places are those of the model.
     params_files : sequence of str or Path
-        Settings of the nodes, the later ones win.
+        Parameter files of the nodes; later ones win.
     plugin : Element, optional
-        Has <actuators>, blocks beside those of the description, and <command_topic>, see
+        Has <actuators>, which are blocks beside those of the description, and <command_topic>, see
         `command_topics`.
 
     Attributes
     ----------
     base : Mount
-        Where base_link is in the model.
+        Place of base_link in the model.
     uses_body : bool
         Whether any group depends on the motion of base_link.
     links, joints : tuple of str
-        Links of the model whose poses `step` needs, and joints whose positions.
+        Links of the model whose poses, and joints whose positions, `step` needs.
     drives : dict of str to float
-        Rates [rad/s] at which the joints of servos are to turn in this step.
+        Commanded rates of the joints of servos in this step [rad/s].
     nodes : list of SimulatedNode
-        One for each group, from `start` on.
+        One for each group, after `start`.
     warnings : list of str
-        What is likely a mistake, a line each.
+        Likely mistakes, a line each.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class ActuatorHost:
         self.drives: dict[str, float] = {}
         self.nodes: list[SimulatedNode] = []
         self._context: rclpy.Context | None = None
-        self._every, self._passed, self._looked = 1, 0, 0
+        self._every, self._passed, self._checked = 1, 0, 0
 
     @property
     def names(self) -> list[str]:
@@ -148,13 +148,13 @@ class ActuatorHost:
         return [group.spec.name for group in self._groups]
 
     def start(self, period_ns: int) -> None:
-        """Start the nodes, which step with a period.
+        """Start the nodes, which step with a period [ns].
 
-        Raises `ConfigError` where a node does not start; then none is left.
+        Raises `ConfigError` if a node does not start; then all nodes are closed.
         """
         self._every = _serve_every(period_ns)
         self._context = rclpy.Context()
-        # The simulator has handlers of its own.
+        # No signal handlers of rclpy, as the simulator has its own.
         rclpy.init(
             args=[], context=self._context, signal_handler_options=SignalHandlerOptions.NO
         )
@@ -182,7 +182,7 @@ class ActuatorHost:
             raise SourceError(group.spec.name, 'the node did not start, see its own error')
 
     def serve(self) -> None:
-        """Let nodes take messages, and a request to a service, without waiting."""
+        """Have nodes take messages, and a request to a service, without waiting."""
         if self.nodes:
             self._take()
             self._executor.spin_once(timeout_sec=0.0)
@@ -192,16 +192,16 @@ class ActuatorHost:
             node.take_messages()
 
     def pass_step(self) -> None:
-        """Serve now and then as steps pass."""
+        """Count a step, and take messages or serve requests after every so many steps."""
         for topic, message in self._listener.taken():
             self.nodes[self.names.index(topic.node)].take(topic, message)
         self._passed += 1
         if self._passed < self._every:
             return
         self._passed = 0
-        self._looked += 1
-        (self._take if self._looked % _LOOKS_PER_REQUEST else self.serve)()
-        if self._looked % _LOOKS_PER_SECOND == 0:
+        self._checked += 1
+        (self._take if self._checked % _CHECKS_PER_REQUEST else self.serve)()
+        if self._checked % _CHECKS_PER_SECOND == 0:
             for node in self.nodes:
                 node.look_for_publishers(self._listener.publishers_of(node.get_name()))
 
@@ -214,11 +214,11 @@ class ActuatorHost:
         Parameters
         ----------
         stamp_ns : int
-            Begin of the step, over which the result acts.
+            Begin of the step, during which the result acts.
         motion : MatrixMotion or None
-            Of base_link; None only where no group depends on it.
+            Motion of base_link; None only if no group depends on it.
         poses : mapping of str to Pose
-            Of each of `links` in the world.
+            Pose of each of `links` in the world.
         joints : mapping of str to tuple
             Position and velocity of each of `joints` [rad], [rad/s].
 
@@ -238,7 +238,7 @@ class ActuatorHost:
             output = node.step(stamp_ns, motion, placed)
             if group.joints and output is not None:
                 self.drives.update(node.drives(group.joints))
-            # What is not finite the node has complained of.
+            # The node has complained of a wrench that is not finite.
             if output is None or not math.isfinite(sum(output.wrench.tolist())):
                 continue
             if placed is None:
@@ -247,13 +247,13 @@ class ActuatorHost:
             for link, wrench in placed.wrenches.items():
                 total[link] = total[link] + wrench if link in total else wrench
         if whole is not None:
-            # Whatever acts on one rigid link is one wrench.
+            # The wrenches of all groups on one rigid link add up to one.
             link, wrench = self.base.link, self.base.carried(whole, poses[self.base.link])
             total[link] = total[link] + wrench if link in total else wrench
         return total
 
     def jump(self, from_ns: int, to_ns: int, period_ns: int) -> None:
-        """Go on at another time, or with another period; see `ActuatorPorts.jump`."""
+        """Continue at another time, or with another period; see `ActuatorPorts.jump`."""
         self._every = _serve_every(period_ns)
         for group, node in zip(self._groups, self.nodes, strict=True):
             timing = _timing(group.params, period_ns)
@@ -289,14 +289,14 @@ def _turning(model: SimulatedModel, joints: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _serve_every(period_ns: int) -> int:
-    """Return after how many steps nodes take messages."""
-    return max(1, round(1e9 / (_LOOKS_PER_SECOND * period_ns)))
+    """Return the number of steps after which nodes take messages."""
+    return max(1, round(1e9 / (_CHECKS_PER_SECOND * period_ns)))
 
 
 def _timing(params: LoopParams, period_ns: int) -> dict[str, object]:
     """Return the parameters with which a node steps with the simulator.
 
-    It publishes about as often as its own settings state, at whole multiples of the period.
+    It publishes at a whole multiple of the period that is nearest to its own settings.
     """
     rate = 1e9 / period_ns
     every = max(1, round(rate / (params.publish_rate or params.update_rate)))
@@ -307,21 +307,21 @@ def _timing(params: LoopParams, period_ns: int) -> dict[str, object]:
 
 
 _OF_SIMULATOR = ('/clock', '~/odometry')
-"""Topics of what the simulator passes itself."""
+"""Topics whose content the simulator passes itself."""
 TIMING = ('update_rate', 'publish_rate', 'step_on', 'wait_for', 'max_lag', 'hold_back')
-"""Parameters that the simulator decides."""
+"""Parameters that the simulator sets."""
 _LATCHED = 'latched'
 _KEPT_NS = 1_000_000_000
-"""How often a latched topic without subscriptions is published."""
+"""Time between two messages on a latched topic without subscriptions [ns]."""
 
 
 class Placed:
-    """What a group does with its links where they are.
+    """Computes the output of a group at the present poses of its links.
 
     Attributes
     ----------
     wrenches : dict of str to FloatArray
-        On each link, once it was called, see `LinkForces.at`.
+        Wrench on each link after a call, see `LinkForces.at`.
     """
 
     def __init__(
@@ -331,10 +331,10 @@ class Placed:
         self.wrenches: dict[str, FloatArray] = {}
 
     def __call__(self, output: Output) -> Output:
-        """Return what a tick did, with the wrench that it is."""
+        """Return the output of a tick with the wrench at the present poses."""
         if self._node.loop is not None:
             family = self._node.loop.family
-            # The links are where the simulator has them, whatever their joints do.
+            # The poses of the simulator already include the angles of joints.
             own = family.at_rest if isinstance(family, SteeredFamily) else (family, output)
             self.wrenches, wrench = self._forces.at(*own, self._poses)
             output = output._replace(wrench=wrench)
@@ -344,8 +344,8 @@ class Placed:
 class SimulatedNode(ActuatorNode):
     """An actuator node that gets time and motion from its simulator, not from topics.
 
-    Commands, outputs, parameters and services are those of `ActuatorNode`. A topic that has no
-    subscription is not published, a latched one once a second, for those that come later.
+    Commands, outputs, parameters and services are those of `ActuatorNode`. A topic without a
+    subscription is not published, except a latched one, once a second, for later subscriptions.
     """
 
     follows_links = True
@@ -358,7 +358,7 @@ class SimulatedNode(ActuatorNode):
         super().__init__(name, **kwargs)
 
     def connect(self, port: Port) -> None:
-        """Subscribe, but not to what the simulator passes itself."""
+        """Subscribe, except to topics whose content the simulator passes itself."""
         if port.topic not in _OF_SIMULATOR:
             super().connect(port)
             self._read.append(self.entities[-1])
@@ -369,7 +369,7 @@ class SimulatedNode(ActuatorNode):
         return (each for each in super().subscriptions if each not in self._read)
 
     def take_messages(self) -> None:
-        """Give what has come to the ports."""
+        """Pass received messages to the ports."""
         for subscription in self._read:
             for _ in range(_MOST_AT_ONCE):
                 if not take_message(subscription):
@@ -381,16 +381,16 @@ class SimulatedNode(ActuatorNode):
         super().teardown()
 
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
-        """Publish a payload, where any subscription takes it."""
+        """Publish a payload if there is a subscription, or the topic is latched."""
         if self.subscriptions_to(outlet) or self._is_kept(outlet, stamp_ns):
             super().publish(outlet, stamp_ns, payload)
 
     def _is_kept(self, outlet: Outlet, stamp_ns: int) -> bool:
-        """Return whether a message is for those that will subscribe to a latched topic."""
+        """Return whether a latched message is published for later subscriptions."""
         if outlet.qos != _LATCHED:
             return False
         if not self._is_stepping:
-            # Only what steps publish comes again.
+            # Only messages of steps are repeated, so publish this one.
             return True
         last_ns = self._kept_ns.get(outlet)
         is_due = last_ns is None or not 0 < stamp_ns - last_ns < _KEPT_NS
@@ -400,12 +400,12 @@ class SimulatedNode(ActuatorNode):
 
     @property
     def given(self) -> Mapping[str, Any]:
-        """What files and launch give, but for the timing, which is the simulator's."""
+        """Values that files and launch give, except the timing, which the simulator sets."""
         return {key: value for key, value in super().given.items() if key not in TIMING}
 
     @property
     def is_simulated(self) -> bool:
-        """Whether time is simulated: always, and without /clock."""
+        """Whether time is simulated: always True, without /clock."""
         return True
 
     def now_ns(self) -> int:
@@ -418,7 +418,7 @@ class SimulatedNode(ActuatorNode):
     ) -> Output | None:
         """Run the tick at a stamp; see `ActuatorPorts.step`. Return None while not active.
 
-        What ``placed`` returns of what the actuators did is published.
+        The output that ``placed`` returns is published.
         """
         self._time_ns = stamp_ns
         if not self.is_active or self.loop is None:
@@ -438,7 +438,7 @@ class SimulatedNode(ActuatorNode):
             family.follow(columns, *np.array([joints[name] for name in names]).T)
 
     def drives(self, names: Sequence[str]) -> Iterator[tuple[str, float]]:
-        """Yield the rates [rad/s] at which those of them turn that servos move."""
+        """Yield those of the joints that servos move, with their rates [rad/s]."""
         family = self.loop.family if self.loop else None
         if isinstance(family, SteeredFamily):
             for name, rate in zip(family.joint_names, family.drives().tolist(), strict=True):
@@ -446,7 +446,7 @@ class SimulatedNode(ActuatorNode):
                     yield name, rate
 
     def jump(self, from_ns: int, to_ns: int, timing: Mapping[str, Any]) -> None:
-        """Go on at another time; see `ActuatorPorts.jump`."""
+        """Continue at another time; see `ActuatorPorts.jump`."""
         self._time_ns = to_ns
         if self.loop is not None:
             self.loop.jump(from_ns, to_ns, timing)
@@ -461,7 +461,7 @@ class SimulatedNode(ActuatorNode):
             self.complain('refused', str(error))
 
     def look_for_publishers(self, others: int) -> None:
-        """Report, once, that several publish one command, ``others`` of them by gz-transport."""
+        """Report once several publishers of a command, ``others`` of them by gz-transport."""
         count = others + self.publishers_of('~/command')
         if count > 1 and not self._has_several:
             self._has_several = True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gz-sim's own systems behind actuator nodes: Thruster and JointPositionController."""
+"""Connects actuator nodes to gz-sim's own systems, Thruster and JointPositionController."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -26,14 +26,14 @@ from propulsion_ros.urdf.reader import ActuatorSpec
 from propulsion_ros.urdf.xml import numbers, path_step
 
 _FASTEST = 10.0
-"""Joints without a velocity limit [rad/s]."""
+"""Limit for joints without a velocity limit [rad/s]."""
 _STRONGEST = 1e6
-"""Bound of gz-sim's Thruster [N]: the limits are those of the models."""
+"""Limit of gz-sim's Thruster [N], so large that only those of the actuator models act."""
 _LEFT_OUT = {
     LIFT: "their lift: gz-sim's Thruster pushes along a joint, not across it",
     THRUST_AND_TORQUE: "their reaction torques: gz-sim's Thruster gives forces alone",
 }
-"""What the bridge cannot carry, by the force that a family declares."""
+"""Effects that the bridge cannot carry, by the force that a family declares."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class Group:
     family: Family
     """Its actuators."""
     output: Output
-    """What they do at rest."""
+    """Output of the actuators at rest."""
 
     @property
     def left_out(self) -> str:
-        """What gz-sim's own systems cannot do, '' for nothing."""
+        """Effects that gz-sim's own systems cannot simulate, '' for none."""
         return _LEFT_OUT.get(self.family.facts.force, '')
 
     @property
@@ -58,7 +58,7 @@ class Group:
         return self.family.joint_names if isinstance(self.family, SteeredFamily) else ()
 
     def turned(self, tree: LinkTree) -> list[str]:
-        """Return the joints of actuators themselves that are commanded by their position."""
+        """Return the position-commanded joints that belong to actuators, as of gimbals."""
         return [name for name in self.positioned(tree) if name not in self.steering]
 
     def positioned(self, tree: LinkTree) -> list[str]:
@@ -89,7 +89,7 @@ def drive(
     Raises
     ------
     SourceError
-        Where gz-sim's systems cannot do what an actuator does.
+        If gz-sim's systems cannot do what an actuator does.
     """
     node, family, turned = group.spec.name, group.family, group.turned(tree)
     for name in group.positioned(tree):
@@ -107,7 +107,7 @@ def drive(
         zip(family.actuator_names, family.actuator_frames, strict=True)
     ):
         if name in turned:
-            # It pushes across its joint, which gz-sim's Thruster cannot.
+            # The actuator pushes across its joint, which gz-sim's Thruster cannot.
             continue
         joint = _turning_joint(name, carriers.get(frame))
         turn = tree.pose(frame, group.spec.base_link).rotation
@@ -124,9 +124,9 @@ def drive(
 
 
 def _spins(family: Family, axes: FloatArray) -> list[int]:
-    """Return how gz-sim's propellers turn about the axes of their thrusts, 1 or -1, n.
+    """Return the direction in which each propeller of gz-sim turns about its thrust, 1 or -1, n.
 
-    Against the torques that they leave on the body: propellers that all turn one way would turn it.
+    It is opposite to the reaction torque: propellers that all turn one way would turn the body.
     """
     if not isinstance(family, Allocatable):
         return [1] * len(axes)
@@ -135,7 +135,7 @@ def _spins(family: Family, axes: FloatArray) -> list[int]:
 
 
 def _turning_joint(name: str, joint: Joint | None) -> Joint:
-    """Return the joint of an actuator, which must turn."""
+    """Return the joint of an actuator; refuse one that does not turn."""
     if joint is None or not joint.turns:
         found = 'no joint' if joint is None else f'the {joint.kind} joint {joint.name!r}'
         raise SourceError(
@@ -168,16 +168,16 @@ def moved_without_mass(root: Element, tree: LinkTree) -> list[str]:
 
 
 def held_joints(root: Element | None, tree: LinkTree, groups: Sequence[Group]) -> set[str]:
-    """Return the joints that count as fixed, with those that follow them.
+    """Return the joints that count as fixed, with those that mimic them.
 
-    Actuators turn them themselves, they are shafts, or they move what Gazebo drops.
+    They are turned by actuator models, are shafts, or move links that Gazebo drops.
 
-    ``root`` is the description with its masses, None where every link has one.
+    ``root`` is the description with its masses, None if every link has one.
 
     Raises
     ------
     SourceError
-        For a joint that turns actuators and would be among them.
+        For a joint that turns actuators and would count as fixed.
     """
     held = {name for group in groups for name in (*group.turned(tree), *_shafts(tree, group))}
     if root is not None:
@@ -205,7 +205,7 @@ def _shafts(tree: LinkTree, group: Group) -> Iterator[str]:
 
 
 def _require_masses(root: Element, tree: LinkTree, link: str) -> None:
-    """Refuse links without mass that joints move on the way to a link."""
+    """Refuse links without mass that joints move between the root and a link."""
     dropped = moved_without_mass(root, tree)
     for joint in tree.joints_between(link, tree.root):
         if joint.name in dropped:

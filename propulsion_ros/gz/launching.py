@@ -37,13 +37,13 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import write_text
 
 _VENDORS = ('gz_sim', 'gz_math', 'gz_msgs', 'gz_transport', 'gz_common', 'sdformat')
-"""ROS packages with Python modules of Gazebo that no setup file puts on the path."""
+"""ROS packages with Python modules of Gazebo that no setup file adds to the path."""
 
 
 def gazebo_actions(context: LaunchContext) -> list[Any]:
     """Return Gazebo with a vehicle, its bridges, and the nodes that run beside it.
 
-    Raises `SourceError` where Gazebo's packages are not installed, or the vehicle cannot take the
+    Raises `SourceError` if Gazebo's packages are not installed, or the vehicle does not support the
     route.
     """
     given = {
@@ -81,7 +81,7 @@ def gazebo_actions(context: LaunchContext) -> list[Any]:
 
 
 def python_path() -> list[str]:
-    """Return where gz-sim's Python finds Gazebo's modules and this package."""
+    """Return the folders in which gz-sim's Python finds Gazebo's modules and this package."""
     folders = [
         os.path.join(get_package_prefix(f'{name}_vendor'), 'opt', f'{name}_vendor', 'lib', 'python')
         for name in _VENDORS if _has(f'{name}_vendor')
@@ -112,7 +112,7 @@ def _gazebo(world: str, has_gui: bool) -> IncludeLaunchDescription:
 def _spawn(
     robot: GazeboRobot, folder: Path, body: BodyParams, offset: Sequence[float]
 ) -> Node:
-    """Return what puts the model into the world, beside where the simulated body would start."""
+    """Return a node that spawns the model, with an offset from the start of a simulated body."""
     path = folder / 'gazebo.urdf'
     write_text(path, robot.description)
     x, y, z = body.start_position + np.array([*offset, 0.0])

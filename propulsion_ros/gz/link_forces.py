@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what actuators do in base_link to forces at the links that carry them in a model."""
+"""Converts wrenches of actuators in base_link to forces on the links of a model."""
 from __future__ import annotations
 
 import math
@@ -17,28 +17,28 @@ from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.link_tree import IDENTITY, LinkTree, Pose
 
 _FAR, _TURNED = 1e-3, math.radians(0.1)
-"""From where on a place differs from that of the description [m], [rad]."""
+"""Differences from the description from which an actuator has moved [m], [rad]."""
 
 
 @dataclass(frozen=True)
 class Mount:
-    """Where a link of a robot description is in the simulated model.
+    """Place of a link of a robot description in the simulated model.
 
-    A simulator merges links that fixed joints hold into the one that carries them.
+    A simulator merges links that fixed joints hold into the link that carries them.
     """
 
     link: str
-    """Link of the model that carries it, itself where the model has it."""
+    """Link of the model that carries it, or itself if the model has it."""
     pose: Pose
     """Pose of the link in the one that carries it, with every joint at position 0."""
 
     def motion(
         self, pose: Pose, velocity: FloatArray, angular_velocity: FloatArray
     ) -> MatrixMotion:
-        """Return how the mounted link moves.
+        """Return the motion of the mounted link.
 
-        ``pose`` is that of the carrying link in the world, the velocities are of its origin, in
-        world axes [m/s, rad/s], (3,).
+        ``pose`` is that of the carrying link in the world; the velocities are those of its origin,
+        in world axes [m/s, rad/s], (3,).
         """
         position, rotation = pose.position, pose.rotation
         if self.pose is not IDENTITY:
@@ -50,7 +50,7 @@ class Mount:
         )
 
     def carried(self, wrench: FloatArray, pose: Pose) -> FloatArray:
-        """Return a wrench at the mounted link as that on the carrying one, in world axes.
+        """Return a wrench at the mounted link as a wrench on the carrying link, in world axes.
 
         ``wrench`` is in the axes of and about the origin of the mounted link, (6,); ``pose`` is
         that of the carrying link in the world.
@@ -68,36 +68,36 @@ class Mount:
 
 @dataclass(frozen=True)
 class Seat:
-    """Where an actuator acts."""
+    """Place at which an actuator acts."""
 
     mount: Mount
-    """Of its link in the simulated model."""
+    """Place of its link in the simulated model."""
     pose: Pose
-    """Of its link in base_link, with every joint at position 0."""
+    """Pose of its link in base_link, with every joint at position 0."""
 
 
 class LinkForces:
     """Divides the wrench of a group of actuators among the links of a simulated model.
 
-    The force of each actuator acts at the origin of its link and, as its torque does, in the axes
-    that the link has now. What these leave of the group's wrench, such as the way of a force over a
-    gimbal, acts at base_link.
+    Force and torque of each actuator act at the origin of its link, in the present axes of the
+    link. The rest of the group's wrench, such as the shift of a force by a gimbal, acts at
+    base_link.
 
     Parameters
     ----------
     base : Mount
-        Of base_link.
+        Place of base_link.
     seats : sequence of Seat
-        Of each actuator, n.
+        Place of each actuator, n.
     turns : bool
         Whether actuators turn their own links (gimbals, fins): the model's links do not follow.
 
     Attributes
     ----------
     links : tuple of str
-        Of the model, that they act on.
+        Links of the model on which actuators act.
     is_rigid : bool
-        Whether all act on one link, so that the group's wrench is that on it.
+        Whether all actuators act on one link, on which the group's wrench acts then.
     """
 
     def __init__(self, base: Mount, seats: Sequence[Seat], turns: bool) -> None:
@@ -105,7 +105,7 @@ class LinkForces:
         self.links = tuple(dict.fromkeys((base.link, *(seat.mount.link for seat in seats))))
         self.is_rigid = len(self.links) == 1
         self._rotations = np.array([seat.pose.rotation for seat in seats])
-        # Of wrenches in base_link axes about the actuators, to those on links in their axes.
+        # The matrix converts wrenches about actuators in base_link axes to those on the links.
         rows, columns = 6 * len(self.links), 6 * len(seats)
         self._matrix, total = np.zeros((rows, columns)), np.zeros((6, columns))
         self._rest = _moved(base.pose)
@@ -120,9 +120,9 @@ class LinkForces:
     def at(
         self, family: Family, output: Output, poses: Mapping[str, Pose]
     ) -> tuple[dict[str, FloatArray], FloatArray]:
-        """Return the wrench on each of `links`, and that of all together.
+        """Return the wrench on each of `links`, and the sum of all.
 
-        ``poses`` has each of `links` in the world; the output has no batch axes.
+        ``poses`` has the pose of each of `links` in the world; the output has no batch axes.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class LinkForces:
 
 
 def _moved(pose: Pose) -> FloatArray:
-    """Return the matrix (6, 6) of a wrench at a frame to that at the one in which it has a pose."""
+    """Return the matrix (6, 6) that moves a wrench from a frame, with a pose, to its parent."""
     moved = np.zeros((6, 6))
     moved[:3, :3] = moved[3:, 3:] = pose.rotation
     moved[3:, :3] = skew(pose.position) @ pose.rotation
@@ -156,7 +156,7 @@ def _moved(pose: Pose) -> FloatArray:
 def group_seats(
     model: SimulatedModel, tree: LinkTree, group: Group, held: Collection[str]
 ) -> list[Seat]:
-    """Return where each actuator of a group acts, as `carrier_of` finds it."""
+    """Return the place at which each actuator of a group acts, by `carrier_of`."""
     base_link, seats = group.spec.base_link, []
     for frame, axis in zip(group.family.actuator_frames, group.output.axes, strict=True):
         if frame:
@@ -169,9 +169,9 @@ def group_seats(
 
 
 def shifts(described: LinkTree, tree: LinkTree, groups: Sequence[Group]) -> Iterator[str]:
-    """Yield a line, where any, of the actuator that is farthest from where it was described.
+    """Yield a line on the actuator that is farthest from its described place, if any has moved.
 
-    ``described`` is the description as it was given, ``tree`` placed as in the model.
+    ``described`` is the description as given, ``tree`` the one with the poses of the model.
     """
     found = []
     for group in groups:

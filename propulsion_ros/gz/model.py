@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot description that Gazebo gets, and what Gazebo would refuse of it without a name."""
+"""Makes the robot description for Gazebo, and finds what Gazebo would refuse without a reason."""
 from __future__ import annotations
 
 import copy
@@ -32,10 +32,10 @@ from propulsion_ros.urdf.reader import FILENAME, actuators_from_urdf, family_of
 from propulsion_ros.urdf.xml import parse_urdf, path_step
 
 ROUTES = ('system', 'bridge')
-"""Models inside gz-sim, or in front of its own Thruster and JointPositionController."""
+"""Models run inside gz-sim, or in nodes that drive its Thruster and JointPositionController."""
 
 _RATE = 100
-"""Sensors and odometry [Hz]."""
+"""Rate of sensors and odometry [Hz]."""
 _MOVING_TAGS = ('axis', 'limit', 'dynamics', 'mimic', 'safety_controller', 'calibration')
 _RESERVED = re.compile(r'__.*__|world')
 _LIMITED = ('revolute', 'prismatic')
@@ -48,18 +48,18 @@ _INERTIAL = (
 
 @dataclass(frozen=True)
 class GazeboRobot:
-    """What Gazebo and its bridge need of a robot."""
+    """A robot for Gazebo and its bridge."""
 
     name: str
     """Name of the model."""
     description: str
     """URDF."""
     topics: tuple[BridgeTopic, ...]
-    """Topics of the bridge, but for the clock."""
+    """Topics of the bridge, except the clock."""
     notes: tuple[str, ...]
-    """What is left out, a line each."""
+    """Features that are left out, a line each."""
     clearance: float
-    """How far base_link stands above the ground, not turned, on its shapes [m]."""
+    """Height of base_link above the ground as the upright robot stands on its shapes [m]."""
 
 
 def gazebo_robot(
@@ -71,11 +71,11 @@ def gazebo_robot(
     name: str = '',
     faults: Faults = FIRST,
 ) -> GazeboRobot:
-    """Return what Gazebo needs of a robot.
+    """Return a robot for Gazebo.
 
     Systems of gz-sim replace the plugin blocks, which gz-sim would take for its own. The propellant
-    at the start becomes mass of its own, for gz-sim reads masses once. Raises `ConfigError` for
-    everything that is wrong, with 'bridge' also where gz-sim's own systems cannot do what an
+    at the start becomes the mass of additional links, for gz-sim reads masses once. Raises
+    `ConfigError` for any fault, and with 'bridge' if gz-sim's own systems cannot do what an
     actuator does.
 
     Parameters
@@ -83,20 +83,20 @@ def gazebo_robot(
     model : str or Path
         Its .urdf or .xacro file, with plugin blocks, or the ``package://`` address of it.
     route : str
-        One of `ROUTES`. With 'system' the joints that actuators turn themselves, and shafts, are
-        fixed: the models know them better. So are joints that move links without mass, which
-        Gazebo would drop.
+        One of `ROUTES`. With 'system' shafts, and joints that actuators turn themselves, are
+        fixed, since the actuator models simulate them. So are joints that move links without mass,
+        which Gazebo would drop.
     params_files : sequence of str or Path
-        Settings of the nodes, the later ones win.
+        Parameter files of the nodes; later ones win.
     namespace : str
-        Of the nodes.
+        Namespace of the nodes.
     release : Release
-        Of Gazebo.
+        Release of Gazebo.
     name : str
-        Of the model, which its topics in Gazebo have; empty for that of the description, behind
-        the namespace if there is one. Two models of one description need two names.
+        Name of the model, which is in its topics in Gazebo; empty for that of the description,
+        after the namespace if there is one. Two models of one description need two names.
     faults : Faults
-        Takes what Gazebo refuses of the description.
+        Takes the faults for which Gazebo refuses the description.
     """
     if route == 'system' and release is FORTRESS:
         raise ConfigError('route', "'system' needs Harmonic or later, Fortress takes 'bridge'")
@@ -168,7 +168,7 @@ def _sensor(kind: str, model: str, frame: str, release: Release) -> Element:
 
 
 def _add_propellant(root: Element, group: Group) -> None:
-    """Give each tank's propellant a link, fixed to base_link."""
+    """Add a link, fixed to base_link, for the propellant of each tank."""
     tanks = group.output.tanks
     if tanks is None:
         return
@@ -181,7 +181,7 @@ def _add_propellant(root: Element, group: Group) -> None:
 
 
 def _require_free(root: Element, link: str) -> None:
-    """Refuse a description that has a link, or its joint, of a name that is to be added."""
+    """Refuse a description that already has the name of an added link or of its joint."""
     for kind, name in (('link', link), ('joint', f'{link}_joint')):
         if any(element.get('name') == name for element in root.findall(kind)):
             raise SourceError(
@@ -204,7 +204,7 @@ def _add_mass(
 
 
 def _fix_joints(root: Element, tree: LinkTree, groups: Sequence[Group]) -> None:
-    """Fix joints that actuators turn, that are their shafts, or that move links without mass."""
+    """Fix joints that actuators turn, shafts of actuators, and joints of links without mass."""
     fixed = held_joints(root, tree, groups)
     for element in root.findall('joint'):
         if element.get('name') in fixed:
@@ -215,7 +215,7 @@ def _fix_joints(root: Element, tree: LinkTree, groups: Sequence[Group]) -> None:
 
 
 def refusals(root: Element) -> Iterator[SourceError]:
-    """Yield what libsdformat refuses of a robot description, by XML path and with a remedy."""
+    """Yield the faults for which libsdformat refuses a robot description, with a remedy."""
     tree = LinkTree(root)
     yield from _of_names(root, tree)
     yield from _of_joints(root)

@@ -39,7 +39,7 @@ def system_plugin(
 ) -> Element:
     """Return the element of `propulsion_ros.gz.system`.
 
-    It reads ``model``, .urdf or .xacro, or its ``package://`` address.
+    The system reads ``model``, a .urdf or .xacro file, or its ``package://`` address.
     """
     element = plugin(
         'python-system-loader', 'PythonSystemLoader',
@@ -59,15 +59,15 @@ def insert(root: Element, element: Element, link: str = '') -> None:
 
 
 def read_body(params_files: Sequence[str | Path], namespace: str = '') -> BodyParams:
-    """Return the simulated body of parameter files, as node ``vehicle`` would have it.
+    """Return the simulated body of parameter files, as the node ``vehicle`` would have it.
 
-    Raises `ConfigError` for everything that is wrong.
+    Raises `ConfigError` for any fault.
     """
     return build(BodyParams, settings_of(params_files, 'vehicle', namespace), 'body.')
 
 
 def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) -> list[str]:
-    """Add drag and collision shapes to a description; return what is left out, a line each.
+    """Add drag and collision shapes to a description; return a line for each feature left out.
 
     The description is changed; ``base_link`` is the frame of the settings.
     """
@@ -90,12 +90,12 @@ def add_body(root: Element, tree: LinkTree, base_link: str, params: BodyParams) 
 
 
 def drag_coefficients(params: BodyParams) -> dict[str, float]:
-    """Return drag and damping as gz-sim's Hydrodynamics takes them, but for zeros.
+    """Return drag and damping for gz-sim's Hydrodynamics, without zeros.
 
     The name of a coefficient is that of the force or torque (x y z k m n) and the velocity that it
-    opposes (U V W P Q R), of a quadratic one 'abs' and that velocity again. Each axis has its own
-    speed there, while the simulated body's drag has the whole speed; they agree for motion along
-    an axis.
+    opposes (U V W P Q R); a quadratic one has 'abs' and that velocity again. gz-sim's drag depends
+    on the speed along each axis, that of the simulated body on the total speed; they agree for
+    motion along an axis.
     """
     rho = params.fluid_density or float(
         density(params.site_altitude, params.temperature_offset)
@@ -120,9 +120,9 @@ def drag_coefficients(params: BodyParams) -> dict[str, float]:
 
 
 def clearance(root: Element, tree: LinkTree, base_link: str) -> float:
-    """Return how far base_link is above the lowest point of the collision shapes [m].
+    """Return the height of base_link above the lowest point of the collision shapes [m].
 
-    At least 0; meshes, whose size no description has, count as points.
+    It is at least 0; meshes, whose size is not in a description, count as points.
     """
     lowest = 0.0
     for link in root.findall('link'):
@@ -134,7 +134,7 @@ def clearance(root: Element, tree: LinkTree, base_link: str) -> float:
 
 
 def _reach(shape: Element, down: FloatArray) -> float:
-    """Return how far a shape reaches from its middle along a direction, in its axes [m]."""
+    """Return the reach of a shape from its middle along a direction, in its own axes [m]."""
     found = shape.find('geometry')
     for solid in () if found is None else found:
         path = f'robot/link/collision/geometry/{solid.tag}'
@@ -151,9 +151,9 @@ def _reach(shape: Element, down: FloatArray) -> float:
 
 
 def _add_shapes(root: Element, base_link: str, params: BodyParams) -> None:
-    """Give a robot without any collision shape some: its visual ones, or what it displaces.
+    """Add collision shapes to a robot without any: its visual ones, or its displaced volume.
 
-    gz-sim's buoyancy is that of the volume of the collision shapes.
+    The buoyancy in gz-sim is that of the volume of the collision shapes.
     """
     if root.find('link/collision') is not None:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links and joints of a model in the simulator: how they are read, and a description of them."""
+"""Reads links and joints of a model in the simulator, and describes them as a robot."""
 from __future__ import annotations
 
 import copy
@@ -20,13 +20,13 @@ from propulsion_ros.urdf.reader import FILENAME
 from propulsion_ros.urdf.xml import path_step
 
 _ALONG = 1.0 - 1e-6
-"""Cosine between a shaft and the thrust along it."""
+"""Least cosine between a shaft and the thrust along it."""
 _SAME = 1e-9
-"""Places that differ by less are one [m], [rad]."""
+"""Poses that differ by less are the same [m], [rad]."""
 _WORLD = 'world'
 _KINDS = {'FIXED': 'fixed', 'CONTINUOUS': 'continuous', 'REVOLUTE': 'revolute'}
 _OTHER = 'prismatic'
-"""What joints of other kinds are here: they move a link, and turn it about no one axis."""
+"""Kind that stands for all others, which move a link but do not turn it about one axis."""
 _UNLIMITED = 1e15
 _ACROSS = np.array([1.0, 0.0, 0.0])
 _SENSORS = {
@@ -39,16 +39,16 @@ _SENSORS = {
 
 @dataclass(frozen=True)
 class SimulatedModel:
-    """A model as its simulator has it, nested models included, with every joint at position 0."""
+    """A model in the simulator, with its nested models, and with every joint at position 0."""
 
     name: str
-    """Its name."""
+    """Name of the model."""
     poses: Mapping[str, Pose]
     """Pose of each link in one frame, by its name."""
     ends: Sequence[Joint] = ()
-    """Its joints, each with parent, child and axis in the child as the simulator has them."""
+    """Its joints, each with parent, child and axis in the child as in the simulator."""
     root: str = ''
-    """The link that stands for the model."""
+    """The canonical link."""
     joints: Mapping[str, Joint] = field(init=False)
     """The joint that carries each link on the way from `root`, by the link."""
 
@@ -72,7 +72,7 @@ class SimulatedModel:
             level = found
 
     def _turned(self, joint: Joint, parent: str, child: str) -> Joint:
-        """Return a joint as that which carries ``child``."""
+        """Return a joint with ``child`` as its child link."""
         axis = joint.axis
         if child != joint.child:
             axis = -self.place(joint.child, child).rotation @ axis
@@ -85,7 +85,7 @@ class SimulatedModel:
         return self.poses[other].inverse() @ self.poses[link]
 
     def missing(self, link: str, hint: str = '') -> SourceError:
-        """Return the error of a link that the model lacks."""
+        """Return the error of a link that is missing in the model."""
         has = ', '.join(self.poses) or 'none'
         return SourceError(f'link {link!r}', f'the model has no such link{hint}; it has: {has}')
 
@@ -128,13 +128,13 @@ def placed_description(
 ) -> str:
     """Return a robot description whose places are those of a simulated model.
 
-    Without ``robot`` the model itself is described. Links that the model lacks keep their places in
-    those that carry them. ``blocks`` are further plugin blocks, each with a name.
+    Without ``robot`` the model itself is described. Links that are missing in the model keep their
+    poses in the links that carry them. ``blocks`` are additional plugin blocks, each with a name.
 
     Raises
     ------
     SourceError
-        For a block whose name the description has too.
+        For a block whose name is also in the description.
     """
     if robot is None:
         whole = model.robot()
@@ -160,7 +160,7 @@ def placed_description(
 
 
 def _move(robot: Element, model: SimulatedModel) -> None:
-    """Give the joints of a description the origins and axes that the model has."""
+    """Set the origins and axes of a description's joints to those of the model."""
     tree = LinkTree(robot)
     for element in robot.findall('joint'):
         joint = tree.joints[element.get('name', '')]
@@ -178,7 +178,7 @@ def _move(robot: Element, model: SimulatedModel) -> None:
 
 
 def _placed(model: SimulatedModel, tree: LinkTree, link: str) -> Pose | None:
-    """Return the pose of a link in the model, None where no link that carries it is there."""
+    """Return the pose of a link in the model, None if the model has no link that carries it."""
     pose = IDENTITY
     for joint in tree.joints_between(link, tree.root):
         if link in model.poses:
@@ -188,7 +188,7 @@ def _placed(model: SimulatedModel, tree: LinkTree, link: str) -> Pose | None:
 
 
 def distances(first: Pose, second: Pose) -> tuple[float, float]:
-    """Return how far two poses are apart [m], and by which angle they are turned [rad]."""
+    """Return the distance of two poses [m], and the angle between them [rad]."""
     turn = Rotation.from_matrix(first.rotation.T @ second.rotation)
     return float(np.linalg.norm(first.position - second.position)), float(turn.magnitude())
 
@@ -196,7 +196,8 @@ def distances(first: Pose, second: Pose) -> tuple[float, float]:
 def is_shaft(joint: Joint, axis: FloatArray) -> bool:
     """Whether a joint turns its link about a thrust along ``axis`` in that link, (3,).
 
-    The bearings of a shaft take thrust and reaction torque, so both act on what carries it.
+    The bearings of a shaft take thrust and reaction torque, so both act on the link that carries
+    it.
     """
     return joint.turns and abs(float(joint.axis @ axis)) > _ALONG
 
@@ -205,9 +206,9 @@ def carrier_of(
     model: SimulatedModel, tree: LinkTree, link: str, held: Collection[str],
     axis: FloatArray | None = None,
 ) -> tuple[str, Pose]:
-    """Return the link of the model that an actuator acts on, and the pose of its own link there.
+    """Return the link of the model on which an actuator acts, and the pose of its own link there.
 
-    That is the link itself, but what is fixed to another one, or turns on a shaft, acts on that.
+    That is its own link, or, if that is fixed to another one or turns on a shaft, the other link.
 
     ``link`` is that of the actuator in the description, ``tree`` the description placed as in the
     model; joints that are ``held`` count as fixed. ``axis`` is the thrust in the link, (3,).
@@ -215,7 +216,7 @@ def carrier_of(
     Raises
     ------
     SourceError
-        Where the model lacks a link that is not fixed to one that it has.
+        If the model has neither the link nor one to which it is fixed.
     """
     pose, at = IDENTITY, link
     while True:
@@ -236,7 +237,7 @@ def carrier_of(
 
 
 def array_of(vector: Any) -> FloatArray:
-    """Return a vector of gz.math."""
+    """Return a vector of gz.math as an array."""
     return np.array([vector.x(), vector.y(), vector.z()])
 
 
@@ -250,9 +251,9 @@ def pose_of(pose: Any) -> Pose:
 def read_model(
     gz: Any, model: Any, ecm: Any
 ) -> tuple[SimulatedModel, dict[str, int], dict[str, int]]:
-    """Return a model with those nested in it, and the entities of links and joints by their names.
+    """Return a model with its nested models, and the entities of links and joints by name.
 
-    What is nested is named as in SDF: ``arm::tip``.
+    Names in nested models are as in SDF: ``arm::tip``.
     """
     entities: dict[str, int] = {}
     joints: list[tuple[str, Any]] = []
@@ -293,14 +294,14 @@ def _joint(prefix: str, joint: Any, ecm: Any) -> Iterator[Joint]:
         kind, limits = 'continuous', None
     if kind != 'revolute' or limits is None or not all(map(math.isfinite, limits)):
         limits = None
-    # Where it is follows from its links.
+    # The pose of the joint follows from its links.
     yield Joint(
         prefix + str(joint.name(ecm)), kind, prefix + parent, prefix + child, IDENTITY, axis, limits
     )
 
 
 def element_of(sdf: Any) -> Element:
-    """Return an sdf.Element as one of Python."""
+    """Return an sdf.Element as an Element of Python."""
     element = Element(str(sdf.get_name()))
     _fill(element, sdf)
     return element
@@ -318,8 +319,8 @@ def _fill(element: Element, sdf: Any) -> None:
 
 
 def place_of(sdf: Any) -> tuple[str, str]:
-    """Return the file that a plugin stands in, '' where it is none, and ``:LINE`` or ''."""
-    # gz-sim makes the element of the plugin itself anew.
+    """Return the file of a plugin, '' if it is not in a file, and ``:LINE`` or ''."""
+    # gz-sim copies the element of the plugin without its place, so take that of a child.
     child = sdf.get_first_element()
     if child is None:
         return '', ''
@@ -328,14 +329,14 @@ def place_of(sdf: Any) -> tuple[str, str]:
 
 
 class Rest:
-    """Whether a model that is pushed never moves."""
+    """Detects a model that is pushed but never moves."""
 
     def __init__(self) -> None:
         self._first: list[FloatArray] = []
         self._left_ns = 1_000_000_000
 
     def lasts(self, poses: Iterable[Pose], pushed_ns: int) -> str:
-        """Return, once, the line that it was pushed for a second and none of its links moved."""
+        """Return once a line, after the model was pushed for a second and no link has moved."""
         if self._left_ns <= 0:
             return ''
         now = [each for pose in poses for each in (pose.position, pose.rotation)]
@@ -352,17 +353,17 @@ class Rest:
 
 
 def silent_sensors(gz: Any, links: Iterable[int], ecm: Any) -> Iterator[str]:
-    """Yield a line for each sensor whose system the world lacks.
+    """Yield a line for each sensor whose system is missing in the world.
 
     Parameters
     ----------
     gz : module
         gz.sim.
     links : iterable of int
-        Entities of the links that may have sensors. gz-sim's Python gives no type of a sensor, so
-        its name has to contain it.
+        Entities of the links that may have sensors. gz-sim's Python does not have the type of a
+        sensor, so its name has to contain it.
     ecm : gz.sim.EntityComponentManager
-        After some steps: the system of a sensor gives it its topic in the first one.
+        State after some steps: the system of a sensor sets its topic in the first one.
     """
     for link in map(gz.Link, links):
         for sensor in map(gz.Sensor, link.sensors(ecm)):
@@ -376,5 +377,5 @@ def silent_sensors(gz: Any, links: Iterable[int], ecm: Any) -> Iterator[str]:
 
 
 def _plugin(library: str, name: str) -> str:
-    """Return the line of a world for a system."""
+    """Return the line in a world that adds a system."""
     return f'<plugin filename="gz-sim-{library}-system" name="gz::sim::systems::{name}"/>'

@@ -34,37 +34,37 @@ _ONCE = ('module_name', 'urdf_file', 'namespace')
 _OF_URDF = re.compile(r'(robot|gazebo|link|sdf)\b')
 """Paths of errors in a robot description."""
 _STEPS_TO_SENSORS = 10
-"""Steps after which the systems of sensors have found them."""
+"""Number of steps after which the systems of sensors have found them."""
 _MICROSECOND = timedelta(microseconds=1)
 _MODULE = re.compile(r'gz\.sim\d*')
 _claims: dict[object, str] = {}
-"""What each system of this process has for itself: entities of models, and names of nodes."""
+"""Claims of each system of this process: entities of models, and names of nodes."""
 
 
 class ActuatorSystem:
-    """Steps the actuators of the model that the plugin is in, and applies what they do.
+    """Steps the actuators of the model that contains the plugin, and applies their forces.
 
     Its plugin has the filename ``gz-sim-python-system-loader-system``, the name
     ``gz::sim::systems::PythonSystemLoader``, and the tags <module_name>propulsion_ros.gz.system;
     <actuators name="...">, each a plugin block; <urdf_file>, a .urdf or .xacro file with such
     blocks; <params_file>, settings of the nodes, which may be repeated; <namespace> of the nodes;
-    <command_topic of="...">, topics of gz-transport that command too, see `command_topics`.
-    There is an <actuators> or a <urdf_file>. Files may be ``package://`` or ``model://`` addresses,
-    and are relative to the file of the plugin. `host` has the nodes, and `place` the name of the
-    model with its file, from `configure` on.
+    <command_topic of="...">, a topic of gz-transport with commands, see `command_topics`.
+    At least one <actuators> or <urdf_file> is required. Files may be ``package://`` or
+    ``model://`` addresses, and are relative to the file of the plugin. After `configure`, `host`
+    has the nodes, and `place` is the name of the model with its file.
     """
 
     def __init__(self) -> None:
         self.host: ActuatorHost | None = None
         self.place = ''
         self._claimed: list[object] = []
-        # The same object comes with each call as long as it lives.
+        # gz-sim passes the same object to each call; keep it alive, as its id is part of a claim.
         self._ecm: Any = None
 
     def configure(self, entity: Any, sdf: Any, ecm: Any, event_mgr: Any) -> None:
         """Read the plugin and the model, and find the links of its actuators.
 
-        Raises `ConfigError` for everything that is wrong.
+        Raises `ConfigError` for any fault.
         """
         gz = _gz_sim()
         model = gz.Model(entity)
@@ -104,16 +104,16 @@ class ActuatorSystem:
         self._joints = {name: gz.Joint(joints[name]) for name in self._host.joints}
         self._base = self._links[self._host.base.link]
         self._check_velocities(ecm)
-        # The vectors of the very gz.math that this gz.sim was built with.
+        # The class of vectors in the gz.math with which this gz.sim was built.
         self._vector = type(self._base.world_pose(ecm).pos())
         self._period_ns, self._end_ns = 0, 0
         self._is_first = True
         self._rest = Rest()
         self._sensors = partial(silent_sensors, gz, list(links.values()))
-        self._unlooked = _STEPS_TO_SENSORS
+        self._steps_to_check = _STEPS_TO_SENSORS
 
     def _claim(self, key: object, path: str, problem: str) -> None:
-        """Take something for this system alone; raise `ConfigError` where another one has it."""
+        """Claim a key for this system; raise `ConfigError` if another system has it."""
         if key in _claims:
             raise SourceError(path, f'{problem}: {_claims[key]}')
         _claims[key] = self.place
@@ -124,15 +124,15 @@ class ActuatorSystem:
 
         Raises `ConfigError` for a step size that is no whole number of microseconds.
         """
-        # gz-sim makes one step of a seek, as long as the jump or negative, which has no number.
+        # A seek is one step in gz-sim, as long as the jump or negative, with 0 iterations.
         if info.paused or not info.iterations:
             self._host.serve()
             return
         stamp_ns = self._begin_of_step(info)
         self._host.pass_step()
         self._apply(ecm, stamp_ns)
-        self._unlooked -= 1
-        if not self._unlooked:
+        self._steps_to_check -= 1
+        if not self._steps_to_check:
             self._warn(self._sensors(ecm))
 
     def reset(self, info: Any, ecm: Any) -> None:
@@ -159,16 +159,16 @@ class ActuatorSystem:
     def _begin_of_step(self, info: Any) -> int:
         """Return the tick at which the step begins [ns]; the first one starts the nodes.
 
-        Ticks are multiples of the step: what begins between two has the stamp of the earlier one.
+        Ticks are multiples of the step: a step that begins between two has the earlier stamp.
         """
-        # info has the end of the step.
+        # The time in ``info`` is the end of the step.
         period_ns, end_ns = _nanoseconds(info.dt), _nanoseconds(info.sim_time)
         begin_ns = end_ns - period_ns
         is_new, self._is_first = self._is_first, False
         is_same = period_ns == self._period_ns
         off_ns = 0 if is_new else begin_ns - self._end_ns
         if period_ns <= 0 or (is_same and 0 < abs(off_ns) < period_ns):
-            # The loader calls no more after an error, and nodes that live on would seem to act.
+            # After an error the loader calls no more, but nodes that live on would seem to act.
             self._host.close()
             raise _fault_of_step(period_ns, end_ns)
         stamp_ns = begin_ns // period_ns * period_ns
@@ -208,12 +208,12 @@ class ActuatorSystem:
 
 
 class ReportedSystem:
-    """A system whose wrong settings end it with one line, where the loader prints all frames.
+    """Ends a system with wrong settings by one line, where the loader would print a traceback.
 
     Parameters
     ----------
     system : ActuatorSystem
-        Is called no more after its first `ConfigError`, the world goes on without it.
+        Is not called after its first `ConfigError`; the world continues without it.
     """
 
     def __init__(self, system: ActuatorSystem) -> None:
@@ -228,7 +228,7 @@ class ReportedSystem:
         except ConfigError as error:
             place = f'{self._system.place}: ' if self._system.place else ''
             get_logger('propulsion_ros').error(f'{place}the actuators do not act: {error}')
-            # What it has for itself is free again.
+            # This also releases the claims of the system.
             self._system.shutdown()
             self._system = None
 
@@ -258,7 +258,7 @@ def _turn_of(joint: Any, ecm: Any) -> tuple[float, float]:
 
 
 def _fault_of_step(period_ns: int, end_ns: int) -> ConfigError:
-    """Return what is wrong with a step of the physics."""
+    """Return the error of a wrong step size of the physics."""
     period, expected = f'{period_ns // 1000} us', 'expected one size of whole microseconds'
     if period_ns <= 0:
         return ConfigError('max_step_size', f'a step of less than 1 us, {expected}')
@@ -269,7 +269,7 @@ def _fault_of_step(period_ns: int, end_ns: int) -> ConfigError:
 
 
 def _require_known(plugin: Element) -> None:
-    """Refuse a tag that is misspelt, which would be without effect, or given twice."""
+    """Refuse a tag that is misspelt, and so without effect, or given twice."""
     seen, names = set(), set()
     for child in plugin:
         tag = child.tag
@@ -291,7 +291,7 @@ def _require_known(plugin: Element) -> None:
 
 @contextmanager
 def _placed_errors(blocks: Collection[Element], urdf: Path | None) -> Iterator[None]:
-    """Let errors in blocks of the plugin have their paths there, others that of the description."""
+    """Name the path in the plugin in errors of its blocks, and the description in others."""
     own = tuple(f'gazebo/{path_step("plugin", block.get("name"))}' for block in blocks)
     try:
         yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each runnable thing without ROS: its ports, its inputs in order, its outputs.
+"""Loops: each runnable part without ROS, with its ports, ordered inputs and outputs.
 
 It imports `flight`, `rml`, `models`, `timing` and `settings`.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One actuator group from stamped commands to what is published, without ROS.
+"""Steps one actuator group, from stamped commands to reports, without ROS.
 
-The node and the offline tools both run this, so that they give the same bytes.
+The node and the offline tools both run this, so that their results are the same to the byte.
 """
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ from propulsion_ros.timing.stepping import (
     ticks_per,
 )
 
-_SHORTEST = 3
-_LONGEST = 1e6
-"""No time span of a setting is longer [s]."""
+_SHORTEST = 3  # fewest commands of a run
+_LONGEST = 1e6  # longest time span of a setting [s]
 
 COMMAND, ODOMETRY, CURRENT, CLOCK = 'command', 'odometry', 'current', 'clock'
 COM, JOINTS = 'com', 'joint_states'
@@ -99,7 +98,7 @@ class LoopParams:
         if self.step_on == 'clock':
             wait_for = self.wait_for or (CLOCK,)
         else:
-            # Such a group gets no time of a clock.
+            # A group that steps on stamps gets no time of a clock.
             wait_for = tuple(source for source in self.wait_for if source != CLOCK)
         return Grid(
             Ticks.of_rate(self.update_rate),
@@ -126,16 +125,16 @@ def actuators_off(params: LoopParams, family: Family) -> BoolArray:
     return np.array([off.get(name, False) for name in family.actuator_names], bool)
 
 
-# Tuples, which are made in a fraction of the time of a dataclass, where one is made each step.
+# A NamedTuple, since one is made in each step, and a dataclass takes several times as long.
 class Report(NamedTuple):
-    """What is published at one stamp."""
+    """Results of a group at one stamp, to be published."""
 
     stamp_ns: int
     """Stamp of the tick."""
     wrench: FloatArray
     """Mean over the ticks since the last report, (6,), so that impulse is conserved."""
     output: Output
-    """What the last tick did."""
+    """Output of the last tick."""
     stale: BoolArray
     """Names whose command is too old, (m,)."""
     links: FloatArray | None = None
@@ -144,14 +143,14 @@ class Report(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What many ticks did that a run of commands made due."""
+    """Ticks that a run of commands made due, and their outputs."""
 
     count: int
-    """How many of the commands were taken."""
+    """Number of commands that were taken."""
     stamps: IntArray
     """Stamps of the ticks [ns], (t,)."""
     steps: Steps
-    """What they did."""
+    """Outputs of the ticks."""
 
 
 class ActuatorLoop:
@@ -160,7 +159,7 @@ class ActuatorLoop:
     Parameters
     ----------
     params : LoopParams
-        When ticks run and reports are due; a report lies on a multiple of its ticks.
+        When ticks run and reports are due: at multiples of ``publish_every`` ticks.
     emit : callable
         Receives each `Report`.
     on_jump : callable
@@ -173,15 +172,15 @@ class ActuatorLoop:
     Attributes
     ----------
     agenda : Agenda
-        What a recording has done between inputs and ticks.
+        Recorded requests, each of which acts between inputs and ticks.
     output : Output or None
-        What the last tick did, None before the first.
+        Output of the last tick, None before the first.
     example : Output
-        What some tick does, which fields there are.
+        Output of a first tick, which shows the fields that there are.
     joints : JointAngles or None
         Measured angles of joints that turn the actuators.
     placed : callable or None
-        Returns what a tick did with the wrench that it really is where links have moved.
+        Returns the output of a tick with the wrench at the present place of links that move.
     """
 
     def __init__(
@@ -218,7 +217,7 @@ class ActuatorLoop:
             isinstance(family, SteeredFamily) and family.is_measured.any()
         ) else None
         self._clear()
-        # Some settings are wrong only together with the step, and this is where both meet.
+        # Some settings are wrong only for some lengths of a step, as a first tick shows.
         self.example = family.step(self.hold.at(0), self._body, self._dt, 0)
         self.reset_family()
 
@@ -231,7 +230,7 @@ class ActuatorLoop:
         self._every = params.publish_every
 
     def regrid(self, params: LoopParams, is_jump: bool) -> None:
-        """Go on with the steps and reports of other settings; actuators keep their state.
+        """Continue with the steps and reports of other settings; actuators keep their state.
 
         After a jump of time commands are forgotten.
         """
@@ -240,7 +239,7 @@ class ActuatorLoop:
 
     @property
     def enabled(self) -> bool:
-        """Whether commands are followed; without it every command is safe."""
+        """Whether commands are followed; if not, the safe command applies."""
         return self._enabled
 
     @enabled.setter
@@ -249,7 +248,7 @@ class ActuatorLoop:
         self.inputs.drop(COMMAND)
 
     def enable(self, value: bool) -> None:
-        """Follow commands or not, and forget those that are held, but not those that wait."""
+        """Follow commands or not, and forget those that are held, but not those in the queue."""
         self._enabled = value
         if not value:
             self.family.rest()
@@ -261,16 +260,16 @@ class ActuatorLoop:
         self.forget()
 
     def reset_family(self) -> None:
-        """Return the actuators to the start; the centre of mass that was received still holds."""
+        """Return the actuators to the start; the centre of mass that was received stays."""
         self.family.reset()
         self.com.use_again()
 
     def check(self, params: LoopParams) -> None:
-        """Raise `ConfigError` where a live setting names what the family does not have."""
+        """Raise `ConfigError` if a live setting has a name that the family does not have."""
         names_off(params, self.family.command_names)
 
     def rest(self) -> None:
-        """Stop what moves, forget commands and the place on the grid; propellant stays."""
+        """Stop all motion, forget commands and the next tick; propellant stays."""
         self.family.rest()
         self.forget()
 
@@ -279,7 +278,7 @@ class ActuatorLoop:
     ) -> None:
         """Take the live values of checked configurations, from the next tick on.
 
-        Of the centre of mass the newest holds, received or set: ``changed`` names the keys.
+        The newest centre of mass counts, received or set; ``changed`` has the keys that were set.
         """
         family = self.family
         self.hold.off = names_off(params, family.command_names)
@@ -288,14 +287,14 @@ class ActuatorLoop:
         ), self.place)
 
     def forget(self) -> None:
-        """Forget commands and the place on the grid, but keep the actuators' state."""
+        """Forget commands and the next tick, but keep the actuators' state."""
         self.inputs.restart()
         self._clear()
         self._is_first = True
 
     @property
     def place(self) -> Place | None:
-        """Where what is changed now acts: behind the last tick, None before the first."""
+        """Place at which a change made now acts: after the last tick; None before the first."""
         last_ns = self.inputs.last_stamp_ns
         return None if last_ns is None else Place(last_ns)
 
@@ -305,10 +304,10 @@ class ActuatorLoop:
         Parameters
         ----------
         stamp_ns : int
-            Of its first tick; `FOREVER` where it has ended.
+            Stamp of its first tick; `FOREVER` if it has ended.
         first : mapping of str
-            Of the first input of each source that counts; of the others that is what is later than
-            the tick, or was known before.
+            Stamp of the first input of a source that counts. Other sources keep their earlier
+            stamp or, without one, count after the first tick.
         is_new : bool
             Whether it was a new node, with full tanks.
         """
@@ -321,11 +320,11 @@ class ActuatorLoop:
         self.ignore(first)
 
     def ignore(self, first: Mapping[str, int]) -> None:
-        """Take nothing more of some sources that is older than these stamps."""
+        """Ignore inputs of some sources that are older than these stamps."""
         self._first = {**self._first, **first}
 
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
-        """Take one input; False where its stamp is of another time.
+        """Take one input; return False if its stamp is of another time.
 
         Its payload is a `CommandUpdate`, a `Motion`, a `JointUpdate`, the velocity of the fluid in
         the world [m/s], the centre of mass [m], or None for the time of a clock.
@@ -335,22 +334,22 @@ class ActuatorLoop:
         return self.inputs.push(source, stamp_ns, payload)
 
     def run(self, stamps: IntArray, values: FloatArray, clock: str = '') -> Run | None:
-        """Take commands for all names that come one after the other, and run their ticks at once.
+        """Take a run of commands for all names, and run their ticks at once.
 
-        The next command that is pushed makes a tick, so that `output` stays behind no further.
+        The last tick is left to the next command that is pushed, which brings `output` up to date.
         Nothing is emitted.
 
         Parameters
         ----------
         stamps, values : ndarray
-            Of the newest command that was pushed, and of those that follow it, (k,) and (k, m).
+            Stamps (k,) and values (k, m) of the newest command that was pushed, and those after it.
         clock : str
-            Source that passes each of these stamps, '' for none.
+            Clock that passes each of these stamps, '' for none.
 
         Returns
         -------
         Run or None
-            None, without having done anything, where the commands must be pushed one by one.
+            None, with nothing done, if the commands must be pushed one by one.
         """
         inputs = self.inputs
         is_plain = self._enabled and self._every == 1 and not (
@@ -377,7 +376,7 @@ class ActuatorLoop:
         return Run(len(stamps) - 1, due, steps)
 
     def move(self, stamp_ns: int, motion: MatrixMotion) -> None:
-        """Take the motion at the next tick from a host that knows it without a message."""
+        """Take the motion at the next tick, from a host that knows it without a message."""
         self._motion_ns, self._motion = stamp_ns, motion
         self._body = self._through_fluid()
 
@@ -406,7 +405,7 @@ class ActuatorLoop:
             if self.joints:
                 self.joints.receive(stamp_ns, payload)
             return
-        # What is older than what is known is nothing new.
+        # A value that is older than the known one is ignored.
         if source == ODOMETRY and stamp_ns >= self._motion_ns:
             self._motion_ns, self._motion = stamp_ns, payload
         elif source == CURRENT and stamp_ns >= self._current_ns:
@@ -452,7 +451,7 @@ class ActuatorLoop:
         self._emit(Report(stamp_ns, wrench, output, self.hold.stale, means))
 
     def _clear(self) -> None:
-        """Forget commands, motion and what was not yet reported."""
+        """Forget commands, motion and wrenches that were not yet reported."""
         self.hold.clear()
         self._motion = self._current = None
         self._motion_ns = self._current_ns = NEVER

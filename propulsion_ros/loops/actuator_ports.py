@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An actuator group with its topics: what its node, a replay and Gazebo run."""
+"""An actuator group with its topics, as a node, a replay and Gazebo run it."""
 from __future__ import annotations
 
 import functools
@@ -52,39 +52,40 @@ from propulsion_ros.timing.stamped_inputs import Ordering
 
 _FAR = {'effort': (10.0, ' N', 'in N'), 'velocity': (4.0, ' rad/s', 'in rad/s'),
         'position': (1.5, '', 'a throttle of 0 to 1, not N, % or us')}
-"""How many times its limit a command is in another unit, and words for that, by field."""
-_ODD, _MOST = 4.0, 1e9
-"""How many times what is done of it a command is in another unit, and any number."""
+"""By field: commands of so many times their limit are in another unit; unit, and unit in words."""
+_ODD = 4.0  # commands of so many times the response to them are in another unit
+_MOST = 1e9  # larger commands are not counted
+# Commands are shares up to 1 if all thrusts are below `_SHARES` [N] and below a share `_LITTLE` of
+# a limit above `_LARGE` [N]. By field: that share, and the unit of a command.
 _SHARES, _LARGE, _LITTLE = 2.0, 7.0, {'effort': (0.15, 'N'), 'velocity': (1e-4, 'rad/s')}
-"""Largest thrust where shares up to 1 were sent [N], of limits beyond, and over the limit."""
 _TIMING = tuple(each.key for each in parameters_of(LoopParams) if not each.spec.live)
 MOST_AHEAD_NS = 100_000_000
-"""How far ahead of a robot's clock a command may be stamped [ns]."""
+"""Largest lead of a command's stamp over the clock of a robot [ns]."""
 
 
 ADAPTERS: Mapping[str, str] = {
     'float64_multi_array': Kind.ARRAY, 'actuators': Kind.ACTUATORS,
     'px4_motors': Kind.PX4_MOTORS, 'px4_servos': Kind.PX4_SERVOS, 'mavros_rc_out': Kind.RC_OUT,
 }
-"""Type of each further form of commands."""
+"""Message type of each additional form of commands."""
 OF_AUTOPILOTS = frozenset({'px4_motors', 'px4_servos', 'mavros_rc_out'})
 
 
 class ActuatorPorts(StampedPorts):
     """Takes commands for a family and publishes the wrench that it really applies.
 
-    Raises `ConfigError` for what does not go together.
+    Raises `ConfigError` for settings that do not go together.
 
     Parameters
     ----------
     publish_each, publish_numbers : bool
         Whether the wrench of each actuator, and thrusts and positions as numbers, are published.
     publish_joint_states : bool
-        Whether the state is published with all fields of each name too.
+        Whether the state is also published with all fields of each name.
     adapters : collection of str
-        Further forms of commands, of `ADAPTERS`.
+        Additional forms of commands, of `ADAPTERS`.
     autopilot : AutopilotParams
-        Channels and limits of those of autopilots.
+        Channels and limits for the forms of autopilots.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class ActuatorPorts(StampedPorts):
         self.core = self._make_core(params)
         super().__init__(self.core, frame, host, lossless, replay)
         self._resets_on_jump = params.step_on == 'stamp' or host.is_simulated
-        # A replay steps on stamps.
+        # A replay steps on stamps, so it is no robot.
         self._is_robot = not self._resets_on_jump
         self._report: Report | None = None
         self._was_far, self._most = False, 0.0
@@ -137,20 +138,20 @@ class ActuatorPorts(StampedPorts):
         outlet = functools.partial(
             Outlet, qos='result', frame=self.frame, lossless=self._lossless
         )
-        aside = functools.partial(outlet, overridable=False)
+        fixed = functools.partial(outlet, overridable=False)
         self._wrench = outlet('~/wrench', Kind.WRENCH)
         self._state = outlet('~/state', Kind.JOINTS, names=tuple(family.state_names))
-        self._joint_states = aside(
+        self._joint_states = fixed(
             '~/joint_states', Kind.JOINTS, names=tuple(family.state_names)
         )
-        self._effectiveness = aside(
+        self._effectiveness = fixed(
             '~/effectiveness', Kind.JOINTS, qos='latched',
             names=tuple(family.actuator_names),
         )
-        # Its allocator alone reads it.
+        # Only an allocator reads the effectiveness.
         followed = [self._effectiveness] if is_allocatable(type(family)) else []
         self._tanks = [
-            aside(f'~/tanks/{name}', Kind.INERTIA, qos='latched')
+            fixed(f'~/tanks/{name}', Kind.INERTIA, qos='latched')
             for name in _topics('tanks.names', family.tank_names)
         ]
         self._open_batteries()
@@ -158,7 +159,7 @@ class ActuatorPorts(StampedPorts):
             raise ConfigError('publish_each', 'expected a link for each actuator, from a URDF')
         each = _topics('names', family.actuator_names if publish_each else ())
         self._links = [
-            aside(f'~/wrenches/{name}', Kind.WRENCH, frame=link)
+            fixed(f'~/wrenches/{name}', Kind.WRENCH, frame=link)
             for name, link in zip(each, family.actuator_frames, strict=False)
         ]
         self._open_numbers(publish_numbers)
@@ -169,7 +170,7 @@ class ActuatorPorts(StampedPorts):
         ]
 
     def _open_batteries(self) -> None:
-        """Add the state of each battery, whose topic has its name only where there are several."""
+        """Add the state of each battery; the topic has the battery's name if there are several."""
         names = _topics('batteries.names', battery_names(self.family))
         topics = [f'~/battery_state/{name}' for name in names]
         if len(names) == 1:
@@ -180,7 +181,7 @@ class ActuatorPorts(StampedPorts):
         ]
 
     def _battery_rows(self, output: Output) -> list[BatteryRow]:
-        """Return what there is to publish of each battery."""
+        """Return the state of each battery, to be published."""
         family, state = self.family, output.batteries
         if state is None or not isinstance(family, Powered):
             return []
@@ -231,7 +232,7 @@ class ActuatorPorts(StampedPorts):
             self._add('~/current', Kind.TWIST, CURRENT, lambda message: (
                 msg_to_current(message, self._world_frame)
             ), 'sensor')
-        # A host that has the joints itself needs no message.
+        # A host that follows links knows the joint angles without a message.
         if self._host.follows_links:
             self.core.joints = None
         elif isinstance(family, SteeredFamily) and family.is_measured.any():
@@ -242,7 +243,7 @@ class ActuatorPorts(StampedPorts):
             self._has_clock = params.step_on == 'clock'
 
     def _open_autopilot(self, autopilot: Autopilot, adapters: Collection[str]) -> None:
-        """Take what an autopilot sends to its motors; it publishes with best effort."""
+        """Add a port for the commands of an autopilot, which publishes with best effort."""
         forms = sorted(OF_AUTOPILOTS.intersection(adapters))
         if len(forms) > 1:
             raise ConfigError(
@@ -258,7 +259,7 @@ class ActuatorPorts(StampedPorts):
     # Inputs.
 
     def _is_far_ahead(self, source: str, stamp_ns: int, payload: Any) -> bool:
-        """On a robot, refuse commands of the future, and let the last one to come be the last."""
+        """Refuse a command from the future on a robot; others cancel those that are due later."""
         if source != COMMAND or not self._is_robot:
             return False
         now_ns = self._host.now_ns()
@@ -279,7 +280,7 @@ class ActuatorPorts(StampedPorts):
             self._world_frame = message.header.frame_id
 
     def _take_joints(self, message: Any) -> None:
-        # Others publish states of joints that are none of these.
+        # Other nodes publish the states of other joints on the same topic.
         if self._joint_reader.names(message):
             self._take(JOINTS, message.header.stamp, message, self._joint_reader.read)
 
@@ -287,33 +288,33 @@ class ActuatorPorts(StampedPorts):
 
     @property
     def run_port(self) -> Port | None:
-        """The port whose messages `take_run` may take, None where each must be taken alone."""
-        aside = (self._links, self._thrusts, self._positions, self._batteries)
+        """The port whose messages `take_run` may take, None if each must be taken alone."""
+        extras = (self._links, self._thrusts, self._positions, self._batteries)
         takes_names = self.ports[0].kind == Kind.JOINTS
-        return None if self._is_robot or any(aside) or not takes_names else self.ports[0]
+        return None if self._is_robot or any(extras) or not takes_names else self.ports[0]
 
     def take_run(self, rows: CommandRows, is_timed: bool) -> Run | None:
-        """Take messages of `run_port` after the first, which was taken and was the newest input.
+        """Take messages of `run_port`, the first of which was taken and was the newest input.
 
         Nothing is published; see `payloads` and `publish_tick`.
 
         Parameters
         ----------
         rows : CommandRows
-            The messages, with the first.
+            The messages, including the first one.
         is_timed : bool
             Whether a clock passes each stamp, if there is one.
 
         Returns
         -------
         Run or None
-            None, without having done anything, where each must be taken alone.
+            None, with nothing done, if each message must be taken alone.
         """
         stamps, host = rows.stamps, self._host
-        # A clock that has not come is compared with nothing.
+        # Before /clock has come, there is nothing to compare with the stamps.
         is_compared = self._is_compared or not (host.is_simulated and host.now_ns())
         has_time = is_timed and not self._hold_back_ns if self._has_clock else is_compared
-        # What is lost is followed tick by tick.
+        # A loss of commands is followed tick by tick.
         if self._loss.is_lost:
             return None
         if not (has_time and host.is_active and 0 < stamps[0] <= stamps[-1] <= LATEST_NS):
@@ -327,7 +328,7 @@ class ActuatorPorts(StampedPorts):
         return run
 
     def payloads(self, run: Run) -> list[tuple[Outlet, Any]] | None:
-        """Return what a run publishes, in the order of each tick; None where ticks differ in that.
+        """Return what a run publishes, in the order of a tick; None if ticks differ in that.
 
         Payloads are those of `publish`, with arrays that have all ticks, (t, ...).
         """
@@ -337,7 +338,7 @@ class ActuatorPorts(StampedPorts):
         given: list[tuple[Outlet, Any]] = []
         if tanks is not None:
             given += [
-                # Each number of a payload is an array here.
+                # Each number of the payload is an array over the ticks here.
                 (outlet, MassRow(*cast('Any', [part[:, i] for part in tanks])))
                 for i, outlet in enumerate(self._tanks)
             ]
@@ -348,7 +349,7 @@ class ActuatorPorts(StampedPorts):
         return [*given, (self._wrench, wrench)]
 
     def publish_tick(self, run: Run, i: int) -> None:
-        """Publish what one tick of a run did."""
+        """Publish the output of one tick of a run."""
         output = run.steps.output(i)
         stamp_ns = int(run.stamps[i])
         self._publish(Report(stamp_ns, output.wrench, output, self.core.hold.stale))
@@ -367,7 +368,7 @@ class ActuatorPorts(StampedPorts):
     def retune(
         self, changed: Mapping[str, Any], params: LoopParams, family_params: Any
     ) -> None:
-        """Take the live values of checked configurations, and publish what they change."""
+        """Take the live values of checked configurations, and publish the changes."""
         self._note_set(changed)
         self.core.retune(changed, params, family_params)
         self._off = actuators_off(params, self.family)
@@ -413,19 +414,19 @@ class ActuatorPorts(StampedPorts):
         return True, 'enabled' if data else 'disabled'
 
     def step(self, stamp_ns: int, motion: MatrixMotion | None) -> Output | None:
-        """Run the tick at a stamp, for a host that has time and motion itself.
+        """Run the tick at a stamp, for a host that knows time and motion itself.
 
         Parameters
         ----------
         stamp_ns : int
             A multiple of the period of ``update_rate``.
         motion : MatrixMotion or None
-            Of base_link; None only where the family does not depend on it.
+            Motion of base_link; None only if the family does not depend on it.
 
         Returns
         -------
         Output or None
-            What the tick did; None where it did not run.
+            Output of the tick; None if it did not run.
         """
         core = self.core
         if motion is not None and self.family.uses_body:
@@ -434,12 +435,12 @@ class ActuatorPorts(StampedPorts):
         return core.output if core.inputs.last_stamp_ns == stamp_ns else None
 
     def jump(self, from_ns: int, to_ns: int, timing: Mapping[str, Any]) -> None:
-        """Go on at another time, and with other settings of timing, for such a host.
+        """Continue at another time, and with other timing, for a host that calls `step`.
 
         Parameters
         ----------
         from_ns, to_ns : int
-            Where the last step ended, and where the next one begins.
+            End of the last step, and beginning of the next one.
         timing : mapping
             Settings of `LoopParams`.
         """
@@ -466,7 +467,7 @@ class ActuatorPorts(StampedPorts):
         self._publish_effectiveness(self._started_ns)
 
     def _publish_effectiveness(self, stamp_ns: int | None) -> None:
-        """Publish what part of what is commanded each actuator gives, for the allocator."""
+        """Publish which share of its command each actuator achieves, for the allocator."""
         if self._effectiveness not in self.outlets or stamp_ns is None:
             return
         part = np.where(self._off, 0.0, effectiveness_of(self.family))
@@ -487,7 +488,7 @@ class ActuatorPorts(StampedPorts):
         if output.thrusts is not None:
             self._most = max(self._most, float(output.thrusts.max(initial=0.0)))
         self._compare(output)
-        # What pushes nothing may be meant so.
+        # Commands that push nothing may be intended, so there is no warning of these.
         if not self._was_far and self._far_commands().startswith('every'):
             self._was_far = True
             self._host.log('warn', self._far_commands())
@@ -525,7 +526,7 @@ class ActuatorPorts(StampedPorts):
         publish(self._wrench, stamp_ns, wrench)
 
     def _complete(self, state: JointRow, *ticks: int) -> JointRow:
-        """Return a state with a value in every field: some readers take each for granted."""
+        """Return a state with a value in every field, which some readers need."""
         absent = np.full((*ticks, len(self.family.state_names)), np.nan)
         position, velocity, effort = (
             absent if field is None else field
@@ -534,27 +535,27 @@ class ActuatorPorts(StampedPorts):
         return JointRow(position, velocity, effort)
 
     def _compare(self, output: Output) -> None:
-        """Add up what is asked for, and what joints and speeds do of it."""
+        """Add up the commands, and the angles and speeds that follow them."""
         asked = np.abs(self.core.hold.last)
         self._asked += np.where(asked < _MOST, asked, 0.0)
-        # A thrust that lags behind is no small command.
+        # Count the command too: its thrust may lag behind.
         efforts = asked[self._is_effort & (asked < _MOST)]
         self._most = max(self._most, float(efforts.max(initial=0.0)))
         for field, (own, seen) in [*self._followed.items()]:
             done = getattr(output, field)
             if done is None:
-                # A throttle is no angle.
+                # The output has no such field, as for a throttle.
                 del self._followed[field]
             else:
                 self._done[own] += np.abs(done[seen])
 
     @property
     def mistake(self) -> str:
-        """What commands are probably of another unit or sign, or did not push, in words."""
+        """Description of commands that probably have a wrong unit or sign, or did not push."""
         return self._far_commands() or self._small_commands() or self._unfollowed()
 
     def _unfollowed(self) -> str:
-        """Return which were all 0 where something pushes, or far from what was done."""
+        """Describe commands that were all 0, or much larger than the response to them."""
         names, fields = self.family.command_names, self.family.command_fields
         if not self._asked.any():
             is_idle = isinstance(self.family, Allocatable) and self.core.hold.has_any
@@ -568,25 +569,25 @@ class ActuatorPorts(StampedPorts):
 
     @property
     def uncommanded(self) -> Sequence[str] | None:
-        """Names that have had no command, None where none has had one."""
+        """Names that have had no command, None if no name has had one."""
         commanded = self.core.hold.commanded.tolist()
         names = zip(self.family.command_names, commanded, strict=True)
         silent = [name for name, is_commanded in names if not is_commanded]
         return silent if any(commanded) or not commanded else None
 
     def _small_commands(self) -> str:
-        """Return what all thrusts since the start look like that were asked for as shares."""
+        """Describe thrusts so small that commands were probably shares of the limit."""
         field = self.family.command_fields[0]
         share, unit = _LITTLE.get(field, (0.0, ''))
         if isinstance(self.family, Allocatable):
             limit = float(self.family.thrust_limits[1].max())
-            # Of a command that came too late nearly nothing is left.
+            # A command that came too late leaves a thrust of nearly 0.
             if 1e-7 * limit < self._most < min(_SHARES, share * limit) and limit > _LARGE:
                 return f'no thrust was above {self._most:.3g} of {limit:g} N; is {field} in {unit}?'
         return ''
 
     def _far_commands(self) -> str:
-        """Return that the last are all far beyond their limits, or push nothing by them."""
+        """Describe the last commands if all are far beyond their limits, or push nothing there."""
         output = None if self._report is None else self._report.output
         saturated = None if output is None else output.flags.get('saturated')
         if output is None or saturated is None or output.thrusts is None or not np.all(
@@ -608,7 +609,7 @@ class ActuatorPorts(StampedPorts):
         return f'{pushes}every last command is {what}' if is_far or pushes else ''
 
     def health(self) -> Iterator[Health]:
-        """Yield the state of the actuators: stale commands, limits, what was refused."""
+        """Yield the state of the actuators: stale commands, limits met, refused inputs."""
         core, family = self.core, self.family
         values, level, text = self._judge_inputs()
         flags = {} if self._report is None else self._report.output.flags
@@ -661,7 +662,7 @@ def _topics(key: str, names: Sequence[str]) -> Sequence[str]:
 
 
 def _followed_columns(family: Family) -> dict[str, tuple[list[int], list[int]]]:
-    """Return where angles and speeds are in commands and in states, by field."""
+    """Return the columns of angles and of speeds in commands and in states, by field."""
     seen = {name: i for i, name in enumerate(family.state_names)}
     rows = [(field, i, seen[name]) for i, (name, field) in enumerate(
         zip(family.command_names, family.command_fields, strict=True)) if name in seen]
@@ -671,7 +672,7 @@ def _followed_columns(family: Family) -> dict[str, tuple[list[int], list[int]]]:
 
 
 def _one_field(family: Family) -> str:
-    """Return the field of Actuators that a family takes its commands from."""
+    """Return the field of Actuators from which a family takes its commands."""
     fields = set(family.command_fields)
     if fields not in ({'velocity'}, {'position'}):
         taken = ' and '.join(sorted(fields))

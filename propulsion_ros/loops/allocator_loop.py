@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a demanded wrench to the commands of a group of actuators, without ROS."""
+"""Allocates a demanded wrench to the actuators of a group, without ROS."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
@@ -32,16 +32,16 @@ from propulsion_ros.settings.quantity import FloatArray
 class AllocatorLoop:
     """Shares each demanded wrench among the actuators of one group, within their limits.
 
-    It reckons with faults: the newest effectiveness of the group's actuators holds, published by
-    the group or configured here, and what is switched off here gets no thrust at all. Where joints
-    turn the actuators, it shares at the angles that the newest state of the group has.
+    Faults are taken into account: the newest effectiveness of the actuators counts, published by
+    the group or configured here, and an actuator that is switched off here gets no thrust. If
+    joints turn the actuators, the angles of the newest state of the group count.
 
     Parameters
     ----------
     frame : str
-        Of the demand.
+        Frame of the demand.
     params : LoopParams
-        Of the group: which names are switched off.
+        Settings of the group, with the names that are switched off.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class AllocatorLoop:
         )
         self.outlets = (self._command, self._residual)
         self._demand = Port('~/wrench_command', Kind.WRENCH, self._take, 'command', lossless)
-        # Faults first: where both are ready, the demand is shared with these.
+        # Effectiveness first: if both messages have come, the demand is shared with these faults.
         self.ports: tuple[Port, ...] = (Port(
             '~/effectiveness', Kind.JOINTS, self._take_effectiveness, 'latched', lossless,
             while_inactive=True, overridable=False,
@@ -91,10 +91,10 @@ class AllocatorLoop:
         self.timers: Sequence[Timer] = ()
         self._off = actuators_off(params or LoopParams(), family)
         self._configured = self._effectiveness = effectiveness_of(family)
-        self._reckon()
+        self._use_faults()
 
-    def _reckon(self) -> None:
-        """Share from now on by the faults as they are known."""
+    def _use_faults(self) -> None:
+        """Use the known faults from now on."""
         part = np.where(self._off, 0.0, self._effectiveness)
         self._faulty = int(np.count_nonzero(part < 1.0))
         self._allocator: Allocator | VectoredAllocator = (
@@ -102,7 +102,7 @@ class AllocatorLoop:
         )
 
     def check(self, params: LoopParams) -> None:
-        """Raise `ConfigError` where a live setting names what the group does not have."""
+        """Raise `ConfigError` if a live setting has a name that the group does not have."""
         actuators_off(params, self._family)
 
     def retune(self, changed: Collection[str], params: LoopParams, family_params: Any) -> None:
@@ -113,7 +113,7 @@ class AllocatorLoop:
         configured = effectiveness_of(self._family)
         if not np.array_equal(configured, self._configured):
             self._configured = self._effectiveness = configured
-        self._reckon()
+        self._use_faults()
 
     def _take_effectiveness(self, message: Any) -> None:
         try:
@@ -122,10 +122,10 @@ class AllocatorLoop:
             self._host.complain('refused', f'effectiveness refused: {error}')
             return
         self._effectiveness = np.where(np.isnan(given), self._effectiveness, given)
-        self._reckon()
+        self._use_faults()
 
     def _take_state(self, message: Any) -> None:
-        """Share from now on at the angles at which the joints of the group are."""
+        """Use the measured angles of the group's joints from now on."""
         try:
             update = self._joints.read(message)
         except CommandError as error:
@@ -136,13 +136,13 @@ class AllocatorLoop:
         before, self._angles = self._angles, angles
         allocator, family = self._at_rest, cast(Any, self._family)
         if isinstance(allocator, Vectoring):
-            # Those that it turns itself are where it has sent them.
+            # Only for other joints: those that the allocator turns are where it has sent them.
             if np.any(angles[allocator.others] != before[allocator.others]):
                 self._healthy = allocator.allocator(angles)
-                self._reckon()
+                self._use_faults()
         elif not np.array_equal(angles, before):
             self._healthy = allocator.turned(family.allocation_at(angles))
-            self._reckon()
+            self._use_faults()
 
     def _take(self, message: Any) -> None:
         try:
@@ -162,11 +162,11 @@ class AllocatorLoop:
         self._newest = allocation
         self._judge(demand, allocation)
         self._host.publish(self._command, stamp_ns, JointRow(**values))
-        # A stamp of 0 means now, for the group as for what reads the residual.
+        # The group takes a stamp of 0 as now; readers of the residual need the time itself.
         self._host.publish(self._residual, stamp_ns or self._host.now_ns(), allocation.residual)
 
     def _share(self, demand: FloatArray, stamp_ns: int) -> tuple[Allocation, FloatArray]:
-        """Return what a demand makes, and the angles to send joints to, (k,)."""
+        """Return the allocation of a demand, and the angles to command to joints, (k,)."""
         if self._steers is None or not isinstance(self._allocator, VectoredAllocator):
             return self._allocator.allocate(demand), np.zeros(0)  # type: ignore[call-arg]
         last, self._last_ns = self._last_ns, stamp_ns
@@ -180,7 +180,7 @@ class AllocatorLoop:
         return found, self._steers.of_joints(found.angle)
 
     def _judge(self, demand: FloatArray, allocation: Allocation) -> None:
-        """Count a demand that is out of reach, and report the first of several."""
+        """Count a demand that is out of reach, and log the first of several in a row."""
         missed = self._allocator.out_of_reach(demand, allocation)
         before, self._missed = self._missed, ''
         if not missed.any():
@@ -192,7 +192,7 @@ class AllocatorLoop:
             f'{_number(made[i], unit)} allocated'
             for i, unit in zip(np.flatnonzero(missed), _UNITS[missed], strict=True)
         )
-        # Of nothing no unit is known.
+        # An allocated wrench of 0 shows no unit.
         if np.any(missed & (np.abs(demand) > _FAR * np.abs(made)) & (np.abs(made) > _TINY)):
             self._missed += '; is it in N and N m?'
         zeros = missed & (demand == 0.0)
@@ -203,7 +203,7 @@ class AllocatorLoop:
             self._host.complain('out_of_reach', f'wrench_command is out of reach: {self._missed}')
 
     def start(self) -> None:
-        """Begin; nothing but faults is remembered."""
+        """Begin; only faults are remembered."""
         self._newest, self._missed, self._last_ns = None, '', None
         self._host.log('info', f'active, shares a wrench among {", ".join(self._names)}')
         if isinstance(own := self._healthy, Allocator):
@@ -215,7 +215,7 @@ class AllocatorLoop:
         """Publish nothing more: a group without commands becomes safe by itself."""
 
     def health(self) -> Iterator[Health]:
-        """Yield what of the demand is out of reach, what is at its limits, what was refused."""
+        """Yield how much of the demand is out of reach, actuators at limits, refused inputs."""
         saturated = 0 if self._newest is None else int(np.count_nonzero(self._newest.saturated))
         level, text = (WARN, 'saturated') if saturated else (OK, 'ok')
         if self._missed:
@@ -232,12 +232,12 @@ class AllocatorLoop:
 
 
 _PAUSE = 0.5
-"""What joints turn in after a longer time without a demand [s]."""
-_FAR, _TINY = 5.0, 1e-9
-"""How many times what can be made a demand in another unit is, and nothing [N or N m]."""
+"""Joints are assumed to turn for no longer between two demands [s]."""
+_FAR = 5.0  # a demand of more than so many times what can be allocated is in another unit
+_TINY = 1e-9  # a smaller wrench is 0 [N or N m]
 _UNITS = np.array(['N'] * 3 + ['N m'] * 3)
 
 
 def _number(value: float, unit: str) -> str:
-    # What rounding leaves of 0 is 0, without a sign.
+    # A rounding error of 0 is printed as 0, without a sign.
     return f'{round(float(value), 9) + 0.0:.4g} {unit}'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What autopilots send to motors and servos, as parts of what these can do."""
+"""Converts the signals of autopilots for motors and servos to commands of actuators."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -23,15 +23,13 @@ from propulsion_ros.settings.quantity import (
     validate,
 )
 
-_LEAST = 1e-7
-"""Smaller controls are 0 for PX4."""
-_UNUSED = 65535.0
-_OFF = 0.01
-"""So much of its range below its lowest pulse an output is off."""
+_LEAST = 1e-7  # PX4 takes smaller controls as 0
+_UNUSED = 65535.0  # pulse of an output that is not used
+_OFF = 0.01  # an output is off if it is this share of its range below its lowest pulse
 
 
 def signal_of_thrust(thrust: FloatArray, factor: float) -> FloatArray:
-    """Return what PX4 sends to its speed controllers for parts of the largest thrust.
+    """Return the signals that PX4 sends to speed controllers for shares of the largest thrust.
 
     PX4 takes ``thrust = factor x^2 + (1 - factor) x`` of a signal x (THR_MDL_FAC; its
     FunctionMotors.hpp); a negative thrust is that of the opposite signal.
@@ -39,9 +37,9 @@ def signal_of_thrust(thrust: FloatArray, factor: float) -> FloatArray:
     Parameters
     ----------
     thrust : FloatArray
-        -1 to 1, NaN for motors that are stopped.
+        Share of the largest thrust, -1 to 1, NaN for motors that are stopped.
     factor : float
-        0 to 1.
+        THR_MDL_FAC, 0 to 1.
     """
     if not _LEAST < factor <= 1.0:
         return thrust
@@ -52,7 +50,7 @@ def signal_of_thrust(thrust: FloatArray, factor: float) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AutopilotParams:
-    """Which channels of an autopilot command which actuators, for the adapters of autopilots."""
+    """Assignment of an autopilot's channels to actuators, for the adapters of autopilots."""
 
     names: tuple[str, ...] = names('of the actuators that it commands, required with it', ())
     channels: IntArray = per_row(
@@ -83,13 +81,13 @@ class AutopilotParams:
 class Autopilot:
     """Turns messages of an autopilot into commands of actuators.
 
-    NaN stops an actuator, as does a signal back to a motor that cannot turn both ways: it gets its
-    safe command. Raises `ConfigError` for names that the family does not have, or missing limits.
+    For NaN, or a negative signal to a motor that cannot turn both ways, an actuator gets its safe
+    command. Raises `ConfigError` for names that the family does not have, or missing limits.
 
     Attributes
     ----------
     reads : mapping
-        What reads each type of message, and raises `CommandError` for a wrong one.
+        Reader of each type of message, which raises `CommandError` for a wrong one.
     """
 
     def __init__(self, params: AutopilotParams, family: Family) -> None:
@@ -122,7 +120,7 @@ class Autopilot:
         }
 
     def motors(self, message: Any) -> NamedCommand:
-        """Return what a px4_msgs/ActuatorMotors commands; raise `CommandError` if wrong."""
+        """Return the commands of a px4_msgs/ActuatorMotors; raise `CommandError` if wrong."""
         params = self._params
         signal = signal_of_thrust(self._values(message.control), params.thrust_factor)
         is_reversible = (int(message.reversible_flags) >> self._at & 1).astype(bool)
@@ -131,20 +129,20 @@ class Autopilot:
         return self._named(np.where(signal < 0.0, backward, size))
 
     def servos(self, message: Any) -> NamedCommand:
-        """Return what a px4_msgs/ActuatorServos commands; raise `CommandError` if wrong."""
+        """Return the commands of a px4_msgs/ActuatorServos; raise `CommandError` if wrong."""
         return self._scaled((self._values(message.control) + 1.0) / 2.0)
 
     def pulses(self, message: Any) -> NamedCommand:
-        """Return what a mavros_msgs/RCOut commands; raise `CommandError` if wrong."""
+        """Return the commands of a mavros_msgs/RCOut; raise `CommandError` if wrong."""
         pulses, params = self._values(message.channels), self._params
-        # So MAVLink has outputs that are not used.
+        # In MAVLink both values mean that an output is not used.
         pulses = np.where((pulses == 0.0) | (pulses == _UNUSED), np.nan, pulses)
         part = (pulses - params.pulse_low) / (params.pulse_high - params.pulse_low)
-        # Less than the lowest pulse disarms.
+        # A pulse below the lowest one disarms.
         return self._scaled(np.where(part < -_OFF, np.nan, np.clip(part, 0.0, 1.0)))
 
     def stamp(self, message: Any) -> Any:
-        """Return the stamp of a message, None where one of PX4 has none."""
+        """Return the stamp of a message, None if a message of PX4 has none."""
         if hasattr(message, 'header'):
             return message.header.stamp
         if not message.timestamp:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command in force: the last one of each name, or the safe one once that is stale.
 
-Where that happens to what was in use it is reported.
+If commands that were in use become stale, that is logged.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from propulsion_ros.timing.dwell import Dwell
 FIELDS = ('position', 'velocity', 'effort')
 _NEVER = np.iinfo(np.int64).min // 2
 _RETURN = 1.0
-"""For how long commands must come again [s]: slow ones end and return all the time."""
+"""Commands are back after they came for so long [s]; slow ones would end and return each time."""
 
 
 class CommandUpdate(NamedTuple):
@@ -30,7 +30,7 @@ class CommandUpdate(NamedTuple):
     """One value for each, in the field that the name takes, shape (k,)."""
 
     def without(self, columns: IntArray) -> CommandUpdate | None:
-        """Return what is left for other names than those of some columns, None for nothing."""
+        """Return the update without the names of some columns, None if none is left."""
         kept = ~np.isin(self.columns, columns)
         return CommandUpdate(self.columns[kept], self.values[kept]) if kept.any() else None
 
@@ -41,18 +41,18 @@ class FieldSplit:
     Parameters
     ----------
     fields : sequence of str
-        Of each of the m names: 'position', 'velocity' or 'effort'.
+        Field of each of the m names: 'position', 'velocity' or 'effort'.
     """
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._taken = [field for field in FIELDS if field in fields]
-        # Times 1 a value stays as it is, and a product takes a third of the time of a choice.
+        # A factor of 1 changes no value, and a product takes a third of the time of np.where.
         self._factors = np.array([
             [1.0 if own == field else np.nan for own in fields] for field in self._taken
         ])
 
     def command(self, values: FloatArray) -> Command:
-        """Return the command of values (m,) or (t, m); NaN where a name takes another field."""
+        """Return the command of values (m,) or (t, m); NaN for names that take another field."""
         if len(self._taken) == 1:
             return Command(**{self._taken[0]: values})
         factors = self._factors if values.ndim == 1 else self._factors[:, None]
@@ -67,7 +67,7 @@ class CommandHold:
     fields : sequence of str
         The one of `FIELDS` that each of the m names takes.
     safe_command : FloatArray
-        What replaces a stale command, shape (m,).
+        Values that replace a stale command, shape (m,).
     timeout_ns : int
         Age in stamp time beyond which a command is stale; 0 holds for ever.
 
@@ -111,7 +111,7 @@ class CommandHold:
 
     @property
     def ended(self) -> BoolArray:
-        """Names whose stale command was another than the safe one, (m,)."""
+        """Names whose stale command differs from the safe one, (m,)."""
         # NaN means the safe command too.
         was_on: BoolArray = (self.last != self._safe) & ~np.isnan(self.last)
         return self.stale & was_on & ~self._off
@@ -127,7 +127,7 @@ class CommandHold:
         self._renew(0)
 
     def apply(self, stamp_ns: int, update: CommandUpdate) -> bool:
-        """Take new values for some names; one that is older than what a name has is nothing new.
+        """Take new values for some names; a value that is older than the name's is ignored.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class CommandHold:
                 columns, values = columns[newer], values[newer]
                 if not len(columns):
                     return False
-        # What was handed out is not written to, nor is an update.
+        # Never write to arrays that were handed out, nor to those of an update.
         if self._is_whole(columns):
             self.last = values
         else:
@@ -167,7 +167,7 @@ class CommandHold:
         return self._last_is_whole
 
     def next_stale_ns(self) -> int | None:
-        """Return when the next command that is in force becomes stale, None where none will."""
+        """Return when the next command in force becomes stale [ns], None if none will."""
         return self._find_next_stale() if self._is_new else self._changes_ns
 
     def _find_next_stale(self) -> int | None:
@@ -178,27 +178,27 @@ class CommandHold:
 
     def at(self, stamp_ns: int) -> Command:
         """Return the command in force at a tick; `stale` then marks the names that are safe."""
-        # It changes only with a new command, or where one becomes stale.
+        # The command changes only with a new one, or when one becomes stale.
         if self._is_new or (self._changes_ns is not None and stamp_ns >= self._changes_ns):
             self._renew(stamp_ns)
         return self._command
 
     def until_stale(self, stamps: IntArray) -> IntArray:
-        """Return the first of rising stamps (k,) of commands, between which none becomes stale."""
+        """Return the first of some rising stamps (k,), up to a gap in which a command is stale."""
         is_gap = np.diff(stamps) > self._timeout_ns
         if not self._timeout_ns or not is_gap.any():
             return stamps
         return stamps[:int(is_gap.argmax()) + 1]
 
     def over(self, stamps: IntArray, values: FloatArray, ticks: IntArray) -> Command:
-        """Return the commands in force at ticks, (t, m), where all names are commanded at once.
+        """Return the commands in force at ticks, (t, m), after commands for all names.
 
         Parameters
         ----------
         stamps, values : ndarray
-            Of the commands, (k,) rising and (k, m), none of which becomes stale before the next.
+            Rising stamps (k,), values (k, m) of commands, none of which is stale before the next.
         ticks : IntArray
-            Stamps (t,) from the first command on. The last of them is where this stands then.
+            Stamps (t,) of ticks from the first command on; the hold then stands at the last one.
         """
         at = np.searchsorted(stamps, ticks, side='right') - 1
         last = at[-1]
@@ -207,7 +207,7 @@ class CommandHold:
         return self._split.command(np.where(self._off, self._safe, values[at]))
 
     def _renew(self, stamp_ns: int) -> None:
-        """Put together the command that is in force from a stamp on."""
+        """Compute the command in force from a stamp on."""
         values, common_ns = self.last, self._common_ns
         if common_ns is not None and not 0 < self._timeout_ns < stamp_ns - common_ns:
             self.stale = self._none
@@ -222,7 +222,7 @@ class CommandHold:
 
 
 class CommandLoss:
-    """Logs one warning where commands end while actuators are on, and one line when they return.
+    """Logs a warning when commands end while actuators are on, and a line when they return.
 
     Attributes
     ----------
@@ -236,13 +236,13 @@ class CommandLoss:
         self.reset()
 
     def reset(self) -> None:
-        """Start over, without a line."""
+        """Start over, without a log line."""
         self._seen, self.is_lost = self._hold.stale, False
         self._fresh.reset()
 
     def follow(self, stamp_ns: int) -> None:
-        """Look at the commands in force at a tick."""
-        # One array stands for what is stale until that changes.
+        """Check the commands in force at a tick."""
+        # The array `stale` is replaced when its content changes.
         if self._hold.stale is self._seen and not self.is_lost:
             return
         self._seen = self._hold.stale

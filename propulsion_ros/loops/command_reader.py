@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Named commands to updates for one family, with everything that is wrong with them refused."""
+"""Checks named commands and converts them to updates for one family."""
 from __future__ import annotations
 
 import dataclasses
@@ -26,14 +26,14 @@ class CommandRows(NamedTuple):
     """Named commands of many messages, or rows of a table."""
 
     stamps: IntArray
-    """(t,) [ns]."""
+    """Stamps [ns], (t,)."""
     names: Sequence[str]
     fields: Mapping[str, FloatArray]
-    """Values of those of `FIELDS` that are not empty, in that order, (t, k)."""
+    """Values (t, k) of each of `FIELDS` that is not empty, in that order."""
 
 
 class NamedCommand(Protocol):
-    """Names with a value each in some fields, as a JointState has them; [] for a field unused."""
+    """Names with a value each in some fields, as in a JointState; an unused field is []."""
 
     name: Any
     position: Any
@@ -43,24 +43,24 @@ class NamedCommand(Protocol):
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where the values of a message with these names belong."""
+    """Assignment of a message's values to columns of the family, for some names."""
 
     columns: IntArray
     """Column of each name in the family's commands."""
     own: dict[str, BoolArray]
     foreign: dict[str, BoolArray]
-    """Names that take a field, and those that do not."""
+    """By field: names that take it, and names that do not."""
     counts: list[int]
-    """How many values each of `FIELDS` has in a usual message."""
+    """Number of values of each of `FIELDS` in a usual message."""
     taken: list[str]
-    """Fields that have some."""
+    """Fields that have values."""
     numbers: bytes
     nans: bytes
-    """Where all of these, field by field, are numbers in a usual message, and where NaN."""
+    """Masks of the finite values of a usual message, and of its NaNs, one field after the other."""
     places: IntArray
-    """Where in all of these the value of each name is."""
+    """Index of the value of each name in these masks."""
     is_whole: bool
-    """Whether they are all names of the family, in order."""
+    """Whether the names are all those of the family, in order."""
 
 
 class CommandReader:
@@ -75,7 +75,7 @@ class CommandReader:
         self._nan_is_safe = np.array(family.nan_is_safe, bool)
         self._safe = np.asarray(family.safe_command, dtype=float)
         self._known = ', '.join(self.names)
-        # Names repeat from message to message, so what was found for them is kept.
+        # Most messages have the same names, so their layout is kept.
         self._last: tuple[tuple[str, ...], _Layout | None] = ((), None)
 
     def read(self, message: NamedCommand) -> CommandUpdate:
@@ -97,7 +97,7 @@ class CommandReader:
         if [*map(len, fields)] != layout.counts:
             return None
         taken = [field for field in fields if len(field)]
-        # One alone is turned into an array in half the time.
+        # One field alone is converted in half the time.
         given = np.array(taken if len(taken) > 1 else taken[0], dtype=float)
         # Bytes are compared faster than arrays.
         if np.isfinite(given).tobytes() != layout.numbers:
@@ -129,7 +129,7 @@ class CommandReader:
                 if not (np.isfinite(given) == own).all() or np.isinf(given).any():
                     return None
                 values[:, layout.columns[own]] = given[:, own]
-            # Families of other packages may know single commands alone.
+            # Families of other packages may be able to check only one command at a time.
             for each in [values] if isinstance(self._family, Blockwise) else values:
                 self._family.check_command(self._split.command(each))
         except CommandError:
@@ -165,7 +165,7 @@ class CommandReader:
         return self._checked(layout.columns, values)
 
     def _without(self, message: NamedCommand, name: str) -> CommandError:
-        """Return the error of a name whose own field is empty, with what came in another."""
+        """Return the error of a name whose own field is empty, with the value of another field."""
         at = list(message.name).index(name)
         taken = self._taken(name)
         for field in FIELDS:
@@ -176,13 +176,13 @@ class CommandReader:
         return CommandError(f'{name}: takes {taken}, got none')
 
     def _taken(self, name: str) -> str:
-        """Return the field that a name takes, and what that is where it is no angle."""
+        """Return the field that a name takes; of a throttle also its range."""
         field: str = self._fields[self._columns[name]]
         is_throttle = field == 'position' and self._interface(name, field) != ''
         return field + ' (throttle 0 to 1)' * is_throttle
 
     def _interface(self, name: str, field: str) -> str:
-        """Return which setting lets a name take a field, '' where none does."""
+        """Return which setting lets a name take a field, '' if none does."""
         specs = {key.name: spec_of(key) for key in dataclasses.fields(self._family.Params)}
         spec = specs.get('command_interface')
         if name not in self._family.actuator_names or not isinstance(spec, Quantity):
@@ -191,7 +191,7 @@ class CommandReader:
         return f'; for {field} set command_interface: {able}' if able else ''
 
     def read_array(self, data: Sequence[float]) -> CommandUpdate:
-        """Return the update that one value for each name, in order, commands.
+        """Return the update of an array with one value for each name, in order.
 
         Raises `CommandError` as `read` does.
         """
@@ -206,7 +206,7 @@ class CommandReader:
         return self._checked(np.arange(len(values)), values)
 
     def _checked(self, columns: IntArray, values: FloatArray) -> CommandUpdate:
-        """Return the update, if the family takes it; NaN is now only a value of its own field."""
+        """Return the update if it is valid; a NaN is here one in the field that the name takes."""
         missing = np.isnan(values)
         if missing.any():
             wrong = missing & ~self._nan_is_safe[columns]
@@ -218,7 +218,7 @@ class CommandReader:
         return CommandUpdate(columns, values)
 
     def _command(self, columns: IntArray, values: FloatArray) -> Command:
-        """Return a command of some names alone, NaN for all others."""
+        """Return a command of some names only, NaN for all others."""
         command = np.full(len(self.names), np.nan)
         command[columns] = values
         return self._split.command(command)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages to numbers: anything that has the fields of a message, of rclpy or of a file.
+"""Converts messages of rclpy or of a file, or anything with the same fields, to numbers.
 
-What is no number of a vehicle is refused with a `CommandError` that names it.
+A number that no vehicle can have is refused with a `CommandError` that names it.
 """
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
 _SECOND = 1_000_000_000
-_FASTEST = 1e5
-_FARTHEST = 1e3
-_STRONGEST = 1e9
-_SHORTEST = 1e-6
+_FASTEST = 1e5  # largest speed [m/s], [rad/s]
+_FARTHEST = 1e3  # largest coordinate of a centre of mass [m]
+_STRONGEST = 1e9  # largest force and torque [N], [N m]
+_SHORTEST = 1e-6  # least length of a quaternion, and 1 over the largest
 _LATEST_S = 2_140_000_000
-"""Stamps end 2^31 s after 0, in 2038, and before it; some room is left for what is due later."""
+"""Latest stamp [s]: they end at 2^31 s, in 2038, and inputs may be due some time after theirs."""
 LATEST_NS = _LATEST_S * _SECOND
-"""No stamp is later [ns]."""
+"""Latest stamp [ns]."""
 
 
 def stamp_to_ns(stamp: Any) -> int:
@@ -47,7 +47,7 @@ def checked_stamp(stamp: Any) -> int:
 
 
 def stamp_of(host: Host, source: str, message: Any) -> int | None:
-    """Return the stamp of a message [ns]; complain and return None for one that is no time."""
+    """Return the stamp of a message [ns]; complain and return None for one out of range."""
     try:
         return checked_stamp(message.header.stamp)
     except CommandError as error:
@@ -58,7 +58,7 @@ def stamp_of(host: Host, source: str, message: Any) -> int | None:
 def checked_clock(stamp: Any) -> int:
     """Return the time of a /clock in nanoseconds.
 
-    Raises `CommandError` for a time at which rclpy's own clock would end.
+    Raises `CommandError` for a time at which rclpy's own clock fails.
     """
     if stamp.sec < 0:
         raise CommandError(f'{stamp.sec} s is before 0')
@@ -71,7 +71,7 @@ def vector(message: Any) -> FloatArray:
 
 
 def msg_to_parts(message: Any, names: Sequence[str]) -> FloatArray:
-    """Return parts from 0 to 1 of names from the position of a JointState, NaN for no name, (n,).
+    """Return shares from 0 to 1, (n,), from the positions of a JointState; NaN for other names.
 
     Raises `CommandError` for an unknown or repeated name, another count, or a value outside 0..1.
     """
@@ -93,9 +93,9 @@ def msg_to_parts(message: Any, names: Sequence[str]) -> FloatArray:
 
 
 def msg_to_motion(message: Any, frame: str) -> Motion:
-    """Return how ``frame`` moves, from an Odometry.
+    """Return the motion of ``frame``, from an Odometry.
 
-    Raises `CommandError` for the twist of another frame, or values that are no motion.
+    Raises `CommandError` for the twist of another frame, or values that no vehicle can have.
     """
     if message.child_frame_id not in ('', frame):
         raise CommandError(f'expected the twist of {frame!r}, got {message.child_frame_id!r}')
@@ -115,8 +115,8 @@ def msg_to_motion(message: Any, frame: str) -> Motion:
 def msg_to_current(message: Any, world_frame: str) -> FloatArray:
     """Return the velocity of the fluid in the world [m/s], (3,), from a TwistStamped.
 
-    Raises `CommandError` for another frame than ``world_frame`` (either may be ''), or values that
-    are no speed.
+    Raises `CommandError` for another frame than ``world_frame`` (either may be ''), or a speed that
+    no fluid can have.
     """
     if message.header.frame_id not in ('', world_frame) and world_frame:
         raise CommandError(f'expected the frame {world_frame!r}, got {message.header.frame_id!r}')
@@ -126,7 +126,7 @@ def msg_to_current(message: Any, world_frame: str) -> FloatArray:
 
 
 def _check_speed(name: str, values: FloatArray, unit: str) -> None:
-    """Raise `CommandError` for what is no speed of any vehicle, NaN and infinity included."""
+    """Raise `CommandError` for a speed that no vehicle can have, NaN and infinity included."""
     if not (np.abs(values) <= _FASTEST).all():
         raise CommandError(f'{name} {values.tolist()} is beyond {_FASTEST:g} {unit}')
 
@@ -163,7 +163,7 @@ def checked_wrench(message: Any, frame: str) -> FloatArray:
     """Return the wrench (6,) of a WrenchStamped, force first.
 
     Raises `CommandError` for another frame than ``frame`` ('' is taken for it), or a value that is
-    no wrench.
+    too large or not finite.
     """
     _check_frame(message, frame)
     wrench = msg_to_wrench(message)
@@ -194,8 +194,8 @@ def _parts(message: Any) -> tuple[Any, ...]:
 def msg_to_com(message: Any, frame: str) -> FloatArray:
     """Return the centre of mass [m], (3,), of an InertiaStamped.
 
-    Raises `CommandError` for another frame than ``frame`` ('' is taken for it), or what is no place
-    in a vehicle.
+    Raises `CommandError` for another frame than ``frame`` ('' is taken for it), or a place that is
+    too far off.
     """
     _check_frame(message, frame)
     com = vector(message.inertia.com)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wrench that propulsion modules apply, of stamped commands, and its topics; without ROS.
+"""Estimates the wrench that propulsion modules apply, from stamped commands; without ROS.
 
-The node and the offline tools both run this, so that they give the same bytes.
+The node and the offline tools both run this, so that their results are the same to the byte.
 """
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from propulsion_ros.timing.stepping import NEVER, Agenda, Place
 
 SPEED, DEMAND = 'speed', 'demand'
 _LEAD_NS = 100_000_000
-"""How far ahead of the clock a command may be to be estimated at once: its age at 10 Hz."""
+"""A command up to this far ahead of the clock is estimated at once: a clock of 10 Hz is as old."""
 _WATCH_RATE = 50.0
-"""How often silence is looked for on the system's clock [Hz]."""
+"""Rate of checks for silent modules by the system's clock [Hz]."""
 COVARIANCE_NAMES = tuple(f'{row}*{column}' for row in WRENCH_NAMES for column in WRENCH_NAMES)
 """Names of the covariance's elements, row by row."""
 
@@ -56,10 +56,10 @@ class EstimateParams:
 
 @dataclass(frozen=True)
 class Applied:
-    """What the modules apply from one stamp on; torques are about the origin of base_link."""
+    """Wrench of the modules from one stamp on; torques are about the origin of base_link."""
 
     stamp_ns: int
-    """Of the command, or of the moment at which a module had been silent for too long."""
+    """Stamp of the command, or of the timeout of a silent module."""
     wrench: FloatArray
     """Force [N] and torque [N m], (6,)."""
     residual: FloatArray | None
@@ -81,8 +81,8 @@ class EstimateLoop:
     on_jump : callable
         ``on_jump(from_ns, to_ns)`` when time has jumped, after commands were forgotten.
     heeds_clock : bool
-        Whether nothing is estimated before a clock was received, nor far ahead of it, because of a
-        wrong stamp; without, as in a replay, the stamps of the commands are the time.
+        Whether estimates wait for a clock and do not run far ahead of it, as with a wrong stamp;
+        if not, as in a replay, the stamps of the commands are the time.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class EstimateLoop:
         self._demanded = CommandHold(('effort',) * 6, np.zeros(6), timeout_ns)
         self.com = CentreOfMass(inverse.set_com)
         self._unknown, self._knows_errors = np.full((6, 6), np.nan), inverse.knows_errors
-        # What is known of a moment comes before the command of that moment.
+        # Of equal stamps, measurements and demands are applied before a command.
         sources = (COM, SPEED, DEMAND, COMMAND, CLOCK)
         self.agenda = Agenda(sources)
         self.inputs = StampedInputs(
@@ -117,7 +117,7 @@ class EstimateLoop:
         self._forget()
 
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
-        """Take one input; False where its stamp is of another time.
+        """Take one input; return False if its stamp is of another time.
 
         The payload is a `CommandUpdate` of the modules, of the measured impeller speeds, or of
         the demanded wrench; a centre of mass [m]; or None for the time of a clock.
@@ -177,11 +177,11 @@ class EstimateLoop:
             if self._is_first:
                 self._is_first = False
                 self._on_begin(stamp_ns)
-            # A late one changes nothing of what was applied before the newest.
+            # A late command changes no estimate before the newest one.
             self._estimate(max(stamp_ns, self._estimated_ns))
 
     def watch(self, now_ns: int) -> None:
-        """Estimate anew at each moment up to now at which a command became stale."""
+        """Estimate again at each stamp up to now at which a command became stale."""
         stale_ns = self.hold.next_stale_ns()
         while stale_ns is not None and stale_ns <= now_ns:
             if self.agenda:
@@ -283,7 +283,7 @@ class EstimatePorts(StampedPorts):
     def _wait_as(self, begin: StepRequest) -> Ordering:
         params = build(EstimateParams, begin.values)
         self.core = self._core = self._make_core(params, self._lossless)
-        # Its commands may come from a node that is slower than a clock that is played.
+        # Do not wait for a clock: the node that sends commands may be slower than its playback.
         self._has_clock = False
         return Ordering(wait_for=params.wait_for)
 
@@ -310,7 +310,7 @@ class EstimatePorts(StampedPorts):
         self._host.log('info', 'active')
 
     def _publish_zero(self, stamp_ns: int) -> None:
-        """Publish a zero wrench, since nothing is known from now on."""
+        """Publish a zero wrench, since nothing is estimated from now on."""
         self._host.publish(self._wrench, stamp_ns, np.zeros(6))
 
     def _publish(self, applied: Applied) -> None:
@@ -326,7 +326,7 @@ class EstimatePorts(StampedPorts):
         publish(self._wrench, stamp_ns, applied.wrench)
 
     def health(self) -> Iterator[Health]:
-        """Yield silent modules, and what was refused."""
+        """Yield the number of silent modules, and the counts of refused inputs."""
         values, level, text = self._judge_inputs()
         stale = int(np.count_nonzero(self.core.hold.stale))
         values['stale'] = stale

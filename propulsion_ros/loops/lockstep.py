@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a simulation announces its steps, repeats them and stops waiting, and who replies."""
+"""Lockstep of a simulation: the replies that a step waits for, and its wall time."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
 _BACK_NS = 1_000_000_000
-"""A source that was left out is back with a message that is no older than this [ns]."""
+"""A source that was left out is back once it sends a message that is no older than this [ns]."""
 
 
 class Replies:
-    """Keeps what each awaited source has sent last, and which of them are not waited for.
+    """Keeps the last stamps of each awaited source, and which sources are left out.
+
+    A source that is left out is not waited for until it is back.
 
     Parameters
     ----------
@@ -24,14 +26,14 @@ class Replies:
         self.restart()
 
     def restart(self) -> None:
-        """Wait for every source again, and forget what they have sent."""
+        """Wait for every source again, and forget their stamps."""
         self.left_out: dict[str, None] = {}
         self._ended: set[str] = set()
         self._last: dict[str, tuple[int, int | None]] = {}
 
     @property
     def is_empty(self) -> bool:
-        """Whether neither a wrench nor a mass is waited for."""
+        """Whether all sources are left out, so that no reply is waited for."""
         return all(source in self.left_out for source in self._sources)
 
     def note(self, source: str, stamp_ns: int) -> None:
@@ -46,11 +48,11 @@ class Replies:
         return last is not None and last[0] == stamp_ns
 
     def end(self, source: str) -> None:
-        """Note that a source has published its last wrench, as an actuator does that is paused."""
+        """Note that a source has published its last wrench, as a paused actuator does."""
         self._ended.add(source)
 
     def is_back(self, source: str, stamp_ns: int, now_ns: int) -> bool:
-        """Return whether a message makes a source that was left out be waited for again."""
+        """Return whether a source was left out and its message brings it back; then wait for it."""
         if source not in self.left_out or not 0 <= now_ns - stamp_ns <= _BACK_NS:
             return False
         del self.left_out[source]
@@ -64,8 +66,8 @@ class Replies:
     def can_leave_out(self, silent: Sequence[str], has_publisher: Callable[[str], bool]) -> bool:
         """Return whether a simulation makes sense without the sources that are silent.
 
-        An actuator that was paused ends nothing; but one that has vanished does, and so do
-        actuators that are all silent without having been paused: then their commands are missing.
+        A paused actuator does not end the simulation. An actuator that has vanished does, and so
+        do actuators that are all silent but not paused: then their commands are missing.
         """
         present = [source for source in self._pushing if has_publisher(source)]
         vanished = [
@@ -78,19 +80,19 @@ class Replies:
         return bool(present) and not vanished and (replied or are_paused)
 
     def period_ns(self, source: str) -> int | None:
-        """Return how far apart the last two stamps of a source lie, None before the second."""
+        """Return the time between the last two stamps of a source [ns], None before the second."""
         last = self._last.get(source)
         return None if last is None or last[1] is None else last[0] - last[1]
 
 
 _REPEAT_NS = 1_000_000_000
-"""How often an unanswered step is announced again, and the graph is looked at again [ns]."""
+"""Time after which a step without replies is repeated, and after which the graph is checked."""
 _AT_ONCE_NS = 50_000_000
-"""A reply that is due to what was announced last comes within [ns]."""
+"""Replies that come within this time after a step was repeated are due to the repetition [ns]."""
 
 
 class Lockstep:
-    """The wall time of a simulation whose steps wait for replies.
+    """Decides by wall time when a step is announced, repeated or overdue.
 
     Parameters
     ----------
@@ -99,9 +101,9 @@ class Lockstep:
     timeout : float
         Wall time after which a missing reply is no longer waited for [s].
     start_timeout : float
-        The same for a complete graph before the first step [s]; 0: as ``timeout``.
+        Wall time to wait for a complete graph before the first step [s]; 0: as ``timeout``.
     settling : float
-        From a complete graph to the first step [s]: other processes may learn of it later.
+        Wall time from a complete graph to the first step [s]: others may discover it later.
 
     Attributes
     ----------
@@ -110,7 +112,7 @@ class Lockstep:
     is_pending : bool
         Whether the present step has not been announced yet.
     skipped : int
-        How many steps in a row had their replies right after they were announced again.
+        Number of steps in a row whose replies came only after they were announced again.
     """
 
     def __init__(
@@ -129,10 +131,10 @@ class Lockstep:
         """Wait for a complete graph, from this wall time on [ns]."""
         self.has_begun, self.is_pending, self.skipped = False, True, 0
         self._complete_ns: int | None = None
-        self._start_ns = self._announced_ns = self._repeated_ns = self._looked_ns = now_ns
+        self._start_ns = self._announced_ns = self._repeated_ns = self._checked_ns = now_ns
 
     def try_begin(self, now_ns: int, is_complete: bool) -> bool:
-        """Take whether the graph is complete; return whether that has lasted: then it begins."""
+        """Take whether the graph is complete; begin and return True once that has lasted."""
         if not is_complete:
             self._complete_ns = None
         elif self._complete_ns is None:
@@ -143,21 +145,21 @@ class Lockstep:
         return self.has_begun
 
     def try_look(self, now_ns: int) -> bool:
-        """Return whether it is time to look at the graph again; then it counts as seen."""
-        is_due = now_ns - self._looked_ns > _REPEAT_NS
+        """Return whether the graph is to be checked again; if so, it counts as checked."""
+        is_due = now_ns - self._checked_ns > _REPEAT_NS
         if is_due:
-            self._looked_ns = now_ns
+            self._checked_ns = now_ns
         return is_due
 
     def complete(self, now_ns: int) -> None:
-        """Take that all replies to a step are there; the next one is pending."""
+        """Note that all replies to a step have come; the next step is pending."""
         is_repeated = self._repeated_ns > self._announced_ns
         is_late = is_repeated and now_ns - self._repeated_ns < _AT_ONCE_NS
         self.skipped = self.skipped + 1 if is_late else 0
         self.is_pending = True
 
     def try_announce(self, now_ns: int, elapsed_ns: int) -> bool:
-        """Return whether the pending step is due, at its simulated time; then it counts as sent."""
+        """Return whether the pending step is due by its simulated time; then it counts as sent."""
         is_early = self._factor > 0.0 and now_ns - self._start_ns < elapsed_ns / self._factor
         if not self.is_pending or is_early:
             return False
@@ -166,24 +168,24 @@ class Lockstep:
         return True
 
     def lag(self, now_ns: int, elapsed_ns: int) -> float:
-        """Return how far the simulated time is behind its pace in wall time [s]."""
+        """Return the wall time by which the simulation is behind its pace [s]."""
         if not (self.has_begun and self._factor):
             return 0.0
         return (now_ns - self._start_ns - elapsed_ns / self._factor) * 1e-9
 
     def is_overdue(self, now_ns: int) -> bool:
-        """Return whether replies, or a complete graph, were waited for in vain."""
+        """Return whether the wait for replies, or for a complete graph, has timed out."""
         if self.has_begun and self.is_pending:
             return False
         limit_ns = self._timeout_ns if self.has_begun else self._start_timeout_ns
         return now_ns - self._announced_ns > limit_ns
 
     def wait_anew(self, now_ns: int) -> None:
-        """Wait for the replies to the present step from now on."""
+        """Restart the timeout of the replies to the present step."""
         self._announced_ns = now_ns
 
     def try_repeat(self, now_ns: int) -> bool:
-        """Return whether a step is due again, as for a restarted node; then it counts as sent."""
+        """Return whether a step is to be repeated, as for a restarted node; then it is counted."""
         if not self.has_begun or self.is_pending:
             return False
         is_due = now_ns - max(self._repeated_ns, self._announced_ns) > _REPEAT_NS

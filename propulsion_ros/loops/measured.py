@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a loop measures or is given of the robot: angles of joints, the centre of mass."""
+"""Properties of the robot that are measured or received: joint angles, the centre of mass."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
@@ -14,7 +14,7 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 from propulsion_ros.timing.stepping import FOREVER, NEVER, Place
 
 _BEYOND = 0.1
-"""How far beyond its limits a joint may be pushed, as by play and soft stops [rad]."""
+"""Largest angle beyond its limits to which play or soft stops let a joint move [rad]."""
 
 
 class JointUpdate(NamedTuple):
@@ -24,7 +24,7 @@ class JointUpdate(NamedTuple):
     """Places of the joints in `SteeredFamily.joint_names`, (k,)."""
     angles: FloatArray
     rates: FloatArray
-    """[rad] and [rad/s], 0 where unknown, (k,)."""
+    """Angles [rad], and rates [rad/s], which are 0 where unknown, (k,)."""
 
 
 class JointReader:
@@ -33,7 +33,7 @@ class JointReader:
     Parameters
     ----------
     names : iterable of str
-        Those that are read.
+        Joints that are read.
     """
 
     def __init__(self, family: SteeredFamily, names: Iterable[str]) -> None:
@@ -41,11 +41,11 @@ class JointReader:
         self._limits = family.joint_limits
 
     def names(self, message: Any) -> list[str]:
-        """Return those of its names that are read."""
+        """Return those names of a message that are read."""
         return [name for name in message.name if name in self._columns]
 
     def read(self, message: Any) -> JointUpdate:
-        """Return the angles of a message; raise `CommandError` for what is none."""
+        """Return the angles of a message; raise `CommandError` for a wrong one."""
         count = len(message.name)
         for field in ('position', 'velocity'):
             given = len(getattr(message, field))
@@ -75,12 +75,12 @@ class JointReader:
 
 
 class JointAngles:
-    """Holds measured angles, and reports once where those of a joint end, and where they return.
+    """Holds measured angles, and reports once when those of a joint end, and when they return.
 
     Attributes
     ----------
     lost : BoolArray
-        Which joints are measured, and their angle is too old or was never received, (k,).
+        Measured joints whose angle is too old or was never received, (k,).
     """
 
     def __init__(self, family: SteeredFamily) -> None:
@@ -92,14 +92,14 @@ class JointAngles:
         self.forget()
 
     def forget(self) -> None:
-        """Let an angle of any stamp be the next; the last ones hold."""
+        """Accept an angle with any stamp next; the last angles hold until then."""
         self._stamps = np.full(len(self._never), NEVER, dtype=np.int64)
         self.lost: BoolArray = np.zeros(len(self._never), bool)
         self._first_ns: int | None = None
         self._due_ns = NEVER
 
     def receive(self, stamp_ns: int, update: JointUpdate) -> None:
-        """Take angles from a stamp on; one that is older than what a joint has is nothing new."""
+        """Take angles from a stamp on; an angle that is older than the joint's is ignored."""
         newer = stamp_ns >= self._stamps[update.columns]
         columns = update.columns[newer]
         self._stamps[columns] = stamp_ns
@@ -107,7 +107,7 @@ class JointAngles:
         self._due_ns = NEVER if self.lost.any() else self._due_ns
 
     def follow(self, stamp_ns: int, host: Host) -> None:
-        """Look at the age of all angles at a tick."""
+        """Check the age of all angles at a tick."""
         if stamp_ns < self._due_ns:
             return
         if self._first_ns is None:
@@ -130,9 +130,9 @@ class JointAngles:
 
 
 class CentreOfMass:
-    """The newest one [m], (3,), received or set: it holds until the next, resets included.
+    """Newest centre of mass [m], (3,), received or set: it holds until the next, also over resets.
 
-    ``use`` passes it to the family, where that needs one.
+    ``use`` passes it to a family that needs one; else it is None.
     """
 
     def __init__(self, use: Callable[[FloatArray], None] | None) -> None:
@@ -141,12 +141,12 @@ class CentreOfMass:
         self._newest_ns = NEVER
 
     def set(self, value: FloatArray) -> None:
-        """Take one at once."""
+        """Take a centre of mass at once."""
         self.value = value
         self.use_again()
 
     def receive(self, stamp_ns: int, value: FloatArray) -> None:
-        """Take one from a stamp on; what is older than what is known is nothing new."""
+        """Take a centre of mass from a stamp on; one that is older than the known is ignored."""
         if stamp_ns >= self._newest_ns:
             self._newest_ns = stamp_ns
             self.set(value)
@@ -157,15 +157,15 @@ class CentreOfMass:
             self._use(self.value)
 
     def forget_time(self) -> None:
-        """Let one of any stamp be the next."""
+        """Accept a centre of mass with any stamp next."""
         self._newest_ns = NEVER
 
     def retune(
         self, changed: Collection[str], apply: Callable[[], None], place: Place | None
     ) -> None:
-        """Apply live settings, whose keys have changed: one among them wins over this one.
+        """Apply live settings; a centre of mass among the changed keys replaces the received one.
 
-        It also wins over what comes later and is not of a later stamp.
+        A centre of mass that comes later replaces it only with a later stamp.
         """
         if 'com' in changed:
             self.value = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What loops publish, as numbers and text; an encoder for each kind makes a message of it.
+"""Payloads of loops: numbers and text, which an encoder for each kind converts to a message.
 
 Kinds with a simpler payload: a wrench is an array (6,), force first; a number a float; a text a
 str; a flag a bool; numbers of int32 a sequence of int; a point (x, y, z); a twist its linear
@@ -18,7 +18,7 @@ _NAN = float('nan')
 
 
 class Kind:
-    """Types of messages, by what they carry."""
+    """Types of messages, by their content."""
 
     ACTUATORS = 'actuator_msgs/msg/Actuators'
     ARRAY = 'std_msgs/msg/Float64MultiArray'
@@ -50,20 +50,20 @@ class JointRow(NamedTuple):
     position: FloatArray | Sequence[float] | None = None
     velocity: FloatArray | Sequence[float] | None = None
     effort: FloatArray | Sequence[float] | None = None
-    """One value for each name; None where no name has that field."""
+    """One value for each name; None if no name has that field."""
     names: Sequence[str] = ()
-    """Names of this message; () where the outlet has them."""
+    """Names of this message; () if the outlet has them."""
 
 
 class MassRow(NamedTuple):
     """A geometry_msgs/InertiaStamped."""
 
     mass: float
-    """[kg]."""
+    """Mass [kg]."""
     com: FloatArray
     """Centre of mass [m], (3,)."""
     inertia: FloatArray
-    """About the centre of mass [kg m^2], (3, 3)."""
+    """Inertia about the centre of mass [kg m^2], (3, 3)."""
 
 
 class BatteryRow(NamedTuple):
@@ -75,13 +75,13 @@ class BatteryRow(NamedTuple):
     """Charge when full [A h]."""
     voltage: float
     current: float
-    """[V], [A]; above 0 while it discharges."""
+    """Voltage [V], and current [A], which is above 0 while the battery discharges."""
     charge: float
-    """What is left over the capacity, 0 to 1."""
+    """Remaining charge over the capacity, 0 to 1."""
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """Fields of the message that have a number or a text; what is not measured is NaN."""
+        """Fields of the message with a number or a text; a quantity that is not measured is NaN."""
         discharging, not_charging, full = 2, 3, 4
         at_rest = full if self.charge == 1.0 else not_charging
         return {
@@ -102,13 +102,13 @@ class OdometryRow(NamedTuple):
     """Frame of the body, whose axes the twist is in."""
     position: Sequence[float]
     quaternion: Sequence[float]
-    """[m], and x, y, z, w from the body to the world."""
+    """Position [m], and rotation from the body to the world as x, y, z, w."""
     velocity: Sequence[float]
     angular_velocity: Sequence[float]
     """Velocities of the body's origin in its own axes [m/s], [rad/s]."""
     pose_covariance: FloatArray | None = None
     twist_covariance: FloatArray | None = None
-    """(36,) row by row; None for zeros."""
+    """Covariances (36,), row by row; None for zeros."""
 
 
 class ImuRow(NamedTuple):
@@ -116,7 +116,7 @@ class ImuRow(NamedTuple):
 
     specific_force: Sequence[float]
     angular_velocity: Sequence[float]
-    """In the axes of the frame [m/s^2], [rad/s]."""
+    """Force [m/s^2] and rate [rad/s] in the axes of the frame."""
 
 
 class PressureRow(NamedTuple):
@@ -124,7 +124,7 @@ class PressureRow(NamedTuple):
 
     pressure: float
     variance: float = 0.0
-    """[Pa], [Pa^2]."""
+    """Pressure [Pa], and its variance [Pa^2]."""
 
 
 class StatusRow(NamedTuple):

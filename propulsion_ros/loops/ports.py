@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a runnable thing takes and gives, without ROS: a table that every host runs alike.
+"""Inputs and outputs of a loop, without ROS: a table that every host runs alike.
 
 A loop declares its ports, outlets, requests and timers. A host (a ROS node, the file replay,
 Gazebo) connects them: it delivers messages to ports, serialises what is published on outlets, and
@@ -30,7 +30,7 @@ class Port:
     kind: str
     """Message type, such as ``sensor_msgs/msg/JointState``."""
     take: Callable[[Any], None]
-    """Receives each message, or anything with the same attributes, and keeps nothing of it."""
+    """Receives each message, or anything with the same attributes, and must not keep it."""
     qos: str
     """Class of quality of service: 'command', 'sensor', 'state', 'lockstep', 'latched', 'clock',
     'glance' for the newest message alone."""
@@ -57,9 +57,9 @@ class Outlet:
     kind: str
     qos: str
     frame: str = ''
-    """``header.frame_id``, '' where the type has none."""
+    """``header.frame_id``, '' if the type has none."""
     names: tuple[str, ...] = ()
-    """Names that stay the same in every message, () where they differ."""
+    """Names that are the same in every message, () if they differ."""
     lossless: bool = False
     overridable: bool = True
 
@@ -78,16 +78,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Timer:
-    """Something to call now and then on the steady clock; a replay, which has none, never does."""
+    """A periodic call on the steady clock; a replay, which has no such clock, never makes it."""
 
     period: float
     """Seconds between two calls."""
     call: Callable[[], None]
-    """What to call; only while active."""
+    """Callback, only while the loop is active."""
 
 
 class Host(Protocol):
-    """What a loop may require of its host.
+    """Functions of a host that a loop may use.
 
     Attributes
     ----------
@@ -96,11 +96,11 @@ class Host(Protocol):
     is_active : bool
         Whether the loop runs: between `Loop.start` and `Loop.stop`.
     follows_links : bool
-        Whether actuators push where their links are now, and not where a description has them.
+        Whether actuators push at the present place of their links, not at that of a description.
     """
 
     counts: Counter[str]
-    """How often each kind of complaint was made."""
+    """Number of complaints of each kind."""
 
     @property
     def is_simulated(self) -> bool: ...  # noqa: D102
@@ -155,7 +155,7 @@ class Host(Protocol):
 
 
 class WithoutGraph:
-    """What a `Host` of one loop answers where there is no graph."""
+    """Replies of a `Host` of one loop that has no graph."""
 
     follows_links = False
     is_active = False
@@ -188,14 +188,14 @@ class WithoutGraph:
 
 
 class Parameters(Protocol):
-    """Where a loop is configured: by the parameters of a node, or those of a file.
+    """Configuration of a loop: the parameters of a node, or those of a file.
 
     Attributes
     ----------
     node_name, node_namespace : str
         Name of the node, and the namespace that it is in.
     given : mapping
-        What files, launch and command line give, by key.
+        Values that files, launch and command line give, by key.
     """
 
     @property
@@ -228,13 +228,13 @@ class Parameters(Protocol):
     ) -> None:
         """Follow changes of the live parameters of these configuration classes.
 
-        ``values`` is what they were built from. ``check(*configurations)`` raises `ConfigError`
-        where new ones do not go together; ``apply(changed, *configurations)`` takes them and the
-        values that changed, by key.
+        The configurations were built from ``values``. ``check(*configurations)`` raises
+        `ConfigError` if new ones do not go together; ``apply(changed, *configurations)`` takes
+        them and the values that changed, by key.
         """
 
     def latched_text(self, topic: str, timeout: float) -> str:
-        """Return the latched String of a topic; raise `ConfigError` where none comes in time."""
+        """Return the latched String of a topic; raise `ConfigError` if none comes in time."""
 
     def has_type(self, kind: str) -> bool:
         """Return whether a type of messages is installed."""
@@ -257,20 +257,20 @@ class Loop(Protocol):
 
     @property
     def timers(self) -> Sequence[Timer]:
-        """What is called on the steady clock."""
+        """Periodic calls on the steady clock."""
 
     def start(self) -> None:
         """Begin; publishers are open."""
 
     def stop(self) -> None:
-        """Publish what must be last, while publishers are still open."""
+        """Publish the last messages, while publishers are still open."""
 
     def health(self) -> Iterable[Health]:
-        """Yield the diagnostic statuses of now."""
+        """Yield the present diagnostic statuses."""
 
 
 class GivenParameters:
-    """The `Parameters` of a loop that no node has; they stay as they are."""
+    """`Parameters` of a loop without a node; they never change."""
 
     def __init__(
         self,
@@ -292,7 +292,7 @@ class GivenParameters:
             key = parameter.key
             self._known.append(key)
             value = self.given.get(key)
-            # To a node an empty list is the same as none, so it is here.
+            # For a node an empty list is the same as no value, so it is here.
             is_given = value is not None and value != []
             default = None if parameter.required else parameter.default
             values[key] = value if is_given else (defaults or {}).get(key, default)
@@ -329,7 +329,7 @@ class GivenParameters:
         return True
 
 
-_COMPLAINTS, _COMPLAINT_NS = 5, 5_000_000_000
+_COMPLAINTS, _COMPLAINT_NS = 5, 5_000_000_000  # most log lines of a kind within a time [ns]
 
 
 class Complaints:
@@ -343,7 +343,7 @@ class Complaints:
     Attributes
     ----------
     counts : collections.Counter
-        How often each kind was added.
+        Number of complaints of each kind.
     """
 
     def __init__(self, warn: Callable[[str], object], steady_ns: Callable[[], int]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What loops have in common whose messages take effect at their stamps."""
+"""Common part of loops whose messages take effect at their stamps."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -25,17 +25,17 @@ from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stamped_inputs import Ordering, StampedInputs
 from propulsion_ros.timing.stepping import FOREVER, Agenda, Place
 
-_BEGINNING_NS = 10_000_000  # so much older than it is may a command be taken for, no more
+_BEGINNING_NS = 10_000_000  # before this simulated time a stamp of 0 means 0, not now [ns]
 _OTHER_TIME_NS = 10**15
-"""No recording is so long that its clock and its stamps differ by more [ns]."""
+"""Difference from which /clock and stamps are of different clocks: no recording is so long."""
 OTHER_CLOCK = 'was it stamped by another clock? Set use_sim_time alike, or stamp 0 for now'
-"""What to do about a stamp of another time."""
+"""Remedy for a stamp of another time."""
 
 _COUNTED = ('taken', 'refused', 'other_time', 'not_finite', 'late', 'stray', 'overflow', 'jump')
 
 
 class Core(Protocol):
-    """What takes stamped inputs: `ActuatorLoop` or `EstimateLoop`."""
+    """A loop that takes stamped inputs: `ActuatorLoop` or `EstimateLoop`."""
 
     @property
     def inputs(self) -> StampedInputs: ...  # noqa: D102
@@ -57,17 +57,17 @@ class Core(Protocol):
 
 
 class StampedPorts:
-    """The inputs of a core that reads no clock: messages, and the time of its host.
+    """Passes messages and the host's time to a core, which reads no clock itself.
 
     Parameters
     ----------
     replay : bool
-        Whether inputs, and what determined the steps beside them, come from a recording.
+        Whether the inputs, and the requests that determine the steps, come from a recording.
 
     Attributes
     ----------
     tune : callable
-        ``tune(keys, values)`` takes changed parameters of all that were changed so far.
+        ``tune(keys, values)`` takes the keys that changed, and all values that were changed so far.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class StampedPorts:
 
     @property
     def inputs(self) -> StampedInputs:
-        """What came, in the order of the stamps."""
+        """The inputs, in the order of their stamps."""
         return self._core.inputs
 
     # Called while the loop is made.
@@ -104,13 +104,13 @@ class StampedPorts:
     def _add(
         self, topic: str, kind: str, source: str, read: Callable[[Any], Any], qos: str = 'command'
     ) -> None:
-        """Take stamped messages of a source, which ``read`` turns into payloads."""
+        """Add a port for stamped messages of a source, which ``read`` converts to payloads."""
         self._open(topic, kind, source, lambda message: (
             self._take(source, message.header.stamp, message, read)
         ), qos)
 
     def _add_com(self) -> None:
-        """Take the centre of mass; it is latched, so it counts before activation too."""
+        """Add a port for the centre of mass; it is latched, so it counts before activation too."""
         self._open(
             '~/inertia', Kind.INERTIA, COM, self._take_com, self.record.latched,
             while_inactive=True,
@@ -120,14 +120,14 @@ class StampedPorts:
         self, topic: str, kind: str, source: str, take: Callable[[Any], Any],
         qos: str = 'command', while_inactive: bool = False,
     ) -> None:
-        """Let ``take`` have the messages of a source."""
+        """Add a port that passes the messages of a source to ``take``."""
         self.ports.append(Port(
             topic, kind, self.record.guard(take), qos, self._lossless, while_inactive
         ))
         self._source_of[topic] = source
 
     def _keep_time(self, rate: float, hold_back: float = 0.0) -> None:
-        """Give the core the time ``hold_back`` [s] late: of /clock, or ``rate`` times a second."""
+        """Pass time to the core, ``hold_back`` [s] late: of /clock, or of a timer at ``rate``."""
         self._hold_back_ns, self._has_clock = round(hold_back * 1e9), True
         if self._host.is_simulated:
             self.ports.append(Port(
@@ -155,7 +155,7 @@ class StampedPorts:
             return False
         if not (stamp_ns or self._is_at_zero(source)):
             arrival_ns = self._arrival_ns()
-            # Where simulated time has just begun, 0 is a stamp as good as any.
+            # When simulated time has just begun, 0 may be the true stamp.
             stamp_ns = 0 if stamp is not None and arrival_ns < _BEGINNING_NS else arrival_ns
         if self._core.push(source, stamp_ns, payload):
             self._compare_clock(stamp_ns)
@@ -176,7 +176,7 @@ class StampedPorts:
         return False
 
     def _complain_of_stamp(self, key: str, source: str, line: str) -> None:
-        """Count a stamp that is not taken, and warn of the first of a source: each differs."""
+        """Count a refused stamp, and log the first of a source: each line would differ."""
         if (key, source) in self._misstamped:
             self._host.counts[key] += 1
         else:
@@ -184,13 +184,13 @@ class StampedPorts:
             self._host.complain(key, line)
 
     def _is_at_zero(self, source: str) -> bool:
-        """Return whether the recorded node took stamp 0 of its next input for a time."""
+        """Return whether the recorded node took stamp 0 of the next input as 0, not as now."""
         if self._first.get(source) == 0:
             return True
         return source == COM and self._ordering is not None and COM not in self.inputs.newest_of
 
     def _compare_start(self, source: str, stamp_ns: int) -> None:
-        """Complain where a recording is played from the middle on, once for each source."""
+        """Complain, once for each source, if a recording is played from the middle on."""
         expected_ns = self._expected.pop(source, stamp_ns)
         if stamp_ns > expected_ns:
             self._host.complain('missed', (
@@ -199,7 +199,7 @@ class StampedPorts:
             ))
 
     def _compare_clock(self, stamp_ns: int) -> None:
-        """Complain once where the clock beside a recording shows another time than it has."""
+        """Complain once if /clock shows another time than the stamps of a recording."""
         if self._has_clock or self._is_compared or not self._host.is_simulated:
             return
         now_ns = self._host.now_ns()
@@ -215,10 +215,10 @@ class StampedPorts:
         return False
 
     def _arrival_ns(self) -> int:
-        """Return the stamp of what takes effect at once: in the first tick that has not run."""
+        """Return the stamp of an input that takes effect at once: at the next tick to run."""
         clock_ns, last_ns = self.inputs.clock_ns, self.inputs.last_stamp_ns
         if clock_ns is None:
-            # A recording need not be of the time that the clock shows.
+            # The stamps of a recording need not be of the clock's time.
             is_recorded = self._lossless and not self._has_clock and self._host.is_simulated
             return self.inputs.newest_ns or 0 if is_recorded else self._host.now_ns()
         return clock_ns if last_ns is None or last_ns < clock_ns else clock_ns + 1
@@ -258,26 +258,26 @@ class StampedPorts:
         self.record.note(RESET, place, values)
         return True, 'reset'
 
-    # What determines the steps beside the inputs.
+    # Requests, which determine the steps beside the inputs.
 
     def _timing(self) -> Mapping[str, Any]:
         """Return the settings that determine the steps."""
         raise NotImplementedError
 
     def _wait_as(self, begin: StepRequest) -> Ordering:
-        """Take the settings of a recorded node, and return what that waited for."""
+        """Take the settings of a recorded node, and return which inputs it waited for."""
         raise NotImplementedError
 
     def _note(self, name: str, values: Mapping[str, Any] | None = None) -> None:
-        """Publish what acts from now on."""
+        """Publish a request that acts from now on."""
         self.record.note(name, self._core.place, values or {})
 
     def _next_first(self) -> Mapping[str, int]:
-        """Return from which stamp on inputs count that have not come yet."""
+        """Return the stamp from which on future inputs of each source count."""
         return {source: stamp_ns + 1 for source, stamp_ns in self.inputs.newest_of.items()}
 
     def _note_begin(self, stamp_ns: int) -> None:
-        """Publish how the steps are made, at the first one."""
+        """Publish the settings of the steps, at the first one."""
         self.record.note(BEGIN, Place(stamp_ns), {
             **self._timing(), 'is_simulated': self._host.is_simulated,
             'first': dict(self.inputs.first_of), 'is_new': self._is_new,
@@ -295,7 +295,7 @@ class StampedPorts:
                 self._unsent.update(changed)
 
     def _adopt(self, begin: StepRequest) -> None:
-        """Step as a recorded node did, and wait for whatever else the recording has."""
+        """Step as a recorded node did, and wait for every other input that the recording has."""
         self._ordering = ordering = self._wait_as(begin)
         self._first = begin.values['first']
         self._expected = {source: ns for source, ns in self._first.items() if source != CLOCK}
@@ -311,14 +311,14 @@ class StampedPorts:
             ))
 
     def _schedule(self, request: StepRequest) -> None:
-        """Follow a recorded request in its place; a beginning comes before its first input."""
+        """Schedule a recorded request at its place; a beginning comes before its first input."""
         place = request.place
         if request.name == BEGIN:
             place = Place(min([place.stamp_ns, *request.values['first'].values()]) - 1)
         self._core.agenda.add(place, lambda: self._act(request))
 
     def _repeat(self, from_ns: int, to_ns: int) -> None:
-        """Follow the requests again where time has jumped back, as a bag that is looped does."""
+        """Schedule the requests again if time has jumped back, as of a bag that is looped."""
         self._core.agenda.clear()
         if to_ns < from_ns:
             self.record.again()
@@ -329,7 +329,7 @@ class StampedPorts:
         self._at_ns = None
 
     def _follow(self, request: StepRequest) -> None:
-        """Do what was requested in the recording."""
+        """Carry out a recorded request."""
         values = request.values
         self._has_ended = request.name == END
         if request.name == SET:
@@ -355,7 +355,7 @@ class StampedPorts:
         """Publish one zero wrench."""
         self.flush()
         if self._has_ended:
-            # With the last wrench of the recording.
+            # The zero wrench of the recorded end has been published.
             return
         last_ns = self._last_ns()
         self._publish_zero(last_ns)
@@ -363,11 +363,11 @@ class StampedPorts:
 
     @property
     def takes_clock(self) -> bool:
-        """Whether /clock makes it step."""
+        """Whether the core steps by /clock."""
         return self._has_clock and self._host.is_simulated
 
     def flush(self) -> None:
-        """Run what is due at the end of a recording, which no input follows."""
+        """Run what is due at the end of a recording, after which no input comes."""
         self.record.finish()
         if self._ordering is not None:
             self.inputs.wait_as(self._ordering)
@@ -376,18 +376,18 @@ class StampedPorts:
     # Outputs.
 
     def _publish_zero(self, stamp_ns: int) -> None:
-        """Publish that there is no force."""
+        """Publish a zero wrench."""
         raise NotImplementedError
 
     def _last_ns(self) -> int:
-        """Return the stamp of what is published last: where the core stands, else now."""
+        """Return the stamp of a last message: the last one of the core, else now."""
         if self._at_ns is not None:
             return self._at_ns
         last_ns = self.inputs.last_stamp_ns
         return self._host.now_ns() if last_ns is None else last_ns
 
     def _judge_inputs(self) -> tuple[dict[str, Any], str, str]:
-        """Return the counts of what came and what was not taken, and how bad that is."""
+        """Return the counts of taken and refused inputs, and level and text of a diagnosis."""
         inputs, own = self.inputs, self._host.counts
         counts = own + inputs.counts
         values = {key: counts[key] for key in _COUNTED}

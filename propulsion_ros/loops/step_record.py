@@ -19,30 +19,30 @@ from propulsion_ros.timing.stepping import Place
 BEGIN, END, SET, RESET, ENABLE, DISABLE = 'begin', 'end', 'set', 'reset', 'enable', 'disable'
 NAMES = (BEGIN, END, SET, RESET, ENABLE, DISABLE)
 LAG_NS = 5_000_000_000
-"""How much older than others an input of a recording may be [ns]: topics lose their order."""
+"""Largest lag of an input of a recording behind others [ns], as topics are out of order."""
 _TOPIC = '~/requests'
 
 
 class StepRequest(NamedTuple):
-    """One change of how a loop steps."""
+    """One request that changes the steps of a loop."""
 
     name: str
     """One of `NAMES`: the first step after a start or a reset, the last one before a stop, changed
     parameters, or a service call."""
     place: Place
-    """Where it acts; of `BEGIN` its stamp is that of the first step."""
+    """Place at which it acts; the stamp of a `BEGIN` is that of the first step."""
     values: Mapping[str, Any]
-    """By name; of `BEGIN` what configures the steps, of `SET` the parameters."""
+    """Values by name: of a `BEGIN` the settings of the steps, of a `SET` the parameters."""
 
     def row(self) -> StatusRow:
-        """Return the status that has it."""
+        """Return the status that carries the request."""
         return StatusRow(self.name, self.place.source, [
             (key, json.dumps(value, default=_plain)) for key, value in self.values.items()
         ])
 
     @classmethod
     def of(cls, message: Any) -> StepRequest:
-        """Return the request of a message; raise `CommandError` where it has none."""
+        """Return the request of a message; raise `CommandError` if it has none."""
         status = message.status[0] if len(message.status) == 1 else None
         if status is None or status.name not in NAMES:
             raise CommandError(f'expected one status, one of {", ".join(NAMES)}')
@@ -60,16 +60,16 @@ def is_of_steps(message: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON has no form for as lists and numbers."""
+    """Return a value for which JSON has no form, such as an array, as lists and numbers."""
     return np.asarray(value).tolist()
 
 
 class StepRecord:
-    """Publishes what determines the steps of a loop, or takes it from a recording.
+    """Publishes the requests that determine the steps of a loop, or takes them from a recording.
 
-    In a replay inputs are held until the recorded beginning has come, for some seconds of stamps:
-    topics lose their order, and a recorder may write it behind them. Without it the node steps as
-    configured.
+    A replay holds inputs until the recorded beginning has come, but for at most some seconds of
+    stamps: a recorder may write the beginning later than the inputs, as topics are out of order.
+    Without a beginning the node steps as configured.
 
     Parameters
     ----------
@@ -79,9 +79,9 @@ class StepRecord:
     Attributes
     ----------
     latched : str
-        Quality of service of the ports of what is latched live.
+        Quality of service of ports whose topics are latched live.
     outlets, ports : list
-        Of the topic: one outlet live, one port in a replay.
+        One outlet of the topic live, one port in a replay.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class StepRecord:
     ) -> None:
         self._host, self._adopt, self._schedule = host, adopt, schedule
         self.is_replay = is_replay
-        # rosbag2 plays what was subscribed to before it was published as not latched.
+        # rosbag2 plays a topic as not latched if it was subscribed to before it was published.
         self.latched = 'command' if is_replay else 'latched'
         self._outlet = Outlet(_TOPIC, Kind.STATUSES, 'latched_history', overridable=False)
         self.outlets = [] if is_replay else [self._outlet]
@@ -110,9 +110,9 @@ class StepRecord:
     # Live.
 
     def note(self, name: str, place: Place | None, values: Mapping[str, Any]) -> None:
-        """Publish a request that acts behind a place; None is behind the last one published.
+        """Publish a request that acts after a place; None is after the last one published.
 
-        Before the first beginning, which has what was requested before, nothing is published.
+        Nothing is published before the first beginning, which includes all earlier requests.
         """
         self._place = place or self._place
         if self._place is None or self.is_replay:
@@ -123,7 +123,7 @@ class StepRecord:
     # In a replay.
 
     def guard(self, take: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return what holds the messages of a port until it is known how the steps were made."""
+        """Return a callback that holds the messages of a port until the beginning has come."""
         if not self.is_replay:
             return take
 
@@ -141,12 +141,12 @@ class StepRecord:
         return request is self._recorded[0]
 
     def again(self) -> None:
-        """Follow everything again, after a jump back of time."""
+        """Schedule all requests again, after a jump back of time."""
         for request in self._recorded:
             self._schedule(request)
 
     def _is_waiting(self, message: Any) -> bool:
-        """Return whether the beginning is still to come; assume how it was where it does not."""
+        """Return whether the beginning may still come; assume one after a timeout."""
         if self._held is None:
             return False
         if hasattr(message, 'header'):
@@ -159,12 +159,12 @@ class StepRecord:
         return False
 
     def finish(self) -> None:
-        """Take what is held, since nothing more comes."""
+        """Take the messages that are held, since no more come."""
         if self._held:
             self._assume()
 
     def _assume(self) -> None:
-        """Wait for the beginning no more, and step as configured."""
+        """Stop waiting for the beginning, and step as configured."""
         topic, why = self._host.resolve_topic_name(_TOPIC), 'is not recorded'
         if self._host.publishers_of(_TOPIC):
             why = f'has no begin at {self._oldest_ns * 1e-9:.3f} s, which is in mid-stream'
@@ -186,7 +186,7 @@ class StepRecord:
             self._host.complain('refused', f'requests refused: {error}')
             return
         if request in self._recorded:
-            # A bag that is played again has it in each lap.
+            # A bag that is played again repeats its requests in each lap.
             return
         self._recorded.append(request)
         if request.name != BEGIN or self._held is None:

@@ -26,32 +26,33 @@ from propulsion_ros.timing.stepping import FixedStepRunner, Grid, Ticks, ticks_p
 from propulsion_ros.urdf.reader import joints_of_urdf, mass_from_urdf
 
 _OLDEST_PYRO_NS = 200_000_000
-"""A deployer that fired longer ago is not obeyed [ns]."""
+"""A firing of a deployer that is older is refused [ns]."""
 _POLL = 0.05
-"""How often a waiting vehicle looks at the graph [s]."""
-_SETTLING, _RECORDER_SETTLING = 0.3, 2.0
-"""From a complete graph to the first step [s]: each of the others learns of a recorder by itself,
-and what one that is late publishes is not recorded."""
+"""Time between two checks of the graph by a vehicle that waits [s]."""
+_SETTLING = 0.3
+"""Wall time from a complete graph to the first step [s]."""
+_RECORDER_SETTLING = 2.0
+"""The same with a recorder, which misses messages of nodes that have not discovered it yet [s]."""
 _TWO_SIMULATIONS = (
     'stop the other simulation, or give one of them another clock topic or ROS_DOMAIN_ID'
 )
 _PATIENCE_NS = 5_000_000_000
-"""How often it logs what it waits for before the first step [ns]."""
+"""Time between two log lines on what the first step waits for [ns]."""
 _YEAR_NS = 31_557_600_000_000_000
-"""No simulation takes so long, and wall time has more."""
+"""A stamp that is later by more is one of wall time: no simulation takes so long [ns]."""
 _OTHER_CLOCK = "; is that of its command another clock's? Copy the stamp of the odometry"
 _SLOW = 2.0
 """Wall time that a simulation may be behind its pace before it is reported [s]."""
 _MOST_SKIPPED = 10
-"""Steps in a row that a controller may skip at first."""
+"""Steps in a row that a controller may leave without a reply until they are repeated."""
 _CLIMB = 30.0
-"""No parachute is meant to be fired at a larger upward speed [m/s]."""
-_HOP, _STANDS = 0.1, 1e-9
-"""A shorter time in the air is not reported [s], and a smaller speed is left by rounding [m/s]."""
+"""A parachute that fires at a larger upward speed is logged as a warning [m/s]."""
+_HOP = 0.1  # a touchdown after a shorter time in the air is not reported [s]
+_STANDSTILL = 1e-9  # a smaller speed is a rounding error [m/s]
 
 
 class VehicleLoop:
-    """Moves a rigid body by the wrenches of its actuators, one step for each of theirs.
+    """Moves a rigid body by the wrenches of its actuators, in lockstep with them.
 
     It publishes odometry and clock of step k, then waits for the wrench stamped k of every topic;
     that wrench acts from k to k + 1. An actuator that is paused counts as no force after
@@ -90,7 +91,7 @@ class VehicleLoop:
         )
         return FixedStepRunner(
             Grid(self._ticks, wait_for=sources), sources, self._apply, self._step,
-            # A parachute pulls later than its pyro fires, so a step need not wait for the news.
+            # A parachute pulls some time after its pyro fires, so a step waits for older firings.
             delays_ns=dict.fromkeys(self._deployers, self._body.parachutes.delay_ns),
         )
 
@@ -99,7 +100,7 @@ class VehicleLoop:
         own, delay_ns = self._params.update_rate, self._body.parachutes.delay_ns
         rate = self._params.pressure_rate or own
         ticks = ticks_per('pressure_rate', own, rate)
-        # A step waits for what a flight computer has decided one delay before it, by its samples.
+        # A step waits for the flight computer's decision on samples of one delay before it.
         if self._deployers and ticks > 1 and self._ticks.stamp(ticks) > delay_ns - PERIOD_NS:
             raise ConfigError('pressure_rate', (
                 f'{rate:g} Hz is too slow for a parachutes.deployment_delay of '
@@ -126,9 +127,9 @@ class VehicleLoop:
         more = [outlet for outlet in (self._current, self._tf) if outlet is not None]
         self.outlets = (*self._awaited.values(), self._inertia, self._merged, *more)
         self.requests: Sequence[Request] = ()
-        # It keeps the pace, and looks at the graph.
+        # The timer keeps the pace and checks the graph.
         pace = self._params.real_time_factor * self._params.update_rate
-        self.timers = (Timer(min(1.0 / pace, _POLL) if pace else _POLL, self._look),)
+        self.timers = (Timer(min(1.0 / pace, _POLL) if pace else _POLL, self._check_time),)
         self.ports = tuple(self._open_ports())
 
     def _open_ports(self) -> Iterator[Port]:
@@ -144,7 +145,7 @@ class VehicleLoop:
         for topic in self._recorders:
             yield port(topic, Kind.CLOCK, bind(self._take_recorded, topic), 'lockstep')
 
-    # What the host calls.
+    # Called by the host.
 
     def start(self) -> None:
         """Return to the start and wait for the actuators."""
@@ -204,7 +205,7 @@ class VehicleLoop:
             self._runner.push(topic, stamp_to_ns(message.header.stamp), tank)
 
     def _is_last(self, topic: str, stamp_ns: int, wrench: FloatArray) -> bool:
-        """Whether an actuator publishes this as it stops: no force, at a step it has replied to."""
+        """Return whether a wrench is the 0 of an actuator that stops, after its reply."""
         if wrench.any() or topic in self._replies.left_out:
             return False
         is_before = stamp_ns == self._ticks.stamp(self._tick - 1)
@@ -227,7 +228,7 @@ class VehicleLoop:
         return stamp_ns == self.time_ns
 
     def _compare_names(self, deployers: Collection[str]) -> None:
-        """Warn of parachutes that none of the deployers frees, where some of those free none."""
+        """Warn of parachutes without a deployer, if there are deployers without a parachute."""
         names, topic = self._body.parachutes.names, self._params.deployer_topic
         if set(deployers) - set(names):
             for name, why in unknown_names(names, deployers, topic):
@@ -318,7 +319,7 @@ class VehicleLoop:
         if velocity is None or airborne * self._ticks.dt < _HOP:
             return
         down, along = -velocity[2], float(np.hypot(velocity[0], velocity[1]))
-        along = along if along > _STANDS else 0.0
+        along = along if along > _STANDSTILL else 0.0
         self._touchdown = f'{down:.3g} m/s down, {along:.3g} m/s along the ground'
         self._host.log('info', f'touchdown at {self.time_ns * 1e-9:.3f} s: {self._touchdown}')
 
@@ -334,14 +335,14 @@ class VehicleLoop:
         stamp_ns = self.time_ns
         for source in tuple(self._replies.left_out):
             is_wrench = source in self._params.wrench_topics
-            # Time without a payload passes: a tank keeps its mass, and nothing is fired.
+            # None only lets time pass: a tank keeps its mass, and nothing is fired.
             self._runner.push(source, stamp_ns, np.zeros(6) if is_wrench else None)
 
-    def _look(self) -> None:
-        """Look what is due by wall time."""
+    def _check_time(self) -> None:
+        """Do what is due by wall time."""
         now_ns, lockstep = self._host.steady_ns(), self._lockstep
         if not lockstep.has_begun:
-            self._look_at_start(now_ns)
+            self._check_start(now_ns)
         if lockstep.has_begun:
             # Another simulation may have begun at the same moment.
             if lockstep.try_look(now_ns) and self._has_rival():
@@ -349,7 +350,7 @@ class VehicleLoop:
                 return
             self._announce()
             if self._replies.is_empty and not lockstep.is_pending:
-                # No message comes that could make a step.
+                # All sources are left out, so no message triggers a step.
                 self._fill()
         if lockstep.is_overdue(now_ns):
             self._go_on_without(now_ns)
@@ -366,8 +367,8 @@ class VehicleLoop:
                 'controller or an actuator is too slow to reply to each odometry in time'
             ))
 
-    def _look_at_start(self, now_ns: int) -> None:
-        """Begin where the graph is complete, and log now and then what it lacks."""
+    def _check_start(self, now_ns: int) -> None:
+        """Begin when the graph is complete; until then log now and then what is missing."""
         missing = self._missing()
         if self._lockstep.try_begin(now_ns, not missing):
             self._host.log('info', 'running')
@@ -376,7 +377,7 @@ class VehicleLoop:
             self._host.log('info', f'waits: {missing}')
 
     def _go_on_without(self, now_ns: int) -> None:
-        """Wait no longer for what has not replied to the present step, or stop."""
+        """Leave out the sources that have not replied to the present step, or stop."""
         silent = self._runner.sources_behind(self.time_ns)
         can_go_on = self._lockstep.has_begun and not self._has_rival() and (
             self._replies.can_leave_out(silent, self._has_publisher)
@@ -405,11 +406,11 @@ class VehicleLoop:
         return self._host.publishers_of(topic) > 0
 
     def _has_rival(self) -> bool:
-        """Whether another node publishes the time too."""
+        """Whether another node publishes /clock too."""
         return self._host.publishers_of(self._clock.topic) > 1
 
     def _missing(self) -> str:
-        """Return what the graph lacks before the first step, '' where it is complete."""
+        """Return what is missing in the graph before the first step, '' if it is complete."""
         if self._has_rival():
             clock = self._host.resolve_topic_name(self._clock.topic)
             return f'{clock} has another publisher; {_TWO_SIMULATIONS}'
@@ -431,7 +432,7 @@ class VehicleLoop:
         return ''
 
     def _give_up(self) -> None:
-        """Stop, since what the present step waits for has not come in time."""
+        """Stop, since the wait for replies or for a complete graph has timed out."""
         params, has_begun = self._params, self._lockstep.has_begun
         if self._has_rival():
             self._fail(f'stopped: {self._missing()}')
@@ -447,7 +448,7 @@ class VehicleLoop:
         )
 
     def _describe_silence(self) -> str:
-        """Return what has not replied to the present step, and the likely reason."""
+        """Return which sources have not replied to the present step, and the likely reason."""
         silent = self._runner.sources_behind(self.time_ns)
         text = f'nothing stamped {self.time_ns * 1e-9:.3f} s from {", ".join(silent)}'
         for source in silent:
@@ -462,7 +463,7 @@ class VehicleLoop:
         return text
 
     def _commands_of(self, silent: Sequence[str]) -> list[str]:
-        """Return the topics of a controller without which these sources do not reply."""
+        """Return topics of a controller without whose commands these sources do not reply."""
         nodes = [source.strip('/').rpartition('/')[0] for source in silent]
         own = tuple(f'{node}{end}' for node in nodes for end in ('/', '_allocator/'))
         return [

@@ -13,7 +13,7 @@ from propulsion_ros.settings.quantity import group, quantity, validate
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VehicleParams:
-    """What a simulated vehicle is made from."""
+    """Parameters of a simulated vehicle."""
 
     robot_description: str = quantity(
         '', doc='URDF; its links give the dry mass and inertia', kind=str

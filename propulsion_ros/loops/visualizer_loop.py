@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of what the actuators of a robot do, and when they are due, without ROS."""
+"""Draws what the actuators of a robot do, at a limited rate, without ROS."""
 from __future__ import annotations
 
 import functools
@@ -30,7 +30,7 @@ from propulsion_ros.timing.stepping import period_from_rate
 _STALE_NS = 1_000_000_000
 """A state this much older than the newest is out of date [ns]."""
 _STAMPS = StampLimits(behind_ns=1_000_000_000, agreeing=1)
-"""A picture is not worth waiting for a second stamp of a new time."""
+"""One stamp of a new time is enough: a picture is not worth waiting for a second one."""
 
 
 class Pace:
@@ -41,7 +41,7 @@ class Pace:
     Parameters
     ----------
     period_ns : int
-        Least distance between two pictures.
+        Least time between two pictures.
     """
 
     def __init__(self, period_ns: int) -> None:
@@ -60,7 +60,7 @@ class Pace:
         self._drawn: dict[Hashable, int] = {}
 
     def take(self, source: Hashable, stamp_ns: int) -> bool:
-        """Take a stamp of a source; return whether its time began anew, then all is forgotten."""
+        """Take a stamp of a source; return whether its time jumped, which restarts the pace."""
         is_new = source not in self._judges
         judge = StampJudge(_STAMPS) if is_new else self._judges[source]
         has_jumped = judge.take(stamp_ns).is_jump
@@ -68,19 +68,19 @@ class Pace:
             self.restart()
         self._judges[source] = judge
         if self._drawn:
-            # Others count from their next stamp, but a new one that is late from the picture.
+            # Other sources count from their next stamp, a new one from an earlier picture.
             first_ns = min(stamp_ns, *self._drawn.values()) if is_new else stamp_ns
             self._drawn.setdefault(source, first_ns)
         self._newest[source] = max(stamp_ns, self._newest.get(source, stamp_ns))
         return has_jumped
 
     def is_due(self, source: Hashable) -> bool:
-        """Return whether a source that has a stamp wants a new picture."""
+        """Return whether a new picture is due by the stamps of a source."""
         drawn_ns = self._drawn.get(source)
         return drawn_ns is None or self._newest[source] >= drawn_ns + self._period_ns
 
     def draw(self, source: Hashable) -> None:
-        """Note a picture that this source wanted."""
+        """Note that a picture was drawn that was due by this source."""
         self._drawn = {source: self._newest[source]}
 
     def is_stale(self, stamp_ns: int) -> bool:
@@ -91,7 +91,7 @@ class Pace:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VisualizerParams:
-    """What a visualizer is made from."""
+    """Parameters of a visualizer."""
 
     robot_description: str = quantity('', doc='URDF with plugin blocks', kind=str)
     base_link: str = quantity(
@@ -130,44 +130,44 @@ class VisualizerParams:
 
 
 _UNKNOWN_SCALE = 0.01
-"""Of arrows where no thrust has a limit [m/N]."""
+"""Length of an arrow over its thrust if no thrust has a limit [m/N]."""
 _SHAFT = 0.04
 """Diameter of an arrow's shaft over `VisualizerParams.arrow_length`."""
 _LETTERS = 0.2
-"""Height of letters over the same."""
-_LONGEST_PHASE = 60
+"""Height of letters over `VisualizerParams.arrow_length`."""
+_LONGEST_PHASE = 60  # characters of a phase that are drawn
 _LEAST_NS = 100_000_000
-"""Wall time between two pictures, whatever the stamps are [ns]."""
+"""Least wall time between two pictures, whatever the stamps are [ns]."""
 _SILENCE = 1.0
-"""Wall time without any state after which it is unknown what the actuators do [s]."""
+"""Wall time without any state after which the actuators are drawn as unknown [s]."""
 _HEAVIEST = 1e9
-"""No tank holds more [kg]."""
+"""A larger mass of a tank is refused [kg]."""
 
 
 @dataclass(eq=False)
 class _Drawn:
-    """The actuators of one block, and the newest state of them."""
+    """The actuators of one block, and their newest state."""
 
     block: DrawnBlock
     layout: ThrustLayout
-    """Which they are, and where."""
+    """Names and places of the actuators."""
     unread: tuple[int, Sequence[str], Sequence[float], Sequence[float]] | None = None
     """Stamp, names, positions and efforts of the newest message; None once they are read."""
     state: ThrustState | None = None
-    """The newest that was read."""
+    """Newest state that was read."""
     stamp_ns: int = 0
     """Stamp of the newest state [ns]."""
     is_silent: bool = True
-    """Whether no state that can be read has come since the last diagnosis."""
+    """Whether no readable state has come since the last diagnosis."""
 
 
 class VisualizerLoop:
     """Draws thrusts, limits, plumes, propellant and phase.
 
-    Pictures are due by the stamps of the states; wall time only keeps them apart, and draws grey
-    what has fallen silent. States are read only for a picture. Everything drawn comes from topics,
-    so the loop may be started anew at any time. Raises `ConfigError` where the topics are not those
-    of the blocks.
+    Pictures are due by the stamps of the states; wall time only limits their rate, and shows which
+    actuators are silent: these are grey. States are read only for a picture. Everything drawn comes
+    from topics, so the loop may be restarted at any time. Raises `ConfigError` unless each block
+    has a topic.
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class VisualizerLoop:
         self._next_ns: float
         self.ports = (*self._state_ports(blocks), *self._tank_ports(tanks), *self._phase_ports())
         self.outlets, self.requests = (self._markers,), ()
-        # It finds that all states have stopped.
+        # The timer detects that all states have stopped.
         self.timers = (Timer(_SILENCE, self._find_silence),)
         self._forget()
         self._style = Style(
@@ -223,7 +223,7 @@ class VisualizerLoop:
         self._host.log('info', f'no thrust has a known limit: arrows of {_UNKNOWN_SCALE:g} m/N')
         return _UNKNOWN_SCALE
 
-    # What the host calls.
+    # Called by the host.
 
     @property
     def drawn_names(self) -> Sequence[str]:
@@ -241,7 +241,7 @@ class VisualizerLoop:
             self._host.publish(self._markers, 0, ())
 
     def health(self) -> Iterator[Health]:
-        """Yield which blocks are silent, and what was refused."""
+        """Yield the names of silent blocks, and the number of refused inputs."""
         silent = [drawn.block.name for drawn in self._drawn if drawn.is_silent]
         for drawn in self._drawn:
             drawn.is_silent = True
@@ -258,7 +258,7 @@ class VisualizerLoop:
         if stamp_ns is None:
             return
         if self._pace.take(source, stamp_ns):
-            # Simulated time began anew.
+            # Simulated time was restarted.
             self._forget_states()
         drawn.unread = (
             stamp_ns, tuple(message.name), tuple(message.position), tuple(message.effort)
@@ -269,7 +269,7 @@ class VisualizerLoop:
             self._next_ns = self._host.steady_ns() + _LEAST_NS
 
     def _find_silence(self) -> None:
-        """Draw the last states grey, once, where no state has come for a while."""
+        """Draw the last states grey, once, if no state has come for a while."""
         has_news, self._has_news = self._has_news, False
         if has_news:
             self._is_grey = False
@@ -300,11 +300,11 @@ class VisualizerLoop:
 
     @property
     def _is_watched(self) -> bool:
-        """Whether anybody subscribes to the pictures."""
+        """Whether the pictures have a subscription."""
         return self._host.subscriptions_to(self._markers) > 0
 
     def _draw(self, is_silent: bool = False) -> bool:
-        """Publish a picture if it is watched and there is a state; return whether."""
+        """Publish a picture if it is watched and there is a state; return whether it was."""
         now_ns = self._pace.newest_ns
         if now_ns is None or not self._is_watched:
             return False
@@ -316,7 +316,7 @@ class VisualizerLoop:
         return True
 
     def _read(self, drawn: _Drawn) -> None:
-        """Read the newest message of a block, unless that is done."""
+        """Read the newest message of a block, unless it was read already."""
         unread, drawn.unread = drawn.unread, None
         if unread is None:
             return

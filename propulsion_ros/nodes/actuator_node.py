@@ -20,13 +20,13 @@ class ActuatorNode(HostNode):
     Subscribers
     -----------
     ~/command : sensor_msgs/JointState
-        Takes effect at its stamp, or on arrival where that is 0.
+        Takes effect at its stamp, or on arrival if that is 0.
     ~/wrench_command : geometry_msgs/WrenchStamped
-        The same, of a family that is commanded by a wrench.
+        The same for a family that is commanded by a wrench.
     ~/inertia : geometry_msgs/InertiaStamped
         Centre of mass, latched, for families that need it.
     ~/odometry : nav_msgs/Odometry
-        Motion of ``base_link``, for families that feel the flow.
+        Motion of ``base_link``, for families whose forces depend on the flow.
     ~/current : geometry_msgs/TwistStamped
         Velocity of the fluid in the world frame of the odometry, for the same.
     ~/command_array : std_msgs/Float64MultiArray
@@ -35,7 +35,7 @@ class ActuatorNode(HostNode):
     ~/command_px4_motors : px4_msgs/ActuatorMotors
     ~/command_px4_servos : px4_msgs/ActuatorServos
     ~/command_mavros_rc_out : mavros_msgs/RCOut
-        What an autopilot sends, with ``adapters`` and ``autopilot.names``.
+        Commands of an autopilot, with ``adapters`` and ``autopilot.names``.
     /clock : rosgraph_msgs/Clock
         Time, with ``use_sim_time`` and ``step_on: clock``.
 
@@ -44,24 +44,25 @@ class ActuatorNode(HostNode):
     ~/wrench : geometry_msgs/WrenchStamped
         Mean force and torque in the axes of and about the origin of ``base_link``.
     ~/state : sensor_msgs/JointState
-        What the actuators do.
+        State of the actuators.
     ~/tanks/<name> : geometry_msgs/InertiaStamped
         Propellant left in each tank, latched.
     ~/effectiveness : sensor_msgs/JointState
-        What each actuator gives of what is commanded, in ``position``, latched, for an allocator.
+        Share of its command that each actuator achieves, in ``position``, for an allocator;
+        latched.
     ~/battery_state : sensor_msgs/BatteryState
-        Of the battery that the group has; ~/battery_state/<name> where it has several.
+        State of the group's battery; ~/battery_state/<name> if it has several.
     ~/wrenches/<name> : geometry_msgs/WrenchStamped
-        Of each actuator in its link, with ``publish_each``.
+        Wrench of each actuator in its link, with ``publish_each``.
     ~/thrusts/<name> : std_msgs/Float64
-        Of each actuator [N], at its last step, with ``publish_numbers``.
+        Thrust of each actuator [N], at its last step, with ``publish_numbers``.
     ~/positions/<name> : std_msgs/Float64
-        Of each joint that is commanded by its position [rad], with ``publish_numbers``.
+        Angle of each joint that is commanded by its position [rad], with ``publish_numbers``.
     ~/joint_states : sensor_msgs/JointState
         The state with all fields of each name, NaN where there is none, with
         ``publish_joint_states``.
     ~/requests : diagnostic_msgs/DiagnosticArray
-        What determined the steps beside the inputs, latched; an input with ``replay``.
+        Requests that determine the steps beside the inputs, latched; an input with ``replay``.
 
     Services
     --------
@@ -76,19 +77,19 @@ class ActuatorNode(HostNode):
 
     @property
     def uncommanded(self) -> Sequence[str] | None:
-        """Names that never had a command, None where none had one."""
+        """Names that never had a command, None if no name had one."""
         return self.loop.uncommanded if self.loop else []
 
     @property
     def is_unlit(self) -> bool:
-        """Whether it has engines that a flight computer could light, and none had a command."""
+        """Whether the group has engines that a flight computer could light, without a command."""
         return self.loop is not None and self.loop.uncommanded is None and (
             self.loop.family.facts.tag == ENGINE_TAG
         )
 
     @property
     def mistake(self) -> str:
-        """Why no command has come or has an effect, '' where that is not known."""
+        """Why no command has come or has an effect, '' if that is not known."""
         if self.loop is None:
             return ''
         if self.loop.mistake:

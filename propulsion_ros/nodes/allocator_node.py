@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a demanded wrench to the commands of a group of actuators."""
+"""Allocates a demanded wrench to the actuators of a group."""
 from __future__ import annotations
 
 from propulsion_ros.nodes.host_node import HostNode
@@ -8,8 +8,8 @@ from propulsion_ros.nodes.host_node import HostNode
 class AllocatorNode(HostNode):
     """Shares a wrench among the actuators of one group, within their limits.
 
-    A group is described as its own node is, by the same plugin block or the same parameters, so
-    parameter ``plugin`` names it.
+    The group has the same plugin block or parameters as its own node; parameter ``plugin`` names
+    it.
 
     ROS Parameters
     --------------
@@ -20,15 +20,15 @@ class AllocatorNode(HostNode):
     ~/wrench_command : geometry_msgs/WrenchStamped
         Demand in the axes of and about the origin of ``base_link``.
     ~/effectiveness : sensor_msgs/JointState
-        What each actuator of the group gives of what is commanded, in ``position``, 0 to 1;
+        Share of its command that each actuator of the group achieves, in ``position``, 0 to 1;
         latched.
 
     Publishers
     ----------
     ~/command : sensor_msgs/JointState
-        For the node of the group, with the stamp of the demand.
+        Commands for the node of the group, with the stamp of the demand.
     ~/residual : geometry_msgs/WrenchStamped
-        Demand minus what these commands will make: what limits and known faults prevent.
+        Demand minus the wrench of these commands: the part that limits and known faults prevent.
     """
 
     executable = 'allocator_node'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every node of the package does alike: lifecycle, parameters, diagnostics, complaints.
+"""Common part of all nodes of the package: lifecycle, parameters, diagnostics, complaints.
 
-A node outlives what is wrong with messages, clocks and publishers, and complains of it.
+A node survives faults of messages, clocks and publishers, and complains of them.
 """
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ from propulsion_ros.settings.errors import CommandError, ConfigError, one_line
 from propulsion_ros.settings.flat import Parameter, refuse_unknown
 
 _COUNTING = ('rmw_fastrtps_cpp', 'rmw_fastrtps_dynamic_cpp', 'rmw_cyclonedds_cpp', 'rmw_connextdds')
-"""Middlewares that count every subscription which receives what is published."""
+"""Middlewares that count every subscription that matches a publisher."""
 _HEALTH = Outlet('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', 'state')
-_LOOKS = 3
-"""How often, a second apart, a node that starts looks for another one of its name."""
+_TWIN_CHECKS = 3
+"""Number of checks, a second apart, for another node of the same name after a start."""
 
 
 class PropulsionNode(LenientLifecycleNode):
-    """A lifecycle node that starts by itself, and logs what is wrong in one line.
+    """A lifecycle node that starts by itself, and logs each fault in one line.
 
-    It counts by kind, and logs, what would end another node.
+    It counts by kind, and logs, faults that would end another node.
 
-    What a node creates in `setup` it puts into `entities`, which `teardown` destroys. rclpy runs
-    subscriptions and timers in every lifecycle state, so callbacks check `is_active`. A node
-    `has_failed` that was not configured or activated, or has stopped itself; it `has_ended` where
-    it has stopped itself, or was shut down.
+    `setup` adds everything that it creates to `entities`, which `teardown` destroys. rclpy runs
+    subscriptions and timers in every lifecycle state, so callbacks check `is_active`. `has_failed`
+    is True if a node could not be configured or activated, or has stopped after a fault;
+    `has_ended` is True if it has stopped itself, or was shut down.
 
     ROS Parameters
     --------------
@@ -69,14 +69,14 @@ class PropulsionNode(LenientLifecycleNode):
         super().__init__(name, **kwargs)
         self.entities: list[Any] = []
         self.is_active = False
-        self._looks = _LOOKS
+        self._twin_checks = _TWIN_CHECKS
         self.has_failed = self.has_ended = False
         descriptor = ParameterDescriptor(
             description='configure and activate at the start', read_only=True, dynamic_typing=True
         )
         autostart: Any = self.declare_parameter('autostart', True, descriptor).value
         self.autostart = autostart is True
-        # What is made for one source of time does not follow the other.
+        # Read-only: entities that were made for one source of time do not follow the other.
         self.set_descriptor('use_sim_time', ParameterDescriptor(
             description='take the time from /clock', type=ParameterType.PARAMETER_BOOL,
             read_only=True,
@@ -89,7 +89,7 @@ class PropulsionNode(LenientLifecycleNode):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._health_timer = self.create_timer(1.0, self._publish_health, clock=steady)
 
-    # What a node adds.
+    # Overridden by nodes.
 
     def setup(self) -> None:
         """Read parameters, build the model and create topics; raise `ConfigError` if wrong."""
@@ -101,7 +101,7 @@ class PropulsionNode(LenientLifecycleNode):
         """Publish a safe last message; called on deactivation, while publishers are still open."""
 
     def teardown(self) -> None:
-        """Destroy what `setup` made, as far as it came: everything in `entities`."""
+        """Destroy everything that `setup` has added to `entities`."""
         destroy = (
             self.destroy_lifecycle_publisher, self.destroy_subscription, self.destroy_service,
             self.destroy_timer,
@@ -112,7 +112,7 @@ class PropulsionNode(LenientLifecycleNode):
         self.entities.clear()
 
     def health(self) -> Iterable[Health]:
-        """Yield the diagnostic statuses of now."""
+        """Yield the present diagnostic statuses."""
         return ()
 
     # Lifecycle.
@@ -136,7 +136,7 @@ class PropulsionNode(LenientLifecycleNode):
         end_life_cycle(self)
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Build everything, or log in one line why not."""
+        """Build everything, or log the fault in one line."""
         if not self._succeeds(self.setup):
             self.teardown()
             return TransitionCallbackReturn.FAILURE
@@ -144,7 +144,7 @@ class PropulsionNode(LenientLifecycleNode):
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Open the gate."""
+        """Become active and start."""
         self.has_failed = self.has_ended = False
         result = super().on_activate(state)
         self.is_active = True
@@ -155,7 +155,7 @@ class PropulsionNode(LenientLifecycleNode):
         return result
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Close the gate after the last message, also where that fails."""
+        """Become inactive after the last message, even if that fails."""
         self._succeeds(self.stopping)
         self.is_active = False
         return super().on_deactivate(state)
@@ -181,7 +181,7 @@ class PropulsionNode(LenientLifecycleNode):
     def create_subscription(
         self, msg_type: Any, topic: str, callback: Any, *args: Any, **kwargs: Any
     ) -> Any:
-        """Subscribe; drop times at which rclpy's own clock would end."""
+        """Subscribe; refuse times of /clock at which rclpy's own clock fails."""
         if msg_type is not ClockMessage:
             return super().create_subscription(msg_type, topic, callback, *args, **kwargs)
 
@@ -196,7 +196,7 @@ class PropulsionNode(LenientLifecycleNode):
         return super().create_subscription(msg_type, topic, on_clock, *args, **kwargs)
 
     def _complaining(self, topic: str, send: Callable[..., None]) -> Callable[..., None]:
-        """Return what sends to a topic, and complains where that fails."""
+        """Return a function that sends to a topic, and complains if that fails."""
         def try_send(*args: Any) -> None:
             try:
                 send(*args)
@@ -208,13 +208,13 @@ class PropulsionNode(LenientLifecycleNode):
     def sender(
         self, publisher: Any, encode: Callable[[int, Any], Any]
     ) -> Callable[[int, Any], None]:
-        """Return what encodes a stamp and a payload, and publishes them while active.
+        """Return a function that encodes a stamp and a payload, and publishes them while active.
 
-        Without a subscription nothing is encoded, unless a later one would still receive it, or the
-        middleware is none of which it is known that it counts every subscription.
+        Without a subscription nothing is encoded, unless the topic is latched, or the middleware is
+        not known to count every subscription.
         """
         handle, publish = publisher.handle, publisher.publish
-        # What the layers above it would do again for each message is done here once.
+        # Look these up once, which rclpy's layers would do for each message.
         publish_bytes, subscriptions = handle.publish_raw, handle.get_subscription_count
         is_kept = publisher.qos_profile.durability != DurabilityPolicy.VOLATILE
         always = is_kept or get_rmw_implementation_identifier() not in _COUNTING
@@ -234,7 +234,7 @@ class PropulsionNode(LenientLifecycleNode):
         return self._complaining(publisher.topic_name, send)
 
     def complain(self, key: str, line: str) -> None:
-        """Count what is wrong, and warn: once for the same text, else at most 5 times in 5 s."""
+        """Count a fault, and warn: once for the same text, else at most 5 times in 5 s."""
         self._complaints.add(key, line)
 
     def now_ns(self) -> int:
@@ -248,11 +248,11 @@ class PropulsionNode(LenientLifecycleNode):
     # Helpers.
 
     def _succeeds(self, action: Callable[[], None]) -> bool:
-        """Do something and return True, or log in one line why not."""
+        """Call a function and return True, or log in one line why it failed."""
         try:
             action()
         except Exception as error:
-            # rclpy would swallow whatever it is, and the node would only look alive.
+            # rclpy would swallow any exception, and the node would only look alive.
             reason = reason_of(error) if isinstance(error, RCLError) else str(error)
             known = isinstance(error, ConfigError)
             self._fail(reason if known else f'{type(error).__name__}: {reason}')
@@ -274,28 +274,28 @@ class PropulsionNode(LenientLifecycleNode):
         parameters: Iterable[Parameter],
         defaults: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Declare the last parameters; what is given beside them all is refused.
+        """Declare the last parameters; any other key that is given is refused.
 
-        So a misspelt key is called that, and not the required one missing.
+        So a misspelt key is reported as such, and not as a missing one.
         """
         values = declare(self, parameters, defaults or {})
         refuse_unknown(overrides_of(self), declared_names(self))
         return values
 
-    def _look_for_twin(self) -> None:
-        """Warn where a node of the same name was there before; at the start only."""
-        if self._looks:
-            self._looks -= 1
+    def _check_for_twin(self) -> None:
+        """Warn, only after a start, if another node of the same name was there before."""
+        if self._twin_checks:
+            self._twin_checks -= 1
             own = (self.get_name(), self.get_namespace())
             if self.get_node_names_and_namespaces().count(own) > 1:
-                self._looks = 0
+                self._twin_checks = 0
                 self.complain('twin', (
                     f'another node {self.get_fully_qualified_name()} is running, or was killed '
                     'some seconds ago: both take the same commands; give one another name'
                 ))
 
     def _publish_health(self) -> None:
-        self._look_for_twin()
+        self._check_for_twin()
         if self.is_active:
             rows = [self._row(*status) for status in self.health()]
             self._send_health(self._encode_health(self.now_ns(), rows))
@@ -303,7 +303,7 @@ class PropulsionNode(LenientLifecycleNode):
     def _row(
         self, component: str, level: str, text: str, values: Mapping[str, Any]
     ) -> StatusRow:
-        """Return a diagnostic status, with what could not be published."""
+        """Return a diagnostic status, with the number of messages that could not be published."""
         unsent = {'unsent': self.counts['unsent']} if self.counts['unsent'] else {}
         return StatusRow(
             f'{self.get_name()}: {component}', text,

@@ -19,7 +19,7 @@ _LONGEST = 1000
 
 
 def linux_boot() -> Boot:
-    """Return the boot of this computer; unknown where the system does not name it."""
+    """Return the boot of this computer; an unknown one if the system does not name it."""
     try:
         boot_id = read_text(_BOOT_ID, _LONGEST).strip()
         time.clock_gettime_ns(time.CLOCK_BOOTTIME)
@@ -48,9 +48,9 @@ NavSatFix
         Circuits of local pyros by the name of their deployer or igniter, optional: position 1
         is closed, 0 open.
     ~/request : diagnostic_msgs/DiagnosticArray
-        What a service would request, by the name of a status; takes effect after the sample of
-        its stamp. One without a stamp is refused, but for an abort, which takes effect on
-        arrival, and in a replay. A recording of ~/requests is replayed here.
+        A request as by a service, by the name of a status; takes effect after the sample of its
+        stamp. One without a stamp is refused, except an abort, which takes effect on arrival, and
+        in a replay. A recording of ~/requests is replayed here.
 
     Publishers
     ----------
@@ -65,8 +65,8 @@ NavSatFix
     ~/predicted_apogee : geometry_msgs/PointStamped
         The same while climbing; its stamp lies in the future.
     ~/events : diagnostic_msgs/DiagnosticArray
-        One message for each sample in which events fired, with the condition and what was
-        measured, latched.
+        One message for each sample in which events fired, with the condition and the measured
+        values, latched.
     ~/fit : sensor_msgs/JointState
         The fitted motion at each sample, for plots: h(t) = altitude + velocity t
         + acceleration t^2 / 2, with t in seconds since the stamp.
@@ -87,9 +87,9 @@ NavSatFix
     ~/beacon : std_msgs/Bool
         Whether the vehicle waits to be found, latched.
     ~/requests : diagnostic_msgs/DiagnosticArray
-        Each service call that was followed, with the stamp of the sample after which it was.
+        Each service call that was followed, with the stamp of the sample after which it acted.
     ~/tune : std_msgs/String
-        What the buzzer plays, named after the phase, latched.
+        Tune of the buzzer, named after the phase, latched.
 
     Services
     --------
@@ -106,7 +106,7 @@ NavSatFix
 
     def make_loop(self) -> FlightLoop:
         """Return the flight computer that the parameters describe, the only one of its record."""
-        # Beside what every host has, a node knows the boot of its computer.
+        # Unlike other hosts, a node knows the boot of its computer.
         params = read_params(self)
         if params.state_file and not params.replay:
             self._lock = RecordLock(params.state_file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ROS host of a loop: its ports, outlets, requests and timers, and what it waits for first."""
+"""The ROS host of a loop: connects its ports, outlets, requests and timers, and reports silence."""
 from __future__ import annotations
 
 import difflib
@@ -33,26 +33,26 @@ from propulsion_ros.settings.names import class_of, full_name, is_installed, typ
 
 _CLOCK = 'clock'
 _LEAD_NS = 500_000_000
-"""A player that waits so long for the nodes loses nothing [ns]."""
+"""If a player waits so long for the nodes, no message is lost [ns]."""
 _UNKNOWN_NODE = '_NODE_NAME_UNKNOWN_'
-"""What the graph calls a node of which only an endpoint has been discovered."""
+"""Name in the graph of a node of which only an endpoint has been discovered."""
 _LATCHED = ('latched', 'latched_history')
 """Classes of quality of service with which the first messages need not be received."""
 _PATIENCE = 10
-"""Looks before a log line that nothing is published."""
+"""Number of checks before a log line that nothing is published."""
 _SURE = 5
-"""Looks in a row that must see a mistake: a graph that forms has topics without subscription."""
+"""Checks in a row that must find a mistake: at first a graph has topics without subscription."""
 _ALIKE = 0.8
-"""How alike a topic must be to be one that is misspelt; of 1."""
+"""Least similarity of a topic to one that is misspelt, at most 1."""
 
 
 class HostNode(PropulsionNode):
     """A node that runs a loop; it is the `Host` of the loop, and the `Parameters`."""
 
     executable: ClassVar[str]
-    """What it is started by, which decides what it runs."""
+    """Name of the executable, which decides what loop the node runs."""
     default_name: ClassVar[str] = ''
-    """Name where none is given; '' for that of the executable without ``_node``."""
+    """Name if none is given; '' for that of the executable without ``_node``."""
     follows_links = False
 
     def __init__(self, name: str = '', **kwargs: Any) -> None:
@@ -95,7 +95,7 @@ class HostNode(PropulsionNode):
             self.loop.start()
 
     def stopping(self) -> None:
-        """Let the loop publish what must be last."""
+        """Have the loop publish its last messages."""
         if self.loop is not None:
             self.loop.stop()
 
@@ -111,14 +111,14 @@ class HostNode(PropulsionNode):
         self._takes_lossy_clock = False
 
     def health(self) -> Iterable[Health]:
-        """Yield the diagnostic statuses of the loop, with what was missed at the start."""
+        """Yield the diagnostic statuses of the loop, with messages missed at the start."""
         for status in () if self.loop is None else self.loop.health():
             yield self._with_start(*status)
 
     def _with_start(
         self, component: str, level: str, text: str, values: Mapping[str, Any]
     ) -> Health:
-        """Return a status with what this node has missed at the start."""
+        """Return a status with the number of inputs whose start this node has missed."""
         missed = self.counts['missed']
         if not missed:
             return component, level, text, values
@@ -150,16 +150,16 @@ class HostNode(PropulsionNode):
         ))
 
     def _is_replaying(self) -> bool:
-        """Return whether a node whose inputs are lossless is given a recording."""
+        """Return whether the node replays a recording."""
         return self.has_parameter('replay') and self.get_parameter('replay').value is True
 
     def _noting_start(
         self, port: Port, receive: Callable[[Any], None]
     ) -> tuple[Callable[[Any], None], SubscriptionEventCallbacks]:
-        """Return what complains where the first message comes as soon as its publisher is found.
+        """Return callbacks that complain if the first message comes as soon as its publisher.
 
-        What was published before that is lost. A message would have its number, but rclpy's
-        events executor ends the process where a callback takes it.
+        Earlier messages are lost then. The number of a message would show that, but rclpy's events
+        executor ends the process if a callback takes it.
         """
         found_ns: list[int] = []
         is_first = True
@@ -187,7 +187,7 @@ class HostNode(PropulsionNode):
             self._subscribe(port, qos.SENSOR)
 
     def _receiver(self, port: Port, kind: Any) -> Callable[[Any], None]:
-        """Return what gives messages, or their bytes, to a port."""
+        """Return a callback that passes messages, or their bytes, to a port."""
         take, is_always, received = port.take, port.while_inactive, self._received
         topic = self.resolve_topic_name(port.topic)
 
@@ -215,7 +215,7 @@ class HostNode(PropulsionNode):
         options: dict[str, Any] = (
             {'qos_overriding_options': qos.overridable()} if outlet.overridable else {}
         )
-        # A simulation may be faster than who records it; of what is latched the last one counts.
+        # A simulation may be faster than a recorder; of a latched topic only the last one counts.
         is_lossless = outlet.lossless or (self.is_simulated and outlet.qos not in _LATCHED)
         publisher = self.create_lifecycle_publisher(
             class_of(outlet.kind), outlet.topic, qos.profile(outlet.qos, is_lossless), **options,
@@ -248,13 +248,13 @@ class HostNode(PropulsionNode):
         return bool(self.get_parameter('use_sim_time').value)
 
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
-        """Publish a payload, while active and where it can reach any subscription."""
+        """Publish a payload, while active and if any subscription can receive it."""
         self._outlets[outlet][1](stamp_ns, payload)
 
     def log(self, level: str, line: str) -> None:
         """Log one line at 'info', 'warn' or 'error'."""
         log = self.get_logger()
-        # rclpy takes one level only from each place in the code.
+        # rclpy allows only one level for each place in the code.
         if level == 'info':
             log.info(line)
         elif level == 'warn':
@@ -263,7 +263,7 @@ class HostNode(PropulsionNode):
             log.error(line)
 
     def absence(self, ports: Sequence[Port], what: str) -> tuple[str, str]:
-        """Return level and text of why nothing has come to these ports; see `FirstMessage`."""
+        """Return level and reason of the absence of messages to these ports; see `FirstMessage`."""
         if what not in self.awaited:
             topics = {port.topic: class_of(port.kind) for port in ports}
             self.awaited[what] = FirstMessage(self, topics, what, self._received)
@@ -290,7 +290,7 @@ class HostNode(PropulsionNode):
         ]
 
     def topics_without(self, node: str) -> Sequence[str]:
-        """Return the topics that a node of this name could subscribe to and does not."""
+        """Return the topics to which a node of this name could subscribe, but does not."""
         return [
             topic for topic, kinds in self.get_topic_names_and_types()
             if not topic_or_service_is_hidden(topic) and is_installed(kinds[0])
@@ -322,7 +322,7 @@ class HostNode(PropulsionNode):
 
     @property
     def given(self) -> Mapping[str, Any]:
-        """What files, launch and command line give, by key."""
+        """Values that files, launch and command line give, by key."""
         return overrides_of(self)
 
     def follow_live(
@@ -352,13 +352,13 @@ def _is_best_effort(end: Any) -> bool:
 
 
 def _alike(topic: str, names: Sequence[str]) -> list[str]:
-    """Return the names that a topic may mean, those of other namespaces last."""
+    """Return the names that may be meant by a topic, those of other namespaces last."""
     near = difflib.get_close_matches(topic, names, cutoff=_ALIKE)
     return [*near, *(name for name in names if name.endswith(topic))]
 
 
 def wait_for_text(node: Node, topic: str, timeout: float) -> str | None:
-    """Return the latched String of a topic, None where none comes within ``timeout`` [s].
+    """Return the latched String of a topic, None if none comes within ``timeout`` [s].
 
     A helper node subscribes, since the node itself does not spin while it is configured.
     """
@@ -386,14 +386,14 @@ def wait_for_text(node: Node, topic: str, timeout: float) -> str | None:
 class FirstMessage:
     """Finds in the graph why no message has come, until the first one.
 
-    To ROS a wrong name or type of a topic is no fault.
+    ROS does not report a wrong name or type of a topic.
 
     Parameters
     ----------
     topics : mapping of str to type
-        Where it can come from, and as which message class.
+        Message class of each topic on which a message may come.
     received : Counter, optional
-        How many came on each of the topics, by full name.
+        Number of messages that came on each topic, by full name.
     """
 
     def __init__(
@@ -405,31 +405,31 @@ class FirstMessage:
         self._kinds = {
             node.resolve_topic_name(topic): type_name(kind) for topic, kind in topics.items()
         }
-        self._looks = self._seen = 0
+        self._checks = self._repeats = 0
         self._suspected = self._logged = ''
 
     def look(self) -> tuple[str, str]:
-        """Return level and text for the diagnostics: WARN where what is published comes to nothing.
+        """Return level and text for the diagnostics: WARN if a topic is published in vain.
 
-        To be called once a second. The log has it too, once: a mistake that lasts, and what is
-        missing after ten looks.
+        Call it once a second. It also logs once a mistake that lasts, or, after ten checks, what is
+        missing.
         """
         mistakes = [text for topic in self._kinds if (text := self._mistake(topic))]
         why = mistakes or [self._absence(topic) for topic in self._kinds]
         text = f'no {self._what} yet: {"; ".join(why)}'
-        self._looks += 1
-        self._seen = self._seen + 1 if text == self._suspected else 1
+        self._checks += 1
+        self._repeats = self._repeats + 1 if text == self._suspected else 1
         self._suspected = text
         log = self._node.get_logger()
-        if mistakes and self._seen == _SURE and text != self._logged:
+        if mistakes and self._repeats == _SURE and text != self._logged:
             self._logged = text
             log.warning(text)
-        elif self._looks == _PATIENCE and not mistakes:
+        elif self._checks == _PATIENCE and not mistakes:
             log.info(text)
         return WARN if mistakes or any(self._received[topic] for topic in self._kinds) else OK, text
 
     def _mistake(self, topic: str) -> str:
-        """Return what is published in vain and probably meant for a topic, '' for nothing."""
+        """Describe a topic that is published in vain, probably in place of this one; '' if none."""
         kind, ends = self._kinds[topic], self._node.get_publishers_info_by_topic(topic)
         others = {end.topic_type for end in ends} - {kind}
         if others:
@@ -449,7 +449,7 @@ class FirstMessage:
         return self._unmatched_subscription({*map(full_name, ends)})
 
     def _unmatched_subscription(self, nodes: Collection[str]) -> str:
-        """Return a subscription of these nodes that no publisher matches, '' for none."""
+        """Describe a subscription of these nodes that no publisher matches; '' if none."""
         node = self._node
         topics = {name: (kinds, node.count_publishers(name))
                   for name, kinds in node.get_topic_names_and_types()}
@@ -478,7 +478,7 @@ class FirstMessage:
         return bool(publishers - {own}) and not self._node.count_subscribers(topic)
 
     def _absence(self, topic: str) -> str:
-        """Return who should have published."""
+        """Describe which nodes should have published a topic."""
         ends = self._node.get_publishers_info_by_topic(topic)
         if not ends:
             return f'{topic} has no publisher'

@@ -8,8 +8,8 @@ from propulsion_ros.nodes.host_node import HostNode
 class InverseFamNode(HostNode):
     """Estimates the wrench that the nozzles apply, at the stamp of each command to them.
 
-    A module that has sent nothing for ``command_timeout`` counts as without thrust from then on,
-    and that is published too.
+    A module without a command for ``command_timeout`` counts as without thrust from then on, and
+    that estimate is published too.
 
     ROS Parameters
     --------------
@@ -20,13 +20,13 @@ class InverseFamNode(HostNode):
     ~/command : sensor_msgs/JointState
         Flap angles (position) and impeller speeds (velocity), as `fam` sends them.
     ~/wrench_command : geometry_msgs/WrenchStamped
-        What was demanded of `fam`, for the residual.
+        Demand on `fam`, for the residual.
     ~/measured : sensor_msgs/JointState
         Measured impeller speeds (velocity), for ``speed_source: measured``.
     ~/inertia : geometry_msgs/InertiaStamped
-        Centre of mass that the demanded torque is about, latched.
+        Centre of mass, about which the torque is demanded, latched.
     /clock : rosgraph_msgs/Clock
-        Time, with ``use_sim_time``; nothing is published before it, but with ``reliable_inputs``.
+        Time, with ``use_sim_time``; nothing is published before it without ``reliable_inputs``.
 
     Publishers
     ----------
@@ -37,10 +37,10 @@ class InverseFamNode(HostNode):
     ~/residual : geometry_msgs/WrenchStamped
         Demanded minus applied wrench, about the origin of ``base_link``.
     ~/covariance : sensor_msgs/JointState
-        Of the applied wrench, 36 efforts row by row, named by their two components; where a
-        standard deviation is configured.
+        Covariance of the applied wrench, 36 efforts row by row, named by their two components; if
+        a standard deviation is configured.
     ~/requests : diagnostic_msgs/DiagnosticArray
-        What determined the estimates beside the inputs, latched; an input with ``replay``.
+        Requests that determine the estimates beside the inputs, latched; an input with ``replay``.
 
     Services
     --------

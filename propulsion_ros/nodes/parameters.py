@@ -29,16 +29,16 @@ def declare(
     parameters: Iterable[Parameter],
     defaults: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Declare parameters and return their values, None where one is not set.
+    """Declare parameters and return their values, None for one that is not set.
 
-    Those that are not live are read-only.
+    Parameters that are not live are read-only.
 
     Parameters
     ----------
     parameters : iterable of Parameter
-        What to declare; what the node already has is only read.
+        Parameters to declare; one that the node already has is only read.
     defaults : mapping
-        Values that stand in front of the schema's defaults, by key.
+        Values, by key, that win over the schema's defaults.
     """
     values: dict[str, Any] = {}
     for parameter in parameters:
@@ -53,7 +53,7 @@ def declare(
 
 
 def is_empty(value: Any) -> bool:
-    """Return whether a value is that of a parameter which is not set, or a list of nothing.
+    """Return whether a value is that of a parameter that is not set, or an empty list.
 
     ROS reads the null of a parameter file, which `ros2 param dump` writes, as a text.
     """
@@ -101,12 +101,12 @@ class LiveParameters:
     classes : sequence of type
         Configuration classes.
     values : mapping
-        Flat values that they were built from.
+        Flat values from which they were built.
     check : callable
-        ``check(*configurations)`` raises `ConfigError` where they do not go together.
+        ``check(*configurations)`` raises `ConfigError` if they do not go together.
     apply : callable
-        ``apply(changed, *configurations)`` after a change: its values by key, and one for each
-        class.
+        ``apply(changed, *configurations)`` after a change: its values by key, and a configuration
+        of each class.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class LiveParameters:
         node.add_post_set_parameters_callback(self._on_done)
 
     def close(self) -> None:
-        """Follow them no more."""
+        """Stop following the parameters."""
         self._node.remove_on_set_parameters_callback(self._on_set)
         self._node.remove_post_set_parameters_callback(self._on_done)
 
@@ -142,7 +142,7 @@ class LiveParameters:
         changed = self._changed(parameters)
         for parameter in parameters:
             if parameter.name in self._live and parameter.type_ == RosParameter.Type.NOT_SET:
-                # To remove it would bring back what it holds off.
+                # Without the parameter, the value that it replaced would return.
                 reason = f"parameter '{parameter.name}': cannot be removed, expected a value"
                 return SetParametersResult(successful=False, reason=reason)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run nodes in one process until a signal, and leave cleanly, within a deadline."""
+"""Runs nodes in one process until a signal, and exits cleanly within a deadline."""
 from __future__ import annotations
 
 import argparse
@@ -29,38 +29,38 @@ from propulsion_ros.settings.files import check_file
 from propulsion_ros.settings.names import domain_id
 
 _WAKE = 0.2
-"""How long a signal may go unnoticed while nothing happens [s]."""
+"""Longest time until a signal is noticed while no callback runs [s]."""
 
 _HAND_OVER = 0.5
-"""How long the end waits until subscribers have what was published last [s]."""
+"""Timeout at the end for subscribers to receive the last messages [s]."""
 
 ROS_REFUSALS = (
     RCLError, UnknownROSArgsError, InvalidParameterTypeException, InvalidNamespaceException,
 )
-"""What rclpy raises for a command line, a namespace or a parameter that cannot be used."""
+"""Exceptions of rclpy for a command line, a namespace or a parameter that cannot be used."""
 
 _SKIPPED = 3
-"""Steps without a reply in time that are no pause of the machine."""
+"""From so many steps without a reply in time, a controller is at fault, not a busy machine."""
 DEADLINE = 5.0
-"""Wall time for the middleware to end [s]."""
+"""Timeout of the middleware's end in wall time [s]."""
 _LINE = (
     f'the middleware did not end within {DEADLINE:g} s, so this process ends without it; what it '
     'leaves in /dev/shm is removed by: fastdds shm clean'
 ).encode()
 _CLOCK_MONOTONIC, _SIGEV_THREAD = 1, 2
 _AFTER_LINE = 0.2
-"""From the line to the end [s]."""
+"""Time from the log line to the end of the process [s]."""
 
 
 def values_of(option: str, argv: Sequence[str]) -> list[str]:
-    """Return what follows each occurrence of an option that ROS reads."""
+    """Return the word after each occurrence of an option that ROS reads."""
     return [value for word, value in itertools.pairwise(argv) if word == option]
 
 
 def make_executor(kind: str, context: rclpy.Context | None = None) -> Executor:
     """Return the executor called 'events' or 'single'."""
     if kind == 'events':
-        # Not every ROS 2 has it, and those can still use the other one.
+        # Imported here, as not every release of ROS 2 has it.
         from rclpy.experimental.events_executor import EventsExecutor
 
         return EventsExecutor(context=context)
@@ -82,12 +82,12 @@ def run(
     add_arguments : callable, optional
         Adds arguments that are not ROS's.
     vital : type, optional
-        Of nodes without which the others are of no use.
+        Class of nodes whose end ends all others.
 
     Returns
     -------
     int
-        Exit code: 0 after a signal or where a vital node was shut down, 1 where that has failed,
+        Exit code: 0 after a signal or if a vital node was shut down, 1 if a vital node has failed
         or a node could not be configured.
     """
     argv = list(sys.argv if args is None else args)
@@ -105,12 +105,12 @@ def run(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda signum, frame: stopped.append(signum))
     try:
-        # ROS reads them by itself, and would wait for a FIFO.
+        # ROS reads these files by itself, and would block on a FIFO.
         for path in values_of('--params-file', argv):
             check_file(path)
         domain_id()
         options = parser.parse_args(remove_ros_args(argv)[1:])
-        # rclpy's own handlers end the context at once, before a last zero wrench could be sent.
+        # rclpy's own handlers end the context at once, before a last zero wrench can be sent.
         rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     except (SourceError, *ROS_REFUSALS) as error:
         print(f'{parser.prog}: {reason_of(error)}', file=sys.stderr)
@@ -142,7 +142,7 @@ def run(
         code = 0
         return code
     finally:
-        # First of all outputs are off, and records closed.
+        # First turn outputs off and close records.
         for node in nodes:
             node.rest()
         with deadline(code):
@@ -156,7 +156,7 @@ def run(
 
 
 def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:
-    """Log that a vital node has ended, and what was wrong until then; return the exit code."""
+    """Log that a vital node has ended, and all faults until then; return the exit code."""
     log = node.get_logger()
     refused = [f'{each.counts["refused"]} by {each.get_name()}' for each in others
                if each.counts['refused']]
@@ -175,7 +175,7 @@ def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:
         lacks = is_unlit and FLIGHT not in node.get_node_names()
         why = WITHOUT_FLIGHT.format('a --params-file') * lacks
         line = f'never commanded: {", ".join(silent)}{why}'
-        # What has no command at all may be meant to wait.
+        # A group without any command may be idle on purpose.
         is_idle = all(own is None for own in groups.values())
         (log.info if is_idle and not lacks else log.warning)(line)
     for mistake in filter(None, (getattr(each, 'mistake', '') for each in others)):
@@ -188,7 +188,7 @@ def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:
 
 
 def _hand_over(nodes: Sequence[PropulsionNode]) -> None:
-    """Let what was published last reach its subscribers: with its publisher it would be lost."""
+    """Wait until subscribers have the last messages, which would be lost with their publishers."""
     end = time.monotonic() + _HAND_OVER
     for node in nodes:
         for publisher in node.publishers:
@@ -197,12 +197,12 @@ def _hand_over(nodes: Sequence[PropulsionNode]) -> None:
 
 @contextmanager
 def deadline(code: int, limit: float = DEADLINE) -> Iterator[None]:
-    """End the process with a code, after one line, where the context lasts longer than a limit.
+    """End the process with a code, after one line, if the context lasts longer than a limit [s].
 
     The middleware may hang as a process ends: Fast DDS did so once in some hundred exits.
 
-    The timers are those of C: a thread of Python waits for ever where the middleware hangs, since
-    rclpy keeps the lock of the interpreter then. Where C has none there is no deadline.
+    The timers are those of the C library: a Python thread would wait for ever if the middleware
+    hangs, since rclpy then holds the interpreter lock. Without such timers there is no deadline.
     """
     libc = ctypes.CDLL(None)
     if not hasattr(libc, 'timer_create'):
@@ -221,7 +221,7 @@ def deadline(code: int, limit: float = DEADLINE) -> Iterator[None]:
 
 
 def _timer(libc: ctypes.CDLL, function: Any, value: int | None, delay: float) -> ctypes.c_void_p:
-    """Return what calls a function of C once, with a value, after some seconds; 0 for nothing."""
+    """Return a timer that calls a C function once, with a value, after a delay [s]; 0 for none."""
     timer, address = ctypes.c_void_p(), ctypes.cast(function, ctypes.c_void_p).value
     event = struct.pack('PiiPP32x', value, 0, _SIGEV_THREAD, address, 0)
     seconds, part = divmod(delay, 1.0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All nodes of a robot in one process, wired as its launch file wires them.
+"""All nodes of a robot in one process, connected as by its launch file.
 
-Where they have a simulated vehicle, its end is that of the process.
+If the robot has a simulated vehicle, the process ends with it.
 """
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def make_node(
     Parameters
     ----------
     cls : callable, optional
-        What makes it in place of its executable's own class.
+        Makes the node in place of its executable's own class.
     params_files : sequence of str or Path
-        Settings, the later ones win.
+        Parameter files; later ones win.
     """
     arguments = [part for path in params_files for part in ('--params-file', str(path))]
     arguments += [part for pair in spec.remappings.items() for part in ('-r', ':='.join(pair))]

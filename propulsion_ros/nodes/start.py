@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How an executable starts a node: imports take a second, fail without ROS 2, and meet Ctrl-C.
+"""Starts a node in an executable: guards its imports, which take a second and need ROS 2.
 
-It imports next to nothing itself, so that little is imported before Ctrl-C is met.
+This module imports almost nothing, so that Ctrl-C is handled early.
 """
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _ROS_SUFFIXES = ('_msgs', '_srvs', '_interfaces')
 
 
 def start_node(module: str) -> None:
-    """Import a module and exit as its ``main`` returns; see `guard_imports`."""
+    """Import a module, run its ``main`` and exit with its result; see `guard_imports`."""
     guard_imports()
     sys.exit(importlib.import_module(module).main())
 
 
 def guard_imports() -> None:
-    """Let SIGINT and SIGTERM end the process with code 0, and a missing package with one line.
+    """Have SIGINT and SIGTERM end the process with code 0, and a missing package with one line.
 
-    While a node is imported there is nothing to stop yet, and no traceback helps the user.
+    During the imports of a node there is nothing to stop yet, and a traceback helps no user.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda signum, frame: os._exit(0))
@@ -35,7 +35,7 @@ def guard_imports() -> None:
 
 
 def missing(error: ImportError) -> str:
-    """Return which package is missing and how to get it, in one line; raise what is our fault."""
+    """Return which package is missing and how to get it; raise the error if it is our own."""
     from importlib.util import find_spec
 
     from propulsion_ros.settings.imports import how_to_get
@@ -44,7 +44,7 @@ def missing(error: ImportError) -> str:
     if package == _OWN:
         raise error
     if package == 'rclpy' or package.endswith(_ROS_SUFFIXES):
-        # Where all of it is absent, one package after the other would be named.
+        # If all of ROS 2 is absent, name that instead of one package after the other.
         is_absent = package == 'rclpy' or find_spec('rclpy') is None
         how = "pip install '.[ros]' in the clone" if is_absent else how_to_get(package)
         return f'needs ROS 2: {error}; source its setup file, or {how}'
@@ -54,7 +54,7 @@ def missing(error: ImportError) -> str:
 def _explain(
     kind: type[BaseException], error: BaseException, traceback: TracebackType | None
 ) -> None:
-    """Print an uncaught exception: one line for a package of others that is missing."""
+    """Print an uncaught exception: one line if another package is missing."""
     if not isinstance(error, ModuleNotFoundError) or (error.name or _OWN).split('.')[0] == _OWN:
         sys.__excepthook__(kind, error, traceback)
         return

@@ -7,7 +7,7 @@ from propulsion_ros.nodes.host_node import HostNode
 
 
 class VehicleNode(HostNode):
-    """Moves a rigid body by the wrenches of its actuators, one step for each of their steps.
+    """Moves a rigid body by the wrenches of its actuators, in lockstep with them.
 
     It publishes odometry and clock of step k, then waits for the wrench stamped k on every
     wrench topic. These wrenches act from k to k + 1.
@@ -31,7 +31,7 @@ class VehicleNode(HostNode):
     ~/joint_states : sensor_msgs/JointState
         Joint positions of all ``state_topics``.
     ~/current : geometry_msgs/TwistStamped
-        Velocity of the fluid in the world; only where the parameter ``body.current`` is not 0.
+        Velocity of the fluid in the world; only if the parameter ``body.current`` is not 0.
     tf : tf2_msgs/TFMessage
         The pose of the odometry; only with the parameter ``publish_tf``.
 

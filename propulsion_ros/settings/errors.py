@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The errors that a user can cause, one line each that names the thing, and what collects them.
+"""Errors that a user can cause, each one line that names the wrong value, and their collectors.
 
 The first fault of an input ends its reading, or all of them are collected.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 _LONGEST = 1000
-"""Characters of an error; most of a longer one is what a file has in it."""
+"""Most characters of an error; most of a longer one would be the content of a file."""
 _TAIL = 200
 
 
@@ -19,7 +19,7 @@ class ConfigError(ValueError):
     Parameters
     ----------
     key : str
-        What is wrong: a parameter, ``tanks.capacity``, or a path into a file.
+        The wrong value: a parameter, such as ``tanks.capacity``, or a path into a file.
     index : int, optional
         Element of an array parameter.
     """
@@ -48,7 +48,7 @@ class SourceError(ConfigError):
 
 @contextmanager
 def naming(place: str) -> Iterator[None]:
-    """Let an error that names no source name a place, such as a file and a node of it."""
+    """Add a place, such as a file and a node of it, to an error that names no source."""
     try:
         yield
     except SourceError:
@@ -65,9 +65,9 @@ class CommandError(ValueError):
 
 
 def one_line(text: str) -> str:
-    """Return a text as a terminal and a log can take it: one line, not for ever.
+    """Return a text for a terminal and a log: one line, shortened.
 
-    What cannot be printed is escaped: a foreign file may hold what moves a cursor.
+    Characters that cannot be printed are escaped: those of a file could move the cursor.
     """
     text = _cut(text)
     if text.isprintable():
@@ -82,21 +82,21 @@ def _cut(text: str) -> str:
 
 
 class Faults:
-    """Receives what is wrong with an input; the first fault ends the reading.
+    """Receives the faults of an input; the first one ends the reading.
 
-    A node starts from an input without faults, so the first one is enough for it.
+    That is enough for a node, which starts only from an input without faults.
     """
 
     def add(self, error: ConfigError) -> None:
-        """Take a fault: raise it."""
+        """Raise a fault."""
         raise error
 
     def warn(self, path: str, text: str) -> None:
-        """Take what is likely a mistake, and where it is; it stops nothing."""
+        """Take a likely mistake and its place; reading continues."""
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Take the fault that ends a part of the input."""
+        """Take the fault that ends the reading of a part of the input."""
         try:
             yield
         except ConfigError as error:
@@ -104,18 +104,18 @@ class Faults:
 
 
 MOST_FAULTS = 50
-"""What is reported of one file: each needs time to find its place and what was meant."""
+"""Most faults reported of one file: for each, its place and what was meant take time to find."""
 
 FIRST = Faults()
-"""What readers use where no other is given."""
+"""Default of readers."""
 
 
 class FollowingError(ConfigError):
-    """A fault that an earlier one explains: nothing to fix."""
+    """A fault that follows from an earlier one, so that it is not reported."""
 
 
 class FullError(Exception):
-    """A `FaultList` has as many faults as it takes."""
+    """A `FaultList` is full."""
 
 
 class FaultList(Faults):
@@ -129,7 +129,7 @@ class FaultList(Faults):
         self.warnings: list[tuple[str, str]] = []
 
     def add(self, error: ConfigError) -> None:
-        """Keep a fault, once."""
+        """Keep a fault if it is new."""
         known = [str(other) for other in self.errors]
         if not isinstance(error, FollowingError) and str(error) not in known:
             self.errors.append(error)
@@ -139,11 +139,11 @@ class FaultList(Faults):
 
     @contextmanager
     def whole(self) -> Iterator[None]:
-        """Take the faults of a whole input, up to those that are reported."""
+        """Take the faults of a whole input, up to `MOST_FAULTS`."""
         with suppress(FullError), self.kept():
             yield
 
     def warn(self, path: str, text: str) -> None:
-        """Keep a warning, once."""
+        """Keep a warning if it is new."""
         if (path, text) not in self.warnings:
             self.warnings.append((path, text))

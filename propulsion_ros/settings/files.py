@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one door for files: all that a user names is opened here, or checked here for a library.
+"""Opens all files that a user names, or checks them for a library that opens them itself.
 
-Only regular files are read and written, no open waits, and a limit holds before and during a read.
+Only regular files are read and written, opening never blocks, and a limit of size holds before and
+during a read.
 """
 from __future__ import annotations
 
@@ -22,21 +23,20 @@ from propulsion_ros.settings.errors import SourceError, one_line
 
 FILE, FOLDER, ABSENT, UNKNOWN = 'a file', 'a folder', 'absent', 'unknown'
 TEXT_LIMIT = 1024 * 1024
-"""Bytes of a file that is kept as a whole, for a reader that states no limit of its own."""
+"""Most bytes of a file that is read as a whole, for a reader without a limit of its own."""
 DEEPEST = 64
-"""How deep what a document has may be nested, whatever its language."""
+"""Deepest nesting of a document in any language."""
 LONGEST_LINE = 1024 * 1024
-"""Characters of one line, or one row, of a table."""
+"""Most characters of one line, or one row, of a table."""
 TABLE_LIMIT = 4 * 1024**3
-"""Bytes of a table: it is read line by line, so that only time limits it."""
+"""Most bytes of a table: it is read line by line, so only time is limited."""
 
 _SMALL, _RATIO = 1024 * 1024, 100
-"""Bytes, beyond so many times its own size, that an archive unpacks to; real tables reach 30."""
-_FEW = 1000
-"""Names of a folder that are looked at."""
-_ALIKE = 0.8
-_LONGEST_NAME = 240
-_TAIL = 160
+"""An archive may unpack to so many bytes, plus so many times its size; real tables reach 30."""
+_FEW = 1000  # most names in a folder that are compared with a missing one
+_ALIKE = 0.8  # least similarity of a name to a missing one, at most 1
+_LONGEST_NAME = 240  # characters of a path in an error
+_TAIL = 160  # characters of its end, if its middle is cut
 _KINDS = {
     stat.S_IFREG: FILE, stat.S_IFDIR: FOLDER, stat.S_IFIFO: 'a FIFO', stat.S_IFSOCK: 'a socket',
     stat.S_IFCHR: 'a device', stat.S_IFBLK: 'a device',
@@ -48,11 +48,11 @@ _FORMATS = {
     b'\x1f\x8b': 'gzip', b'\x28\xb5\x2f\xfd': 'zstd', b'PK\x03\x04': 'a ZIP archive',
     b'\xff\xfe': 'UTF-16', b'\xfe\xff': 'UTF-16', b'\x89PNG': 'a PNG', b'\x89MCAP': 'MCAP',
 }
-"""First bytes of what is often given in place of a text."""
+"""First bytes of files that are often given in place of a text."""
 
 
 def printable(path: str | Path) -> str:
-    """Return a path as errors show it: escaped, on one line, its middle cut where it is long."""
+    """Return a path as errors show it: escaped, on one line, its middle cut if it is long."""
     text = str(path)
     if len(text) > _LONGEST_NAME:
         text = f'{text[:_LONGEST_NAME - _TAIL]} ... {text[-_TAIL:]}'
@@ -60,7 +60,7 @@ def printable(path: str | Path) -> str:
 
 
 def kind_of(path: str | Path) -> str:
-    """Return what is at a path: `FILE`, `FOLDER`, `ABSENT`, `UNKNOWN`, or in words what else."""
+    """Return the kind of a path: `FILE`, `FOLDER`, `ABSENT`, `UNKNOWN`, or another in words."""
     try:
         return _kind(os.stat(path))
     except FileNotFoundError:
@@ -70,7 +70,7 @@ def kind_of(path: str | Path) -> str:
 
 
 def expand_user(path: str | Path) -> Path:
-    """Return a path with its ``~`` replaced; raise `SourceError` where there is no such user."""
+    """Return a path with its ``~`` replaced; raise `SourceError` if there is no such user."""
     try:
         return Path(path).expanduser()
     except RuntimeError as error:
@@ -81,13 +81,13 @@ def expand_user(path: str | Path) -> Path:
 def opened(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
     """Open a regular file for reading.
 
-    Raises `SourceError` naming the file: where it is none, is too large, or cannot be read; also
-    while it is read.
+    Raises `SourceError` that names the file if it is not regular, is too large, or cannot be read;
+    also during the read.
 
     Parameters
     ----------
     limit : int
-        Bytes that it may have, whatever size it states.
+        Most bytes of the file, whatever size it states.
     """
     name = printable(path)
     with _descriptor(path, name) as raw:
@@ -101,10 +101,10 @@ def opened(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
 
 @contextmanager
 def unpacked(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
-    """Open a file as `opened` does, and unpack it where its name ends in .gz.
+    """Open a file as `opened` does, and unpack it if its name ends in .gz.
 
-    The limit holds for what it unpacks to, as does that of a table packed well; an archive beyond
-    one of them, or a damaged one, raises `SourceError` while it is read.
+    The limit, and a largest ratio, hold for the unpacked bytes; an archive beyond one of them, or a
+    damaged one, raises `SourceError` during the read.
     """
     with opened(path, limit) as file:
         if Path(path).suffix != '.gz':
@@ -126,14 +126,14 @@ def read_bytes(path: str | Path, limit: int = TEXT_LIMIT) -> bytes:
 def read_text(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict') -> str:
     r"""Return the UTF-8 text of a file, without a byte order mark, with ``\n`` for line ends.
 
-    Raises `SourceError` as `opened`, and for what is no text.
+    Raises `SourceError` as `opened` does, and for a file that is no text.
 
     Parameters
     ----------
     limit : int
-        Bytes that it may have.
+        Most bytes of the file.
     errors : str
-        What becomes of other encodings: 'strict' refuses them, 'replace' keeps what it can.
+        Treatment of other encodings: 'strict' refuses them, 'replace' keeps what is UTF-8.
     """
     name, content = printable(path), read_bytes(path, limit)
     try:
@@ -148,7 +148,7 @@ def read_text(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict')
 def read_named(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict') -> str:
     """Return the text of a file that a setting names; see `read_text`.
 
-    An error has the folder in which a relative name was looked for: not that of the setting.
+    An error names the folder in which a relative name was looked for, not that of the setting.
     """
     try:
         return read_text(path, limit, errors)
@@ -164,14 +164,14 @@ def read_named(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict'
 def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
     """Yield the lines of a text with their ends, in constant memory.
 
-    Raises `SourceError` as `read_text`, and for a line that is longer than `LONGEST_LINE`.
+    Raises `SourceError` as `read_text` does, and for a line longer than `LONGEST_LINE`.
 
     Parameters
     ----------
     path : str or Path
         The file; one that ends in .gz is unpacked.
     limit : int
-        Bytes that it may have, unpacked.
+        Most bytes of the unpacked file.
     """
     name, number = printable(path), 0
     with unpacked(path, limit) as file:
@@ -196,9 +196,9 @@ def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
 
 
 def check_file(path: str | Path) -> None:
-    """Refuse what a library must not open by itself: it would wait, or read without an end.
+    """Refuse a file that a library must not open: it would block, or read without an end.
 
-    Raises `SourceError` naming the file, where it is no regular one or cannot be read.
+    Raises `SourceError` that names the file if it is not regular or cannot be read.
     """
     with opened(path, 2**63):
         pass
@@ -206,7 +206,7 @@ def check_file(path: str | Path) -> None:
 
 @contextmanager
 def opened_to_write(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a regular file for writing, new or emptied; raise OSError where that is impossible."""
+    """Open a regular file for writing, new or emptied; raise OSError if that is impossible."""
     check_target(path)
     with os.fdopen(os.open(path, _WRITE, 0o666), 'wb') as file:
         _check_kind(os.fstat(file.fileno()), path)
@@ -215,13 +215,13 @@ def opened_to_write(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def descriptor_to_lock(path: str | Path) -> int:
-    """Return a descriptor of a regular file, made where there is none; its content stays."""
+    """Return a descriptor of a regular file, created if absent; its content stays."""
     check_target(path)
     return os.open(path, _LOCK, 0o644)
 
 
 def check_target(path: str | Path) -> None:
-    """Raise OSError where no file can have a name: another thing has it, or it has no folder."""
+    """Raise OSError if no file can have this path: it is no regular file, or has no folder."""
     try:
         _check_kind(os.stat(path), path)
     except FileNotFoundError as error:
@@ -236,7 +236,7 @@ def check_target(path: str | Path) -> None:
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Let an error of writing name the file: raise `SourceError` in place of an OSError."""
+    """Name the file in an error of writing: raise `SourceError` in place of an OSError."""
     try:
         yield
     except OSError as error:
@@ -244,7 +244,7 @@ def writing(path: str | Path) -> Iterator[None]:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, where it is absent; raise `SourceError` if impossible."""
+    """Create a folder, and those above it, if absent; raise `SourceError` if impossible."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
@@ -254,13 +254,13 @@ def make_folder(path: Path) -> None:
 
 
 def require_absent(path: str | Path) -> None:
-    """Raise `SourceError` where something has a name that a new folder is to have."""
+    """Raise `SourceError` if the path of a new folder exists already."""
     if kind_of(path) not in (ABSENT, UNKNOWN):
         raise SourceError(printable(path), 'exists already; give another name, or remove it')
 
 
 def require_target(path: str | Path, *read: str | Path | None) -> None:
-    """Raise `SourceError` where no file can have a name; see `check_target`, or it is read too."""
+    """Raise `SourceError` if a file cannot be written, see `check_target`, or is read too."""
     with writing(path):
         check_target(path)
     for each in read if kind_of(path) == FILE else ():
@@ -269,7 +269,7 @@ def require_target(path: str | Path, *read: str | Path | None) -> None:
 
 
 def save_text(path: str | Path, text: str) -> None:
-    """Write what a user asked for; raise `SourceError` where it cannot be written."""
+    """Write a file for a user; raise `SourceError` if it cannot be written."""
     with writing(path):
         write_text(path, text)
 
@@ -282,7 +282,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[TextIO]:
-    """Open a text that takes the place of a file at the end, and none where an error ends it."""
+    """Open a text that replaces a file at the end, unless an error ends the context."""
     check_target(path)
     unfinished = path.with_name(f'{path.name}.unfinished')
     with opened_to_write(unfinished) as file:
@@ -302,14 +302,14 @@ def replace_durably(
 ) -> None:
     """Replace a file as a whole, on the disk before this returns.
 
-    Raises `OSError` as `opened_to_write`; the old file stays then.
+    Raises `OSError` as `opened_to_write` does; the old file stays then.
 
     Parameters
     ----------
     suffix : str
-        Of the new file until it takes the name of the old one; each writer needs its own.
+        Suffix of the new file until it is renamed; each writer needs its own.
     is_wanted : callable
-        Called just before that: where it returns False the old file stays.
+        Called just before the renaming: if it returns False the old file stays.
     """
     check_target(path)
     beside = path.with_name(path.name + suffix)
@@ -330,7 +330,7 @@ def replace_durably(
 
 
 class _Limited(io.RawIOBase):
-    """Reads a file up to a limit: it may grow, or state a wrong size."""
+    """Reads a file up to a limit, since it may grow or state a wrong size."""
 
     def __init__(
         self, raw: io.FileIO | gzip.GzipFile, limit: int, name: str, problem: str = ''
@@ -368,7 +368,7 @@ class _Limited(io.RawIOBase):
 @contextmanager
 def _descriptor(path: str | Path, name: str) -> Iterator[io.FileIO]:
     try:
-        # The kind comes first, since to open a device may do something.
+        # Check the kind first, since opening a device may have an effect.
         _check_kind(os.stat(path), path)
         descriptor = os.open(path, _READ)
     except (OSError, ValueError) as error:
@@ -379,7 +379,7 @@ def _descriptor(path: str | Path, name: str) -> Iterator[io.FileIO]:
 
 
 def _near(path: Path) -> str:
-    """Return the name beside a missing file that may be meant, '' where none is near."""
+    """Return the name in the same folder that may be meant by a missing one, '' if none is near."""
     try:
         with os.scandir(path.parent) as entries:
             names = {entry.name for entry in itertools.islice(entries, _FEW)} - {path.name}

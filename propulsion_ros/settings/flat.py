@@ -22,7 +22,7 @@ from propulsion_ros.settings.quantity import (
 
 T = TypeVar('T')
 _CLEAR, _SHOWN = 0.85, 4
-"""How near a word is that alone is meant, and how many are named where none is."""
+"""Similarity from which a word alone is suggested, and most words suggested otherwise."""
 _OF_RCLPY, _QOS_OVERRIDES = ('use_sim_time', 'start_type_description_service'), 'qos_overrides.'
 _OF_BODY = ('body.', 'parachutes.')
 
@@ -36,7 +36,7 @@ class Parameter:
     spec: Quantity
     """Type, unit, bounds and meaning."""
     default: Any
-    """`dataclasses.MISSING` where it is required."""
+    """`dataclasses.MISSING` if it is required."""
 
     @property
     def required(self) -> bool:
@@ -72,10 +72,10 @@ def parameters_of(cls: type, prefix: str = '') -> Iterator[Parameter]:
 
 
 def build(cls: type[T], values: Mapping[str, Any], prefix: str = '') -> T:
-    """Return a configuration from flat values; what is absent or None takes its default.
+    """Return a configuration from flat values; a value that is absent or None is the default.
 
     Keys that the class does not have are ignored: see `unknown_keys`. Raises `ConfigError` with the
-    whole flat key of what is missing or wrong.
+    full flat key of a missing or wrong value.
     """
     kwargs: dict[str, Any] = {}
     values = with_files(cls, values)
@@ -95,10 +95,11 @@ def build(cls: type[T], values: Mapping[str, Any], prefix: str = '') -> T:
 
 
 def with_files(cls: type, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return flat values with those of the files that they name.
+    """Return flat values, together with those of the files that they name.
 
-    A class whose parameters name files has ``from_files(values, read)``, which returns them; it
-    reads by `read_named`, since no model opens a file itself. Raises `ConfigError` as it does.
+    A class whose parameters name files has ``from_files(values, read)``, which returns these
+    values; it gets `read_named`, since no model opens a file itself. Raises `ConfigError` as it
+    does.
     """
     filled = getattr(cls, 'from_files', None)
     return values if filled is None else filled(values, read_named)
@@ -112,9 +113,9 @@ def _required(key: str, spec: Quantity) -> ConfigError:
 def all_faults(
     cls: type, values: Mapping[str, Any], known: Collection[str] = ()
 ) -> Iterator[ConfigError]:
-    """Yield what is wrong with each flat value, where `build` raises the first fault.
+    """Yield the faults of all flat values, of which `build` raises the first.
 
-    Faults between values are looked for only where each of them is right.
+    Contradictions between values are looked for only if each value is right.
 
     Parameters
     ----------
@@ -157,7 +158,7 @@ def _value_faults(
 def _row_count(
     cls: type, values: Mapping[str, Any], known: Collection[str], prefix: str
 ) -> int | None:
-    """Return how many rows a class has, None where its names are missing or have a fault."""
+    """Return the number of rows of a class, None if its names are missing or have a fault."""
     naming = names_field(cls)
     if naming is None:
         return 0
@@ -172,7 +173,7 @@ def _row_count(
 def unknown_keys(keys: Iterable[str], known: Iterable[str]) -> list[ConfigError]:
     """Return an error, with a suggestion, for each key that is not known.
 
-    What every node of rclpy has is known: quality of service among it.
+    Parameters of every rclpy node, such as quality of service, are known.
     """
     allowed = sorted({*known, *_OF_RCLPY})
     return [
@@ -182,7 +183,7 @@ def unknown_keys(keys: Iterable[str], known: Iterable[str]) -> list[ConfigError]
 
 
 def _instead(key: str, known: Collection[str]) -> str:
-    """Return the end of the error that a parameter is unknown: what was meant, or where it is."""
+    """Return the end of the error of an unknown parameter: the one meant, or its place."""
     if key.startswith(_OF_BODY) and not any(each.startswith(_OF_BODY) for each in known):
         return ": the simulated body has it, so give it to the node 'vehicle'"
     near, begin = nearest_key(key, known), f'{key.rpartition("_")[0]}_'
@@ -203,12 +204,12 @@ def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return ", did you mean 'x'?" for the nearest known word, '' where none is near."""
+    """Return ", did you mean 'x'?" for the nearest known word, '' if none is near."""
     return meant(nearest(str(word), known))
 
 
 def known_hint(word: str, known: Iterable[str], title: str = 'known') -> str:
-    """Return the end of an error about an unknown word: what was meant, and all that there is."""
+    """Return the end of the error of an unknown word: the word meant, and all known ones."""
     words = list(known)
     return f'{suggestion(word, words)}; {title}: {", ".join(words) or "none"}'
 
@@ -216,7 +217,7 @@ def known_hint(word: str, known: Iterable[str], title: str = 'known') -> str:
 def unknown_names(
     names: Collection[str], known: Collection[str], source: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield each name that is not known, and what ``source`` has in its place."""
+    """Yield each name that is not known, and the names that ``source`` has instead."""
     left = [each for each in known if each not in names]
     for name in names:
         if name not in known:
@@ -224,14 +225,14 @@ def unknown_names(
 
 
 def meant(near: str = '') -> str:
-    """Return the question whether a word was meant, '' for none."""
+    """Return ", did you mean 'x'?" for a word, '' for none."""
     return f", did you mean '{near}'?" if near else ''
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the nearest known word, '' where none is near; the only one that it begins is.
+    """Return the nearest known word, '' if none is near.
 
-    A known word in other upper and lower case is near too.
+    The only known word that begins with it, or one in another case, is near too.
     """
     words = list(known)
     lower, low = {each.lower(): each for each in words}, word.lower()
@@ -241,7 +242,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def nearest_key(key: str, known: Iterable[str]) -> str:
-    """Return the nearest known key, '' where none is; a common group makes no two keys near."""
+    """Return the nearest known key, '' if none is near; the same group alone makes none near."""
     group, dot, last = key.rpartition('.')
     keys = list(known)
     inside = [each.rpartition('.')[2] for each in keys if each.rpartition('.')[0] == group]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user may have meant by a text that is no number."""
+"""Hints on units and notation, for values that are wrong or implausible."""
 from __future__ import annotations
 
 import math
@@ -32,22 +32,22 @@ UNITS = {
     'N/rpm^2': (_RPM**-2, 'N s^2/rad^2'), 'N/(rev/s)^2': (0.25 / math.pi**2, 'N s^2/rad^2'),
     'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
 }
-"""SI value and unit of one of each unit that people write, the likely ones first."""
+"""Value of one of each unit in SI, and the SI unit; likely units come first."""
 
 _GRAVITY = 9.80665
 _TWICE_FREE = 20.0
-"""Nothing falls so at an apogee [m/s^2]."""
+"""Acceleration that no fall at an apogee has [m/s^2]."""
 _FREEZING = 273.15
 """0 degrees Celsius [K]."""
 
 _LEAST_TIMES = {'': 2.0, 'rad': 1.0, 'rad/s': 3.0}
-"""How much too large a number in percent, degrees or rpm is at least; in other units 10 times."""
+"""Least factor beyond its limit of a number in percent, degrees or rpm; 10 in other units."""
 
 _SIGNED = ('N', 'rad', 'm/s^2', 'kg', 'kg/s', 'A h', 'V', 'm', 'm^2', 's', 'ohm')
-"""Units of sizes that people give a sign."""
+"""Units of sizes to which people may add a sign."""
 
 _MOST = 1e5
-"""Larger numbers are no number of such a unit."""
+"""A larger number is not one in another unit."""
 
 _ELSEWHERE = {
     **dict.fromkeys(('mass', 'inertia', 'com', 'centre_of_mass', 'center_of_mass'), (
@@ -62,7 +62,7 @@ ALSO_CALLED = {
     'thrust_constant': 'rotor_constant', 'motor_constant': 'rotor_constant',
     'thrust_coefficient': 'rotor_constant', 'rotor_constant': 'motor_constant',
 }
-"""What others call a constant of thrust, and what it is here where that is none."""
+"""Names of a thrust constant elsewhere, and its name here if that one is unknown."""
 
 
 def by_opening(names: Iterable[str]) -> list[str]:
@@ -73,13 +73,13 @@ def by_opening(names: Iterable[str]) -> list[str]:
 
 
 def comma_hint(header: str) -> str:
-    """Return what to write where the columns of a header are not separated by commas, '' else."""
+    """Return what to write if the columns of a header are not separated by commas, else ''."""
     points = ', and write decimals with points' * (';' in header)
     return f'separate columns by commas{points}' if points or '\t' in header else ''
 
 
 def fall_doubt(fall: float) -> str:
-    """Return why a log may be in another unit by what it falls with at its top [m/s^2]."""
+    """Return why a log may be in another unit, by the acceleration of its fall [m/s^2]."""
     return '' if not fall > _TWICE_FREE else (
         f'it falls with {fall:.3g} m/s^2, a free fall with 9.81; altitude_m is in metres, time_s '
         'in seconds; a foot is 0.3048 m'
@@ -87,12 +87,12 @@ def fall_doubt(fall: float) -> str:
 
 
 def elsewhere(key: str) -> str:
-    """Return the end of the error that a parameter is unknown: where its value comes from."""
+    """Return the end of the error of an unknown parameter: where its value comes from."""
     return _ELSEWHERE.get(key.rpartition('.')[2], '')
 
 
 def conversions(value: float, unit: str) -> Iterator[tuple[str, float]]:
-    """Yield other units in which a number may have been written, and what it is in ``unit``."""
+    """Yield other units in which a number may have been written, and its value in ``unit``."""
     if unit == 'K':
         yield '°C', value + _FREEZING
     if unit == 'Hz' and value:
@@ -103,12 +103,12 @@ def conversions(value: float, unit: str) -> Iterator[tuple[str, float]]:
             factors.add(factor)
             yield word, value * factor
     if unit == 's':
-        # Of a specific impulse.
+        # A specific impulse may be in m/s.
         yield 'm/s', value / _GRAVITY
 
 
 def accepted(value: float, unit: str, lo: float, hi: float, above: float) -> str:
-    """Return the end of the error that a number is out of bounds: what to write, '' if unknown."""
+    """Return the end of the error of a number out of bounds: what to write, '' if unknown."""
     bound = hi if value > hi else -lo
     if value < 0.0 <= max(lo, above) and unit in _SIGNED:
         return f': write {-value:.6g}, its size' if -value <= hi else ''
@@ -125,9 +125,9 @@ def accepted(value: float, unit: str, lo: float, hi: float, above: float) -> str
 
 
 def number_hint(text: object, unit: str | None = None) -> str:
-    """Return the end of the error that a text is no number: what to write, '' where unknown.
+    """Return the end of the error of a text that is no number: what to write, '' if unknown.
 
-    ``unit`` is what the number is in, None where that is unknown.
+    ``unit`` is the unit of the number, None if that is unknown.
     """
     if not isinstance(text, str):
         return ''

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Imports that come late, and how to get packages that only some commands need."""
+"""Lazy imports, and how to install packages that only some commands need."""
 from __future__ import annotations
 
 import re
@@ -15,31 +15,31 @@ _APT = {
     'matplotlib': 'python3-matplotlib', 'distributed': 'python3-distributed',
     'xacro': 'ros-$ROS_DISTRO-xacro', 'rclpy': 'ros-$ROS_DISTRO-rclpy',
 }
-"""Names other than those of the modules, and of what apt has."""
+"""Names of packages of pip that differ from those of the modules, and names of those of apt."""
 
 
 def how_to_get(*modules: str) -> str:
-    """Return the words that install some packages, by pip and, if all are there, by apt."""
+    """Return the command that installs some packages, by pip and, if it has all, by apt."""
     if modules == ('px4_msgs',):
-        # Neither has it, since it is of one firmware.
+        # Neither has this package, as it depends on the firmware.
         return 'build the branch of github.com/PX4/px4_msgs that matches the firmware'
     pip, apt = zip(*map(_names, modules), strict=True)
     return f'pip install {" ".join(pip)}' + f', or apt install {" ".join(apt)}' * all(apt)
 
 
 def _names(module: str) -> tuple[str, str]:
-    """Return what pip and apt install for a module, '' for what apt does not have."""
+    """Return the package of a module for pip and for apt, '' if apt does not have it."""
     package = module.partition('.')[0]
     if package.endswith(_ROS_SUFFIXES):
         dashed = package.replace('_', '-')
         return f'ros-{dashed}', f'ros-$ROS_DISTRO-{dashed}'
-    # Its own extras cannot be named here: where it is a clone or a file, no index has it.
+    # Not an extra of this package: if it is installed from a clone or a file, no index has it.
     return _required(_PIP.get(package, package)), _APT.get(package, '')
 
 
 def _required(name: str) -> str:
     """Return a requirement with the versions that the metadata of this package have for it."""
-    # Every program imports this file; metadata takes as long as all the rest of it.
+    # Imported here, as it takes as long as all other imports of this file, which all programs use.
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
@@ -60,9 +60,9 @@ def late(
     Parameters
     ----------
     places : mapping of str to str
-        Names, separated by blanks, by the module in the package that has them.
+        Names, separated by blanks, by the module in the package that defines them.
     packages : collection of str
-        Packages in it that are names of it too.
+        Subpackages that are also names of the package.
     """
     place_of = {name: place for place, names in places.items() for name in names.split()}
 

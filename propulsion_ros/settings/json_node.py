@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON with comments, and values of a document that know their path, so that errors can name it.
 
-A text with comments and commas at the end takes linear time; what else JSON5 has is read in small
-texts. A key of an object is a `Parameter`, as those of configurations are: a name, what its value
-may be, a default.
+A text with comments and trailing commas takes linear time; other syntax of JSON5 is read only in
+small texts. A key of an object is a `Parameter`, as those of configurations are: a name, a
+specification of its value, a default.
 """
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from propulsion_ros.settings.quantity import Quantity, out_of_bounds
 from propulsion_ros.settings.ros_yaml import FAST_LOADER
 
 JSON5_LIMIT = 32 * 1024
-"""Characters; json5 takes up to 60 us for each."""
+"""Most characters of a text for json5, which takes up to 60 us for each."""
 
 _LONGEST_NUMBER = 1000
-# A string or comment without an end goes to the end of the text, or finding that takes its square.
+# A string or comment without an end extends to the end of the text, or the time is quadratic.
 _STRING = r'"(?:[^"\\]|\\.)*(?:"|\Z)'
 _COMMENT = re.compile(rf'({_STRING})|//[^\n\r\u2028\u2029]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _COMMA = re.compile(rf'({_STRING})|,(?=\s*[\]}}])', re.DOTALL)
@@ -42,7 +42,7 @@ _HINTS = {
     'Unexpected "}"': '; is a bracket before it not closed, or a value missing?',
     'Duplicate key': '; remove one',
 }
-"""What to do, by the words of the parsers."""
+"""Advice, by words in the errors of the parsers."""
 _NO_VALUE = ('', '[', '{', ',', ':')
 _HEXADECIMAL = re.compile(rf'0[xX][0-9a-fA-F]{{{_LONGEST_NUMBER}}}')
 
@@ -50,7 +50,7 @@ _HEXADECIMAL = re.compile(rf'0[xX][0-9a-fA-F]{{{_LONGEST_NUMBER}}}')
 def parse_jsonc(text: str) -> Any:
     """Return the value of a text.
 
-    Raises `SourceError` with line and column, where it is no JSON, or a key is given twice.
+    Raises `SourceError` with line and column if it is no JSON, or a key is given twice.
     """
     try:
         return _loads(text)
@@ -65,9 +65,9 @@ def parse_jsonc(text: str) -> Any:
 
 
 def line_of(text: str, path: str) -> int:
-    """Return the line of a value by its path, such as ``Events[1].action``, 0 where not known.
+    """Return the line of a value by its path, such as ``Events[1].action``, 0 if not known.
 
-    A value that is absent has the line of what it should be in.
+    For an absent value it is the line of the object or list that should contain it.
     """
     try:
         # JSON without comments is YAML, whose parser keeps the lines.
@@ -96,13 +96,13 @@ def _inside(node: Any, key: str | None, index: str | None) -> tuple[int, Any] | 
 
 
 def line_in(error: SourceError) -> int:
-    """Return the line that the error of a text that is no JSON names, 0 where it names none."""
+    """Return the line in the error of a text that is no JSON, 0 if it has none."""
     found = _LINE.search(error.problem)
     return int(found[1]) if found else 0
 
 
 def without_comments(text: str) -> str:
-    """Return a text with blanks for comments and for commas at an end; lines and columns stay."""
+    """Return a text with blanks for comments and trailing commas; lines and columns stay."""
     return _COMMA.sub(_comma, _COMMENT.sub(_blank, text))
 
 
@@ -125,7 +125,7 @@ def _integer(digits: str) -> int:
 
 
 def _json5(text: str) -> Any:
-    """Parse what is more than comments and commas; this parser is slow."""
+    """Parse other syntax of JSON5, by a slow parser."""
     if _HEXADECIMAL.search(text):
         raise SourceError('document', f'is not JSON: a number of over {_LONGEST_NUMBER} digits')
     try:
@@ -143,14 +143,14 @@ def _no_json(error: ValueError) -> SourceError:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """Return a string, or a comment without an end, as it is, another comment as blanks."""
+    """Return a string or a comment without an end unchanged, any other comment as blanks."""
     if found[1] or (found[0].startswith('/*') and not found[0][2:].endswith('*/')):
         return found[0]
     return re.sub(r'[^\n\r]', ' ', found[0])
 
 
 def _comma(found: re.Match[str]) -> str:
-    """Return a string as it is, and a blank for a comma that follows a value."""
+    """Return a string unchanged, and a blank for a comma that follows a value."""
     if found[1]:
         return found[1]
     at = found.start() - 1
@@ -163,7 +163,7 @@ _WORDS = {dict: 'an object', list: 'a list', str: 'a string', bool: 'true or fal
 
 
 class JsonNode:
-    """One value with its path; every reader raises `SourceError` with that path."""
+    """One value with its path; every method that reads it raises `SourceError` with that path."""
 
     def __init__(self, value: Any, path: str = '') -> None:
         self.value = value
@@ -207,7 +207,7 @@ class JsonNode:
         return [JsonNode(value, f'{self.path}[{i}]') for i, value in enumerate(values)]
 
     def text(self, choices: Sequence[str] = ()) -> str:
-        """Return a string, one of the choices where there are any."""
+        """Return a string, which must be one of the choices if there are any."""
         value: str = self._typed(str)
         if choices and value not in choices:
             hint = suggestion(value, choices) or f', expected {" or ".join(choices)}'
@@ -269,7 +269,7 @@ def _span(allowed: Sequence[int]) -> str:
 
 
 class Switch(int):
-    """0 or 1, which may be written as false or true: the kind of a key."""
+    """Kind of a key: 0 or 1, which may be written as false or true."""
 
 
 def key(
@@ -289,19 +289,19 @@ def key(
     Parameters
     ----------
     name, doc : str
-        As written, and one phrase.
+        The key as written, and its meaning in one phrase.
     kind : type
-        float, int, bool, str, `Switch`, or JsonNode for what is read further on.
+        float, int, bool, str, `Switch`, or JsonNode for a value that the caller reads.
     default : object, optional
-        None for a key that may be absent; without one it is required.
+        None for a key that may be absent; a key without a default is required.
     unit, lo, hi, above
-        Of a number, as in `quantity`.
+        Unit and bounds of a number, as in `quantity`.
     """
     return Parameter(name, Quantity(kind, unit, doc, lo, hi, above, (), choices, ''), default)
 
 
 def read_key(node: JsonNode, declared: Parameter) -> Any:
-    """Return the value of a key of an object, checked; None where it is absent and may be."""
+    """Return the checked value of a key of an object; None if it is absent and may be."""
     if declared.required:
         value = node[declared.key]
     elif declared.default is None and not node.has(declared.key):
@@ -312,7 +312,7 @@ def read_key(node: JsonNode, declared: Parameter) -> Any:
 
 
 def read_keys(node: JsonNode, *groups: Iterable[Parameter]) -> dict[str, Any]:
-    """Return all keys of an object by name; one that is not known is refused."""
+    """Return the values of all keys of an object by name; unknown keys are refused."""
     declared = [one for group in groups for one in group]
     node.check_keys([one.key for one in declared])
     return {one.key: read_key(node, one) for one in declared}

@@ -18,13 +18,13 @@ _SHOWN = 80
 
 
 def is_name(text: str, before: str = '') -> bool:
-    """Return whether ROS takes a text as the name of a topic; one of ``before`` may be first."""
+    """Return whether ROS allows a text as the name of a topic, after one of ``before`` or none."""
     first = f'[{before}]?' if before else ''
     return re.fullmatch(f'{first}{_WORD}(/{_WORD})*', text) is not None
 
 
 def check_namespace(text: str) -> None:
-    """Raise `SourceError` for a namespace that ROS does not take."""
+    """Raise `SourceError` for a namespace that ROS does not allow."""
     if text.strip('/') and not is_name(text.removesuffix('/'), before='/'):
         raise SourceError('namespace', f"expected names separated by '/', got {text!r}")
 
@@ -38,11 +38,11 @@ def as_word(text: str) -> str:
 _VARIABLE = 'ROS_DOMAIN_ID'
 _LONGEST = 10
 _LAST = 232
-"""The ports of the next domain would be above 65535."""
+"""Last domain: the ports of the next one would be above 65535."""
 
 
 def domain_id() -> int:
-    """Return the domain, 0 where none is given; raise `SourceError` naming the variable."""
+    """Return the domain, 0 if none is given; raise `SourceError` that names the variable."""
     text = os.environ.get(_VARIABLE, '') or '0'
     is_number = text.isascii() and text.isdecimal() and len(text) < _LONGEST
     if not is_number or int(text) > _LAST:
@@ -56,14 +56,14 @@ def domain_id() -> int:
 def class_of(kind: str) -> Any:
     """Return the message or service class of a name such as 'std_msgs/msg/String'.
 
-    Raises `LookupError` where its package is not installed, or has no such type.
+    Raises `LookupError` if its package is not installed, or has no such type.
     """
     parts = _TYPE_NAME.fullmatch(kind)
     if parts is None:
         raise LookupError(f'{kind[:_SHOWN]!r} is no name of a message type')
     package, folder, name = parts.groups()
     try:
-        # A bag may name any package: only one with messages is imported, which runs its code.
+        # A bag may name any package, and an import runs its code: import only one with messages.
         spec = find_spec(package)
         places = (spec.submodule_search_locations if spec else None) or ()
         if not any(Path(place, folder).is_dir() for place in places):

@@ -33,22 +33,22 @@ _USERS = re.compile(r'([a-z]\w*(?:(?:, | and )[a-z]\w*)*): ')
 _KIND_WORDS = {float: 'a number', int: 'an integer', bool: 'true or false', str: 'a string'}
 
 _FAR = 20.0
-"""By what factor two limits differ that are in two units."""
+"""Least factor between two limits that are in different units."""
 _TRUTHS = {'yes': 'true', 'on': 'true', 'no': 'false', 'off': 'false'}
 _LARGEST: dict[type, float] = {float: 1e30, int: 2**63 - 1}
-"""Bound of every number: that of integers in arrays; for floats, so that products stay finite."""
+"""Largest size of a number: for integers that of arrays, for floats one with finite products."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is known of one field."""
+    """Type, unit, bounds and meaning of one field."""
 
     kind: type
     """float, int, bool or str; `propulsion_ros.settings.json_node` has more for JSON documents."""
     unit: str
-    """SI unit, empty where there is none."""
+    """SI unit, empty if there is none."""
     doc: str
-    """One sentence."""
+    """Meaning in one sentence."""
     lo: float
     hi: float
     """Inclusive bounds of every element; `above` is an exclusive lower bound."""
@@ -60,13 +60,13 @@ class Quantity:
     """Allowed strings, or integers of a JSON document; empty for any."""
     geometry: str
     """Role in the robot's link tree: 'origin', 'rotation', 'direction', 'link', 'joints',
-    'joint_axes', 'joint_origins'; empty where the value is not geometry."""
+    'joint_axes', 'joint_origins'; empty if the value is not geometry."""
     live: bool = False
     """Whether it may change while running."""
     usual: tuple[float, ...] = ()
-    """Sizes that are usual: low and high ends of ranges in turn; (): those of the unit."""
+    """Usual sizes: low and high ends of ranges in turn; () for those of the unit."""
     file: str = ''
-    """Key of the file that gives it to a row where it is 0; empty for none."""
+    """Key of the file that gives the value of a row if it is 0; empty for none."""
 
     @property
     def per_row(self) -> bool:
@@ -75,13 +75,13 @@ class Quantity:
 
     @property
     def users(self) -> Sequence[str]:
-        """Choices or parameters that alone use it: its documentation begins with them."""
+        """Choices or parameters that alone use the value: its documentation begins with them."""
         found = _USERS.match(self.doc)
         return re.split(', | and ', found[1]) if found else ()
 
     @property
     def bounds(self) -> list[str]:
-        """Its bounds in words."""
+        """The bounds in words."""
         limits = (('above', self.above), ('at least', self.lo), ('at most', self.hi))
         return [f'{words} {limit:g}' for words, limit in limits if math.isfinite(limit)]
 
@@ -153,7 +153,7 @@ def validate(config: Any) -> None:
 
     Integers become floats where a number is meant; one value or one row serves all rows.
 
-    Raises `ConfigError` naming the field and element, what was expected and what came.
+    Raises `ConfigError` with the field and element, the expected and the given value.
     """
     naming = names_field(type(config))
     n = 0
@@ -173,7 +173,7 @@ def validate(config: Any) -> None:
 
 
 def check_order(config: Any, low: str, high: str, unit: str) -> None:
-    """Raise `ConfigError` where a row of the field ``low`` is above that of ``high``."""
+    """Raise `ConfigError` if a row of the field ``low`` is above that of ``high``."""
     least, most = getattr(config, low), getattr(config, high)
     for i in np.flatnonzero(least > most).tolist():
         far = [f'if {high} is in {word}, write {meant:g}' for word, meant in conversions(
@@ -184,7 +184,7 @@ def check_order(config: Any, low: str, high: str, unit: str) -> None:
 
 
 def check_known(key: str, given: Sequence[str], kind: str, known: Sequence[str]) -> None:
-    """Raise `ConfigError` where a given name is none of a kind; '' is no name."""
+    """Raise `ConfigError` if a given name is not a known one; '' stands for no name."""
     for i, name in enumerate(given):
         if name and name not in known:
             raise ConfigError(
@@ -195,7 +195,7 @@ def check_known(key: str, given: Sequence[str], kind: str, known: Sequence[str])
 def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
     """Return ``value`` as the field's type and shape, checked element by element.
 
-    Raises `ConfigError` where an element has the wrong type, is out of range, or the count is
+    Raises `ConfigError` if an element has the wrong type or is out of range, or the count is
     wrong.
 
     Parameters
@@ -221,7 +221,7 @@ def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
 
 
 def value_faults(key: str, spec: Quantity, value: Any, n: int = 0) -> Iterator[ConfigError]:
-    """Yield what is wrong with each element of a value; see `coerce`."""
+    """Yield the faults of all elements of a value; see `coerce`."""
     flat = flatten(value)
     if spec.shape == () and (len(flat) != 1 or not _is_scalar(value)):
         hint = '; write it without brackets' if len(flat) == 1 else ''
@@ -239,7 +239,7 @@ def value_faults(key: str, spec: Quantity, value: Any, n: int = 0) -> Iterator[C
 
 
 def name_faults(key: str, value: Any) -> Iterator[ConfigError]:
-    """Yield what is wrong with the names of rows."""
+    """Yield the faults of the names of rows."""
     flat = flatten(value)
     for i, name in enumerate(flat):
         if not isinstance(name, str):
@@ -251,14 +251,14 @@ def name_faults(key: str, value: Any) -> Iterator[ConfigError]:
 
 
 def _is_scalar(value: Any) -> bool:
-    # The abstract classes take long, and hold these too.
+    # Common types first: checks of abstract classes are slow, and a text is a collection too.
     if isinstance(value, (float, int, str)):
         return True
     if isinstance(value, (tuple, list)):
         return False
     if isinstance(value, np.ndarray):
         return value.ndim == 0
-    # Not numpy's ndim, which fails for rows of different lengths.
+    # np.ndim would fail for rows of different lengths.
     return isinstance(value, (bytes, Mapping)) or not isinstance(value, Collection)
 
 
@@ -274,10 +274,10 @@ def flatten(value: Any) -> list[Any]:
 
 
 def _problem(spec: Quantity, value: Any) -> str:
-    """Return what is wrong with one element, '' where it is right."""
+    """Return the fault of one element, '' if it is right."""
     if spec.kind is str:
         if not isinstance(value, str):
-            # YAML takes some words as true or false.
+            # YAML reads some words as true or false.
             word = next((w for w in spec.choices if _TRUTHS.get(w) == str(value).lower()), value)
             return f"expected a string, got {value!r}; write '{word}'"
         if spec.choices and value not in spec.choices:
@@ -290,7 +290,7 @@ def _problem(spec: Quantity, value: Any) -> str:
         truth = _TRUTHS.get(str(value).lower(), of_number)
         hint = f'; write {truth}' * bool(truth)
         return '' if isinstance(value, bool) else f'expected true or false, got {value!r}{hint}'
-    # Most numbers are right, and the rest of this takes ten times as long.
+    # Most numbers are right, and the remaining checks take ten times as long.
     kind = type(value)
     if kind is spec.kind and abs(value) <= _LARGEST[kind] and (
         spec.above < value and spec.lo <= value <= spec.hi
@@ -312,7 +312,7 @@ def _problem(spec: Quantity, value: Any) -> str:
 
 
 def out_of_bounds(value: float, lo: float, hi: float, above: float, unit: str) -> str:
-    """Return which bound a number violates, '' where none; see `Quantity`."""
+    """Return which bound a number violates, '' for none; see `Quantity`."""
     if above < value and lo <= value <= hi:
         return ''
     words = f' {unit}' if unit else ''
@@ -332,7 +332,7 @@ def _broadcast(key: str, spec: Quantity, flat: list[Any], n: int) -> list[Any]:
     want = row * n if spec.per_row else row
     if len(flat) == want:
         return flat
-    # One number along x, y and z, of which each has a sign, is a slip.
+    # One number for x, y and z is a mistake if each component may have a sign.
     has_signs = max(spec.lo, spec.above) < 0.0 and flat != [0.0]
     is_vector = row > 1 and spec.kind is float and (spec.geometry or (row == 3 and has_signs))
     if len(flat) == 1 and not is_vector:

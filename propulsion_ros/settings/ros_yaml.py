@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of parameter files as the parser of ROS 2 reads them, which other readers of YAML do not.
+"""Reads values of parameter files as the parser of ROS 2 does, unlike other readers of YAML.
 
-To it ``1.0e3`` is a number and ``1_000`` a text, ``y`` is true and ``~`` a text, and of all tags
+For it ``1.0e3`` is a number and ``1_000`` a text, ``y`` is true and ``~`` a text, and of all tags
 only ``!!str`` has an effect.
 """
 from __future__ import annotations
@@ -18,7 +18,7 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import DEEPEST
 
 FAST_LOADER: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-"""The first has the parser that ROS has, and takes a fourth of the time."""
+"""CSafeLoader has the parser of ROS, and takes a fourth of the time."""
 
 _KIND = 'tag:yaml.org,2002:'
 _UNTAGGED = '!untagged'
@@ -44,17 +44,17 @@ _TOO_DEEP = 'is nested too deeply'
 
 
 class _Loader(FAST_LOADER):  # type: ignore[misc]
-    """Keeps what has a tag apart from what has none."""
+    """Distinguishes values with a tag from those without."""
 
     def resolve(self, kind: type, value: Any, implicit: Any) -> str:
-        """Return the tag of what has none."""
+        """Return the tag for a value without one."""
         return _UNTAGGED
 
 
 def events_of(text: str) -> Iterator[yaml.Event]:
     """Yield the events of a text.
 
-    Raises `SourceError` where it is nested more than 64 deep, or too deeply for the parser.
+    Raises `SourceError` if it is nested more than 64 deep, or too deeply for the parser.
     """
     depth = 0
     try:
@@ -65,7 +65,7 @@ def events_of(text: str) -> Iterator[yaml.Event]:
                 raise SourceError('document', _TOO_DEEP)
             yield event
     except yaml.YAMLError as error:
-        # A newer libyaml has a limit of its own, which it meets while it reads ahead.
+        # A newer libyaml has a limit of its own, and reads ahead of the events.
         if 'nesting depth' not in str(error):
             raise
         raise SourceError('document', _TOO_DEEP) from None
@@ -74,8 +74,8 @@ def events_of(text: str) -> Iterator[yaml.Event]:
 def node_of(text: str, unquoted: list[int]) -> yaml.Node | None:
     """Return the one document of a text, None for none.
 
-    ``unquoted`` gets the lines of texts with ? or : in brackets, which libyaml takes from 0.2.5 on.
-    Raises `yaml.YAMLError` for what ROS does not take, `SourceError` where it is nested too deeply.
+    ``unquoted`` gets the lines of texts with ? or : in brackets, which libyaml reads from 0.2.5 on.
+    Raises `yaml.YAMLError` for a text that ROS refuses, `SourceError` if it is nested too deeply.
     """
     brackets: list[bool] = []
     for event in events_of(text):
@@ -97,7 +97,7 @@ def node_of(text: str, unquoted: list[int]) -> yaml.Node | None:
 
 
 def _problem_of(event: yaml.Event) -> str:
-    """Return why ROS does not take an event, '' where it does."""
+    """Return why ROS refuses an event, '' if it does not."""
     if isinstance(event, yaml.AliasEvent):
         return 'aliases (*name) are not taken, write the value again'
     if isinstance(event, yaml.DocumentStartEvent) and event.version not in (None, _OLD_VERSION):
@@ -114,11 +114,11 @@ def _problem_of(event: yaml.Event) -> str:
 
 
 class Pairs(list[tuple[str, Any]]):
-    """Names with what they have, in their order; a name may be there again."""
+    """Names with their values, in order; a name may be repeated."""
 
 
 def tree_of(node: yaml.Node) -> Any:
-    """Return what a node of a document holds, `Pairs` for a mapping.
+    """Return the content of a node of a document, `Pairs` for a mapping.
 
     Raises `yaml.MarkedYAMLError` for a key that is no text, or a tag that ROS would not follow.
     """
@@ -136,9 +136,9 @@ def tree_of(node: yaml.Node) -> Any:
 
 
 def plain_tree_of(node: yaml.Node) -> Any:
-    """Return what a node of a document holds that is not for ROS: it may have null.
+    """Return the content of a node of a document that is not for ROS, and so may have null.
 
-    Raises `yaml.MarkedYAMLError` as `tree_of`, and for a key that is given twice.
+    Raises `yaml.MarkedYAMLError` as `tree_of` does, and for a key that is given twice.
     """
     if isinstance(node, yaml.MappingNode):
         _check_tag(node, 'map')
@@ -160,7 +160,7 @@ def plain_tree_of(node: yaml.Node) -> Any:
 def value_of(text: str) -> bool | int | float | str:
     """Return the value of a text without quotes.
 
-    Raises `yaml.YAMLError` for a number that no error could show.
+    Raises `yaml.YAMLError` for a number that is too long for an error.
     """
     if text in _BOOLEANS:
         return _BOOLEANS[text]
@@ -179,13 +179,13 @@ def value_of(text: str) -> bool | int | float | str:
         number = float.fromhex(text) if is_base_16 else float(text)
     except OverflowError:
         return text
-    # What is too large or too small for a double is a text to ROS.
+    # For ROS a number that is too large or too small for a double is a text.
     is_too_small = abs(number) < sys.float_info.min and not _ZERO.fullmatch(text)
     return text if is_too_small or math.isinf(number) else number
 
 
 class _Dumper(yaml.SafeDumper):
-    """Puts the texts in quotes that ROS would take for something else."""
+    """Quotes texts that ROS would read as another type."""
 
 
 def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

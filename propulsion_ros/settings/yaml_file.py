@@ -25,13 +25,13 @@ from propulsion_ros.settings.ros_yaml import (
 )
 
 SIZE_LIMIT = 256 * 1024
-"""Bytes of a parameter file: a hundred times the largest in use."""
+"""Most bytes of a parameter file: a hundred times the largest in use."""
 
 _ROOT = 'ros__parameters'
 _LONGEST_REASON = 300
 _LONGEST_SHOWN = 60
 _BUDGET = 1024 * 1024
-"""Characters, of which a node costs `_NODE` more; the library takes four seconds for these."""
+"""Most characters of YAML, plus `_NODE` for each node, for which the library takes 4 s."""
 _NODE = 20
 _PART = r'(?:\*\*?|[A-Za-z_][A-Za-z0-9_]*)'
 _NODE_NAME = re.compile(rf'(?:/{_PART})+')
@@ -41,10 +41,10 @@ _NO_NODE = (
     'any one part, /** for every node'
 )
 _ALIKE = 0.8
-"""How alike the name of a node must be to be one that is misspelt; of 1."""
+"""Least similarity of the name of a node to a misspelt one, at most 1."""
 
 _HINTS = {
-    # The parser stops at a tab as at a character that begins nothing.
+    # For the parser a tab is a character that cannot begin anything.
     'cannot start any token': '; indent by blanks, not by tabs',
     'mapping values are not allowed': (
         '; is it indented as the line before, and does that have its colon?'
@@ -58,10 +58,10 @@ _HINTS = {
 
 
 class ParameterFile:
-    """Parameters of nodes in files, by node name; of several files the later ones win.
+    """Parameters of nodes in files, by node name; later files win.
 
-    Namespaces and ``/**`` match as ROS matches them. Raises `SourceError` naming the file and the
-    key of what is wrong.
+    Namespaces and ``/**`` match as in ROS. Raises `SourceError` with the file and the key of a
+    fault.
     """
 
     def __init__(self, *paths: str | Path) -> None:
@@ -80,14 +80,14 @@ class ParameterFile:
     @property
     def nodes_and_namespaces(self) -> list[tuple[str, str]]:
         """Nodes that have parameters of their own, each with its namespace."""
-        # Of ``/**`` the root is one; a name with the star of one word matches itself.
+        # ``/**`` matches the root too; a name with a star for one word matches itself.
         pairs = (pattern.replace('/**', '').rpartition('/')[::2] for pattern, _ in self.entries)
         return list(dict.fromkeys((name, space) for space, name in pairs if name not in ('', '*')))
 
     def of(self, node: str, namespace: str = '/', but_for: str = '') -> dict[str, Any]:
         """Return the flat parameters of a node; later entries win.
 
-        Entries that are for the node ``but_for`` too are left out.
+        Entries that also apply to the node ``but_for`` are left out.
         """
         name, other = _full_name(node, namespace), _full_name(but_for or node, namespace)
         values: dict[str, Any] = {}
@@ -97,14 +97,14 @@ class ParameterFile:
         return values
 
     def names(self, node: str, namespace: str = '/') -> bool:
-        """Return whether there is a section for this node, not only one for every node."""
+        """Return whether there is a section with the name of this node, not only a pattern."""
         name = _full_name(node, namespace)
         return any(
             pattern.endswith(f'/{node}') and _matches(pattern, name) for pattern, _ in self.entries
         )
 
     def place_of(self, node: str, key: str) -> str:
-        """Return the file, and the line of a parameter, else that of its node, where known."""
+        """Return the file, and the line of a parameter, else of its node, if known."""
         sections = [
             (file, pattern, key in parameters)
             for file in self._files for pattern, parameters in file.entries
@@ -117,12 +117,12 @@ class ParameterFile:
         return self._files[-1].name if self._files else ''
 
     def placed(self, node: str, error: ConfigError) -> SourceError:
-        """Return an error with the place of what is wrong with a node, and its name."""
+        """Return an error of a node with its place and the name of the node."""
         line = error if error.key == node else SourceError(node, str(error))
         return SourceError(self.place_of(node, error.key), str(line))
 
     def doubts(self) -> Iterator[tuple[str, str]]:
-        """Yield the place of what ROS may not read as it is meant, and why."""
+        """Yield the places that ROS may read in another way than meant, with the reason."""
         for file in self._files:
             for line, key, before in file.places.repeated:
                 yield f'{file.name}:{line}', (
@@ -135,10 +135,10 @@ class ParameterFile:
                 )
 
     def check_names(self, nodes: Iterable[str], namespace: str = '/') -> None:
-        """Refuse a file that has nothing for any of some nodes, but for one of nearly that name.
+        """Refuse a file that has nothing for any of some nodes, but a name that is nearly one.
 
         ROS does not report a misspelt name, nor one in another namespace. Raises `SourceError`
-        naming the file, its name for the node, and that of the node.
+        with the file, its name for the node, and the name of the node.
         """
         names = {node: _full_name(node, namespace) for node in nodes}
         for file in self._files:
@@ -172,7 +172,7 @@ class _Reader:
         self.name, self.places = printable(path), KeyPlaces()
         found: dict[str, dict[str, Any]] = {}
         for pattern, parameters in self._read(read_text(path, SIZE_LIMIT)):
-            # A node that comes again adds to what it has, in its first place.
+            # A repeated node adds to its parameters, at its first place.
             before = found.setdefault(pattern, {})
             for key, value in parameters.items():
                 self._check_kind(f'{pattern}/{key}', before.get(key, value), value)
@@ -192,7 +192,7 @@ class _Reader:
             raise self._no_nodes(tree, path)
         for key, below in tree:
             if key != _ROOT:
-                # A name from the root on may begin with a stroke.
+                # A name at the top may begin with a stroke.
                 name = key if path else key.removeprefix('/')
                 yield from self._walk(below, f'{path}/{name}')
                 continue
@@ -214,7 +214,7 @@ class _Reader:
         return parameters
 
     def _check_kind(self, place: str, before: Any, value: Any) -> None:
-        """Refuse a value of another type than that before it: ROS keeps one of them by its type."""
+        """Refuse a repeated value of another type, as ROS would keep one of them by its type."""
         if _kind_of(before) != _kind_of(value):
             raise self._error(place, (
                 f'is given again with another type, {_short(before)} and {_short(value)}; remove '
@@ -222,7 +222,7 @@ class _Reader:
             ))
 
     def _no_nodes(self, tree: Any, path: str) -> SourceError:
-        """Return the error of what is not below ``ros__parameters``, or not below a node."""
+        """Return the error of a value that is not below a node and its ``ros__parameters``."""
         words = [word for word in path.split('/') if word]
         near = next((word for word in words if nearest(word, [_ROOT])), '')
         hint = '; expected NODE, ros__parameters and KEY, one below the other'
@@ -251,7 +251,7 @@ class _Reader:
 
 
 def _short(tree: Any) -> str:
-    """Return what stands in the place of a mapping; a text may be a whole file."""
+    """Return a value that is given in place of a mapping, shortened: it may be a whole file."""
     text = repr(tree)
     return text if len(text) <= _LONGEST_SHOWN else f'{text[:_LONGEST_SHOWN]} ...'
 
@@ -262,13 +262,13 @@ def _line_of(error: Exception) -> str:
 
 
 def _hint(error: Exception) -> str:
-    """Return what to do about a fault that mostly has one cause."""
+    """Return advice on a fault that usually has one cause."""
     hints = (hint for part, hint in _HINTS.items() if part in str(error))
     return next(hints, '')
 
 
 def _parameters_hint(below: Any) -> str:
-    """Return what to do where a text is below ``ros__parameters``."""
+    """Return advice on a text below ``ros__parameters``."""
     return '; write a blank behind the colon' if ':' in str(below) else ''
 
 
@@ -278,9 +278,9 @@ class KeyPlaces:
     Attributes
     ----------
     repeated : list of tuple
-        Line and path of each key that is given again, and the line before.
+        Line and path of each repeated key, and the line of the earlier one.
     unquoted : list of int
-        Lines of what older parsers refuse; see `node_of`.
+        Lines that older parsers refuse; see `node_of`.
     """
 
     def __init__(self) -> None:
@@ -292,7 +292,7 @@ class KeyPlaces:
     def read(self, tree: yaml.Node | None) -> None:
         """Take the lines of all keys of a document."""
         waiting: list[tuple[yaml.Node | None, str, bool]] = [(tree, '', False)]
-        # It grows while it is walked through.
+        # The list grows during the loop.
         for node, prefix, is_inside in waiting:
             for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
                 name = str(key.value)
@@ -306,7 +306,7 @@ class KeyPlaces:
                     waiting.append((value, path, False))
 
     def suffix_of(self, path: str) -> str:
-        """Return a colon and the line of a key, '' where it is not known."""
+        """Return a colon and the line of a key, '' if it is not known."""
         return f':{self._lines[path]}' if path in self._lines else ''
 
     def _add(self, path: str, line: int, mapping: int) -> None:
@@ -319,14 +319,14 @@ class KeyPlaces:
 def document_of(
     name: str, text: str, places: KeyPlaces, build: Callable[[yaml.Node], Any] = plain_tree_of
 ) -> Any:
-    """Return what a YAML text holds, None for nothing, and take the lines of its keys.
+    """Return the content of a YAML text, None if it is empty, and take the lines of its keys.
 
-    Raises `SourceError` naming the file and the line of what is no YAML.
+    Raises `SourceError` with the file and the line if it is no YAML.
 
     Parameters
     ----------
     build : callable
-        Makes it of the node of the document.
+        Converts the node of the document to its content.
     """
     try:
         tree = node_of(text, places.unquoted)
@@ -335,7 +335,7 @@ def document_of(
     except SourceError as error:
         raise SourceError(name, error.problem) from None
     except Exception as error:
-        # The library raises whatever it meets.
+        # The library may raise any exception.
         reason = ' '.join(str(error).replace('in "<unicode string>", ', 'in ').split())
         raise SourceError(
             f'{name}{_line_of(error)}',
@@ -367,15 +367,15 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 class YamlBudget:
-    """What YAML that a library reads may cost: aliases expand, and nothing ends what is nested."""
+    """Limits YAML that a library reads: aliases expand, and nesting has no limit there."""
 
     def __init__(self, name: str) -> None:
         self._name, self._spent = name, 0
 
     def take(self, text: str) -> None:
-        """Spend what a text costs; text that is no YAML is not judged here.
+        """Add the cost of a text; text that is no YAML is not judged here.
 
-        Raises `SourceError` where the texts so far cost too much, or this one is nested too deeply.
+        Raises `SourceError` if all texts together cost too much, or this one is nested too deeply.
         """
         self._spend(len(text))
         weights: dict[str | None, int] = {}
@@ -385,7 +385,7 @@ class YamlBudget:
                 if isinstance(event, yaml.NodeEvent):
                     self._spend(_NODE + len(getattr(event, 'value', '')))
                 if isinstance(event, yaml.AliasEvent):
-                    # Of what is still open, an alias has no end.
+                    # An alias of a collection that is still open expands without end.
                     self._spend(weights.get(event.anchor, _BUDGET))
                 elif isinstance(event, yaml.CollectionStartEvent):
                     inside.append((event.anchor, self._spent))
@@ -407,7 +407,7 @@ class YamlBudget:
 
 @contextmanager
 def placing(paths: Sequence[str | Path], node: str, otherwise: str) -> Iterator[None]:
-    """Let an error that names no source name the place of its parameter, and the node."""
+    """Add the place of the parameter, and the node, to an error that names no source."""
     try:
         yield
     except SourceError:
@@ -422,7 +422,7 @@ def placing(paths: Sequence[str | Path], node: str, otherwise: str) -> Iterator[
 def settings_of(
     paths: Iterable[str | Path], node: str, namespace: str = '/'
 ) -> dict[str, Any]:
-    """Return the flat parameters that several files give a node; the later files win."""
+    """Return the flat parameters that several files give a node; later files win."""
     return ParameterFile(*paths).of(node, namespace)
 
 
@@ -430,10 +430,10 @@ def write_parameters(
     path: Path, file: ParameterFile | None, changes: Mapping[str, Mapping[str, Any]],
     comments: Iterable[str] = (), width: float = math.inf,
 ) -> None:
-    """Write a parameter file: an old one, if any, behind which nodes get other values.
+    """Write a parameter file: the content of an old one, if any, followed by changed values.
 
-    ``changes`` are flat parameters by node, ``comments`` the lines above them. Raises `SourceError`
-    where it cannot be written.
+    ``changes`` are flat parameters by node, ``comments`` the lines above all. Raises `SourceError`
+    if it cannot be written.
     """
     entries = file.entries if file else []
     known = {pattern for pattern, _ in entries}
@@ -443,6 +443,6 @@ def write_parameters(
     ]
     merged: dict[str, dict[str, Any]] = {}
     for pattern, values in entries:
-        # Of one node the later entry wins, so its place is behind all others.
+        # The later entry of a node wins, so move it behind all others.
         merged[pattern] = {**merged.pop(pattern, {}), **values}
     save_text(path, ''.join(f'# {line}\n' for line in comments) + dump(merged, width))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a condition has lasted, a value is held or alive, and how long a thing stays on."""
+"""Dwell time of a condition, detection of a value that repeats itself, and on-times of outputs."""
 from __future__ import annotations
 
 import math
@@ -11,23 +11,23 @@ from propulsion_ros.timing.stamps import StampJudge, StampLimits
 class Dwell:
     """Time for which a condition has held.
 
-    By default a gap in the feed proves nothing: one step counts for at most half of the duration,
-    so that at least three updates must agree however far apart they lie. With ``counts_gaps``
+    By default a gap between updates proves nothing: one step counts for at most half of the
+    duration, so at least three updates must agree however far apart they lie. With ``counts_gaps``
     two are enough, for a condition on the time between them, such as a fall.
 
     Parameters
     ----------
     duration : float
-        How long it must hold [s]; 0 is satisfied by the first update.
+        How long the condition must hold [s]; with 0 the first update suffices.
     counts_gaps : bool
         Whether every step counts in full.
     longest_gap : float
-        Updates further apart do not agree with each other: it starts over [s].
+        After a longer time between two updates the dwell time starts over [s].
 
     Attributes
     ----------
     start_ns : int or None
-        When it began to hold, None where it does not.
+        Time at which the condition began to hold, None while it does not.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Dwell:
         if self.start_ns is None:
             self.start_ns = clock_ns
         else:
-            # A clock that was set back takes nothing from what has lasted.
+            # A clock that was set back does not shorten the dwell time.
             step_ns = max(clock_ns - self._last_ns, 0)
             longest_ns = self._longest_step_ns
             self._held_ns += step_ns if longest_ns is None else min(step_ns, longest_ns)
@@ -62,30 +62,30 @@ class Dwell:
         return self._held_ns >= self._duration_ns
 
     def has_lasted(self, duration: float) -> bool:
-        """Return whether it has held for another duration than its own [s], by the latest."""
+        """Return whether the condition has held for another duration [s], at the last update."""
         return self.start_ns is not None and self._held_ns >= round(duration * 1e9)
 
 
 class Held:
-    """A value, since when it has not changed, and what was known when it last did.
+    """Detects that a value repeats itself, and keeps what was known at its last change.
 
     A value is alive until it has stayed the same for longer than the limit, then it is held. A
-    user that knows better, such as that the vehicle has moved, need not wait for the limit:
-    `repeats` is whether the value is the same, ``then`` where the vehicle was when it changed.
+    caller that knows more, such as that the vehicle has moved, need not wait for the limit:
+    `repeats` returns whether the value is the same, ``then`` may be the position at its change.
 
     Parameters
     ----------
     limit_ns : int
-        For how long a value may stay the same and still be alive [ns].
+        How long a value may stay the same and still be alive [ns].
 
     Attributes
     ----------
     value : object
-        The latest, None before the first.
+        The latest value, None before the first.
     since_ns : int or None
-        Stamp of the first of the values that are the same as the latest, None before any.
+        Stamp at which the value changed to the latest one, None before any.
     then : object
-        What was given with that one.
+        What the caller passed with the value at that change.
     """
 
     def __init__(self, limit_ns: int = 0) -> None:
@@ -101,7 +101,7 @@ class Held:
     def repeats(self, stamp_ns: int, value: Any, then: Any = None) -> bool:
         """Take a value, and return whether it is the same as the one before.
 
-        NaN is not the same as NaN: give what stands for it where an unknown value may be held.
+        NaN never equals NaN: pass another placeholder if an unknown value may repeat itself.
         """
         if self.since_ns is not None and value == self.value:
             return True
@@ -109,7 +109,7 @@ class Held:
         return False
 
     def is_held(self, now_ns: int) -> bool:
-        """Return whether there is a value, and it has stayed for longer than the limit."""
+        """Return whether there is a value that has not changed for longer than the limit."""
         return self.since_ns is not None and now_ns - self.since_ns > self._limit_ns
 
     def is_alive(self, now_ns: int) -> bool:
@@ -118,14 +118,14 @@ class Held:
 
 
 _STAMPS = StampLimits(behind_ns=0, agreeing=1)
-"""The caller has judged the time: every step back is a jump."""
+"""The caller has judged the time, so every step back is a jump."""
 
 
 class OnTimes:
-    """Until when each of n things is on.
+    """Timers that turn each of n outputs off after its on-time.
 
-    Time is message stamps in simulation, a steady clock on a robot. Where it jumps back, what is
-    left of each on-time stays.
+    Time is that of message stamps in simulation, and of a steady clock on a robot. If it jumps
+    back, the remaining on-times stay the same.
     """
 
     def __init__(self, n: int) -> None:
@@ -134,7 +134,7 @@ class OnTimes:
         self._judge = StampJudge(_STAMPS)
 
     def start(self, i: int, now_ns: int, duration_ns: int) -> None:
-        """Turn one on; what is on is prolonged, never cut short."""
+        """Turn an output on; if it is on already, its on-time is never shortened."""
         self._follow(now_ns)
         until_ns = now_ns + duration_ns
         if self._is_on[i]:
@@ -142,27 +142,27 @@ class OnTimes:
         self._until_ns[i], self._is_on[i] = until_ns, True
 
     def stop(self, i: int) -> None:
-        """Turn one off."""
+        """Turn an output off."""
         self._is_on[i] = False
 
     def clear(self) -> None:
-        """Turn all off."""
+        """Turn all outputs off."""
         self._is_on = [False] * len(self._is_on)
 
     @property
     def is_idle(self) -> bool:
-        """Whether all are off, by the latest time that was given."""
+        """Whether all outputs are off, at the latest time that was given."""
         return not any(self._is_on)
 
     def left_ns(self, i: int, now_ns: int) -> int:
-        """Return how long one stays on [ns], 0 where it is off."""
+        """Return the remaining on-time of an output [ns], 0 if it is off."""
         if self.is_idle:
             return 0
         self._follow(now_ns)
         return self._until_ns[i] - now_ns if self._is_on[i] else 0
 
     def is_on(self, i: int, now_ns: int) -> bool:
-        """Return whether one is on now."""
+        """Return whether an output is on now."""
         return self.left_ns(i, now_ns) > 0
 
     def _follow(self, now_ns: int) -> None:
@@ -170,5 +170,5 @@ class OnTimes:
             back_ns = self._judge.from_ns - now_ns
             self._until_ns = [until_ns - back_ns for until_ns in self._until_ns]
         for i, until_ns in enumerate(self._until_ns):
-            # For good: a clock that jumps back must not turn on again what was off.
+            # Off for good: a clock that jumps back must not turn an output on again.
             self._is_on[i] = self._is_on[i] and now_ns < until_ns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stamped inputs in the order of their stamps, whatever order and time they are of.
+"""Puts stamped inputs in the order of their stamps, and detects jumps of time.
 
 Nothing here reads a clock. Stamps are integer nanoseconds, so that no rounding can make two runs
 differ.
@@ -19,42 +19,43 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 QUEUE_LIMIT = 10_000
-"""Inputs that may wait for their turn; more are refused, so that a flood cannot fill memory."""
+"""Length of the queue of inputs; more are refused, so that a flood cannot fill memory."""
 
 _NEXT, _STRAY = Arrival.NEXT, Arrival.STRAY
 
 _Item = tuple[int, int, int, str, Any]
-"""What waits: when it is due, the place of its source, its arrival, the source and the payload."""
+"""Queued input: when it is due [ns], rank of its source, number of arrival, source, payload."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ordering:
-    """Which inputs are waited for, and which are of another time."""
+    """Sources that are awaited, and limits beyond which a stamp is of another time."""
 
     wait_for: tuple[str, ...] = ()
-    """Sources that must have passed a stamp before what is due at it happens; empty: any one."""
+    """Sources that must all reach a stamp before inputs and ticks at it are due; empty: any."""
     max_lag_ns: int | None = None
-    """Stamp time, of the clock where one is waited for, after which a silent source is not waited
-    for; None waits for ever."""
+    """Timeout of a silent source, in stamp time, of the clock if that is awaited; None waits
+    for ever."""
     lead_ns: int | None = None
-    """How far ahead of a trusted source, a clock, anything happens; nothing happens before one
-    is received. None: no clock is waited for."""
+    """Largest lead of time over a trusted source, a clock; nothing is done before its first
+    message. None: no clock is awaited."""
     jump_back_ns: int = 1_000_000_000
+    """A stamp further behind its source's newest one means that time has jumped."""
     max_gap_ns: int = 10_000_000_000
-    """How far a stamp may lie behind or ahead of its source's newest before time has jumped."""
+    """A stamp further ahead of its source's newest one means that time has jumped."""
 
 
 class StampedInputs:
     """Applies stamped inputs in the order (stamp, source, arrival) as time passes them.
 
-    Time is the newest stamp of the awaited sources. An input that arrives when its time has passed
-    is applied at the next turn and counted as late; where nothing is late, the result does not
-    depend on how the inputs were cut into calls. One that is the newest of its source once more,
-    such as a body sends to a node that has missed a step, is nothing new and not late.
+    Time is the newest stamp that all awaited sources have reached. An input that arrives after its
+    time is applied next and counted as late; if no input is late, the result does not depend on
+    when they arrive. A repetition of the input that was applied last, such as a simulator sends to
+    a node that has missed a step, is ignored and not late.
 
     A stamp far from its source's newest is held until the next message of that source confirms that
     time has jumped, so that one wrong stamp cannot move time. A trusted source, a clock, needs no
-    confirmation; once one was received, other inputs far from it are dropped.
+    confirmation; once a clock was received, other inputs far from it are dropped.
 
     Parameters
     ----------
@@ -76,9 +77,9 @@ class StampedInputs:
     first_of, newest_of : dict of str to int
         First and newest stamp of each source that has sent an input.
     newest_ns, clock_ns : int or None
-        Newest stamp that any source has reached, and a trusted one; None before that.
+        Newest stamp of any source, and of a trusted one; None before the first.
     first_ns : int or None
-        Stamp at which a recording is known to begin; None for what the inputs show.
+        Stamp at which a recording is known to begin; None if it begins with the inputs.
     last_stamp_ns : int or None
         Stamp up to which everything is applied, None before the first input.
     """
@@ -135,16 +136,16 @@ class StampedInputs:
 
     @property
     def waiting(self) -> int:
-        """How many inputs wait for their turn."""
+        """Number of inputs in the queue."""
         return len(self._queue)
 
     def sources_behind(self, stamp_ns: int) -> list[str]:
-        """Return the awaited sources that have not passed a stamp."""
+        """Return the awaited sources that have not reached a stamp."""
         newest = self.newest_of
         return [s for s in self._ordering.wait_for if newest.get(s, stamp_ns - 1) < stamp_ns]
 
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
-        """Take one input and do what it makes due; False where it was not taken."""
+        """Take one input, do what is due, and return whether the input was accepted."""
         judge = self._judges[source]
         if judge.newest_ns is None and stamp_ns == self._begins.get(source):
             judge.begin(stamp_ns)
@@ -154,12 +155,12 @@ class StampedInputs:
             elif judge.take(stamp_ns).is_jump:
                 self._jump_to(stamp_ns, judge)
         elif self.clock_ns is not None:
-            # Against a clock no other input can move time.
+            # Beside a clock no other input can make time jump.
             if judge.follow(stamp_ns, self.clock_ns) is _STRAY:
                 self.counts['stray'] += 1
                 return False
         elif self._lead_ns is None:
-            # The first stamp of a source is held against what the others have reached.
+            # The first stamp of a source is compared with what the others have reached.
             arrival = judge.take(stamp_ns, self.newest_ns)
             is_plain = arrival is _NEXT and not self._strays
             if not (is_plain or self._is_accepted(source, stamp_ns, payload, arrival)):
@@ -169,13 +170,13 @@ class StampedInputs:
         return True
 
     def push_lasting(self, source: str, stamp_ns: int, payload: Any) -> bool:
-        """Take an input that holds from its stamp until the next; see `push`.
+        """Take an input that is valid from its stamp until the next one; see `push`.
 
-        An old one, such as a latched message has, is right now, so it applies at once; behind
-        what has happened since its stamp it is late.
+        An old input, such as that of a latched message, is still valid and applies at once; it
+        is late if anything was applied or run after its stamp.
         """
         last = self.last_stamp_ns
-        # Before a beginning that is known, what is not older has its turn too.
+        # Before a known beginning, an input that is not older waits in the queue.
         is_old = self.first_ns is None or stamp_ns < self.first_ns
         if is_old if last is None else stamp_ns <= last:
             is_late = last is not None and not self._is_repeated(source, stamp_ns, payload)
@@ -186,12 +187,12 @@ class StampedInputs:
         return self.push(source, stamp_ns, payload)
 
     def drop(self, source: str) -> list[Any]:
-        """Forget the inputs of a source that wait for their turn, or to be believed.
+        """Remove the inputs of a source from the queue, and those that wait for a confirmation.
 
         Returns
         -------
         list
-            The payloads of those that waited for their turn, in that order.
+            Payloads that were in the queue, in its order.
         """
         dropped = [item[4] for item in sorted(self._queue) if item[3] == source]
         self._keep([item for item in self._queue if item[3] != source])
@@ -200,9 +201,9 @@ class StampedInputs:
         return dropped
 
     def revise(self, source: str, after_ns: int, change: Callable[[Any], Any]) -> None:
-        """Let ``change`` replace each payload of a source that is due after a stamp.
+        """Replace each queued payload of a source that is due after a stamp by its ``change``.
 
-        What it turns into None is dropped.
+        A payload that is changed to None is removed.
         """
         kept = []
         for item in self._queue:
@@ -214,19 +215,19 @@ class StampedInputs:
         self._keep(kept)
 
     def wait_as(self, ordering: Ordering) -> None:
-        """Wait as another ordering does from now on, and do what is due then."""
+        """Use another ordering from now on, and do what is due by it."""
         self._set_ordering(ordering)
         self._run()
 
     def follow_recording(self, first_ns: int, begins: Mapping[str, int]) -> None:
-        """Take the inputs of a recording, whose topics may come far apart.
+        """Prepare for the inputs of a recording, whose topics may drift far apart.
 
         Parameters
         ----------
         first_ns : int
             Stamp at which everything begins.
         begins : mapping of str
-            Stamp of the first input of sources that are no clock.
+            Stamp of the first input of each source that is no clock.
         """
         self.first_ns, self._begins = first_ns, begins
         for judge in self._judges.values():
@@ -237,23 +238,23 @@ class StampedInputs:
         self._awaits_clock = not self._trusted.isdisjoint(ordering.wait_for)
 
     def note(self, stamp_ns: int) -> None:
-        """Note that something was concluded at a stamp; older inputs are late from now on."""
+        """Note that a decision was made at a stamp; older inputs are late from now on."""
         self._applied = stamp_ns, len(self._order)
 
     def _keep(self, kept: list[_Item]) -> None:
-        """Let no other inputs wait for their turn than these."""
+        """Replace the queue."""
         heapq.heapify(kept)
         self._queue = kept
 
     def _begin_clock(self, stamp_ns: int, judge: StampJudge) -> None:
-        """Take the first stamp of a clock: what has been applied stands for those before it."""
+        """Take the first stamp of a clock, which is judged by what has been applied."""
         if judge.take(stamp_ns, self.last_stamp_ns).is_jump:
             self._jump_to(stamp_ns, judge)
         else:
             self._drop_far(stamp_ns)
 
     def _jump_to(self, stamp_ns: int, judge: StampJudge) -> None:
-        """Go on in a new time, which a clock makes alone."""
+        """Continue in a new time of a clock, which needs no confirmation."""
         self._jump(judge.from_ns, stamp_ns)
         judge.begin(stamp_ns)
 
@@ -271,7 +272,7 @@ class StampedInputs:
         return arrival is not _STRAY
 
     def _confirm(self, source: str, stamp_ns: int, stray: tuple[int, Any]) -> None:
-        """Go on in a new time, with what sources that agree have sent of it already."""
+        """Continue in a new time, with the stray inputs of all sources that agree on it."""
         agreeing = {
             other: held for other, held in self._strays.items()
             if self._limits.is_near(stray[0], held[0])
@@ -286,7 +287,7 @@ class StampedInputs:
         judge.begin(stamp_ns)
 
     def _drop_far(self, clock_ns: int) -> None:
-        """Forget inputs that came before the clock and are not of its time."""
+        """Remove inputs that came before the clock and are not of its time."""
         is_near = self._limits.is_near
         kept = [item for item in self._queue if is_near(clock_ns, item[0])]
         self.counts['stray'] += len(self._queue) - len(kept)
@@ -318,7 +319,7 @@ class StampedInputs:
         if payload is None or (is_late and self._is_repeated(source, stamp_ns, payload)):
             return
         if len(self._queue) >= QUEUE_LIMIT:
-            # What is due last is lost, so that a flood of far commands locks out no near one.
+            # Remove the input that is due last: a flood of far commands must not lock out others.
             self.counts['overflow'] += 1
             last_due = max(self._queue)
             if stamp_ns >= last_due[0]:
@@ -339,7 +340,7 @@ class StampedInputs:
 
     def _awaited_horizon(self) -> int | None:
         """Return the stamp that the awaited sources have passed, None for none yet."""
-        # Beside an awaited clock no other input makes time, as a command stamped ahead would.
+        # Beside an awaited clock other inputs do not advance time: a command is stamped ahead.
         newest = self.clock_ns if self._awaits_clock else self.newest_ns
         if newest is None or not self._ordering.wait_for:
             return newest
@@ -352,7 +353,7 @@ class StampedInputs:
         return max(horizon, lagged)
 
     def _reached_by_all(self, newest: int) -> int | None:
-        """Return the least stamp that an awaited source has reached, None where one has none."""
+        """Return the least stamp that an awaited source has reached, None if one has none."""
         for source in self._ordering.wait_for:
             reached = self.newest_of.get(source)
             if reached is None:
@@ -378,11 +379,11 @@ class StampedInputs:
             self._apply(source, due, payload)
 
     def _is_late(self, source: str, stamp_ns: int) -> bool:
-        """Return whether what should come after an input has been applied before it."""
+        """Return whether an input was applied that should come after this one."""
         return self._applied is not None and (stamp_ns, self._order[source]) < self._applied
 
     def _is_repeated(self, source: str, stamp_ns: int, payload: Any) -> bool:
-        """Return whether an input is the one of its source that was applied last."""
+        """Return whether an input equals the one of its source that was applied last."""
         newest_ns, last = self._last.get(source, (None, None))
         return newest_ns == stamp_ns and all(
             np.asarray(one).tobytes() == np.asarray(other).tobytes()

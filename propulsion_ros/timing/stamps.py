@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The judge of stamps: what a stamp is, after those that came before it from the same source.
+"""Judges each stamp by the earlier stamps of the same source.
 
 Nothing here reads a clock. Stamps are integer nanoseconds, so that no rounding can make two runs
 differ. Every module that takes stamped data judges its stamps here; the modules differ in limits
@@ -12,35 +12,34 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 REANCHOR_NS = 500_000_000
-"""How long a source on a robot must be steadily off before its time is followed [ns]."""
+"""A source on a robot must have a steady offset for so long before its time is followed [ns]."""
 _UNBOUNDED = 2**63
 _RATE_CHANGE = 2.5
-"""An interval this many times the one before it may be a gap; a slow sensor has none."""
-_STEADY_NS, _STEADY_PART = 100_000_000, 4
-"""How far the distance to a leading source may vary and still be steady [ns], and the part of
-the elapsed time that is allowed for beside: the leader may be slow."""
+"""An interval more than this many times the one before may be a gap; a slow sensor has none."""
+_STEADY_NS = 100_000_000  # a steady offset from the leading source may vary by this [ns],
+_STEADY_PART = 4  # and by one part in this many of the elapsed time, as the leader may be slow
 
 
 class Arrival(Enum):
-    """What a stamp is; exactly one of these for each stamp that is judged.
+    """Verdict on a stamp: each stamp that is judged has exactly one.
 
     Attributes
     ----------
     advances : bool
-        Whether time goes on to this stamp, in the present time or in a new one.
+        Whether time advances to this stamp, in the present time base or in a new one.
     is_jump : bool
-        Whether a new time begins with this stamp.
+        Whether a new time base begins with this stamp.
     """
 
     FIRST = 'first'
     NEXT = 'next'
-    GAP = 'gap'  # next, after so long that what happened in between is unknown
+    GAP = 'gap'  # next, after a dropout
     DUPLICATE = 'duplicate'  # equal to the newest
     LATE = 'late'  # a little older than the newest
     STRAY = 'stray'  # far from the present time, and not confirmed
     JUMP_BACK = 'jump_back'  # far behind and confirmed: time was set back
     JUMP_AHEAD = 'jump_ahead'  # far ahead and confirmed: time was set ahead, or stood still
-    REANCHORED = 'reanchored'  # refused for a while, but steadily: this is the source's time
+    REANCHORED = 'reanchored'  # refused for a while, but with a steady offset: now followed
 
     def __init__(self, word: str) -> None:
         self.advances = word not in ('duplicate', 'late', 'stray')
@@ -53,31 +52,32 @@ _FIRST, _NEXT, _GAP = Arrival.FIRST, Arrival.NEXT, Arrival.GAP
 
 @dataclass(frozen=True, kw_only=True)
 class StampLimits:
-    """What one user of a `StampJudge` takes for the present time."""
+    """Limits of a `StampJudge`: which stamps belong to the present time."""
 
     behind_ns: int | None = 0
+    """Largest distance of a stamp behind the newest; None for any."""
     ahead_ns: int | None = None
-    """How far a stamp may lie behind or ahead of the newest; None for any distance."""
+    """Largest distance of a stamp ahead of the newest; None for any."""
     agreeing: int | None = 2
-    """How many strays in a row make a jump: 1 accepts each at once, None accepts none."""
+    """Number of strays in a row that make a jump: 1 accepts each at once, None accepts none."""
     agree_ns: int | None = None
-    """How far a stray may lie after the stray before it and still agree; None for any distance."""
+    """Largest distance of a stray after the stray before it with which it agrees; None for any."""
     gap_ns: int | None = None
-    """Longest interval that is never a gap; None where there are no gaps."""
+    """Longest interval that is never a gap; None if there are no gaps."""
     silent_ns: int | None = None
-    """Age of the newest stamp beyond which the source is silent; None where it never is."""
+    """Age of the newest stamp beyond which the source is silent; None if it never is."""
     drifts: bool = False
-    """Whether a source that follows another may also go on from its own newest stamp, however
-    far that has come away from the other one."""
+    """Whether a source that follows a leading one may also continue from its own newest stamp,
+    however far the two have drifted apart."""
     lag_ns: int | None = None
-    """How far behind a leading source that goes on one that follows it is of use; None for any
-    distance. With ``reanchor_ns`` it is anchored anew where it is steadily farther behind."""
+    """Largest lag of a source behind a leading one that advances; None for any. With
+    ``reanchor_ns`` a source that steadily lags more is anchored anew."""
     reanchor_ns: int | None = None
-    """For how long, by their own stamps, late or stray ones must go on steadily to be taken as
-    the time of their source; None refuses them for as long as they come."""
+    """Late or stray stamps that continue each other for so long become the time of their source;
+    None refuses them without end."""
 
     def is_near(self, newest_ns: int, stamp_ns: int) -> bool:
-        """Return whether a stamp is of the time whose newest stamp is given."""
+        """Return whether a stamp belongs to the time whose newest stamp is given."""
         return -_bound(self.behind_ns) <= stamp_ns - newest_ns <= _bound(self.ahead_ns)
 
 
@@ -86,37 +86,37 @@ class StampJudge:
 
     The rules, in this order, about the newest stamp of the source's present time:
 
-    1. The first stamp is FIRST; where the present time is known from others, only if it fits.
+    1. The first stamp is FIRST; if other sources show the present time, only if it fits that.
     2. A stamp equal to the newest is a DUPLICATE. It changes nothing.
     3. Up to ``behind_ns`` older is LATE. The present time goes on: earlier strays are forgotten.
     4. Up to ``ahead_ns`` newer is NEXT, or GAP where the interval is longer than ``gap_ns`` and
        than 2.5 times the one before. Earlier strays are forgotten.
     5. Any other is a STRAY. The last of ``agreeing`` strays in a row, each equal to the one
        before it or up to ``agree_ns`` newer, is a JUMP_BACK or JUMP_AHEAD: time goes on from it.
-    6. With ``reanchor_ns``, late and stray stamps that go on from one another for that long, at
-       a steady distance from the leading source unless that one is silent, end in REANCHORED;
-       so do those that fit, but are more than ``lag_ns`` behind that source while it goes on.
+    6. With ``reanchor_ns``, late and stray stamps that continue each other for that long end in
+       REANCHORED, if their offset from the leading source is steady or that source is silent.
+       So do stamps that fit, but lag more than ``lag_ns`` behind that source while it advances.
 
-    A source that follows a leading one, such as a clock, is held against the newest stamp of that
-    one by rules 3 to 5: it can make no jump, but where it fits the leader it is believed at once.
-    With ``drifts`` it is held against its own newest stamp as well, and may fit either.
+    A source that follows a leading one, such as a clock, is compared with the newest stamp of the
+    leader by rules 3 to 5: it cannot jump alone, but a stamp that fits the leader is accepted at
+    once. With ``drifts`` it is compared with its own newest stamp as well, and may fit either.
 
-    So no single stamp moves time unless ``agreeing`` is 1; accepted stamps never go backwards but
-    in a jump; and after any disturbance a steady source is accepted again, within ``agreeing``
-    stamps where it is astray, or within ``behind_ns`` of stamps where it is late.
+    So no single stamp moves time unless ``agreeing`` is 1; accepted stamps go backwards only in a
+    jump; and after any disturbance a steady source is accepted again, within ``agreeing`` stamps
+    if they are strays, or within ``behind_ns`` of stamps if they are late.
 
     Attributes
     ----------
     newest_ns : int or None
         Newest stamp of the present time, None before the first.
     interval_ns : int
-        Between the newest stamp and the one before it; 0 before there are two.
+        Time between the newest stamp and the one before it; 0 before there are two.
     from_ns, to_ns : int
-        Newest stamp of the old time and first one of the new, of the latest jump.
+        Newest stamp of the old time and first one of the new time, of the latest jump.
     shift_ns : int
-        What moves stamps of the old time to the new one, as if no time had been lost.
+        What to add to stamps of the old time to continue in the new one without a loss of time.
     offset_ns : int
-        Steady distance from the leading source to which this one was anchored; 0 for none.
+        Steady offset from the leading source at which this one was anchored; 0 for none.
     """
 
     def __init__(self, limits: StampLimits) -> None:
@@ -136,7 +136,7 @@ class StampJudge:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the time, as before the first stamp; the counts go on."""
+        """Forget the time, as before the first stamp; the counts stay."""
         self.newest_ns = None
         self.interval_ns = self.from_ns = self.to_ns = self.shift_ns = self.offset_ns = 0
         self.forget_strays()
@@ -151,13 +151,13 @@ class StampJudge:
         self._limits = replace(self._limits, drifts=True)
 
     def forget_strays(self) -> None:
-        """Let no stray before this agree with one after it."""
+        """Forget earlier strays, so that later ones do not agree with them."""
         self._run = self._run_first_ns = self._run_last_ns = self._run_base_ns = 0
         self._lag_first: tuple[int, int] | None = None
 
     @property
     def counts(self) -> Counter[Arrival]:
-        """How many stamps were of each kind; only what happened."""
+        """Number of stamps of each kind that has occurred."""
         return self._counts + Counter({_NEXT: self._nexts})
 
     def is_silent(self, now_ns: int) -> bool:
@@ -170,7 +170,7 @@ class StampJudge:
         Parameters
         ----------
         present_ns : int, optional
-            What stands for the newest stamp as long as this source has none [ns].
+            Present time by other sources, which counts while this source has no stamp [ns].
         """
         newest_ns = self.newest_ns
         if newest_ns is None:
@@ -181,7 +181,7 @@ class StampJudge:
         if 0 < step_ns <= self._ahead_ns:
             if step_ns > self._gap_ns:
                 return self._advance(stamp_ns, step_ns)
-            # Almost every stamp ends here; a call would take a fifth more.
+            # Almost every stamp ends here; a function call would take 20 % longer.
             self._run = 0
             self.newest_ns, self.interval_ns = stamp_ns, step_ns
             self._nexts += 1
@@ -221,7 +221,7 @@ class StampJudge:
         return self._jump(stamp_ns, newest_ns)
 
     def _lags(self, stamp_ns: int, leader_ns: int) -> bool:
-        """Return whether it is steadily too far behind a leader that goes on, or its anchor is."""
+        """Return whether a source is steadily too far behind its leader, or off its anchor."""
         off_ns = stamp_ns - leader_ns - self.offset_ns
         is_off = off_ns < -self._lag_ns or (self.offset_ns != 0 and off_ns > self._lag_ns)
         if self._reanchor_ns is None or not is_off:
@@ -239,7 +239,7 @@ class StampJudge:
         return False
 
     def take_next(self, last_but_one_ns: int, last_ns: int, count: int) -> None:
-        """Take that so many stamps came that were each NEXT, of which these are the last two."""
+        """Count stamps that were each NEXT, given the last two of them."""
         self._run = 0
         self.newest_ns, self.interval_ns = last_ns, last_ns - last_but_one_ns
         self._nexts += count
@@ -252,7 +252,7 @@ class StampJudge:
         return _FIRST
 
     def _advance(self, stamp_ns: int, step_ns: int) -> Arrival:
-        """Go on to a stamp: past a gap, if the interval is long and the one before was not."""
+        """Advance to a stamp: after a gap, if the interval is long and the one before was not."""
         known_ns, self.interval_ns = self.interval_ns, step_ns
         self._run = 0
         self.newest_ns = stamp_ns
@@ -278,7 +278,7 @@ class StampJudge:
     def _refuse(
         self, arrival: Arrival, stamp_ns: int, base_ns: int, is_led: bool = False
     ) -> Arrival:
-        """Refuse a stamp, unless those refused just before it agree on a new time with it."""
+        """Refuse a stamp, unless it agrees on a new time with those refused just before it."""
         if self._run and 0 <= stamp_ns - self._run_last_ns <= self._agree_ns:
             self._run += 1
         else:
@@ -299,12 +299,12 @@ class StampJudge:
         self._run, self._run_first_ns, self._run_base_ns = 1, stamp_ns, base_ns
 
     def _jump(self, stamp_ns: int, from_ns: int) -> Arrival:
-        """Go on from a stamp of a new time."""
+        """Continue from a stamp of a new time."""
         arrival = Arrival.JUMP_BACK if stamp_ns < from_ns else Arrival.JUMP_AHEAD
         return self._begin_time(stamp_ns, from_ns, arrival)
 
     def _reanchor(self, stamp_ns: int, offset_ns: int) -> Arrival:
-        """Go on from a stamp, at another distance from the leading source."""
+        """Continue from a stamp, at another offset from the leading source."""
         from_ns = stamp_ns if self.newest_ns is None else self.newest_ns
         self.offset_ns = offset_ns
         if not self._run:
@@ -321,7 +321,7 @@ class StampJudge:
 
 
 def _is_steady(elapsed_ns: int, leader_ns: int) -> bool:
-    """Return whether a leading source has gone on as another one has, or is silent."""
+    """Return whether a leading source has advanced as far as another one, or is silent."""
     tolerance_ns = _STEADY_NS + elapsed_ns // _STEADY_PART
     return leader_ns == 0 or abs(elapsed_ns - leader_ns) <= tolerance_ns
 

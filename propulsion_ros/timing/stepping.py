@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixed steps driven by message stamps: the same stamped inputs make the same ticks and acts."""
+"""Fixed time steps driven by message stamps: equal stamped inputs give equal ticks and results."""
 from __future__ import annotations
 
 import heapq
@@ -16,7 +16,7 @@ from propulsion_ros.settings.quantity import IntArray
 from propulsion_ros.timing.stamped_inputs import QUEUE_LIMIT, Ordering, StampedInputs
 
 NEVER, FOREVER = -(2**63), 2**63
-"""Before and after every stamp [ns]."""
+"""Stamps that lie before and after every other stamp [ns]."""
 
 
 def period_from_rate(rate: float) -> int:
@@ -27,7 +27,7 @@ def period_from_rate(rate: float) -> int:
 def ticks_per(key: str, rate: float, slower_rate: float) -> int:
     """Return how many ticks of ``rate`` make one of ``slower_rate``, the parameter ``key`` [Hz].
 
-    Raises `ConfigError` where the rates do not divide.
+    Raises `ConfigError` if the rates do not divide.
     """
     if not divides(rate, slower_rate):
         raise ConfigError(key, f'{slower_rate:g} Hz does not divide {rate:g} Hz')
@@ -42,10 +42,10 @@ def divides(rate: float, slower_rate: float) -> bool:
 
 @dataclass(frozen=True)
 class Ticks:
-    """Where ticks lie: tick k at the whole nanosecond floor(k span_ns / count) from stamp 0.
+    """A grid of ticks: tick k lies floor(k span_ns / count) nanoseconds after stamp 0.
 
-    Every ``count`` ticks take ``span_ns`` exactly, so that a rate whose period is no whole number
-    of nanoseconds does not drift: 240 ticks of 240 Hz take 1 s.
+    Every ``count`` ticks take ``span_ns`` exactly, so that a rate whose period is not a whole
+    number of nanoseconds does not drift: 240 ticks of 240 Hz take 1 s.
     """
 
     span_ns: int
@@ -57,14 +57,14 @@ class Ticks:
         period_ns = period_from_rate(rate)
         if abs(period_ns * rate - 1e9) <= 1e-3:
             return cls(period_ns)
-        # The rate as it is written, not the binary number next to it.
+        # Use the decimal rate as it is written, not the binary number nearest to it.
         exact = Fraction(repr(float(rate)))
         period = 1_000_000_000 / exact
         return cls(period.numerator, period.denominator)
 
     @property
     def dt(self) -> float:
-        """Length of a step [s]: the same for all, though stamps are rounded down."""
+        """Length of a step [s]: the same for all steps, although stamps are rounded down."""
         return self.span_ns * 1e-9 if self.count == 1 else self.span_ns / self.count * 1e-9
 
     def stamp(self, tick: int) -> int:
@@ -78,22 +78,22 @@ class Ticks:
 
 @dataclass(frozen=True)
 class Grid(Ordering):
-    """When ticks run."""
+    """When ticks run: at which stamps, and which inputs they wait for."""
 
     ticks: Ticks
-    """Where they lie, counted from stamp 0 and not from the first arrival."""
+    """Stamps of the ticks, which count from stamp 0 and not from the first arrival."""
 
 
 class FixedStepRunner(StampedInputs):
     """Applies stamped inputs in order and runs the ticks that are due.
 
-    Tick k lies where `Ticks` says. Before it runs, every input with a stamp up to the tick's
-    own is applied, see `StampedInputs`; a late one at the next tick.
+    Before a tick runs, every input with a stamp up to the tick's own is applied, see
+    `StampedInputs`; a late input is applied at the next tick.
 
     Parameters
     ----------
     grid : Grid
-        When ticks run.
+        Stamps of the ticks, and the inputs that they wait for.
     step : callable
         ``step(tick, stamp_ns)``.
     """
@@ -112,12 +112,12 @@ class FixedStepRunner(StampedInputs):
         super().__init__(grid, sources, apply, on_jump, trusted, delays_ns)
 
     def restart(self) -> None:
-        """Forget all inputs and the place on the grid, as before the first input."""
+        """Forget all inputs and the next tick, as before the first input."""
         super().restart()
         self._next_tick = self._next_ns = 0
 
     def _continue_at(self, tick: int) -> None:
-        """Let a tick be the next one."""
+        """Continue with a tick as the next one."""
         self.last_stamp_ns = self._ticks.stamp(tick - 1)
         self._next_tick, self._next_ns = tick, self._ticks.stamp(tick)
 
@@ -132,14 +132,14 @@ class FixedStepRunner(StampedInputs):
         return np.array([self._ticks.stamp(tick) for tick in ticks], np.int64)
 
     def takes_run(self, source: str, stamps: IntArray, clock: str = '') -> bool:
-        """Return whether inputs of a source, and no others, follow the newest one in its time.
+        """Return whether a run of inputs of one source may be processed at once, by `pass_run`.
 
         Parameters
         ----------
         stamps : IntArray
-            That of the newest input, which is of this source, and of those that follow.
+            Stamps of the newest input, which is of this source, and of the run that follows it.
         clock : str
-            Source that time passes with: to before each stamp, and to it; '' for none.
+            Clock that comes with the run: 1 ns before each stamp, and at it; '' for none.
         """
         steps, first_ns = np.diff(stamps), int(stamps[0])
         sources = [source, clock] if clock else [source]
@@ -158,16 +158,16 @@ class FixedStepRunner(StampedInputs):
     def pass_run(
         self, source: str, stamps: IntArray, clock: str, ticks: range, waiting: Mapping[int, Any]
     ) -> None:
-        """Take that the caller has run all ticks that a run of inputs makes due.
+        """Continue after a run of inputs whose ticks the caller has run.
 
         Parameters
         ----------
         source, stamps, clock
-            As of `takes_run`, which holds.
+            Arguments for which `takes_run` returns True.
         ticks : range
-            Those that were run, at least one: what `due_until` the last stamp returns.
+            Ticks that were run, at least one: what `due_until` returns for the last stamp.
         waiting : mapping of int
-            Payloads of the inputs that are due after these, by their stamps.
+            Payloads of the inputs that are due after these ticks, by their stamps.
         """
         more = len(stamps) - 1
         before_ns, last_ns = stamps[-2:].tolist()
@@ -186,7 +186,7 @@ class FixedStepRunner(StampedInputs):
         self._continue_at(ticks.stop)
 
     def _is_late(self, source: str, stamp_ns: int) -> bool:
-        """Return whether the tick that should have seen an input has run."""
+        """Return whether the tick before which an input was due has run."""
         last = self.last_stamp_ns
         return last is not None and stamp_ns <= last
 
@@ -214,11 +214,11 @@ class Place(NamedTuple):
 
     stamp_ns: int
     source: str = ''
-    """Behind the inputs of this source with this stamp; '' for behind all of the stamp."""
+    """The place is after the inputs of this source with this stamp; '' for after all of them."""
 
 
 class Agenda:
-    """What is done at places in the order of the inputs, by the loop that passes them.
+    """Callbacks, each of which is due at a place in the order of the inputs.
 
     Parameters
     ----------
@@ -239,13 +239,13 @@ class Agenda:
         self._waiting.clear()
 
     def add(self, place: Place, act: Callable[[], None]) -> None:
-        """Do something behind a place, and behind what was added for it before."""
+        """Add a callback after a place, and after those that were added for it before."""
         order = self._order.get(place.source, len(self._order))
         self._count += 1
         heapq.heappush(self._waiting, (place.stamp_ns, order, self._count, act))
 
     def pass_to(self, stamp_ns: int, source: str = '') -> None:
-        """Do what is due before the inputs of a source with this stamp, before a tick for ''."""
+        """Run the callbacks due before inputs of a source with this stamp, or, for '', a tick."""
         here = stamp_ns, self._order.get(source, len(self._order))
         while self._waiting and self._waiting[0][:2] < here:
             heapq.heappop(self._waiting)[3]()

@@ -6,16 +6,11 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise
 
-_MOST_ROWS = 200
-"""Messages that are looked at, the newest."""
-_ENOUGH = 8
-"""Intervals that show a rate."""
-_STALL = 10
-"""So many periods without a message are a stall, and no missing messages."""
-_NEAR = 0.2
-"""Part of a time by which what is called the same may differ."""
-_LATEST = 10.0
-"""How wrong stamps of a publisher are at most that may be taken for another one's [s]."""
+_MOST_ROWS = 200  # newest messages that are kept
+_ENOUGH = 8  # intervals from which a rate is known
+_STALL = 10  # an interval of so many periods is a stall, not a number of missing messages
+_NEAR = 0.2  # offsets that differ by a smaller fraction are reported as one number
+_LATEST = 10.0  # with a larger offset every second stamp is of another publisher [s]
 _EVERY = {1: 'nearly every stamp'} | {
     i + 2: f'every {word} stamp' for i, word in enumerate((
         'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth',
@@ -24,11 +19,11 @@ _EVERY = {1: 'nearly every stamp'} | {
 
 
 class Interleaving:
-    """Distinguishes a publisher some of whose stamps are wrong from two that take turns.
+    """Distinguishes one publisher with some wrong stamps from two publishers.
 
-    Each of two publishers goes on regularly by itself. One publisher misses a stamp of its own
-    sequence for each that is wrong. Where every second one is wrong from the beginning, nothing
-    is missed, and it may be either, but for clocks that are far apart.
+    The accepted stamps of one of two publishers are regular. Those of one publisher with wrong
+    stamps have a hole for each wrong one. If every second stamp is wrong from the beginning, no
+    hole is seen, and either is possible unless the clocks are far apart.
     """
 
     def __init__(self) -> None:
@@ -40,23 +35,23 @@ class Interleaving:
         self._period_ns = 0
 
     def take(self, stamp_ns: int) -> None:
-        """Take the stamp of a message that continues the others [ns]."""
+        """Take the stamp of an accepted message [ns]."""
         self._rows.append((stamp_ns, None))
 
     def begin(self) -> None:
-        """Begin with messages that do not, after a time with none of them."""
+        """Begin a series of refused messages, after a time without any."""
         self._period_ns = self._usual_ns()
         rows = list(self._rows)
         self._rows.clear()
         self._rows.extend(rows[-1:])
 
     def refuse(self, stamp_ns: int, ahead_ns: int) -> None:
-        """Take the stamp of one that does not, and how far it is ahead [ns]."""
+        """Take the stamp of a refused message, and its lead over the accepted ones [ns]."""
         self._rows.append((stamp_ns, ahead_ns))
 
     @property
     def finding(self) -> str:
-        """What is seen of at least one such message, in words."""
+        """Description of the refused messages, of which there is at least one."""
         places = [i for i, (_, ahead_ns) in enumerate(self._rows) if ahead_ns is not None]
         if len(places) < 2:
             return 'a few stamps are of another time'
@@ -76,12 +71,12 @@ class Interleaving:
         return sorted(later - earlier for earlier, later in pairwise(stamps) if later > earlier)
 
     def _usual_ns(self) -> int:
-        """Return the usual interval between stamps [ns], 0 where it is not known."""
+        """Return the usual interval between accepted stamps [ns], 0 if it is not known."""
         intervals = self._intervals()
         return intervals[len(intervals) // 4] if len(intervals) >= _ENOUGH else 0
 
     def _has_holes(self, refused: int) -> bool:
-        """Return whether about as many stamps are missing as have been refused."""
+        """Return whether about as many accepted stamps are missing as were refused."""
         period_ns = self._period_ns or self._usual_ns()
         if not period_ns:
             return False
@@ -97,34 +92,33 @@ def _span(low: float, high: float) -> str:
 
 
 NEAR_NS = 500_000_000
-"""How far a message may lie behind the newest of its line, and beyond what has passed [ns]."""
+"""Largest distance of a stamp behind the newest of its line, or ahead of the elapsed time [ns]."""
 SILENT_NS = 500_000_000
-"""How long a line must be silent before one takes its place that began at once where it ended."""
+"""Silence after which a line is replaced by one that began as it ended, of one sensor [ns]."""
 RESTARTED_NS = 3_000_000_000
-"""How long before one does that began after a gap: of a sensor that was started again [ns]."""
+"""The same for a line that began after a gap, as of a restarted sensor [ns]."""
 BESIDE_NS = 10_000_000_000
-"""How long before one does that was received beside it: of another publisher [ns]."""
+"""The same for a line that was received beside it, as of another publisher [ns]."""
 ALONE_NS = 200_000_000
-"""For how long only messages of other lines must have arrived then [ns]."""
-_GAP_NS = 100_000_000
-_LASTING = 3
-"""Messages, at least, that make a line which is nearer to the computer's clock."""
-_RATE_CHANGE = 2.5
-_LONGEST_INTERVAL_NS = 2_000_000_000
-_MOST = 8
+"""Least time before a replacement in which only messages of other lines arrive [ns]."""
+_GAP_NS = 100_000_000  # a line that is silent for longer has a gap or has ended [ns]
+_LASTING = 3  # fewest messages of a line that is preferred as nearer to the computer's clock
+_RATE_CHANGE = 2.5  # a line is silent after more than so many of its intervals
+_LONGEST_INTERVAL_NS = 2_000_000_000  # a longer interval counts as this one [ns]
+_MOST = 8  # lines that are kept beside the followed one and the first one
 
 
 class _Line:
-    """Stamps that continue each other.
+    """A sequence of stamps that continue each other.
 
     Attributes
     ----------
     stamp_ns, steady_ns, begun_ns : int
         Stamp and arrival of the newest message, arrival of the first one.
     wait_ns : int
-        How long the followed line must be silent before this one takes its place.
+        How long the followed line must be silent before this one replaces it.
     count : int
-        Messages; 0 of one that is only expected.
+        Number of messages; 0 for a line that is only expected.
     """
 
     def __init__(self, stamp_ns: int, steady_ns: int, wait_ns: int, count: int = 1) -> None:
@@ -133,12 +127,12 @@ class _Line:
         self.place(stamp_ns, steady_ns)
 
     def place(self, stamp_ns: int, steady_ns: int) -> None:
-        """Begin where a message of now would have a stamp."""
+        """Set the stamp that a message of this line would have now."""
         self.stamp_ns, self.steady_ns = stamp_ns, steady_ns
         self._offset_ns = stamp_ns - steady_ns
 
     def fits(self, stamp_ns: int, steady_ns: int) -> bool:
-        """Return whether a stamp goes on from this line.
+        """Return whether a stamp continues this line.
 
         After a message that was delayed on its way or in a queue, the next one may be on time. Then
         its stamp is as far ahead of the steady clock as that of the least delayed message so far.
@@ -149,7 +143,7 @@ class _Line:
         return -NEAR_NS <= passed_ns <= ahead_ns
 
     def is_on_time(self, stamp_ns: int, steady_ns: int) -> bool:
-        """Return whether a stamp goes on from this line as the steady clock does."""
+        """Return whether a stamp continues this line at the rate of the steady clock."""
         return abs(stamp_ns - self.stamp_ns - (steady_ns - self.steady_ns)) <= NEAR_NS
 
     def take(self, stamp_ns: int, steady_ns: int) -> None:
@@ -163,41 +157,41 @@ class _Line:
 
     @property
     def lead_ns(self) -> int:
-        """How far its newest stamp is ahead of the steady clock."""
+        """Lead of the newest stamp over the steady clock [ns]."""
         return self.stamp_ns - self.steady_ns
 
     def is_silent(self, steady_ns: int, longer_than_ns: int) -> bool:
-        """Return whether no message has come for a time, and for longer than at its rate."""
+        """Return whether no message has come for a time that is also long for the line's rate."""
         return steady_ns - self.steady_ns > max(longer_than_ns, _RATE_CHANGE * self._interval_ns)
 
     def has_ended(self, steady_ns: int) -> bool:
-        """Return whether it went on for a while and is silent now."""
+        """Return whether the line lasted for a while and is silent now."""
         return self.steady_ns - self.begun_ns >= ALONE_NS and self.is_silent(steady_ns, _GAP_NS)
 
 
 class TimeLines:
     """Accepts the messages of one publisher of a topic, while it publishes.
 
-    A message does not name its sender. The stamps of one publisher continue each other, and are
-    here called a line; stamps of two clocks that alternate do not. Another line takes the place of
-    the followed one when that has been silent, and the other one has continued alone: soon if it
-    began just where the followed one ended, since that is one sensor whose clock was set; later if
-    it began after a gap, since a sensor may have been started again; last if both were received
-    together, since those are two publishers. The first line gets its place back with its first
+    A message does not name its publisher. Stamps that continue each other are called a line here;
+    those of two clocks that alternate make two lines. The messages of one line, the followed one,
+    are accepted. Another line replaces it when it is silent and the other one continues alone:
+    soon if that began just as the followed one ended, since the clock of one sensor was set; later
+    if it began after a gap, since a sensor may have been restarted; last if both were received
+    together, since those are two publishers. The first line is followed again from its first
     message that is on time.
 
-    The first line is the one that was there first, until a line goes on beside it that is nearer
-    to the clock of the computer. Once it is settled, when the vehicle is armed, it stays the first.
-    After a restart it is the one that is expected by the record. Where that one must be waited
-    for, another one takes its place only when it has gone on for `RESTARTED_NS` as the only one.
+    The first line is the earliest one, until a line beside it proves to be nearer to the clock of
+    the computer. When the vehicle is armed, the followed line becomes the first one for good.
+    After a restart the record shows which line is the first. If that one is waited for, another
+    line replaces it only when it has continued for `RESTARTED_NS` as the only one.
 
     Attributes
     ----------
     offset : float
-        How far the line of the last message that was refused, or whose line took the place of
-        another, is ahead of the other one [s].
+        How far the line of the last message that was refused, or that changed the followed line,
+        was ahead of the line that was followed [s].
     changes : int
-        How often another line was followed than before.
+        How often the followed line has changed.
     """
 
     def __init__(self) -> None:
@@ -215,17 +209,17 @@ class TimeLines:
         self.offset = 0.0
 
     def settle(self, *, is_resumed: bool = False) -> None:
-        """Take the line that is followed now for the first one, unless a record has that."""
+        """Make the followed line the first one for good, unless a record has shown that one."""
         if not (is_resumed and self._is_settled):
             self._first, self._is_settled = self._followed, True
 
     def expect(self, offset_ns: int, *, waits: bool) -> None:
-        """Take the line for the first one that is so far ahead of the computer's clock.
+        """Make a line the first one that is so far ahead of the computer's clock [ns].
 
         Parameters
         ----------
         waits : bool
-            Whether other lines must go on alone before one is followed.
+            Whether another line must continue alone before it is followed.
         """
         self.reset()
         self._expected_ns = offset_ns
@@ -234,9 +228,9 @@ class TimeLines:
             self._followed = self._first
 
     def offset_ns(self, clock_ns: int) -> int | None:
-        """Return how far the line that is followed is ahead of the computer's clock [ns].
+        """Return how far the followed line is ahead of the computer's clock [ns].
 
-        None without one; ``clock_ns`` is how far that clock is ahead of the steady one.
+        None if there is no line; ``clock_ns`` is the lead of that clock over the steady one.
         """
         line = self._followed
         if line is None:
@@ -244,24 +238,24 @@ class TimeLines:
         return line.lead_ns - clock_ns if line.count else self._expected_ns
 
     def finding(self, steady_ns: int) -> str:
-        """Return what messages of another line came lately beside the accepted one; '' for none."""
+        """Describe messages of other lines that were refused lately; '' if there are none."""
         if self._refused < 2 or steady_ns - self._refused_ns > RESTARTED_NS:
             return ''
         return self._beside.finding
 
     def takes(self, stamp_ns: int, steady_ns: int, now_ns: int | None = None) -> bool:
-        """Return whether a message that arrives now belongs to the accepted line.
+        """Take a message that arrives now, and return whether it is accepted.
 
         Parameters
         ----------
         stamp_ns, steady_ns : int
-            Of the message, and when it came on the steady clock [ns].
+            Stamp of the message, and its arrival on the steady clock [ns].
         now_ns : int, optional
-            When it came by the computer's clock [ns]; where it is unknown, no line is nearer.
+            Its arrival by the computer's clock [ns]; if unknown, no line is nearer to that clock.
         """
         followed, first = self._followed, self._first
         if first is not None and not first.count and now_ns is not None:
-            # The computer's clock may be set while its first message is waited for.
+            # The computer's clock may be set before the expected line has its first message.
             first.place(now_ns + self._expected_ns, steady_ns)
         if followed is None:
             self._followed = self._begin(stamp_ns, steady_ns)
@@ -282,7 +276,7 @@ class TimeLines:
         return True
 
     def _begin(self, stamp_ns: int, steady_ns: int) -> _Line:
-        """Return the line of the first message that is taken."""
+        """Return the line of the first message."""
         first = self._first
         if first is not None and first.is_on_time(stamp_ns, steady_ns):
             first.take(stamp_ns, steady_ns)
@@ -292,12 +286,12 @@ class TimeLines:
         return line
 
     def _is_nearer(self, line: _Line, followed: _Line, clock_ns: int) -> bool:
-        """Return whether a line certainly goes on, and nearer to the computer's clock.
+        """Return whether a line lasts, and is nearer to the computer's clock than the followed one.
 
         Parameters
         ----------
         line, followed : _Line
-            Of a message now, and the one that is followed.
+            Line of the present message, and the one that is followed.
         clock_ns : int
             How far the computer's clock is ahead of the steady one [ns].
         """
@@ -306,7 +300,7 @@ class TimeLines:
         return not self._is_settled and is_lasting and gain_ns > NEAR_NS
 
     def _line_of(self, followed: _Line, stamp_ns: int, steady_ns: int) -> _Line:
-        """Return the line that a message belongs to, with this message."""
+        """Return the line to which a message belongs, after the message is added to it."""
         self._others = [
             line for line in self._others if not line.is_silent(steady_ns, BESIDE_NS)
         ][-_MOST:]
@@ -319,16 +313,16 @@ class TimeLines:
         return line
 
     def _wait_ns(self, followed: _Line, steady_ns: int) -> int:
-        """Return how long the followed line must be silent for one that begins now."""
-        # Of another publisher that has been silent too, it may be a replay that began again.
+        """Return how long the followed line must be silent before a new line replaces it."""
+        # If another publisher became silent too, this may be its recording that is played again.
         if any(line.has_ended(steady_ns) for line in self._others):
             return BESIDE_NS
         return RESTARTED_NS if followed.is_silent(steady_ns, _GAP_NS) else SILENT_NS
 
     def _fitting(self, followed: _Line, stamp_ns: int, steady_ns: int) -> Iterator[_Line]:
-        """Yield the lines that a message may belong to, the most probable one first."""
+        """Yield the lines to which a message may belong, the most probable one first."""
         first = (self._first,) if self._first else ()
-        # A message that was delayed fits many lines, one that is on time seldom more than one.
+        # A delayed message fits many lines, one that is on time seldom more than one.
         for line in (*first, followed, *self._others):
             if line.is_on_time(stamp_ns, steady_ns):
                 yield line
@@ -337,7 +331,7 @@ class TimeLines:
                 yield line
 
     def _is_over(self, followed: _Line, line: _Line, steady_ns: int) -> bool:
-        """Return whether another line has gone on alone for long enough after the followed one."""
+        """Return whether another line has been alone long enough to replace the followed one."""
         if self._others_ns is None:
             return False
         if not followed.count:
@@ -346,7 +340,7 @@ class TimeLines:
                 for other in self._others if other is not line
             )
             return is_only and steady_ns - line.begun_ns >= RESTARTED_NS
-        # Messages that were delayed arrive in one burst, those of the followed line too.
+        # Delayed messages arrive in one burst, which may contain the followed line too.
         alone_ns = steady_ns - self._others_ns
         if alone_ns >= ALONE_NS and followed.is_silent(steady_ns, BESIDE_NS):
             return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot description to actuator specifications: tag, translate, expand, place, build.
+"""Reads actuators from a robot description: tags are translated, expanded and placed.
 
 It imports `models`, `settings` and defusedxml.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One plugin block: its tags and rows against the configuration class of its family."""
+"""Reads one plugin block: its tags and rows, by the configuration class of its family."""
 from __future__ import annotations
 
 import dataclasses
@@ -30,16 +30,16 @@ _BOOLEANS = {'true': True, '1': True, 'false': False, '0': False}
 
 @dataclass
 class Rows:
-    """What the rows of one configuration class gave so far.
+    """The values of the rows of one configuration class that were read so far.
 
     Attributes
     ----------
     fields : dict
         Fields that have a value for each row, by key.
     roles : dict
-        Those of them that have a part in geometry.
+        Those of the fields that have a role in geometry.
     turns : bool
-        Whether they are joints that turn actuators.
+        Whether the rows are joints that turn actuators.
     naming : str
         Key of the field that names the rows.
     """
@@ -47,12 +47,12 @@ class Rows:
     cls: type
     """The class."""
     prefix: str
-    """What stands before its keys, such as ``tanks.``; '' for the family's own."""
+    """Prefix of its keys, such as ``tanks.``; '' for the family's own."""
     count: int = 0
-    """Rows so far."""
+    """Number of rows so far."""
     columns: dict[str, list[Any]] = field(default_factory=dict)
     paths: dict[str, list[str]] = field(default_factory=dict)
-    """A cell for each row and its XML path, by key; a cell is None where nothing is given."""
+    """A cell for each row and its XML path, by key; a cell is None if no value is given."""
 
     def __post_init__(self) -> None:
         specs = {f.name: spec_of(f) for f in dataclasses.fields(self.cls)}
@@ -66,7 +66,7 @@ class Rows:
         self.naming = naming.name if naming else ''
 
     def append(self, key: str, value: Any, path: str) -> None:
-        """Add the cell of one row, None where nothing is given."""
+        """Add the cell of one row, None if no value is given."""
         self.columns.setdefault(key, []).append(value)
         self.paths.setdefault(key, []).append(path)
 
@@ -84,13 +84,13 @@ def _field(cls: type, key: str) -> tuple[Quantity, Any]:
 
 
 def serves_no_row(cls: type, key: str) -> bool:
-    """Whether the default is that of a whole robot, of no use to rows that are given."""
+    """Whether the default is that of a whole robot, which cannot serve single rows."""
     spec, default = _field(cls, key)
     return isinstance(default, tuple) and bool(default) and len(default) != _row_size(spec)
 
 
 def default_of_row(cls: type, key: str) -> Any:
-    """Return the default of one row, MISSING where a row must have it."""
+    """Return the default of one row, MISSING if a row must have a value."""
     spec, default = _field(cls, key)
     if isinstance(default, tuple):
         return list(default) if len(default) == _row_size(spec) else dataclasses.MISSING
@@ -134,41 +134,41 @@ _MISSING = 'is missing: each of its kind needs one'
 
 @dataclass(frozen=True)
 class ActuatorSpec:
-    """One plugin block, read."""
+    """The content of one plugin block."""
 
     name: str
     """Name of the block and of its node."""
     family: str
     """Key of `propulsion_ros.models.registry.REGISTRY`."""
     base_link: str
-    """Frame that geometry and wrenches refer to."""
+    """Reference frame of geometry and wrenches."""
     values: Mapping[str, Any]
     """Flat parameters that the block and the link tree give."""
     paths: Mapping[str, str]
-    """XML path behind each value, by flat key, or key and element as ``max_thrust[1]``; where a
-    row has no value, the path that one would have."""
+    """XML path of each value, by flat key, or key and element as ``max_thrust[1]``; if a row has
+    no value, the path at which it would be."""
     geometry: frozenset[str]
     """Keys that come from the link tree."""
     notes: tuple[str, ...] = ()
-    """What of the block has no effect, and what was assumed, a line each."""
+    """Parts of the block without effect, and assumptions, a line each."""
     stays: tuple[str, ...] = ()
-    """Those notes that do not hold where actuators follow their links."""
+    """Those notes that do not apply if actuators follow their links."""
     masses: Mapping[str, str] = field(default_factory=dict)
     """XML path of each part that has a mass of its own, such as a tank, by its link."""
     joints: Mapping[str, Sequence[Joint | None]] = field(default_factory=dict)
-    """Those that the rows of a class name, None for none, by what stands before its keys."""
+    """Joints that the rows of a class name, None for none, by the prefix of its keys."""
     faulty: frozenset[str] = frozenset()
-    """Keys whose tags have a fault, where all faults are collected."""
+    """Keys whose tags have a fault, if all faults are collected."""
 
     def locate(self, error: ConfigError, overridden: Collection[str] = ()) -> ConfigError:
-        """Return the error with the XML path of what is wrong, where that is the block's.
+        """Return the error with the XML path of the wrong value, if that is in the block.
 
         Parameters
         ----------
         error : ConfigError
-            What the configuration class raised.
+            Error of the configuration class.
         overridden : collection of str
-            Keys that parameters gave in place of the block.
+            Keys for which parameters replace the block.
         """
         if error.key in overridden:
             return error
@@ -184,15 +184,15 @@ def read_block(
     base_link: str,
     faults: Faults = FIRST,
 ) -> ActuatorSpec:
-    """Return the configuration that a plugin block gives.
+    """Return the configuration in a plugin block.
 
-    Raises `SourceError` naming the XML path, what was expected and what came.
+    Raises `SourceError` with the XML path, the expected and the given value.
 
     Parameters
     ----------
     common : type, callable or None
-        Configuration class of settings that a block may have beside its family's, for every
-        family or by its name.
+        Configuration class of settings that a block may have beside those of its family: one for
+        every family, or a function of the family's name.
     """
     if not block.name:
         raise SourceError(block.path, 'expected a name attribute, got none: it names the node')
@@ -207,7 +207,7 @@ def read_block(
     try:
         family_type = REGISTRY.require(family)
     except ConfigError as error:
-        # A block without that tag is called after its family.
+        # A block without a <family> is named after its family.
         remedy = '' if tags['family'] else '; give it a <family>'
         raise SourceError(path, error.problem + remedy) from error
     frame = tags['base_link']
@@ -254,7 +254,7 @@ class _Reader:
         self._joints: dict[str, list[Joint | None]] = {}
 
     def read(self, block: Tag) -> ActuatorSpec:
-        """Return what the block holds."""
+        """Return the content of the block."""
         self._notes.extend(block.unread_notes())
         for child in block.children:
             if child.key in self._rows:
@@ -286,9 +286,9 @@ class _Reader:
         )
 
     def _expanded(self, child: Tag) -> None:
-        """Take an actuator, or all that its expression stands for."""
+        """Take an actuator, or all actuators that its expression selects."""
         rows = self._rows[child.key]
-        # Until it was read, nothing is known of how many there are.
+        # Until the row was read, the number of rows is unknown.
         self._faulty.add(rows.prefix + rows.naming)
         for row in expand(translated(child, self._family, self._notes), self._placer.tree):
             if not row.name:
@@ -298,7 +298,7 @@ class _Reader:
 
     @contextmanager
     def _keeping(self, key: str) -> Iterator[None]:
-        """Keep the fault of a tag, and that there is no value for its key."""
+        """Keep the fault of a tag, and note that its key has no value."""
         try:
             yield
         except ConfigError as error:
@@ -323,7 +323,7 @@ class _Reader:
             with self._keeping(rows.prefix + tag.key):
                 self._cell(rows, tag, name, given)
         if rows.turns:
-            # What the joint gives its tags may not.
+            # Tags must not replace values of the joint.
             given.update({
                 key: cell for key, cell in self._placer.steer(row).items()
                 if key in rows.roles or key == rows.naming or key not in given
@@ -355,7 +355,7 @@ class _Reader:
             raise self._unknown(tag, [*rows.fields, *places, *parts], rows.prefix)
 
     def _unknown(self, tag: Tag, known: Collection[str], prefix: str = '') -> SourceError:
-        """Return the error of an unknown tag; what it may stand for is not missing too."""
+        """Return the error of an unknown tag; the key that it may mean is not called missing."""
         parts = [key for key in known if key.rpartition('_')[0] == tag.key]
         if len(parts) > 1:
             self._faulty.update(prefix + key for key in parts)
@@ -367,7 +367,7 @@ class _Reader:
         return SourceError(tag.path, f'unknown tag{home or meant(near)}')
 
     def _home_of(self, key: str) -> str:
-        """Return where a tag that is unknown here would be known, as the end of an error."""
+        """Return, as the end of an error, where a tag that is unknown here belongs."""
         if key in self._scalars:
             return '; write it in the block itself, one for all'
         for element, rows in self._rows.items():
@@ -381,11 +381,11 @@ class _Reader:
         return ''
 
     def _place(self, rows: Rows, row: Tag, given: dict[str, tuple[Any, str]]) -> None:
-        """Add to what a row gives what the link tree knows of it."""
+        """Add the values that the link tree gives a row."""
         try:
             place = self._placer.place(row, rows.roles)
         except ConfigError:
-            # Without a place they have no value.
+            # Without a place, geometry has no value.
             self._faulty.update(rows.prefix + key for key in rows.roles)
             raise
         if not rows.prefix:
@@ -417,7 +417,7 @@ class _Reader:
     def _note_axis(
         self, rows: Rows, row: Tag, place: Place, given: dict[str, tuple[Any, str]]
     ) -> None:
-        """Note a direction across the axis of its joint, and a joint on which nothing spins."""
+        """Note a direction across the axis of its joint, and a limited joint of a rotor."""
         joint = place.joints[0] if len(place.joints) == 1 else None
         if joint is None or joint.kind not in (*TURNING, 'fixed'):
             return
@@ -430,7 +430,7 @@ class _Reader:
                 f'{joint.path}: turns by {high - low:.4g} rad from end to end, and {row.name!r} '
                 'spins on it; write type="continuous", or another <joint>'
             )
-        # A tag stands beside a joint that turns; beside a fixed one its absence is the slip.
+        # With a joint that turns the tag may be wrong; with a fixed one it may be missing.
         elif key and joint.turns == is_own and own is not dataclasses.MISSING and (
             abs(np.dot(own, axis)) < 0.5 * np.linalg.norm(own)
         ):
@@ -441,7 +441,7 @@ class _Reader:
             )
 
     def _join(self, rows: Rows) -> None:
-        """Note which joint each actuator, and each joint itself, hangs on."""
+        """Note which joint carries each actuator, and each joint itself."""
         joints, paths = rows.columns[rows.naming], rows.paths[rows.naming]
         key = f'{rows.prefix}actuators'
         self._faulty.add(key)
@@ -470,17 +470,17 @@ class _Reader:
         self._geometry.add(key)
 
     def _finish(self, rows: Rows) -> None:
-        """Turn the columns of a class into flat values; absent cells take the default."""
+        """Convert the columns of a class to flat values; empty cells take the default."""
         for key, cells in rows.columns.items():
             whole, paths = rows.prefix + key, rows.paths[key]
             self._paths[whole] = paths[0]
             self._paths.update((f'{whole}[{i}]', path) for i, path in enumerate(paths))
             if all(cell is None for cell in cells) and not serves_no_row(rows.cls, key):
-                # Nothing from the block, so a parameter or the default counts.
+                # The block gives no value, so a parameter or the default counts.
                 continue
             default = default_of_row(rows.cls, key)
             flat: list[Any] = []
-            # A parameter has one type, and what a tag gives is no int.
+            # All elements of a parameter have one type, and numbers of tags are floats.
             whole_numbers = rows.fields.get(key) is not None and rows.fields[key].kind is int
             files = rows.columns.get(rows.fields[key].file) if key in rows.fields else None
             for i, (given, path) in enumerate(zip(cells, paths, strict=True)):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plugins of gz-sim itself, as the groups that they are here.
+"""Reads plugins of gz-sim as groups of actuators.
 
-A description written for gz-sim's Thruster or MulticopterMotorModel is read as it stands: each of
-its plugins is one actuator, and those of a kind are one group. Tags are spelt, and have defaults,
-as in the originals; what they set beside the actuator has no effect here, and a note reports it.
+A description written for gz-sim's Thruster or MulticopterMotorModel needs no change: each of its
+plugins is one actuator, and those of a kind are one group. Tags and their defaults are those of the
+originals; a note reports tags that have no effect here.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FILENAME = re.compile(r'(?:lib)?(?:gz-sim\d*|ignition-gazebo\d*)-([a-z-]+)-syst
 _DIRECTIONS = {'ccw': '1', 'cw': '-1'}
 _TOPICS = 'topics are named after the node'
 SPEED_OF_THRUST = 'maxRotVelocity'
-"""Tag whose square, by motor_constant, is max_thrust."""
+"""Tag whose square times motor_constant is max_thrust."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class _System:
     joint: str
     """Tag of the joint."""
     numbers: tuple[str, ...]
-    """Tags of the place of an actuator in the group, any of them; () for the order as written."""
+    """Tags with the place of an actuator in the group, any of them; () for the written order."""
     renamed: Mapping[str, str]
-    """Parameter that each tag gives."""
+    """Parameter for each tag."""
     defaults: Mapping[str, str]
-    """What the original takes where a tag is absent, by parameter."""
+    """Default of the original if a tag is absent, by parameter."""
     ignored: Mapping[str, str]
-    """Tags without effect, and why."""
+    """Tags without effect, with the reason."""
     block: Callable[[Sequence[Tag]], list[Tag]]
     """Returns the tags of the group from those of its plugins."""
     finish: Callable[[Tag, dict[str, Tag]], None] = field(default=lambda plugin, given: None)
@@ -49,7 +49,7 @@ def _text(tag: Tag | None) -> str:
 
 
 def _thruster_block(plugins: Sequence[Tag]) -> list[Tag]:
-    """Return by what thrusters are commanded, which must be one thing for all."""
+    """Return the tag for the command interface of thrusters, which must be the same for all."""
     by_speed = [_text(plugin.one('use_angvel_cmd')) in ('true', '1') for plugin in plugins]
     if any(by_speed) != all(by_speed):
         raise SourceError(
@@ -60,7 +60,7 @@ def _thruster_block(plugins: Sequence[Tag]) -> list[Tag]:
 
 
 def _finish_thruster(plugin: Tag, given: dict[str, Tag]) -> None:
-    """Take the coefficient at rest where it depends on the stream; drop swapped limits."""
+    """Use the coefficient at rest if it depends on the stream; drop swapped limits."""
     if plugin.one('thrust_coefficient'):
         given.pop('advance_coefficient', None)
     elif plugin.one('alpha_1'):
@@ -74,12 +74,12 @@ def _finish_thruster(plugin: Tag, given: dict[str, Tag]) -> None:
 
 def _rotor_block(plugins: Sequence[Tag]) -> list[Tag]:
     path = plugins[0].path
-    # A robot of the original pushes as it does there, by the end of each step.
+    # As in the original, the thrust of a step is that at its end.
     return [Tag('command_interface', 'velocity', path), Tag('step_value', 'end', path)]
 
 
 def _finish_rotor(plugin: Tag, given: dict[str, Tag]) -> None:
-    """Turn words and speeds into the numbers that they mean here."""
+    """Convert words and speeds to the numbers that parameters have here."""
     kind = plugin.one('motorType')
     if kind and kind.text != 'velocity':
         raise SourceError(kind.path, f'expected velocity, gz-sim has no other, got {kind.text!r}')
@@ -148,7 +148,7 @@ def family_of(filename: str) -> str:
 def gathered(family: str, plugins: Sequence[Element]) -> Tag:
     """Return one plugin block of this package for gz-sim's plugins of one family.
 
-    Raises `SourceError` naming the XML path of what is missing or wrong.
+    Raises `SourceError` with the XML path of a missing or wrong tag.
     """
     system = next(each for each in _SYSTEMS.values() if each.family == family)
     tags = [read_tag(plugin, path) for plugin, path in zip(plugins, _paths(plugins), strict=True)]
@@ -160,7 +160,7 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
 
 
 def _paths(plugins: Sequence[Element]) -> list[str]:
-    """Return the XML path of each plugin: those of gz-sim mostly have the same name."""
+    """Return the XML path of each plugin, with a number, as those of gz-sim often share a name."""
     steps = [path_step('plugin', plugin.get('name')) for plugin in plugins]
     return [
         f'gazebo/{step}[{steps[:i + 1].count(step)}]' if steps.count(step) > 1

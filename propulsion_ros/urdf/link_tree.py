@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The links and joints of a robot description, and where they are."""
+"""The links and joints of a robot description, and their poses."""
 from __future__ import annotations
 
 import functools
@@ -23,20 +23,20 @@ _LOOSE = ('floating', 'planar')
 _KINDS = ('fixed', *TURNING, 'prismatic', *_LOOSE)
 
 CHAIN_LIMIT = 1000
-"""Joints between a link and the root."""
+"""Most joints between a link and the root."""
 
 _SHOWN = 4
 """Joints of a loop, or names, that errors show."""
 _OFTEN_ZERO = ('ixy', 'ixz', 'iyz')
-"""Attributes that are 0 where they are left out."""
+"""Attributes that are 0 if they are left out."""
 
 _LARGEST = 1e9
-"""Bound of every length, angle, mass and moment of inertia, so that no product overflows."""
+"""Largest size of every length, angle, mass and moment of inertia, so that no product overflows."""
 
 
 @dataclass(frozen=True)
 class Pose:
-    """Where a frame is: p_base = rotation @ p_frame + position."""
+    """Pose of a frame in a base: p_base = rotation @ p_frame + position."""
 
     rotation: FloatArray
     position: FloatArray
@@ -47,7 +47,7 @@ class Pose:
         )
 
     def at(self, points: FloatArray) -> FloatArray:
-        """Return points in the frame, (m, 3), in the base."""
+        """Return points of the frame, (m, 3), in the base."""
         return np.asarray(points @ self.rotation.T + self.position)
 
     def inverse(self) -> Pose:
@@ -76,7 +76,7 @@ class Joint:
     mimics: str = ''
     """Joint that it follows, '' for none."""
     speed_limit: str = ''
-    """As its <limit> has it [rad/s or m/s], '' for none."""
+    """Text of the velocity in its <limit> [rad/s or m/s], '' for none."""
 
     @property
     def path(self) -> str:
@@ -85,12 +85,12 @@ class Joint:
 
     @property
     def turns(self) -> bool:
-        """Whether it turns about its axis."""
+        """Whether the joint turns about its axis."""
         return self.kind in TURNING
 
     @property
     def is_loose(self) -> bool:
-        """Whether it has no one position to take as 0: a floating or planar joint."""
+        """Whether the joint has no single position 0: a floating or planar joint."""
         return self.kind in _LOOSE
 
 
@@ -100,12 +100,12 @@ class LinkTree:
     Names of links and joints may be named without their namespace, as long as only one fits:
     ``base_link`` finds ``rov/base_link``. Raises `SourceError` for joints without ends, links or
     joints of one name, links with two parents, loops, chains that are too long, or several roots.
-    What closes a loop is left out, so that every walk from a link to its parents ends.
+    A joint that closes a loop is left out, so that every walk from a link to its parents ends.
 
     Attributes
     ----------
     root : str
-        The link without a parent, '' where there is no link.
+        The link without a parent, '' if there is no link.
     joints : dict
         Joints by name, in the order of the description.
     """
@@ -164,7 +164,7 @@ class LinkTree:
         self._left_out.discard(joint.name)
 
     def _top(self, link: str) -> str:
-        """Return the link without a parent that carries a link; later calls are short."""
+        """Return the link without a parent that carries a link, with path compression."""
         way = []
         while link in self._tops:
             way.append(link)
@@ -195,13 +195,13 @@ class LinkTree:
         return poses
 
     def require_link(self, link: str, path: str) -> str:
-        """Return the whole name of a link, or raise `SourceError` naming ``path``."""
+        """Return the full name of a link, or raise `SourceError` with ``path``."""
         if link in self.joints and link not in self._links:
             raise SourceError(path, f'{link!r} is a joint, expected a link; write <joint>')
         return _require('link', link, self._links, path)
 
     def joint(self, name: str, path: str) -> Joint:
-        """Return a joint, or raise `SourceError` naming ``path`` where there is none."""
+        """Return a joint, or raise `SourceError` with ``path`` if there is none."""
         if name in self._left_out:
             raise FollowingError(path, f'joint {name!r} has a fault')
         if name in self._links and name not in self.joints:
@@ -234,7 +234,7 @@ class LinkTree:
     ) -> Iterator[tuple[str, MassProperties]]:
         """Yield path and mass, in ``base_link``, of each <inertial>.
 
-        ``faults`` takes what is the mass of nothing.
+        ``faults`` takes the faults of masses that no body can have.
         """
         for name, link in self._links.items():
             inertial = link.find('inertial')
@@ -246,7 +246,7 @@ class LinkTree:
 
 @functools.lru_cache(maxsize=2)
 def tree_of(xml: str) -> LinkTree:
-    """Return the links and joints of a robot description that several readers need."""
+    """Return the links and joints of a robot description, cached for several readers."""
     return LinkTree(parse_urdf(xml))
 
 
@@ -271,7 +271,7 @@ def _mass_of(inertial: Element, path: str, link: Pose) -> MassProperties:
 
 
 def _require(kind: str, name: str, known: Collection[str], path: str) -> str:
-    """Return the one of the known names that is meant."""
+    """Return the known name that is meant, or raise `SourceError`."""
     if name in known:
         return name
     near = [full for full in known if name and full.endswith(f'/{name}')]
@@ -285,7 +285,7 @@ def _require(kind: str, name: str, known: Collection[str], path: str) -> str:
 def _read_joint(
     element: Element, links: Collection[str], ends: Collection[str], faults: Faults
 ) -> Joint:
-    """Return a joint; a wrong kind or number of it is taken as if it were not given."""
+    """Return a joint; a wrong kind or number is reported and ignored."""
     name = name_of(element, 'robot/joint')
     path = f'robot/{path_step("joint", name)}'
     kind = element.get('type', '')
@@ -318,7 +318,7 @@ def _read_joint(
 def _end(
     element: Element, tag: str, path: str, links: Collection[str], taken: Collection[str] = ()
 ) -> str:
-    """Return the link that a joint has at one end; a misspelt one is none that is taken."""
+    """Return the link at one end of a joint; never suggest one of ``taken`` for a misspelt one."""
     end = element.find(tag)
     link = None if end is None else end.get('link')
     if link is None:
@@ -337,7 +337,7 @@ def _one_of(name: str, known: Collection[str]) -> str:
 
 
 def origin_of(element: Element, path: str) -> Pose:
-    """Return the pose in the <origin> of an element at a path, none where it has none."""
+    """Return the pose in the <origin> of an element at a path, or the identity without one."""
     origin = element.find('origin')
     if origin is None:
         return IDENTITY

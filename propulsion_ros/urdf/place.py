@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which joints a row of a plugin block stands for, where they are, and what follows from them."""
+"""Finds the joints and links of the rows of a plugin block, and the values that they give."""
 from __future__ import annotations
 
 import dataclasses
@@ -19,11 +19,11 @@ from propulsion_ros.urdf.xml import Tag, numbers
 NAMES_EXPR = 'names_expr'
 """Tag of an expression that selects joints."""
 LENGTH_LIMIT = 200
-"""Characters of an expression."""
+"""Most characters of an expression."""
 STEP_LIMIT = 10_000_000
-"""Ways that the matcher may have to try for all names together."""
+"""Most ways that the matcher may have to try for all names together."""
 _FEW = 5
-"""Joints that an error lists."""
+"""Number of joints that an error lists."""
 
 _TOKENS = re.compile(
     r'(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<repeat>[*+]|\{[^}]*\})[?+]?'
@@ -31,19 +31,19 @@ _TOKENS = re.compile(
     re.DOTALL,
 )
 _NESTED = re.compile(r'\[|--|&&|~~|\|\|')
-"""What Python reserves inside a class for sets of sets."""
+"""Characters that Python reserves in a character class for nested sets."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where one row of a plugin block is."""
+    """Link, joints and poses of one row of a plugin block."""
 
     link: str
-    """Link that the actuator acts on, '' for a row of joints alone."""
+    """Link on which the actuator acts, '' for a row of joints alone."""
     pose: Pose
     """Pose of the link in base_link."""
     joints: list[Joint]
-    """Those that the row names."""
+    """Joints that the row names."""
     joint_poses: list[Pose]
     """Poses of their child links in base_link."""
 
@@ -67,7 +67,7 @@ class Place:
         raise ValueError(f'unknown geometry role {role!r}')
 
     def from_joint(self, facts: FamilyFacts) -> dict[str, tuple[Any, str]]:
-        """Return parameters that the row's joint gives where no tag does, with their paths."""
+        """Return parameters, with their paths, that the row's joint gives if no tag does."""
         if len(self.joints) != 1 or not self.joints[0].turns:
             return {}
         joint = self.joints[0]
@@ -90,21 +90,21 @@ class Placer:
     base_link: str
     """Frame of all geometry."""
     actuated: set[str] = field(default_factory=set)
-    """Joints that are those of actuators placed so far."""
+    """Joints of actuators that were placed so far."""
     slides: list[str] = field(default_factory=list)
     """A line for each joint that slides."""
     _own: set[str] = field(default_factory=set)
     _passed: dict[tuple[str, bool], tuple[str, str, str]] = field(default_factory=dict)
 
     def place(self, row: Tag, roles: Mapping[str, Quantity]) -> Place:
-        """Return where a row is, from its <joint> and <link>.
+        """Return the place of a row, from its <joint> and <link>.
 
         Raises `SourceError` for an unknown, unsuitable or missing joint or link.
 
         Parameters
         ----------
         roles : mapping
-            Fields of its class that have a part in geometry.
+            Fields of its class that have a role in geometry.
         """
         tags = row.all('joint')
         joints = [self.tree.joint(tag.text, tag.path) for tag in tags]
@@ -119,7 +119,7 @@ class Placer:
             row.one('joint')
             self.actuated.update(joint.name for joint in joints)
             link, path = self._link(row, tags, joints)
-        # What has a mass and no direction, as a tank, is moved by no joint, its own neither.
+        # A part with a mass and no direction, such as a tank, must not be moved by any joint.
         has_mass = not count and all(spec.geometry != 'direction' for spec in roles.values())
         self._check_way(row, link, path, joints, has_mass)
         self.slides.extend(
@@ -131,7 +131,7 @@ class Placer:
         return Place(link, self.tree.pose(link, self.base_link), joints, poses)
 
     def steer(self, row: Tag) -> dict[str, tuple[Any, str]]:
-        """Return what a joint that turns actuators gives of a row of `SteeringParams`.
+        """Return the values that a joint that turns actuators gives its row of `SteeringParams`.
 
         Raises `SourceError` for an unknown or unsuitable joint.
         """
@@ -160,7 +160,7 @@ class Placer:
         return found
 
     def chain(self, link: str) -> list[str]:
-        """Return the joints on the way from base_link to a link that can turn."""
+        """Return the joints that can turn, on the way from base_link to a link."""
         way = self.tree.joints_between(link, self.base_link)
         return [joint.name for joint in reversed(way) if joint.turns]
 
@@ -174,7 +174,7 @@ class Placer:
         ]
 
     def _remedy(self, joint: str, last: str) -> str:
-        """Return what to do with a joint that moves an actuator, whose own joint is another."""
+        """Return the remedy for a joint that moves an actuator but is not the actuator's own."""
         parent = f'see <parent> of joint {last!r}'
         if joint in self.actuated:
             return f'that is the joint of another actuator, {parent}'
@@ -190,7 +190,7 @@ class Placer:
             )
 
     def _link(self, row: Tag, tags: list[Tag], joints: list[Joint]) -> tuple[str, str]:
-        """Return the link of a row and the path where it stands."""
+        """Return the link of a row and its XML path."""
         tag = row.one('link')
         if tag is None:
             if not joints:
@@ -231,7 +231,7 @@ class Placer:
 
 
 def _joint_count(roles: Mapping[str, Quantity]) -> int:
-    """Return how many joints a row must name, 0 where it needs only a place."""
+    """Return the number of joints that a row must name, 0 if it needs only a place."""
     return max(
         (int(spec.shape[1]) for spec in roles.values() if spec.geometry.startswith('joint')),
         default=0,
@@ -239,19 +239,19 @@ def _joint_count(roles: Mapping[str, Quantity]) -> int:
 
 
 def expand(row: Tag, tree: LinkTree) -> list[Tag]:
-    r"""Return one row for each joint that the row selects, the row itself where it selects none.
+    r"""Return one row for each joint that a row selects, or the row itself if it selects none.
 
         <thruster><names_expr>thruster_\d+_joint</names_expr> ... </thruster>
 
-    stands for one thruster at each joint whose whole name fits, in the order of the description;
-    the other tags serve all of them. An actuator is named after its joint. Namespaces of joints
-    (all up to the last ``/``) neither need to fit nor become part of the name.
+    stands for one thruster at each joint whose whole name matches, in the order of the description;
+    the other tags apply to all of them. An actuator is named after its joint. Namespaces of joints
+    (all up to the last ``/``) neither need to match nor become part of the name.
 
-    Python's matcher takes exponential time for some expressions, so only those are taken whose cost
-    has a bound: a repetition may follow a character, a class or a dot, but not a group.
+    Python's matcher takes exponential time for some expressions, so only those with a bounded cost
+    are allowed: a repetition may follow a character, a class or a dot, but not a group.
 
-    Raises `SourceError` naming the path, where the expression is wrong, could take too long or fits
-    no joint, or the row also has a name, a joint or a link.
+    Raises `SourceError` with the path if the expression is wrong, could take too long or matches no
+    joint, or if the row also has a name, a joint or a link.
     """
     selector = row.one(NAMES_EXPR)
     if selector is None:
@@ -271,7 +271,7 @@ def expand(row: Tag, tree: LinkTree) -> list[Tag]:
 
 
 def _matching(expression: str, joints: Iterable[str], path: str) -> list[str]:
-    """Return the joints whose names without namespace fit, in their order."""
+    """Return the joints whose names without namespace match, in their order."""
     names = [(joint, _bare(joint)) for joint in joints]
     _check(expression, [bare for _, bare in names], path)
     try:
@@ -307,7 +307,7 @@ def _check(expression: str, names: Iterable[str], path: str) -> None:
         repeats += kind == 'repeat'
         choices += kind in ('maybe', 'bar')
         previous = kind
-    # Each repetition can end at any character, each choice doubles the ways to go on.
+    # Each repetition can end at any character, and each choice doubles the number of ways.
     steps = 2**choices * sum((len(name) + 1) ** repeats for name in names)
     if steps > STEP_LIMIT:
         raise SourceError(path, f'{expression!r} could take too long, expected fewer repetitions')

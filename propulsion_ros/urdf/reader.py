@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actuators from a robot description: plugin blocks for values, the link tree for geometry."""
+"""Reads actuators from a robot description: values from plugin blocks, geometry from links."""
 from __future__ import annotations
 
 import functools
@@ -42,13 +42,13 @@ def actuators_from_urdf(
 
     Plugins of the UUV simulator and of gz-sim become groups too, see
     `propulsion_ros.urdf.uuv_dialect` and `propulsion_ros.urdf.gz_dialect`; they come last. Raises
-    `SourceError` naming the XML path, what was expected and what came.
+    `SourceError` with the XML path, the expected and the given value.
     """
     return list(_specs(xml, common, base_link, faults))
 
 
 def _refuse_xacro(robot: Element) -> None:
-    """Refuse what xacro has not expanded, of which any part may be missing."""
+    """Refuse a description that xacro has not expanded, as any part of it may be missing."""
     for element in robot.iter():
         if found := _OF_XACRO.match(element.tag):
             raise SourceError('robot', (
@@ -60,7 +60,7 @@ def _refuse_xacro(robot: Element) -> None:
 def _specs(
     xml: str, common: type | Callable[[str], type] | None, base_link: str, faults: Faults
 ) -> tuple[ActuatorSpec, ...]:
-    """Return the blocks of a description that every node of a process, or case, reads again."""
+    """Return the blocks of a description, cached for all nodes of a process."""
     robot = parse_urdf(xml)
     _refuse_xacro(robot)
     tree = tree_of(xml) if faults is FIRST else LinkTree(robot, faults)
@@ -84,7 +84,7 @@ def mass_from_urdf(
 ) -> tuple[str, MassProperties]:
     """Return the base link and the mass of all links of a robot description together.
 
-    Raises `SourceError` naming the XML path, what was expected and what came.
+    Raises `SourceError` with the XML path, the expected and the given value.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def joints_of_urdf(xml: str) -> frozenset[str]:
 
 
 def _warn_of_shared_links(specs: Iterable[ActuatorSpec], faults: Faults) -> None:
-    """Warn of a link with a tank of two blocks: each publishes its own mass there."""
+    """Warn of a link with tanks of two blocks: each publishes its own mass there."""
     owners: dict[str, ActuatorSpec] = {}
     for spec in specs:
         for link, path in spec.masses.items():
@@ -139,7 +139,7 @@ def _warn_of_shared_links(specs: Iterable[ActuatorSpec], faults: Faults) -> None
 
 
 def _warn_of_strays(robot: Element, faults: Faults) -> None:
-    """Warn of plugins that nearly are blocks of this package: they have no effect."""
+    """Warn of plugins that are almost blocks of this package, as they have no effect."""
     read = {id(plugin) for plugin in robot.iterfind('gazebo/plugin')}
     for plugin in robot.iter('plugin'):
         filename, name = plugin.get('filename', ''), plugin.get('name', '')
@@ -172,7 +172,7 @@ def _blocks(robot: Element, faults: Faults) -> list[Tag]:
     named = {block.name for block in own}
     for (gather, family), plugins in others.items():
         if gather is gz_dialect.gathered and family in named:
-            # Gazebo may run these beside this package's own.
+            # The block of this package replaces these, which Gazebo may run.
             path = f'gazebo/plugin[filename={plugins[0].get("filename")}]'
             faults.warn(path, f'has no effect here: block {family!r} stands for it')
             continue
@@ -188,7 +188,7 @@ def family_of(filename: str) -> str:
 
 
 def _foreign(filename: str) -> tuple[_Gather, str] | None:
-    """Return how a plugin of another simulator is read, and as what; None where it is not."""
+    """Return the reader and the family for a plugin of another simulator; None for others."""
     for dialect in (uuv_dialect, gz_dialect):
         family = dialect.family_of(filename)
         if family:

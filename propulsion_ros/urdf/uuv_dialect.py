@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tags of the UUV simulator, as the parameters that they are here.
+"""Reads plugins and tags of the UUV simulator as groups and parameters.
 
-Robot descriptions written for the UUV simulator, or for Plankton, are read as they stand: its
-plugins have one actuator each, and are gathered to one group for each family in the order of their
-IDs. The same tags may stand in this package's own blocks of these families. Tags and types are
+Robot descriptions written for the UUV simulator, or for Plankton, need no change: each of its
+plugins has one actuator, and those of a family are gathered to one group in the order of their
+IDs. The same tags are allowed in this package's own blocks of these families. Tags and types are
 spelt as in the originals; nowhere else is camelCase understood.
 """
 from __future__ import annotations
@@ -19,7 +19,7 @@ from propulsion_ros.settings.flat import known_hint, suggestion
 from propulsion_ros.urdf.xml import Tag, numbers, path_step, quoted, read_tag
 
 _Types = Mapping[str, tuple[str, Mapping[str, str]]]
-"""Models by the original's name: the name here, and the parameter that each constant gives."""
+"""Models by the original's name: the name here, and the parameter for each constant."""
 
 _DYNAMICS: _Types = {
     'ZeroOrder': ('zero_order', {}),
@@ -64,10 +64,10 @@ _LIFT_DRAG: _Types = {
 
 @dataclass(frozen=True)
 class _Dialect:
-    """How the original writes one actuator of a family."""
+    """Plugins and tags of the original for one actuator of a family."""
 
     plugins: tuple[str, ...]
-    """The original's plugins, without ``lib`` and ``.so``."""
+    """Names of the original's plugins, without ``lib`` and ``.so``."""
     number: str
     """Tag of its ID."""
     renamed: Mapping[str, str]
@@ -79,7 +79,7 @@ class _Dialect:
     limits: tuple[tuple[str, str], ...] = ()
     """Tags of limits, lower and upper; 0 for both means none."""
     ignored: tuple[str, ...] = ()
-    """Tags of topics, which here follow from the name of the node."""
+    """Tags of topics without effect: here topics follow from the name of the node."""
 
 
 _DIALECTS: dict[str, _Dialect] = {
@@ -107,7 +107,7 @@ _DIALECTS: dict[str, _Dialect] = {
         ignored=('input_topic', 'output_topic', 'wrench_topic', 'current_velocity_topic'),
     ),
 }
-"""How the original writes the families that it has: the one place that names them."""
+"""Dialect of each family that the original has; only this table names the families."""
 
 
 def family_of(filename: str) -> str:
@@ -119,7 +119,7 @@ def family_of(filename: str) -> str:
 def gathered(family: str, plugins: Sequence[Element]) -> Tag:
     """Return one plugin block of this package for the original's plugins of one family.
 
-    Raises `SourceError` naming the XML path of what is missing.
+    Raises `SourceError` with the XML path of a missing tag.
     """
     dialect, element = _DIALECTS[family], _element(family)
     rows: dict[int, Tag] = {}
@@ -134,7 +134,7 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
             raise SourceError(f'{path}/{dialect.number}', 'is that of another; give it its own')
         rows[number] = row
     path = f'gazebo/plugin[filename={plugins[0].get("filename")}]'
-    # A robot of the original pushes as it does there, by the end of each step.
+    # As in the original, the thrust of a step is that at its end.
     value = Tag('step_value', 'end', path)
     return Tag('plugin', '', path, family, (value, *(rows[number] for number in sorted(rows))))
 
@@ -142,7 +142,7 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
 def translated(row: Tag, family: str, notes: list[str]) -> Tag:
     """Return an actuator with its tags as this package calls them.
 
-    Raises `SourceError` naming the XML path of an unknown type, or of a constant that is missing.
+    Raises `SourceError` with the XML path of an unknown type, or of a missing constant.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def translated(row: Tag, family: str, notes: list[str]) -> Tag:
 
 
 def _element(family: str) -> str:
-    """Return what one actuator of a family is called here."""
+    """Return the tag of one actuator of a family in this package."""
     return REGISTRY[family].facts.tag
 
 
@@ -187,7 +187,7 @@ def _number(row: Tag, dialect: _Dialect) -> int:
 
 
 def _absent_limits(row: Tag, dialect: _Dialect, notes: list[str]) -> set[str]:
-    """Return the tags of limits that the original drops: the lower is not below the upper one."""
+    """Return the tags of limits that the original ignores, as the lower is not below the upper."""
     absent: set[str] = set()
     for pair in dialect.limits:
         ends = [row.one(key) for key in pair]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the links of a robot description look like."""
+"""Shapes and colours of the links of a robot description."""
 from __future__ import annotations
 
 import itertools
@@ -18,11 +18,11 @@ Colour = tuple[float, float, float, float]
 """Red, green, blue and opacity, 0 to 1."""
 
 PLAIN: Colour = (0.72, 0.74, 0.77, 1.0)
-"""Of what has no colour."""
+"""Colour of a shape without one."""
 _LARGEST = 1e6
 _CORNERS = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
 _SIZES = {'box': ('size', 3), 'cylinder': ('radius length', 1), 'sphere': ('radius', 1)}
-"""Attributes of a primitive, and how many numbers each has."""
+"""Attributes of a primitive, and the count of numbers in each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,20 +31,20 @@ class Visual:
 
     link: str
     pose: Pose
-    """In the link."""
+    """Pose in the link."""
     kind: str
     """'box', 'cylinder', 'sphere' or 'mesh'."""
     size: tuple[float, ...]
     """Edges of a box, radius and length of a cylinder, radius of a sphere [m]; scale of a mesh."""
     colour: Colour
     path: str
-    """In the description."""
+    """XML path in the description."""
     mesh: str = ''
     """File of a mesh, as in the description."""
 
     @property
     def half_edges(self) -> FloatArray:
-        """Half of the edges of the box around it [m], (3,)."""
+        """Half of the edges of the box around the shape [m], (3,)."""
         size = np.array(self.size)
         if self.kind == 'cylinder':
             return np.array([size[0], size[0], 0.5 * size[1]])
@@ -52,9 +52,9 @@ class Visual:
 
 
 def visuals_of(robot: Element) -> Iterator[Visual]:
-    """Yield the shapes of every link; those of collisions where none has a <visual>.
+    """Yield the shapes of every link; those of collisions if no link has a <visual>.
 
-    Raises `SourceError` for one without a geometry, or with a wrong size or colour.
+    Raises `SourceError` for a shape without a geometry, or with a wrong size or colour.
     """
     materials = _materials(robot)
     tag = 'visual' if robot.find('link/visual') is not None else 'collision'
@@ -77,7 +77,7 @@ def corners_of_urdf(xml: str, base_link: str) -> dict[str, FloatArray]:
             shapes = [_visual(name, shape, path, {}) for tag in ('visual', 'collision')
                       for shape in link.findall(tag)]
         except SourceError:
-            # Pages that draw it report it.
+            # Commands that draw the link report the fault.
             continue
         if shapes and not any(shape.mesh for shape in shapes):
             pose = tree.pose(name, base_link)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Misspelt tags and attributes of URDF, which its parsers ignore without an error."""
+"""Finds misspelt tags and attributes of URDF, which its parsers ignore without an error."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -21,15 +21,15 @@ _KNOWN = {tag: words.split() for tag, words in {
     'parent': 'link', 'child': 'link', 'axis': 'xyz', 'limit': 'lower upper effort velocity',
     'mimic': 'joint multiplier offset',
 }.items()}
-"""Attributes of an element, and what it holds, as urdfdom reads them."""
+"""Attributes and children of an element, as urdfdom reads them."""
 _OTHERWISE = {'pose': 'origin', 'position': 'xyz', 'rotation': 'rpy', 'orientation': 'rpy'}
-"""What has another name in other formats."""
+"""Names in other formats, with the name in URDF."""
 _MOST = 1000
-"""Attributes of an element that are looked at."""
+"""Most attributes of an element that are checked."""
 
 
 def misspelt(element: Element, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the XML path of each tag and attribute that nearly is one of URDF, and its doubt."""
+    """Yield the XML path of each tag and attribute that is almost one of URDF, with a warning."""
     known = _KNOWN.get(element.tag, [])
     children = list(element) if known else []
     for key, step, child in (

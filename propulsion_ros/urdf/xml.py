@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robot descriptions: safe XML, where its elements stand, blocks as trees of tags, XML paths."""
+"""Robot descriptions: safe XML, lines of its elements, blocks as trees of tags, XML paths."""
 from __future__ import annotations
 
 import functools
@@ -20,17 +20,17 @@ from propulsion_ros.settings.files import DEEPEST
 from propulsion_ros.settings.hints import number_hint
 
 SIZE_LIMIT = 4 * 1024 * 1024
-"""Characters, and bytes of a file; the largest descriptions in use have a tenth of it."""
+"""Most characters, and bytes of a file; the largest descriptions in use have a tenth of it."""
 
 ELEMENT_LIMIT = 250_000
-"""Each takes half a kilobyte of memory, and as few as four characters."""
+"""Most elements: each takes half a kilobyte of memory, but as few as four characters."""
 
 _HINTS = {'mismatched': '; is each tag above closed?',
           'invalid token': '; does a quote or > lack there or in the line above?'}
 _SHOWN = 80
-"""Characters of a text that errors show."""
+"""Most characters of a text in an error."""
 Place = tuple[str, ...]
-"""File and line, from 1 on, and those of the call of the macro that an element is of."""
+"""File and line, from 1 on, of an element, and those of the call of the macro that made it."""
 
 _STEP = re.compile(r'/?([\w.:-]+)(?:\[(\w+)=([^\]]*)\])?(?:\[(\d+)\])?')
 _ROOTS = ('robot', 'gazebo', 'plugin')
@@ -40,9 +40,9 @@ _NAMES = re.compile(r"\[[^\]]*\]|'[^']*'")
 
 @functools.lru_cache(maxsize=2)
 def parse_urdf(xml: str) -> Element:
-    """Return the root element of a robot description, for all who read it: copy it to change it.
+    """Return the root element of a robot description, which is shared: copy it to change it.
 
-    Each node of a process and each reader of a case has the same text, which is parsed once.
+    All nodes and readers of a process have the same text, which is parsed only once.
     Raises `SourceError` for text that is not XML, that has a DTD or entities, or that is too large
     or too deep.
     """
@@ -62,9 +62,9 @@ def parse_urdf(xml: str) -> Element:
 
 
 def parse_xml(name: str, content: str | bytes, most: int) -> Element:
-    """Return the root element of an XML of anyone, with at most so many elements.
+    """Return the root element of an untrusted XML, with at most so many elements.
 
-    Raises `SourceError` with a name, for what is not XML, has a DTD or entities, or is too deep.
+    Raises `SourceError` with a name for text that is no XML, has a DTD or entities, or is too deep.
     """
     begin, end = ('<', '</') if isinstance(content, str) else (b'<', b'</')
     count = content.count(begin) - content.count(end)  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def parse_xml(name: str, content: str | bytes, most: int) -> Element:
 
 
 def quoted(text: str) -> str:
-    """Return a text as errors show it: quoted, on one line, not for ever."""
+    """Return a text as errors show it: quoted, on one line, shortened."""
     return repr(text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...')
 
 
@@ -100,7 +100,7 @@ def path_step(tag: str, name: str | None) -> str:
 
 
 def name_of(element: Element, path: str) -> str:
-    """Return the name attribute, or raise `SourceError` naming ``path`` where there is none."""
+    """Return the name attribute, or raise `SourceError` with ``path`` if there is none."""
     name = element.get('name')
     if not name:
         raise SourceError(path, 'expected a name attribute')
@@ -108,7 +108,7 @@ def name_of(element: Element, path: str) -> str:
 
 
 def alike(notes: Iterable[str]) -> tuple[str, ...]:
-    """Return the first of the notes that differ in names alone, with the number of the others."""
+    """Return the first of the notes that differ only in names, with the number of the others."""
     found: dict[str, list[str]] = {}
     for note in notes:
         found.setdefault(_NAMES.sub('', note), []).append(note)
@@ -126,18 +126,18 @@ def numbers(
 ) -> list[float]:
     """Return the finite numbers of a whitespace-separated text.
 
-    Raises `SourceError` naming ``path``, for what is not a number, too large, or the wrong count.
+    Raises `SourceError` with ``path`` for text that is no number, is too large, or a wrong count.
 
     Parameters
     ----------
     text : str or None
         The text; None for none.
     count : int, optional
-        How many numbers there must be.
+        Expected count of numbers.
     largest : float
         Bound of their sizes.
     meaning : str
-        What they are, for the error of a text that gives no other hint.
+        Meaning of the numbers, for the error of a text that gives no other hint.
     """
     values = []
     for word in (text or '').split():
@@ -160,7 +160,7 @@ def numbers(
 
 
 _READ = ('name', 'filename')
-"""Attributes that are read; all else is in tags."""
+"""Attributes that are read; all other values are in tags."""
 
 _UNITS = ('unit', 'units')
 
@@ -170,7 +170,7 @@ class Tag:
     """One element of a plugin block."""
 
     key: str
-    """What it gives: a parameter, ``joint``, ``link``, or the element of an actuator."""
+    """Its meaning: a parameter, ``joint``, ``link``, or the element of an actuator."""
     text: str
     """Its text, stripped."""
     path: str
@@ -178,22 +178,23 @@ class Tag:
     name: str = ''
     """Its name attribute, '' for none."""
     children: tuple[Tag, ...] = ()
-    """What is inside."""
+    """Tags inside."""
     unread: tuple[str, ...] = ()
     """Attributes without effect."""
     notes: tuple[str, ...] = ()
-    """What else of it has no effect, a line each."""
+    """Other parts without effect, a line each."""
 
     def all(self, key: str) -> list[Tag]:
         """Return the children with this key."""
         return [child for child in self.children if child.key == key]
 
     def unread_notes(self) -> Iterator[str]:
-        """Yield a line for each thing without effect, here and inside."""
+        """Yield a line for each part without effect, in this tag and inside."""
         yield from self.notes
         for key in self.unread:
-            hint = 'values are in SI units' if key in _UNITS else (
-                f'write it as the text of <{self.key}>' if key == 'value' else f'write a tag, <{key}>')
+            hint = 'values are in SI units' if key in _UNITS else f'write a tag, <{key}>'
+            if key == 'value':
+                hint = f'write it as the text of <{self.key}>'
             yield f'{self.path}/@{key} has no effect: {hint}'
         for child in self.children:
             yield from child.unread_notes()
@@ -207,7 +208,7 @@ class Tag:
 
 
 def read_tag(element: Element, path: str) -> Tag:
-    """Return an element with all that is inside; repeated ones are counted in their paths."""
+    """Return an element with all tags inside; repeated ones are counted in their paths."""
     children = list(element)
     steps = list(steps_of(children))
     return Tag(
@@ -232,7 +233,7 @@ def steps_of(elements: list[Element]) -> Iterable[str]:
 
 
 def lines_of(text: str) -> list[int]:
-    """Return the line of each element's start tag, in their order; [] for what is no XML."""
+    """Return the line of each element's start tag, in order; [] for text that is no XML."""
     counter = _LineCounter()
     parser = DefusedXMLParser(target=counter)
     counter.parser = parser
@@ -253,14 +254,14 @@ class Description:
     text: str
     """URDF, xacro already expanded."""
     expanded: Sequence[Place | None] = ()
-    """Place of each element of an expanded xacro, in their order; None for one that an expression
+    """Place of each element of an expanded xacro, in order; None for one that an expression
     made."""
 
     def place_of(self, error: ConfigError | str) -> str:
-        """Return file and line that an error, or a text that begins with an XML path, is about.
+        """Return file and line of an error, or of a text that begins with an XML path.
 
-        The line of the nearest element around it, where it has none; the file alone, where nothing
-        is known.
+        If its element has no line, that of the nearest element around it is returned; if no line is
+        known, only the file.
         """
         key = error if isinstance(error, str) else error.key
         found = self._found(key)
@@ -271,7 +272,7 @@ class Description:
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Let an error name the file and the line that it is about; see `place_of`."""
+        """Add file and line to an error; see `place_of`."""
         try:
             yield
         except ConfigError as error:
@@ -286,7 +287,7 @@ class Description:
 
     @cached_property
     def _place_by_id(self) -> dict[int, Place]:
-        """Return the place of each element, of the one around it where it has none."""
+        """Return the place of each element, or of the element around it if it has none."""
         found: dict[int, Place] = {}
         if self._root is None:
             return found
@@ -301,13 +302,13 @@ class Description:
         return found
 
     def _found(self, path: str) -> Place | None:
-        """Return the place of the deepest element that fits the beginning of a path."""
+        """Return the place of the deepest element that matches the beginning of a path."""
         if self._root is None or not path.startswith(_ROOTS):
             return None
         place, around = self._place_by_id.get(id(self._root)), [self._root]
         for tag, _, value, number in _steps_in(path.removeprefix('robot')):
             fitting = _fitting([child for parent in around for child in parent], tag, value)
-            # Of several alike the last is the one too many.
+            # Of several equal elements, the last one is the one too many.
             around = fitting[-1:] if tag != 'gazebo' else fitting
             if number and int(number) <= len(fitting):
                 around = [fitting[int(number) - 1]]
@@ -318,7 +319,7 @@ class Description:
 
 
 class _LineCounter:
-    """Receives the events of a parser, and keeps the line of each start tag."""
+    """Target of a parser that keeps the line of each start tag."""
 
     parser: DefusedXMLParser
 
@@ -346,7 +347,7 @@ def _steps_in(path: str) -> Iterator[tuple[str, ...]]:
 
 
 def _fitting(elements: Iterable[Element], tag: str, name: str) -> list[Element]:
-    """Return the elements that a step of an XML path may mean, without a name those without."""
+    """Return the elements that a step of an XML path may mean; without a name, unnamed ones."""
     alike = [element for element in elements if element.tag == tag]
     if name:
         named = [each for each in alike if name in each.attrib.values()]
@@ -355,5 +356,5 @@ def _fitting(elements: Iterable[Element], tag: str, name: str) -> list[Element]:
 
 
 def _shown(name: str) -> str:
-    """Return a name as steps of XML paths have it."""
+    """Return a name as it is in the steps of XML paths."""
     return path_step('', name)[len('[name='):-1]

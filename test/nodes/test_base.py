@@ -135,7 +135,7 @@ def test_closed_node_can_be_asked_nothing_while_somebody_holds_it(graph):
 
 def test_second_node_of_a_name_warns_and_the_first_does_not(graph, capfd):
     first = graph.add(PropulsionNode, 'twin', namespace='fleet')
-    graph.until(lambda: not first._looks, 'the end of its start')
+    graph.until(lambda: not first._twin_checks, 'the end of its start')
     graph.add(PropulsionNode, 'twin', namespace='other')
     second = graph.add(PropulsionNode, 'twin', namespace='fleet')
     graph.until(lambda: second.counts['twin'], 'a warning')
