@@ -22,10 +22,8 @@ from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.tools.lines import note
 
 EXAMPLE = 'flight.csv --model rocket.urdf --measured odometry --fit body.drag_area'
-_WEAK = 0.3
-"""Standard deviation over a value from which on that is hardly known."""
-_LONG = 10.0
-"""How long nothing is printed at most where something new begins [s]."""
+_WEAK = 0.3  # relative standard deviation above which a value is weakly known
+_LONG = 10.0  # least time between two lines about stages, where there is no terminal [s]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what was found as one JSON object; return the exit code."""
+    """Print the report as one JSON object; return the exit code."""
     show, known = _Progress(), list[str]()
 
     def warn(line: str) -> None:
@@ -122,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _table(result: Result) -> Iterator[str]:
-    """Yield the estimates as a table for people."""
+    """Yield the lines of a table of the estimates."""
     problem, held = result.fit.problem, held_by_bounds(result.fit)
     sizes = sizes_of(result.fit)
     rows = [('parameter', 'before', 'after', 'sd', 'unit', 'verdict')]
@@ -148,7 +146,7 @@ def _table(result: Result) -> Iterator[str]:
 
 
 def _check(text: str) -> tuple[Path, Span]:
-    """Return a file and the span of it: OTHER or OTHER:FROM:TO."""
+    """Return file and span of an option: OTHER or OTHER:FROM:TO."""
     parts = text.rsplit(':', 2)
     if len(parts) == 1:
         return Path(text), (None, None)
@@ -161,7 +159,8 @@ def _check(text: str) -> tuple[Path, Span]:
 
 
 class _Progress:
-    """Shows what is being done: in a line of a terminal, else by new lines where it takes long."""
+    """Shows the current stage: in one line of a terminal, elsewhere in new lines, some time apart.
+    """
 
     def __init__(self) -> None:
         self._next = time.monotonic() + _LONG
