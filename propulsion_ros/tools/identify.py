@@ -159,8 +159,7 @@ def _check(text: str) -> tuple[Path, Span]:
 
 
 class _Progress:
-    """Shows the current stage: in one line of a terminal, elsewhere in new lines, some time apart.
-    """
+    """Shows the current stage: in one line of a terminal, elsewhere in lines some time apart."""
 
     def __init__(self) -> None:
         self._next = time.monotonic() + _LONG
