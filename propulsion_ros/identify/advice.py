@@ -218,7 +218,7 @@ def remarks(fit: Fit) -> Iterator[str]:
                 )
 
 
-def form_doubts(fit: Fit) -> Iterator[str]:
+def form_doubts(fit: Fit, is_chosen: bool) -> Iterator[str]:
     """Yield forces that another form of model may explain, as their residuals are correlated."""
     shares = explained(fit)
     for channel, cut in zip(fit.problem.channels, fit.problem.cuts, strict=True):
@@ -228,8 +228,8 @@ def form_doubts(fit: Fit) -> Iterator[str]:
         ):
             yield (
                 f'{channel.name}: its residuals are correlated by {alike:.2g}, those of a right '
-                'model hardly: is the form of the model right? try --choose, or a curve with one '
-                'coefficient more'
+                'model hardly: is the form of the model right? try '
+                f'{"" if is_chosen else "--choose, or "}a curve with one coefficient more'
             )
 
 

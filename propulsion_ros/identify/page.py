@@ -58,7 +58,7 @@ def _title(result: Result) -> Iterator[str]:
     for name, each in report['estimates'].items():
         if each['value'] is not None and name.partition('[')[0] not in curves:
             found.append(with_unit(
-                f'{name.partition(".")[2]} = {each["value"]:.4g} \u00b1 {each["sd"]:.2g}',
+                f'{name.partition(".")[2] or name} = {each["value"]:.4g} \u00b1 {each["sd"]:.2g}',
                 each['unit'], '',
             ))
     for name, curve in curves.items():

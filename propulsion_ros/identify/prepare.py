@@ -81,7 +81,7 @@ def prepared(
     if end is not None:
         skipped.append((end - recording.begin, np.inf, ''))
     if kind == 'imu':
-        found += _units(recording)
+        _refuse_units(recording)
         skipped += _stops(recording)
     if kind != 'odometry' and SLOW < (step := _usual_step(recording)) < np.inf:
         words = 'are stamps in seconds?'
@@ -129,8 +129,8 @@ def _kinds_of(measured: Collection[str]) -> Iterator[str]:
             yield kind
 
 
-def _units(recording: Recording) -> Iterator[str]:
-    """Raise `SourceError` for a specific force in g; warn of rates that may be in degrees/s."""
+def _refuse_units(recording: Recording) -> None:
+    """Raise `SourceError` for a specific force in g, and for rates in degrees/s."""
     parts = [recording.measured[key] for key in IMU[:3] if key in recording.measured]
     if len(parts) < 3 or len({len(part.time) for part in parts}) > 1:
         return
@@ -138,12 +138,22 @@ def _units(recording: Recording) -> Iterator[str]:
     if _IN_G[0] < size < _IN_G[1]:
         raise SourceError(
             recording.name, f'accel: its size is {size:.3g} in the median, expected about 9.8 '
-            'm/s^2; it looks like g: multiply by 9.80665'
+            f'm/s^2; it looks like g: multiply by 9.80665{_factor(recording, IMU[:3], 9.80665)}'
         )
     gyro = [recording.measured[key] for key in IMU[3:] if key in recording.measured]
     fast = max((float(np.percentile(np.abs(part.value), 90)) for part in gyro), default=0.0)
     if fast > 60.0:
-        yield f'gyro: a tenth of its values is above {fast:.0f} rad/s; is it in degrees/s?'
+        raise SourceError(
+            recording.name, f'gyro: a tenth of its values is above {fast:.0f} rad/s; it looks like '
+            f'degrees/s: multiply by 0.0174533{_factor(recording, IMU[3:], 0.0174533)}'
+        )
+
+
+def _factor(recording: Recording, keys: Sequence[str], factor: float) -> str:
+    """Return what to write for the columns of what was measured, '' where these have its names."""
+    columns = [recording.columns[key] for key in keys if key in recording.columns]
+    lines = [f'factors.{each.name}: {factor * (each.factor or 1.0):.6g}' for each in columns]
+    return f'; give identify: {", ".join(lines)}' * bool(lines)
 
 
 def _usual_step(recording: Recording) -> float:

@@ -122,10 +122,15 @@ class Result:
 
 
 class Session:
-    """A robot and the recordings that are compared with its model."""
+    """A robot and the recordings that are compared with its model.
 
-    def __init__(self, robot: Robot, request: Request, note: Progress = silent) -> None:
-        self._robot, self._request, self._note = robot, request, note
+    ``warn`` receives what is wrong with the input before the fit, which may take long.
+    """
+
+    def __init__(
+        self, robot: Robot, request: Request, note: Progress = silent, warn: Progress = silent
+    ) -> None:
+        self._robot, self._request, self._note, self._warn = robot, request, note, warn
         setting = robot.setting
         self._names = Names({}, (), robot.columns)
         if request.measured == 'odometry':
@@ -179,22 +184,24 @@ class Session:
             problem = Problem(self._setup(recording, free))
             found += command_doubts(recording, self._actuators)
             found += limit_doubts(recording, problem.model)
-        fit = fitted(problem, note=self._note)
-        before, after = problem.given(), [rows[0] for rows in problem.predicted(fit.place[None])]
+        before = problem.given()
         of_scale = list(scale_doubts(problem, before))
         found += of_scale or tare_doubts(problem, before)
         found += [*still_doubts(problem, before), *span_doubts(problem)]
+        for line in found:
+            self._warn(line)
+        fit = fitted(problem, note=self._note)
+        after = [rows[0] for rows in problem.predicted(fit.place[None])]
         clipped = (
             list(clip_doubts(problem, after, robot.values)) if request.measured == 'wrench' else []
         )
         sizes = clipped or list(ratio_doubts(fit, after))
-        # A prediction of another size leaves correlated residuals, too.
-        found += sizes or ([] if of_scale else form_doubts(fit))
+        found += sizes
         found += [f'{each.name}: {each.note}' for each in free if each.note]
         models = self._variants(fit, found) if request.choose else []
         chosen = recommended(models) if models else None
         choice = {'models': _choice(models, chosen)} if request.choose else {}
-        report = self._report(fit, before, found, bool(of_scale), choice)
+        report = self._report(fit, before, found, bool(of_scale), bool(sizes), choice)
         return Result(report, fit, robot.name, before, after, chosen)
 
     def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
@@ -307,7 +314,7 @@ class Session:
         )
 
     def _report(
-        self, fit: Fit, before: list[Any], found: list[str], is_scaled: bool,
+        self, fit: Fit, before: list[Any], found: list[str], is_scaled: bool, is_sized: bool,
         choice: dict[str, Any],
     ) -> dict[str, Any]:
         problem = fit.problem
@@ -348,7 +355,11 @@ class Session:
                 f'before the fit {report["rms_before"]:.3g}: it is worse than what it began with'
             )
         self._check(fit, report, found)
+        known = len(found)
         report['delays'] = self._delays(fit, found)
+        # A prediction of another size or delay leaves correlated residuals, too.
+        if not (is_scaled or is_sized or found[known:]):
+            found += form_doubts(fit, self._request.choose)
         report |= choice
         alike = dict[str, list[str]]()
         for name, why in unknown.items():
@@ -452,13 +463,13 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
     now = rms(search.residuals(np.append(start, problem.body_at(fit.place)[DELAY])))
     then = rms(search.residuals(place))
     best = float(place[-1])
-    if then < 0.9 * now and (best < -0.004 or best > 0.03):
+    if then < 0.9 * now and abs(best) > 0.004:
         what, remedy = (
             'leads its command by', f'stamps of commands are late, as where a row has the one '
             f'before; no delay is fitted below 0: --delay {best:.3f}'
         ) if best < 0.0 else (
-            'follows its command by', 'a clock offset between commands and sensor, or a delay, '
-            'which --fit-delay fits'
+            'follows its command by', 'a delay, or a clock offset between commands and sensor: '
+            '--fit-delay'
         )
         found.append(
             f'what was measured {what} {abs(best) * 1e3:.0f} ms, {1 - then / now:.0%} better so: '

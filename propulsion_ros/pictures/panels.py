@@ -359,17 +359,21 @@ def _heading(
     words = QUANTITIES[quantity]
     if quantity == 'effort':
         own = {(c.source, c.name) for c in channels}
-        angles = [c for c in present if c.quantity == 'position' and (c.source, c.name) in own]
+        angles = [c for c in present if c.quantity == 'position' and c.role == PUBLISHED
+                  and (c.source, c.name) in own]
         # An actuator that turns may produce lift, which is no thrust.
         if angles and not _are_valves(angles, present):
             words = 'effort [N]'
     if quantity == 'position' and _are_valves(channels, present):
         words = 'valve open'
-    elif quantity == 'position' and all(
-        c.role == COMMAND and 0.0 <= value <= 1.0 for c in channels for _, value in present[c]
-        if not math.isnan(value)
-    ):
-        words = 'throttle, or angle [rad]'
+    elif quantity == 'position' and all(c.role == COMMAND for c in channels):
+        # What moves publishes its angle, so that a command of what only pushes is a throttle.
+        pushing = {(c.source, c.name) for c in present
+                   if c.quantity == 'effort' and c.role == PUBLISHED}
+        if pushing >= {(c.source, c.name) for c in channels}:
+            words = 'throttle'
+        elif all(not (value < 0.0 or value > 1.0) for c in channels for _, value in present[c]):
+            words = 'throttle, or angle [rad]'
     if all(c.role != PUBLISHED for c in channels):
         words = words.removeprefix('applied ')
     return f'{source}: {words}' if source else words

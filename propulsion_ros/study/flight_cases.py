@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,10 @@ def _controller_in(path: Path) -> Any:
     if spec is None or spec.loader is None:
         raise SourceError(str(path), 'expected a Python file')
     module = importlib.util.module_from_spec(spec)
+    # As for a program; another study may have had modules of these names.
+    sys.path.insert(0, str(path.parent))
+    for each in path.parent.glob('*.py'):
+        sys.modules.pop(each.stem, None)
     try:
         spec.loader.exec_module(module)
     except Exception as error:

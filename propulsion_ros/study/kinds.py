@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -78,7 +79,7 @@ def files_of(study: Study) -> dict[str, bytes]:
     for i, name in enumerate(params.params):
         found[params_name(i)] = read_bytes(_near(folder, name), _LARGEST)
     if params.controller:
-        found[CONTROLLER] = read_bytes(_near(folder, params.controller), _LARGEST)
+        found |= _with_modules(_near(folder, params.controller))
     if params.input and KINDS[params.kind].takes_logs:
         found |= _flown_logs(_near(folder, params.input))
     elif params.input:
@@ -86,6 +87,19 @@ def files_of(study: Study) -> dict[str, bytes]:
         if is_bag(path):
             raise SourceError(f'{study.path}: input', 'expected a table (.csv), got a bag')
         found[input_name(params.input)] = read_bytes(path, _LARGEST)
+    return found
+
+
+def _with_modules(path: Path) -> dict[str, bytes]:
+    """Return a controller, with the modules beside it that it names, and that these name."""
+    found = {CONTROLLER: read_bytes(path, _LARGEST)}
+    texts, beside = [*found.values()], sorted(path.parent.glob('*.py'))
+    for text in texts:
+        for each in beside:
+            is_named = re.search(rf'\b{re.escape(each.stem)}\b'.encode(), text)
+            if is_named and each.name not in (path.name, *found):
+                found[each.name] = read_bytes(each, _LARGEST)
+                texts.append(found[each.name])
     return found
 
 

@@ -110,7 +110,10 @@ def _refuse(parser: argparse.ArgumentParser, unknown: Sequence[str]) -> None:
     from propulsion_ros.settings.flat import suggestion
 
     known = _OPTION.findall(parser.format_help())
-    hints = [suggestion(word.partition('=')[0], known) for word in unknown if word[:1] == '-']
+    words = [word.partition('=')[0] for word in unknown if word[:1] == '-']
+    # Of a letter the option that begins with it is meant.
+    hints = [next((f", did you mean '{each}'?" for each in known if each.startswith(f'-{word}')),
+                  suggestion(word, known)) for word in words]
     hints += [f'; write {each.option_strings[-1]} {word}' for word in unknown
               for each in parser._actions if each.option_strings and word in (each.choices or ())]
     if not hints:

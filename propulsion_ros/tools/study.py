@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import signal
 import sys
@@ -88,11 +89,21 @@ def _check(args: argparse.Namespace) -> None:
             raise SourceError(f'--{name}', f'{number} is below 1')
 
 
+def _note_limits(session: Session) -> None:
+    """Print the limits with their units, and what is beyond half a turn."""
+    for name, (low, high) in session.study.limits.items():
+        unit, most = session.unit(name), max(-low, high)
+        meant = f'; if that is in degrees, write {math.radians(most):.4g}'
+        is_far = unit == 'rad' and math.pi < most < math.inf
+        note('study', f'limits: {name}: {low:g} to {high:g} {unit}'.rstrip() + meant * is_far)
+
+
 def _fly_one(session: Session, number: int, folder: Path) -> int:
     """Fly one case, and write its parameter file, with which nodes can fly it."""
     size = session.study.size
     if not 0 <= number < size:
         raise SourceError('--case', f'expected 0 to {size - 1}, got {number}')
+    _note_limits(session)
     make_folder(folder)
     path = folder / f'case_{number}.yaml'
     session.write(path, number)
@@ -108,6 +119,7 @@ def _fly_one(session: Session, number: int, folder: Path) -> int:
 def _fly_all(session: Session, args: argparse.Namespace, folder: Path) -> list[Row]:
     """Fly the cases that are not done; raise `_StoppedError` at Ctrl-C or SIGTERM."""
     size, done = session.study.size, 0
+    _note_limits(session)
 
     def stopped(number: int) -> _StoppedError:
         return _StoppedError(
