@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Python program that ends with the process that has started it, and quietly where ROS ends it.
+"""Runs a Python program that ends with the process that started it, and quietly if ROS ends it.
 
 Run as ``python -m propulsion_ros.demos.child PARENT FILE ...`` or ``... PARENT -m MODULE ...``.
 """
@@ -14,10 +14,9 @@ import traceback
 from pathlib import Path
 from types import FrameType
 
-_DEATH_SIGNAL = 1
-"""PR_SET_PDEATHSIG of Linux."""
+_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 ASKED = signal.SIGUSR1
-"""Lets a program print where it is."""
+"""Signal at which a program prints the line that it runs."""
 
 
 def main() -> None:
@@ -38,7 +37,7 @@ def main() -> None:
             sys.path[0] = str(Path(words[0]).resolve().parent)
             runpy.run_path(words[0], run_name='__main__')
     except Exception as error:
-        # A plain rclpy.spin() raises it where a signal ends the program.
+        # A plain rclpy.spin() raises this one when a signal ends the program.
         if type(error).__name__ != 'ExternalShutdownException':
             if is_module:
                 raise
@@ -47,13 +46,13 @@ def main() -> None:
 
 
 def _line_of(error: Exception, program: str) -> str:
-    """Return what a program has raised, and where in its own files that came from."""
+    """Return the error of a program, and the lines of its own files that led to it."""
     what = f'{type(error).__name__}: {error}'.rstrip(': ')
     return _located(traceback.extract_tb(error.__traceback__), program, what)
 
 
 def _print_place(frame: FrameType | None, program: str) -> None:
-    """Print where a program is, unless it waits for messages."""
+    """Print the line that a program runs, unless it waits for messages."""
     stack = traceback.extract_stack(frame)
     own = [i for i, each in enumerate(stack) if _is_own(each, program)]
     calls = [i for i, each in enumerate(stack) if '/rclpy/' in each.filename]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cubesat: it loses its tumbling by pulses of cold gas, points, and turns to a new attitude."""
+"""The cubesat: it stops its tumbling by pulses of cold gas, points, and turns to a new attitude."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -22,32 +22,32 @@ from propulsion_ros.settings.quantity import FloatArray
 
 @dataclass(frozen=True)
 class CubesatTarget:
-    """What to do from a time on."""
+    """Target from a time on."""
 
     time: float
-    """[s]."""
+    """Time at which it begins [s]."""
     rpy: tuple[float, float, float] | None = None
     """Attitude to hold, roll, pitch and yaw in the world [rad]; None: only stop turning."""
 
 
 @dataclass(frozen=True)
 class CubesatGuidance:
-    """Demands the torque that gives the wanted momentum in one period of the jets.
+    """Demands the torque that gives the desired momentum in one period of the jets.
 
-    What is too small for a pulse is not fired, so the momentum that is left about an axis is less
+    A torque that is too small for a pulse is not fired, so the momentum left about an axis is less
     than the smallest that its couple can give.
     """
 
     inertia: tuple[float, float, float] = (0.166714, 0.166714, 0.102190)
-    """About the axes of the body [kg m^2]."""
+    """Moments of inertia about the axes of the body [kg m^2]."""
     period: float = 0.1
     """Period of the pulses of the jets [s]."""
     max_torque: tuple[float, float, float] = (0.0113, 0.017, 0.0113)
     """Largest couple that is demanded about each axis [N m]."""
     bandwidth: float = 0.4
-    """Rate of turn over the error of attitude [1/s]."""
+    """Desired rate of turn over the error of attitude [1/s]."""
     max_rate: float = 0.1
-    """Largest rate of turn that is wanted [rad/s]."""
+    """Largest desired rate of turn [rad/s]."""
 
     def torque(self, target: CubesatTarget, motion: Motion) -> FloatArray:
         """Return the torque to command in the axes of the body [N m], (3,)."""
@@ -57,7 +57,7 @@ class CubesatGuidance:
         return np.clip(missing / self.period, -limit, limit)
 
     def _rate(self, target: CubesatTarget, motion: Motion) -> FloatArray:
-        """Return the rate of turn that is wanted [rad/s], (3,)."""
+        """Return the desired rate of turn [rad/s], (3,)."""
         if target.rpy is None:
             return np.zeros(3)
         rate = self.bandwidth * attitude_error(target.rpy, motion.quaternion)
@@ -71,10 +71,11 @@ def attitude_error(rpy: tuple[float, float, float], quaternion: FloatArray) -> F
 
 
 _COMMAND = 'jets_allocator/wrench_command'
-_THRUST, _ON_TIME, _SPECIFIC_IMPULSE = 0.05, 0.01, 70.0
-_PERIOD = 0.01
-"""Step of the vehicle and its actuators [s]."""
-_ARMS = np.array([0.113, 0.17, 0.113])
+_THRUST = 0.05  # of a jet [N]
+_ON_TIME = 0.01  # of the shortest pulse [s]
+_SPECIFIC_IMPULSE = 70.0  # [s]
+_PERIOD = 0.01  # step of the vehicle and its actuators [s]
+_ARMS = np.array([0.113, 0.17, 0.113])  # lever arm of the jets about each axis [m]
 _BIT = 2.0 * _THRUST * _ON_TIME * _ARMS
 """Smallest angular momentum that the two jets about each axis can give [N m s], (3,)."""
 _JETS = (
@@ -88,17 +89,14 @@ _PLAN = {
     'turn': CubesatTarget(49.0, (0.0, 0.0, np.pi / 2)),
 }
 _BEGIN = [target.time for target in _PLAN.values()]
-_END = 84.0
-_BRAKING = 62.0, 76.0
-"""The turn comes to an end [s]."""
-_SETTLED = 5.0
-"""For so long before a target ends its attitude is judged [s]."""
-_WITHIN = np.radians(1.0)
-"""An attitude is reached within this [rad]."""
+_END = 84.0  # of the flight [s]
+_BRAKING = 62.0, 76.0  # span in which the turn comes to an end [s]
+_SETTLED = 5.0  # time before the end of a target in which its attitude is judged [s]
+_WITHIN = np.radians(1.0)  # error within which an attitude is reached [rad]
 
 
 class CubesatPilot(Pilot):
-    """Commands the torque that takes the momentum away to jets_allocator."""
+    """Commands to jets_allocator the torque that removes the momentum."""
 
     commands: ClassVar = {_COMMAND: Kind.WRENCH}
     end = _END
@@ -120,7 +118,7 @@ class CubesatPilot(Pilot):
         return {_COMMAND: [0.0, 0.0, 0.0, *torque]}
 
     def status(self, time: float, motion: Motion) -> str:
-        """Return what is being done, and how fast it turns."""
+        """Return the present target, and the rate of turn."""
         rate = np.degrees(motion.angular_velocity)
         name, _ = target_at(_PLAN, time)
         return f'turns by {rate[0]:+6.2f} {rate[1]:+6.2f} {rate[2]:+6.2f} deg/s  now: {name:<8}'
@@ -144,7 +142,7 @@ def _summarise(recording: Recording) -> Summary:
     }
     detumble = spans['detumble']
     left = np.abs(_momentum(detumble))
-    # Before the first step the tank has not been weighed.
+    # The mass before the first step is not that of the tank yet.
     thrust, mass = recording.series('thrust')[:, 1:], recording.series('mass')[:, 1]
     full = float(mass[:2][-1])
     numbers: dict[str, object] = {
@@ -223,4 +221,4 @@ def _page(summary: Summary, recording: Recording) -> Page:
 
 
 DEMO = Demo(CubesatPilot, _summarise, _table, _page)
-"""It loses its tumbling, points, and turns."""
+"""A flight that stops the tumbling, points, and turns."""

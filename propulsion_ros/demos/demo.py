@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a vehicle's demo is made of, and what keeps the flight of any robot."""
+"""Parts of a vehicle's demo, and a log of the flight of any robot."""
 from __future__ import annotations
 
 import functools
@@ -24,25 +24,25 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray
 Row = tuple[str, str, str]
 """Name, value with its unit, and a note."""
 Summary = Mapping[str, Any]
-"""The numbers of a flight by name, in SI units; NaN for what was not reached."""
+"""Numbers of a flight by name, in SI units; NaN if not reached."""
 
 
 @dataclass(frozen=True)
 class Demo:
-    """A vehicle with its pilot, and what is shown of its flight.
+    """A vehicle with its pilot, and the table and page of its flight.
 
     The vehicle's graph is that of `wiring.vehicle_graph`, with config/<vehicle>_demo.yaml beside
     the vehicle's own settings.
     """
 
     make_pilot: Callable[[], Pilot]
-    """Makes what flies it once."""
+    """Makes the pilot of one flight."""
     summarise: Callable[[Recording], Summary]
     """``summarise(recording)`` returns the numbers of a flight."""
     table: Callable[[Summary, Recording], list[Row]]
     """``table(summary, recording)`` returns these numbers as rows of text."""
     page: Callable[[Summary, Recording], Page]
-    """``page(summary, recording)`` returns what the picture shows of them."""
+    """``page(summary, recording)`` returns the page of the picture."""
 
 
 def demo_of(vehicle: str) -> Demo:
@@ -52,7 +52,7 @@ def demo_of(vehicle: str) -> Demo:
 
 
 def moment(name: str, stamp: float, note: str = '') -> Row:
-    """Return the row of something that happens at a time [s], NaN where it did not."""
+    """Return the row of an event at a time [s], NaN if it did not happen."""
     return number(name, stamp, '.2f', 's', note)
 
 
@@ -64,7 +64,7 @@ def number(name: str, value: float, spec: str, unit: str, note: str = '') -> Row
 
 
 def settled(name: str, step: StepResponse, unit: str, scale: float = 1.0) -> Row:
-    """Return the row of a step response in a unit, ``scale`` of it for one of the value."""
+    """Return the row of a step response in a unit; ``scale`` converts the value to it."""
     return number(
         f'{name} by {abs(step.size) * scale:.0f} {unit}', step.settling_time, '.2f', 's',
         f'until it stays within {100.0 * BAND:.0f} %; overshoot {100.0 * step.overshoot:.1f} %, '
@@ -80,21 +80,21 @@ def text_of(rows: Sequence[Row]) -> str:
 
 
 BAND = 0.02
-"""Part of the step within which a value has settled."""
+"""Share of the step within which a value has settled."""
 
 
 @dataclass(frozen=True)
 class StepResponse:
-    """The usual figures of a step response; NaN where the step was not reached."""
+    """The usual figures of a step response; NaN if the step was not reached."""
 
     size: float
     """Size of the step, in the unit of the value."""
     settling_time: float
-    """From the step until the value stays within `BAND` [s]; NaN where it does not."""
+    """Time from the step until the value stays within `BAND` [s]; NaN if it does not."""
     overshoot: float
-    """Largest excess over the target, as a part of the step."""
+    """Largest excess over the target, over the size of the step."""
     error: float
-    """Value minus target at the end, in the unit of the value."""
+    """Final value minus target, in the unit of the value."""
 
 
 def step_response(rows: FloatArray, start: float, target: float) -> StepResponse:
@@ -112,21 +112,21 @@ def step_response(rows: FloatArray, start: float, target: float) -> StepResponse
 
 
 def time_until(rows: FloatArray, is_in: BoolArray) -> float:
-    """Return after which time of its rows something holds for good [s], NaN where it does not.
+    """Return the time from the first row until a condition holds for good [s], NaN if it does not.
 
-    ``rows`` begin with times [s], (n, k); ``is_in``, (n,), says whether it holds.
+    ``rows`` begin with times [s], (n, k); ``is_in``, (n,), is true where the condition holds.
     """
     first = int(np.append(-1, np.flatnonzero(~is_in))[-1]) + 1
     return float(rows[first, 0] - rows[0, 0]) if first < len(rows) else np.nan
 
 
 class FlightLog(Pilot):
-    """Keeps how a simulated body moves and what its actuators do; commands nothing.
+    """Records the motion of a simulated body and its actuators; commands nothing.
 
     Attributes
     ----------
     signals : Signals
-        As a bag of the flight has them.
+        Signals as from a bag of the flight.
     """
 
     def __init__(self, name: str = '', state_topics: Sequence[str] = ()) -> None:
@@ -141,7 +141,7 @@ class FlightLog(Pilot):
             self.receive(kind, topic, take, quality, each_step=False)
 
     def steer(self, time: float, motion: Motion) -> Mapping[str, Command]:
-        """Keep the motion."""
+        """Record the motion."""
         placed, velocity, turns = motion.position, motion.velocity, motion.angular_velocity
         add_motion(
             self.signals, BODY, Placed(time, *placed.tolist(), *motion.quaternion.tolist()),

@@ -32,20 +32,17 @@ from propulsion_ros.settings.errors import ConfigError, one_line
 from propulsion_ros.settings.files import descriptor_to_lock
 from propulsion_ros.settings.yaml_file import write_parameters
 
-_STEP_LIMIT = 90.0
-"""Wall time for the start of the nodes, and for each step [s]; a flight may take its time."""
-_STOP_LIMIT = 60.0
-_PROGRESS_PERIOD = 0.25
-_LAST_LOOKS, _LAST_LOOK = 10, 0.05
-"""How often, and for how long each [s], it is looked whether anything more is recorded."""
-_LONGEST_NAME = 200
-"""Of another flight, as it is read [bytes]."""
-_CLEAR = '\033[K'
-"""Clears the rest of a line on a terminal."""
+_STEP_LIMIT = 90.0  # longest wall time until the nodes start, and of a step [s]
+_STOP_LIMIT = 60.0  # longest wait for the end of a process [s]
+_PROGRESS_PERIOD = 0.25  # time between two lines of progress [s]
+_LAST_SPINS = 10  # spins without a message after which all is recorded
+_LAST_SPIN = 0.05  # duration of such a spin [s]
+_LONGEST_NAME = 200  # of a flight in the lock of a domain [bytes]
+_CLEAR = '\033[K'  # clears the rest of a line on a terminal
 
 
 class StoppedError(Exception):
-    """The flight was ended by the signal `number`."""
+    """Raised if the signal `number` ended the flight."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f'stopped by signal {number}')
@@ -67,10 +64,10 @@ def fly(
     Raises
     ------
     TimeoutError
-        Where the nodes do not start, or do not make a step in time.
+        If the nodes do not start, or do not make a step in time.
     RuntimeError
-        Where the other nodes die, or refuse the commands of the pilot, or another flight has the
-        ROS domain.
+        If the other nodes die, or refuse the commands of the pilot, or another flight has the ROS
+        domain.
     StoppedError
         After SIGINT or SIGTERM, with the other nodes stopped too.
     """
@@ -88,16 +85,16 @@ def fly(
         executor.add_node(node)
         with recorder(write, executor, graph.robot_description) as settle:
             settle([*pilot.commands], _STEP_LIMIT, lambda: _check(process, stopped))
-            # Before this no step is made, so nothing is missed.
+            # No step is made before this, so nothing is missed.
             node.announce()
             _spin(node, executor, process, stopped)
-            # Else the vehicle waits for a reply while the last messages are taken.
+            # Otherwise the vehicle would wait for a reply while the last messages are taken.
             stop(process)
         return pilot.recording
 
 
 def _check(process: subprocess.Popen[bytes], stopped: Sequence[int]) -> str:
-    """Raise where the flight cannot go on; '' else."""
+    """Raise if the flight cannot go on, else return ''."""
     if stopped:
         raise StoppedError(stopped[0])
     if process.poll() is not None:
@@ -107,7 +104,7 @@ def _check(process: subprocess.Popen[bytes], stopped: Sequence[int]) -> str:
 
 @contextmanager
 def joined() -> Iterator[Executor]:
-    """Join the graph; at the end destroy every node, also where an error still holds one."""
+    """Join the graph; at the end destroy every node, also if an error still holds one."""
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
         executor = make_executor('events')
@@ -124,7 +121,7 @@ def joined() -> Iterator[Executor]:
 
 @contextmanager
 def interrupts() -> Iterator[list[int]]:
-    """Note signals: one raised in a callback or an import would look like its fault, or be lost."""
+    """Collect signals, as an exception from one in a callback or an import could be lost."""
     stopped: list[int] = []
     before = {
         number: signal.signal(number, lambda number, frame: stopped.append(number))
@@ -154,8 +151,8 @@ def recorder(
     ------
     callable
         ``settle(commands, limit, absent)`` waits until all is recorded, see `Recorder.settle`, or
-        where nothing is, until nothing is absent; before it returns, the recorder does not
-        subscribe to `LAST_TOPIC`.
+        without a recording until nothing is absent; the recorder subscribes to `LAST_TOPIC` just
+        before it returns.
     """
     if write is None:
         def join(commands: Sequence[str], limit: float, absent: Callable[[], str]) -> None:
@@ -163,7 +160,7 @@ def recorder(
             while missing := absent():
                 if time.monotonic() - begun > limit:
                     raise TimeoutError(f'not begun within {limit:g} s: {missing}')
-                executor.spin_once(timeout_sec=_LAST_LOOK)
+                executor.spin_once(timeout_sec=_LAST_SPIN)
 
         yield join
         return
@@ -184,16 +181,16 @@ def recorder(
 
 
 def drain(executor: Executor, count: Callable[[], int]) -> None:
-    """Spin until no more messages are received, as counted."""
+    """Spin until the count of received messages no longer changes."""
     before = -1
     while (now := count()) != before:
         before = now
-        for _ in range(_LAST_LOOKS):
-            executor.spin_once(timeout_sec=_LAST_LOOK)
+        for _ in range(_LAST_SPINS):
+            executor.spin_once(timeout_sec=_LAST_SPIN)
 
 
 def start_python(words: Sequence[str], stdout: int | None = None) -> subprocess.Popen[bytes]:
-    """Start a module of ours, or a program that the user names; it ends with this process."""
+    """Start a module of this package, or a program of the user, which ends with this process."""
     child = [sys.executable, '-m', 'propulsion_ros.demos.child', str(os.getpid()), *words]
     return subprocess.Popen(child, stdout=stdout)  # noqa: S603  a list of words, no shell
 
@@ -215,10 +212,10 @@ def stack(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run the nodes of a robot in a process of their own.
 
-    By options of ``stack``, parameter files, and parameters of the simulated body.
+    They get options of ``stack``, parameter files, and parameters of the simulated body.
     """
     with tempfile.TemporaryDirectory(prefix='propulsion_ros_') as folder:
-        # As a word of the command line they would miss a body in a namespace.
+        # On the command line, parameters would not reach a body in a namespace.
         own = Path(folder) / 'body.yaml'
         write_parameters(own, None, {BODY: body})
         process = start_python([
@@ -268,14 +265,14 @@ def _progress(pilot: PilotNode, wall: float) -> str:
 def held_domain(name: str) -> Iterator[None]:
     """Hold the ROS domain of the environment until the end of the context, or of this process.
 
-    Where no file can be locked nothing is held; the vehicle looks for another one by itself.
+    If no file can be locked nothing is held; the vehicle itself checks for another one.
 
-    ``name`` is that of the flight, for the error of another one.
+    ``name`` is that of the flight, for the error message of another one.
 
     Raises
     ------
     RuntimeError
-        Where another flight of the same user holds it, with the names of both.
+        If another flight of the same user holds it, with the names of both.
     """
     domain = os.environ.get('ROS_DOMAIN_ID') or '0'
     descriptor = _opened_lock(domain)
@@ -302,7 +299,7 @@ def _opened_lock(domain: str) -> int | None:
     if not domain.isdecimal():
         return None
     path = Path(tempfile.gettempdir()) / f'propulsion_ros-{os.getuid()}-domain-{int(domain)}'
-    # In a folder of everyone a link may be somebody else's.
+    # In a shared folder a link may be somebody else's.
     if path.is_symlink():
         return None
     with suppress(OSError, ConfigError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The free-flyer: wrenches that saturate in part, and the estimate of what is really applied."""
+"""The free-flyer: wrenches that saturate in part, and the estimate of the applied wrench."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -30,12 +30,12 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 @dataclass(frozen=True)
 class Pulse:
-    """A wrench, and then the opposite one for as long, so that it comes to rest again."""
+    """A wrench, and the opposite one for as long, so that the vehicle comes to rest again."""
 
     wrench: tuple[float, float, float, float, float, float]
     """Force [N] and torque about the centre of mass [N m], (6,)."""
     duration: float = 1.0
-    """Duration of each of both wrenches [s]."""
+    """Duration of each of the two wrenches [s]."""
 
 
 WITHIN_LIMITS = (
@@ -46,14 +46,14 @@ WITHIN_LIMITS = (
     Pulse((0.0, 0.0, 0.0, 0.0, 0.02, 0.0)),
     Pulse((0.0, 0.0, 0.0, 0.0, 0.0, 0.02)),
 )
-"""One axis after the other."""
+"""Pulses along one axis after the other."""
 BEYOND_LIMITS = (
     Pulse((0.6, 0.0, 0.0, 0.0, 0.0, 0.0), 1.5),
     Pulse((0.0, 0.4, 0.4, 0.0, 0.0, 0.0), 1.5),
     Pulse((0.0, 0.0, 0.0, 0.06, 0.05, 0.0), 1.5),
     Pulse((0.25, 0.0, 0.1, 0.0, 0.0, 0.06), 1.5),
 )
-"""More than the nozzles can give."""
+"""Pulses of more than the nozzles can give."""
 
 
 @dataclass(frozen=True)
@@ -61,21 +61,21 @@ class WrenchSequence:
     """Pulses one after the other, with a pause after each."""
 
     start: float = 16.0
-    """When the first begins: the impellers have settled at their speed by then [s]."""
+    """Time of the first pulse, by which the impellers have reached their speed [s]."""
     pause: float = 0.5
-    """[s]."""
+    """Pause after each pulse [s]."""
     pulses: tuple[Pulse, ...] = WITHIN_LIMITS + BEYOND_LIMITS
     """The pulses."""
 
     @property
     def beginnings(self) -> tuple[float, ...]:
-        """When each pulse begins, and at last when the sequence ends [s]."""
+        """Times at which the pulses begin, and last the end of the sequence [s]."""
         lengths = [2.0 * pulse.duration + self.pause for pulse in self.pulses]
         return tuple(float(at) for at in self.start + np.cumsum([0.0, *lengths]))
 
     @property
     def end(self) -> float:
-        """When nothing more is demanded [s]."""
+        """Time of the end of the sequence [s]."""
         return self.beginnings[-1]
 
     def wrench(self, time: float) -> FloatArray:
@@ -89,11 +89,10 @@ class WrenchSequence:
 
 _SEQUENCE = WrenchSequence()
 _BEYOND = _SEQUENCE.beginnings[len(WITHIN_LIMITS)]
-"""From here on the demand is more than the nozzles can give [s]."""
-_PERIOD = 0.016
-"""Step of the vehicle and its actuators [s]."""
+"""Time from which on the demand is more than the nozzles can give [s]."""
+_PERIOD = 0.016  # step of the vehicle and its actuators [s]
 _UNMET = np.array([0.01] * 3 + [0.002] * 3)
-"""A part of the demand that is missing beyond it is no servo count [N], [N m]."""
+"""Missing part of a demand that is more than the resolution of the servos [N], [N m]."""
 _COMMAND = 'fam/wrench_command'
 _NOZZLES = tuple(f'nozzle_{i}' for i in range(1, 13))
 
@@ -120,7 +119,7 @@ class FreeflyerPilot(Pilot):
         return {_COMMAND: wrench}
 
     def status(self, time: float, motion: Motion) -> str:
-        """Return what is demanded."""
+        """Return the present demand."""
         if time < _SEQUENCE.start:
             return 'the impellers spin up'
         demand = ' '.join(
@@ -145,13 +144,13 @@ def _summarise(recording: Recording) -> Summary:
         recording.between(name, _SEQUENCE.start, _SEQUENCE.end)
         for name in ('demand', 'true', 'estimate')
     )
-    # At the end of a pulse the servos have settled.
+    # Errors are judged at the end of each pulse, when the servos have settled.
     ends = np.flatnonzero(np.diff(demand[:, 1:], axis=0).any(axis=1))
     ends = ends[demand[ends, 1:].any(axis=1)]
     first_end = _BEYOND + _SEQUENCE.pulses[len(WITHIN_LIMITS)].duration
     last = np.flatnonzero(true[:, 0] < first_end - 1e-9)[-1:]
     is_reached = bool(len(true)) and true[-1, 0] >= first_end - _PERIOD
-    # Force along x of the pulse that demands most, and what there was of it at its end.
+    # Force along x of the largest pulse at its end: demanded, true and estimated.
     largest = {
         f'largest_{name}': float(rows[last[0], 1]) if is_reached else np.nan
         for name, rows in (('asked', demand), ('given', true), ('estimated', estimate))
@@ -207,7 +206,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
         'A free-flyer pushes itself by twelve air nozzles', (
             *sizes,
             Panel('Each pulse reverses: nozzles swing, unseen by the estimate', tuple(
-                # Each holds for a step.
+                # Each value holds for a step.
                 Trace(name, role, np.repeat(rows[:, 0], 2)[1:], np.repeat(rows[:, 1], 2)[:-1])
                 for name, role, rows in known
             ), (back - 0.1, back + 0.4), 'force along x [N]'),
@@ -227,7 +226,7 @@ def _nozzles(recording: Recording) -> Trace:
 
 
 def _is_unmet(demand: FloatArray, estimate: FloatArray) -> BoolArray:
-    """Return at which rows the estimate says that a part of the demand is missing, (n,)."""
+    """Return at which rows a part of the demand is missing by the estimate, (n,)."""
     return np.asarray((np.abs(demand - estimate)[:, 1:] > _UNMET).any(axis=1))
 
 
@@ -251,16 +250,16 @@ def mass_numbers(message: Any) -> list[float]:
 
 
 def momenta(recording: Recording) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the largest momentum and the error of it, linear and angular, in the world.
+    """Return the largest momentum and its error, linear and angular, in the world.
 
     The error is the largest difference between the change of the momentum and the integral of the
-    true wrench, as a part of the largest momentum; NaN where nothing moved.
+    true wrench, over the largest momentum; NaN if nothing moved.
     """
     motion = recording.series('motion')
     if len(motion) < 2:
         return (0.0, np.nan), (0.0, np.nan)
     true = recording.series('true')[:, 1:]
-    # Before the first step no tank has been weighed.
+    # The mass before the first step is not that of the tanks yet.
     weighed = recording.series('mass')[:2][-1]
     mass, com, inertia = weighed[1], weighed[2:5], weighed[5:].reshape(3, 3)
     attitude = Rotation.from_quat(motion[:, 1:5])

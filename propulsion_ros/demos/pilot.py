@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What steers a simulated body in lockstep, in the graph and in a study, and what it records."""
+"""Pilots that steer a simulated body in lockstep, in a graph or a study, and their recordings."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,14 +21,14 @@ Command = Mapping[str, float] | Sequence[float] | np.ndarray[Any, np.dtype[np.fl
 
 
 class Controller(Protocol):
-    """What steers: it replies to each step of the body."""
+    """Steers a simulated body: it replies to each of its steps."""
 
     def steer(self, time: float, motion: Motion) -> Mapping[str, Command] | None:
         """Return the commands of a step by topic; None ends the flight."""
 
 
 def payload_of(topic: str, command: Command) -> FloatArray | JointRow:
-    """Return the command of a topic as an outlet takes it; raise `SourceError` where it is none."""
+    """Return a command as the payload of an outlet; raise `SourceError` if it is invalid."""
     place = f'steer(): {topic}'
     if not isinstance(command, Mapping):
         try:
@@ -77,7 +77,7 @@ class Recording:
         return rows[(rows[:, 0] >= begin - 1e-9) & (rows[:, 0] < end - 1e-9)]
 
     def gain(self, name: str, column: int, begin: float, end: float) -> float:
-        """Return how much a column grows between two times [s]; NaN without rows."""
+        """Return the increase of a column between two times [s]; NaN without rows."""
         rows = self.between(name, begin, end)
         return float(rows[-1, column] - rows[0, column]) if len(rows) else np.nan
 
@@ -93,7 +93,7 @@ class Recording:
     ) -> Trace:
         """Return a column of a series as a line of a picture.
 
-        Column 0 has the times; ``scale`` goes from the unit of the recording to that of the
+        Column 0 has the times; ``scale`` converts the unit of the recording to that of the
         picture; ``span`` [s] is the part that is shown.
         """
         rows = self.between(series, *span)
@@ -109,7 +109,7 @@ class Recording:
         phases: Iterable[Span] = (),
         marks: Iterable[Mark] = (),
     ) -> Page:
-        """Return the page of the flight from a time on [s] to its end; the rest as of a `Page`."""
+        """Return the page of the flight from a time [s] to its end; for the rest see `Page`."""
         end = max(float(self.rows['motion'][-1][0]), begin + 1e-3)
         return Page(
             title, 'time [s]', begin, end, above, tuple(panels), tuple(phases), tuple(marks)
@@ -117,7 +117,7 @@ class Recording:
 
 
 class Received(NamedTuple):
-    """How a pilot receives a topic of stamped messages."""
+    """Subscription of a pilot to a topic of stamped messages."""
 
     kind: str
     """Type of the messages; see `Kind`."""
@@ -126,7 +126,7 @@ class Received(NamedTuple):
     quality: str
     """Name of a profile of `messages.qos`."""
     each_step: bool
-    """Whether a message comes with each step, so that the next step waits for it."""
+    """True if a message comes with each step, so that the next step waits for it."""
 
 
 class Pilot:
@@ -135,9 +135,9 @@ class Pilot:
     Attributes
     ----------
     recording : Recording
-        What was received and commanded.
+        Received messages and commands.
     topics : dict of str to Received
-        What is received, by topic.
+        Subscriptions by topic.
     """
 
     commands: ClassVar[Mapping[str, str]] = {}
@@ -145,7 +145,7 @@ class Pilot:
     services: ClassVar[Sequence[str]] = ()
     """Names of the services of `requests`."""
     arrives_first: ClassVar[str] = ''
-    """Topic of which the message of a step is received before a request of that step is sent."""
+    """Topic whose message of a step is received before a request of that step is sent."""
     end: float = np.inf
     """Stamp of the first step without a reply [s]."""
 
@@ -182,7 +182,7 @@ class Pilot:
         raise NotImplementedError
 
     def status(self, time: float, motion: Motion) -> str:
-        """Return how the flight goes, in a few words."""
+        """Return the status of the flight in a few words."""
         return ''
 
 
@@ -201,14 +201,14 @@ def target_at(plan: Mapping[str, TargetT], time: float) -> tuple[str, TargetT]:
 
 
 def marks_of(plan: Mapping[str, TargetT]) -> list[Mark]:
-    """Return when each target of a plan begins, but for the first."""
+    """Return the beginnings of all targets of a plan but the first."""
     return [Mark(target.time, name) for name, target in plan.items()][1:]
 
 
 def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
     """Return the turns about x, then y, then z of the world [rad] of a matrix (3, 3).
 
-    Recordings need numpy's last bit, which differs from that of math.
+    It uses numpy, whose last bit differs from that of math, as recordings were made with it.
     """
     r = rotation
     return (
@@ -219,12 +219,12 @@ def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
 
 
 def wrapped(angle: float) -> float:
-    """Return an angle [rad] as the same one from -pi up to, but without, pi."""
+    """Return an angle [rad] wrapped to [-pi, pi)."""
     return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 
 def efforts(names: Sequence[str]) -> Callable[[Any], Iterable[float]]:
-    """Return what takes the efforts of some names from a JointState [N]."""
+    """Return a function that returns the efforts of some names of a JointState [N]."""
     def take(message: Any) -> Iterable[float]:
         effort = dict(zip(message.name, message.effort, strict=True))
         return [effort[name] for name in names]

@@ -25,7 +25,7 @@ from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.names import class_of
 
 ODOMETRY, LAST_TOPIC = 'vehicle/odometry', 'vehicle/imu'
-"""Where a body publishes its motion, and what is subscribed to when all else is."""
+"""Topic with the motion of a body, and the topic that is subscribed to last."""
 PILOT = 'pilot'
 """Name of the node of a pilot."""
 
@@ -33,23 +33,23 @@ PILOT = 'pilot'
 class PilotNode(Node):
     """Runs a pilot in lockstep with the simulated body.
 
-    Commands for a step are sent once everything recorded of the step before was received, so
-    that a recording is the same in every run.
+    Commands for a step are sent once all that is recorded of the previous step has been received,
+    so that a recording is the same in every run.
 
     Attributes
     ----------
     now : float
         Stamp of the newest odometry [s].
     steps : int
-        How many steps of the body were received.
+        Number of steps of the body that were received.
     received : int
-        How many messages were received.
+        Number of messages that were received.
     until : float
         Stamp at which the flight ends in any case [s].
     failure : str
         Why the flight cannot go on, '' while it can.
     has_ended : bool
-        Whether no step gets a reply any more.
+        True once steps get no reply any more.
     """
 
     def __init__(
@@ -89,18 +89,18 @@ class PilotNode(Node):
 
     @property
     def status(self) -> str:
-        """How the flight goes, in a few words; '' before the first reply."""
+        """Status of the flight in a few words; '' before the first reply."""
         return '' if self._steered is None else self._pilot.status(self.now, self._steered)
 
     def announce(self) -> None:
-        """Let the body know that all topics are open; it waits for this one."""
+        """Subscribe to the topic that the body waits for, as all others are subscribed to."""
         self.create_subscription(Imu, LAST_TOPIC, lambda message: None, qos.LOCKSTEP)
 
     def lacks(self, commands: Sequence[str]) -> bool:
-        """Whether a publisher that commands a group was not found yet.
+        """Return whether a publisher that commands a group has not been found yet.
 
         The topics are those of a controller: of a group, or of its allocator, which then commands
-        it.
+        the group.
         """
         return any(self._lacks(topic.strip('/').rpartition('/')[0]) for topic in commands)
 
@@ -108,7 +108,7 @@ class PilotNode(Node):
         subscription = self._open.get(f'{group_of(node)}/command')
         if subscription is None:
             return False
-        # The allocator of a vehicle publishes too, also where a controller commands its group.
+        # An allocator also publishes if a controller commands its group directly.
         ends = self.get_publishers_info_by_topic(subscription.topic_name)
         is_found = any(is_allocator(end.node_name) == is_allocator(node) for end in ends)
         return not is_found or not subscription.get_publisher_count()
@@ -116,7 +116,7 @@ class PilotNode(Node):
     def _on_message(self, topic: str, message: Any) -> None:
         self.received += 1
         stamp_ns = stamp_to_ns(message.header.stamp)
-        # The body repeats a step without a reply, and some nodes repeat theirs.
+        # The body repeats a step without a reply, and some nodes then repeat their messages.
         if self._pilot.topics[topic].each_step and stamp_ns <= self._newest_ns[topic]:
             return
         self._newest_ns[topic] = stamp_ns
@@ -144,7 +144,7 @@ class PilotNode(Node):
         self._reply_if_ready()
 
     def _reply_if_ready(self) -> None:
-        """Send the commands of the step, once nothing is missing for them."""
+        """Send the commands of the step once all that they depend on was received."""
         motion, topics = self._motion, self._pilot.topics
         if motion is None or self.failure or not self._has_called():
             return
@@ -192,7 +192,7 @@ class PilotNode(Node):
 
 
 def _refusal(response: Any) -> str:
-    """Return why a request was refused, '' where it was granted."""
+    """Return why a request was refused, '' if it was granted."""
     if isinstance(response, Trigger.Response):
         return '' if response.success else str(response.message)
     return next((str(each.reason) for each in response.results if not each.successful), '')

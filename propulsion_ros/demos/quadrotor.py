@@ -37,33 +37,33 @@ from propulsion_ros.settings.quantity import FloatArray
 
 @dataclass(frozen=True)
 class QuadrotorTarget:
-    """Where to hover from a time on."""
+    """Target of a hover from a time on."""
 
     time: float
-    """[s]."""
+    """Time at which it begins [s]."""
     position: tuple[float, float, float]
-    """In the world [m]."""
+    """Position in the world [m]."""
     heading: float = 0.0
     """Heading of the x axis, from east to north [rad]."""
 
 
 @dataclass(frozen=True)
 class QuadrotorGuidance:
-    """Two loops, both proportional with damping: no integral, so an error left over is a fault."""
+    """Two proportional loops with damping and no integral, so that any model error shows."""
 
     mass: float = 1.5
-    """[kg]."""
+    """Mass [kg]."""
     inertia: tuple[float, float, float] = (0.01502212, 0.01502212, 0.02809957)
-    """About the axes of the body [kg m^2]."""
+    """Moments of inertia about the axes of the body [kg m^2]."""
     bandwidth: float = 2.5
     damping: float = 0.9
-    """Bandwidth [rad/s] and damping [1] of the position."""
+    """Bandwidth [rad/s] and damping [1] of the position loop."""
     max_acceleration: float = 4.0
-    """Largest one that is demanded along each axis of the world [m/s^2]."""
+    """Largest demanded acceleration along each axis of the world [m/s^2]."""
     turn_bandwidth: tuple[float, float, float] = (11.0, 11.0, 4.0)
-    """Bandwidth of the attitude about each axis of the body [rad/s]."""
+    """Bandwidth of the attitude loop about each axis of the body [rad/s]."""
     turn_damping: float = 0.8
-    """Damping of the attitude [1]."""
+    """Damping of the attitude loop [1]."""
     max_turn: float = 0.35
     """Largest attitude error that is corrected at once, as the sine of an angle [1]."""
 
@@ -74,7 +74,7 @@ class QuadrotorGuidance:
         acceleration -= 2.0 * self.damping * self.bandwidth * motion.velocity_world
         limit = self.max_acceleration
         lift = np.clip(acceleration, -limit, limit) + np.array([0.0, 0.0, STANDARD_GRAVITY])
-        # The rotors push along z alone: of the force that is wanted they give what lies there.
+        # Rotors push along z only, so they give the component of the desired force there.
         thrust = self.mass * max(float(lift @ motion.rotation[:, 2]), 0.0)
         return np.array([0.0, 0.0, thrust, *self.torque(lift, target.heading, motion)])
 
@@ -93,8 +93,7 @@ class QuadrotorGuidance:
         return np.asarray(np.asarray(self.inertia) * spin)
 
 
-_LIMIT = 7.4
-"""Largest thrust of a rotor [N]."""
+_LIMIT = 7.4  # largest thrust of a rotor [N]
 _COMMAND = 'rotors_allocator/wrench_command'
 _ROTORS = ('front_left', 'front_right', 'rear_left', 'rear_right')
 _PLAN = {
@@ -105,9 +104,8 @@ _PLAN = {
     'heading': QuadrotorTarget(10.5, (2.0, -1.0, 2.0), np.pi / 2),
 }
 _BEGIN = [target.time for target in _PLAN.values()]
-_END = 14.5
-_HOVER = 3.5
-"""From here until the step of position it hovers [s]."""
+_END = 14.5  # of the flight [s]
+_HOVER = 3.5  # time from which on it hovers, until the step of position [s]
 _TIME, _X, _Y, _Z, _ROLL, _PITCH, _YAW, _UP = range(8)
 
 
@@ -136,7 +134,7 @@ class QuadrotorPilot(Pilot):
         return {_COMMAND: self._guidance.wrench(target, motion) if is_up else np.zeros(6)}
 
     def status(self, time: float, motion: Motion) -> str:
-        """Return the place and what is being done."""
+        """Return the position and the present target."""
         x, y, z = motion.position
         return f'x {x:+5.2f}  y {y:+5.2f}  z {z:+5.2f} m  now: {target_at(_PLAN, time)[0]:<8}'
 
@@ -154,7 +152,7 @@ def _summarise(recording: Recording) -> Summary:
         'position': step(2, _X, 0.0, 2.0),
         'height': step(3, _Z, 1.0, 2.0),
         'heading': step(4, _YAW, 0.0, np.pi / 2),
-        # Mean of the four rotors together, and what the vertical speed gains meanwhile.
+        # Mean sum of the four thrusts, and the increase of vertical speed in that time.
         'hover_thrust': float(thrust[:, 1:].sum(axis=1).mean()) if len(thrust) else np.nan,
         'weight': float(recording.series('mass')[-1, 1] * STANDARD_GRAVITY),
         'hover_climb': recording.gain('motion', _UP, _HOVER, _BEGIN[2]),
@@ -186,7 +184,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
     return recording.page(
         'A quadrotor takes off, and follows steps of its target', (
             *(
-                # Two targets of 2 m would lie one on the other.
+                # Height has a panel of its own, as two targets of 2 m would coincide.
                 Panel(name, tuple(
                     line(label, series, i, role) for i, label in labels.items()
                     for series, role in (('motion', PUBLISHED), ('target', COMMAND))
@@ -212,4 +210,4 @@ def _page(summary: Summary, recording: Recording) -> Page:
 
 
 DEMO = Demo(QuadrotorPilot, _summarise, _table, _page)
-"""Take-off, hover, and three steps."""
+"""A flight with take-off, hover, and three steps."""

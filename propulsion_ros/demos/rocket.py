@@ -30,46 +30,46 @@ class RocketGuidance:
     """
 
     ignition_time: float = 2.0
-    """[s]."""
+    """Time of ignition [s]."""
     full_thrust: float = 2600.0
     cruise_thrust: float = 1700.0
     """Thrust of both boosters together, before and after ``throttle_time`` [N]."""
     throttle_time: float = 3.5
-    """[s]."""
+    """Time at which the thrust is reduced [s]."""
     tilt: float = 0.1
     """Lean of the nose towards east, reached ``tilt_time`` [s] after ignition [rad]."""
     tilt_time: float = 0.6
-    """[s]."""
+    """Time from ignition until that lean is reached [s]."""
     inertia: float = 40.0
     roll_inertia: float = 0.21
-    """About a transverse axis and about the long one [kg m^2]."""
+    """Moments of inertia about a transverse axis and about the long one [kg m^2]."""
     lever: float = 1.27
-    """From the gimbals to the centre of mass [m]."""
+    """Distance from the gimbals to the centre of mass [m]."""
     offset: float = 0.045
-    """From the long axis to each booster [m]."""
+    """Distance from the long axis to each booster [m]."""
     bandwidth: float = 5.0
     damping: float = 0.8
     """Bandwidth [rad/s] and damping [1] of the closed loop."""
     roll_limit: float = 0.03
-    """Largest angle spent on roll [rad]."""
+    """Largest gimbal angle that is used for roll [rad]."""
 
     def thrust(self, time: float, propellant: float, phase: str) -> float:
         """Return the thrust to command of both boosters together [N].
 
-        Without ``propellant`` [kg], or in recovery, nothing is commanded any more.
+        It is 0 without ``propellant`` [kg], or in recovery.
         """
         if time < self.ignition_time or propellant <= 0.0 or phase == 'recovery':
             return 0.0
         return self.full_thrust if time < self.throttle_time else self.cruise_thrust
 
     def lean(self, time: float) -> float:
-        """Return the lean of the nose towards east to have at a time [rad]."""
+        """Return the desired lean of the nose towards east at a time [rad]."""
         return self.tilt * float(np.clip((time - self.ignition_time) / self.tilt_time, 0.0, 1.0))
 
     def gimbals(self, time: float, motion: Motion, thrust: float) -> FloatArray:
         """Return the angles of both axes of both gimbals [rad], a row for each, (2, 2).
 
-        They are 0 where no thrust [N] is commanded, since nothing would turn.
+        They are 0 if no thrust [N] is commanded, since they would have no effect.
         """
         if not thrust:
             return np.zeros((2, 2))
@@ -90,10 +90,8 @@ class RocketGuidance:
 _COMMAND, _LAUNCH = 'boosters/command', 'flight_state/launch'
 _BOOSTERS = ['booster_1', 'booster_2']
 _GIMBALS = [f'{booster}_gimbal_{axis}' for booster in _BOOSTERS for axis in 'xy']
-_ARMING = 0.5
-"""Time at which flight_state is armed [s]."""
-_AFTER_LANDING = 2.0
-"""How long the flight goes on after the landing [s]."""
+_ARMING = 0.5  # time at which flight_state is armed [s]
+_AFTER_LANDING = 2.0  # duration of the flight after the landing [s]
 AT_REST = 0.05
 """Vertical speed below which the rocket has landed [m/s]; on its parachutes it falls at 8 m/s."""
 
@@ -103,7 +101,7 @@ class RocketPilot(Pilot):
 
     commands: ClassVar = {_COMMAND: Kind.JOINTS}
     services = (_LAUNCH,)
-    # By it flight_state has seen the very sample at which the flight is held.
+    # This topic shows that flight_state has taken the sample of the step that waits.
     arrives_first = 'flight_state/deployers'
 
     def __init__(self) -> None:
@@ -144,7 +142,7 @@ class RocketPilot(Pilot):
             self._landed = min(self._landed, time)
         total = self._guidance.thrust(time, self._propellant, self._phase)
         gimbals = self._guidance.gimbals(time, motion, total).ravel().tolist()
-        # Of the nose, which stands upright on the ground.
+        # Direction of the nose, which points up on the ground.
         east, north, height = motion.rotation[:, 2].tolist()
         self.recording.add(
             'lean', time, np.arctan2(east, height), np.arctan2(north, height),
@@ -173,7 +171,7 @@ class RocketPilot(Pilot):
 
     def _on_state(self, stamp: float, message: Any) -> None:
         position = dict(zip(message.name, message.position, strict=True))
-        # Of each booster apart: their sum as a vector is less where they turn apart.
+        # The sum of magnitudes: that of vectors is less if the gimbals turn apart.
         self.recording.add('thrust', stamp, sum(efforts(_BOOSTERS)(message)))
         mean = np.reshape([position[joint] for joint in _GIMBALS], (-1, 2)).mean(axis=0)
         self.recording.add('gimbal', stamp, *mean.tolist())
@@ -202,12 +200,9 @@ class RocketPilot(Pilot):
             self._last_event = status.name
 
 
-_EXHAUST_VELOCITY = 1300.0 / 0.6025
-"""max_thrust over max_fuel_rate of the boosters [m/s]."""
-_LEAD = 5.0
-"""How long before the apogee the prediction of the summary was made [s]."""
-_SETTLED = 2.0
-"""By then after the apogee it falls [s]."""
+_EXHAUST_VELOCITY = 1300.0 / 0.6025  # max_thrust over max_fuel_rate of the boosters [m/s]
+_LEAD = 5.0  # time before apogee at which the prediction of the summary was made [s]
+_SETTLED = 2.0  # time after the decision on apogee from which on it falls [s]
 
 
 def _summarise(recording: Recording) -> Summary:
@@ -221,7 +216,7 @@ def _summarise(recording: Recording) -> Summary:
     fastest = motion[np.argmax(motion[:, 3])]
     true_apogee, true_altitude = _vertex(motion)
     nothing = (math.nan,) * 3
-    # What flight_state publishes: the vertex, and the last prediction made `_LEAD` before it.
+    # The vertex that flight_state publishes, and its last prediction `_LEAD` before that.
     apogee, altitude, *_ = recording.rows.get('apogee', [nothing])[-1]
     decided = [stamp for stamp, phase in recording.phases if phase == 'recovery']
     predicted, predicted_altitude, predicted_at = [nothing, *(
@@ -254,7 +249,7 @@ def _summarise(recording: Recording) -> Summary:
 
 
 def _vertex(motion: FloatArray) -> tuple[float, float]:
-    """Return time [s] and altitude [m] where the climb ends at the top; NaN where it never does."""
+    """Return time [s] and altitude [m] of the end of the climb; NaN if it never ends."""
     top = int(np.argmax(motion[:, 1]))
     for i in (top - 1, top):
         if 0 <= i < len(motion) - 1:
@@ -267,7 +262,7 @@ def _vertex(motion: FloatArray) -> tuple[float, float]:
 
 
 def _landing(motion: FloatArray, decided: Sequence[float]) -> tuple[float, float]:
-    """Return when the fall ends on the ground [s], and how fast it is just before [m/s]."""
+    """Return the time of the landing [s], and the speed just before it [m/s]."""
     falling = motion[motion[:, 0] > (decided[0] + _SETTLED if decided else math.inf)]
     at_rest = np.flatnonzero(np.abs(falling[:, 2]) < AT_REST)
     if not at_rest.size:
@@ -300,7 +295,7 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
 
 
 def _powered(recording: Recording, summary: Summary) -> tuple[float, float]:
-    """Return the powered part of a flight [s]."""
+    """Return the span of the powered part of a flight [s]."""
     end = float(recording.series('motion')[-1, 0])
     burnout = summary['burnout'] if np.isfinite(summary['burnout']) else end
     return float(np.nan_to_num(summary['liftoff'])) - 1.0, burnout + 1.0
@@ -336,7 +331,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
 
 
 def _flight(summary: Summary, recording: Recording) -> tuple[Panel, ...]:
-    """Return the altitude, and how the apogee was found."""
+    """Return the panels of the altitude, and of the apogee."""
     found = summary['apogee'], summary['altitude']
     panel = flight_panel(
         [recording.line('altitude', 'motion')],

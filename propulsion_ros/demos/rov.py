@@ -36,47 +36,47 @@ from propulsion_ros.settings.quantity import FloatArray
 
 @dataclass(frozen=True)
 class RovTarget:
-    """What to hold from a time on."""
+    """Target to hold from a time on."""
 
     time: float
-    """[s]."""
+    """Time at which it begins [s]."""
     depth: float
-    """Below the surface [m]."""
+    """Depth below the surface [m]."""
     heading: float = 0.0
     """Heading of the x axis, from east to north [rad]."""
     speed: float = 0.0
-    """Ahead [m/s]."""
+    """Speed ahead [m/s]."""
 
 
 @dataclass(frozen=True)
 class RovGains:
-    """Of two loops: errors of pose give velocities, errors of velocity a wrench."""
+    """Gains of two loops: errors of pose give velocities, errors of velocity a wrench."""
 
     inertia: tuple[float, ...] = (11.5, 11.5, 11.5, 0.2234, 0.2851, 0.4165)
     """Mass [kg] three times, then moments of inertia [kg m^2]."""
     depth_gain: float = 0.8
     turn_gain: float = 1.5
-    """Velocity per error of depth and of attitude [1/s]."""
+    """Demanded velocity over the error of depth, and of attitude [1/s]."""
     max_heave: float = 0.4
     max_turn: float = 0.5
-    """Largest velocity that is demanded [m/s], [rad/s]."""
+    """Largest demanded velocities [m/s], [rad/s]."""
     max_acceleration: float = 0.3
-    """How fast the demanded speed ahead may change [m/s^2]."""
+    """Largest change of the demanded speed ahead [m/s^2]."""
     gain: tuple[float, ...] = (4.0, 4.0, 4.0, 7.0, 7.0, 7.0)
-    """Of the velocities [1/s], like ``inertia``; their integral has a quarter of its square."""
+    """Gains of the velocities [1/s], as in ``inertia``; that of integrals is gain squared / 4."""
     fin_force: float = 1028.0 * 0.0144 * 2.5
     """Lift of both fins over angle of attack and squared speed [N s^2/(m^2 rad)]."""
     fin_lever: float = 0.3
-    """From the centre of base_link back to the fins [m]."""
+    """Distance from the centre of base_link back to the fins [m]."""
     max_fin: float = 0.3
-    """[rad]."""
+    """Largest deflection of the fins [rad]."""
     min_fin_speed: float = 0.3
     """Speed ahead below which the fins rest [m/s]."""
 
 
 @dataclass(frozen=True)
 class RovCommand:
-    """What thrusters and fins are commanded."""
+    """Commands of thrusters and fins."""
 
     wrench: FloatArray
     """Wrench of the thrusters in the axes of and about the origin of base_link [N], [N m], (6,)."""
@@ -85,7 +85,7 @@ class RovCommand:
 
 
 class RovGuidance:
-    """Holds depth, heading and speed, upright; learns by integrals what else acts on the body."""
+    """Holds depth, heading, speed and upright attitude; integrals compensate unknown forces."""
 
     def __init__(self, gains: RovGains | None = None) -> None:
         self._gains = gains or RovGains()
@@ -94,7 +94,7 @@ class RovGuidance:
         self._speed = 0.0
 
     def command(self, target: RovTarget, motion: Motion, dt: float) -> RovCommand:
-        """Return what to command, ``dt`` [s] after the last time."""
+        """Return the commands, ``dt`` [s] after the previous ones."""
         gains = self._gains
         change = gains.max_acceleration * dt
         self._speed += float(np.clip(target.speed - self._speed, -change, change))
@@ -105,7 +105,7 @@ class RovGuidance:
         return self._with_fins(self._inertia * acceleration, motion)
 
     def velocities(self, target: RovTarget, motion: Motion) -> FloatArray:
-        """Return the velocity to have: linear [m/s], then angular [rad/s], body axes, (6,)."""
+        """Return the desired velocity: linear [m/s], then angular [rad/s], body axes, (6,)."""
         gains = self._gains
         roll, pitch, yaw = roll_pitch_yaw(motion.rotation)
         heave = gains.depth_gain * (-target.depth - motion.position[2])
@@ -121,7 +121,7 @@ class RovGuidance:
         if speed < gains.min_fin_speed:
             return RovCommand(wrench, 0.0)
         force = gains.fin_force * speed**2
-        # Where it rises the water comes from above, as if the fins were deflected.
+        # While they rise the water comes from above, as if the fins were deflected.
         rise = float(motion.velocity[2]) + gains.fin_lever * float(motion.angular_velocity[1])
         fin = -wrench[4] / (force * gains.fin_lever) - rise / speed
         fin = float(np.clip(fin, -gains.max_fin, gains.max_fin))
@@ -142,16 +142,13 @@ _PLAN = {
     'rise': RovTarget(20.0, 6.0, np.pi / 2, 0.8),
 }
 _FAILURE = 'thrusters/set_parameters'
-_PERIOD = 0.01
-_REST = 15.0
-"""The vehicle rests from here until it moves ahead [s]."""
-_FAULT = 28.0
-"""When a thruster fails [s]."""
-_ABOUT_FAULT = _FAULT - 1.0, _FAULT + 2.0
+_PERIOD = 0.01  # step of the vehicle and its actuators [s]
+_REST = 15.0  # time from which on the vehicle rests, until it moves ahead [s]
+_FAULT = 28.0  # time at which a thruster fails [s]
+_ABOUT_FAULT = _FAULT - 1.0, _FAULT + 2.0  # span that is drawn of that [s]
 _FAILS = _HORIZONTAL[0]
-_END = 35.0
-_RECOVERED = np.radians(2.0)
-"""Heading error that counts as recovered [rad]."""
+_END = 35.0  # of the flight [s]
+_RECOVERED = np.radians(2.0)  # heading error that counts as recovered [rad]
 _TIME, _Z, _PITCH, _YAW, _AHEAD = range(5)
 
 
@@ -223,13 +220,13 @@ def _summarise(recording: Recording) -> Summary:
         'dive': step(3.0, 10.0, _Z, -5.0, -7.0),
         'turn': step(10.0, 16.0, _YAW, 0.0, np.pi / 2),
         'rise': step(20.0, _FAULT, _Z, -7.0, -6.0),
-        # Mean vertical force of the thrusters at rest, and what the vertical speed gains meanwhile.
+        # Mean vertical force of the thrusters at rest, and the increase of vertical speed then.
         'rest_force': float(force[:, 1].mean()) if len(force) else np.nan,
         'rest_climb': recording.gain('climb', 1, _REST, 16.0),
         'speed': float(before[-1, _AHEAD]) if len(before) else np.nan,
         'max_pitch': float(np.abs(recording.series('motion')[:, _PITCH]).max()),
         'max_fin': float(np.abs(recording.series('fin')[:, 1]).max()),
-        # Of the heading, and how long it takes until it stays within `_RECOVERED`.
+        # Largest error of the heading, and the time until it stays within `_RECOVERED`.
         'fault_error': float(error.max()) if len(error) else np.nan,
         'recovery_time': time_until(after, error <= _RECOVERED),
     }

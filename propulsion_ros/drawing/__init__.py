@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a picture of a robot is: shapes, and where its actuators push; the style of plots.
+"""Contents of pictures: shapes of a robot and of thrusts, and the layout and style of plots.
 
 It imports `urdf`, `models` and `settings`.
 """

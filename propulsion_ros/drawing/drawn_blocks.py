@@ -17,8 +17,7 @@ from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.block import ActuatorSpec
 
-_UNLIMITED = 1e9
-"""A limit beyond this [N] is there for the arithmetic and limits no actuator."""
+_UNLIMITED = 1e9  # limit from which on an actuator counts as unlimited [N]
 _PLACED = ('names', 'position', 'axis', 'link', 'rotation')
 
 
@@ -31,7 +30,7 @@ class DrawnBlock:
     base_link: str
     """Frame of the layout."""
     layout: ThrustLayout | None
-    """Its actuators; None where they are not drawn."""
+    """Its actuators; None if they are not drawn."""
     tanks: Mapping[str, float]
     """Capacity of each of its tanks [kg], in their order."""
 
@@ -73,7 +72,7 @@ def _drawn(spec: ActuatorSpec, given: Mapping[str, Any]) -> DrawnBlock:
 
 
 def layout_of(params: Any, family: Family) -> ThrustLayout | None:
-    """Return how the actuators of a family are drawn, None for one that has no place for them."""
+    """Return the layout of the actuators of a family, None if they have no positions."""
     if isinstance(family, Drawable):
         return steered_layout(family.thrust_layout(), family)
     if not all(hasattr(params, key) for key in _PLACED):
@@ -85,6 +84,6 @@ def layout_of(params: Any, family: Family) -> ThrustLayout | None:
 
 
 def _known(limit: Any, n: int) -> FloatArray:
-    """Return limits, (n,), NaN where they are none."""
+    """Return limits, (n,), NaN for actuators without one."""
     limits = np.broadcast_to(limit, n)
     return np.where(np.abs(limits) < _UNLIMITED, limits, np.nan)

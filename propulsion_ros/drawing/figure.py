@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a figure shows, for any renderer: a page of panels with traces, bands and events."""
+"""Content of a figure for any renderer: a page of panels with traces, bands and events."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -11,16 +11,16 @@ import numpy as np
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 PUBLISHED, COMMAND, RESIDUAL = 'published', 'command', 'residual'
-"""Roles of series: what a node publishes, its commands, and what is missing of them."""
+"""Roles of series: values that a node publishes, its commands, and residuals."""
 SAMPLED, FITTED, DECIDING, PREDICTED, FOUND = 'sampled', 'fitted', 'deciding', 'predicted', 'found'
-"""Roles beside series: single points, and what was computed from them."""
+"""Roles of other traces: single points, and results computed from them."""
 SERIES = (PUBLISHED, COMMAND, RESIDUAL)
 
 COLOURS = {
     'altitude': '#1f4e79', 'fit': '#c0392b', 'event': '#2e8b57', 'mark': '#555555',
     'far': '#222222', 'beyond': '#c0392b', 'case': '#1f5fa8',
 }
-"""Of what looks the same in every figure."""
+"""Colours that have the same meaning in every figure."""
 PHASE_COLOURS = {
     'setup': '#eeeeee', 'preflight': '#dfe6ee', 'launch': '#f6e3b4', 'flight': '#cfe8d5',
     'recovery': '#d6dcf5', 'debug': '#f3d9ee',
@@ -28,9 +28,9 @@ PHASE_COLOURS = {
 BAND_COLOURS = {'lockout': '#f4b6b0', 'fit not believed': '#d9d9d9'}
 
 ROUNDING = 1e-9
-"""In any unit: traces that move by less are drawn flat."""
-_NAMED, _CHOSEN = 6, 3
-"""A panel with more than so many names has colours and names for those few that move most."""
+"""Largest change of a trace that is drawn flat, in any unit."""
+_NAMED = 6  # most names of a panel of which all have colours and names
+_CHOSEN = 3  # names that have them in a panel with more, those that move most
 
 
 class Span(NamedTuple):
@@ -44,9 +44,9 @@ class Span(NamedTuple):
 def spans_where(
     is_in: BoolArray, time: FloatArray, name: str, end: float = np.inf
 ) -> list[Span]:
-    """Return the parts of the time in which something holds, each up to the time after it.
+    """Return the spans of time in which a condition holds, each up to the sample after it.
 
-    ``time`` [s] and ``is_in`` are (n,); no part is longer than up to ``end`` [s].
+    ``time`` [s] and ``is_in`` are (n,); no span goes beyond ``end`` [s].
     """
     edges = np.flatnonzero(np.diff(np.concatenate(([False], is_in, [False])).astype(int)))
     ends = np.append(time, time[-1:])
@@ -62,7 +62,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class TraceStyle:
-    """How the traces of a role look."""
+    """Style of the traces of a role."""
 
     dash: str = '-'
     """'-', '--', ':', or '' for points without a line."""
@@ -70,10 +70,10 @@ class TraceStyle:
     size: float = 0.0
     """Size of the marker or width of the line [pt], 0 for that of its panel."""
     colour: str = ''
-    """'' for that of the label."""
+    """Colour, '' for that of the label."""
     opacity: float = 1.0
     is_held: bool = False
-    """Whether a value holds until the next one."""
+    """True if a value holds until the next one."""
     is_above: bool = False
 
 
@@ -87,7 +87,7 @@ STYLES = {
     PREDICTED: TraceStyle('', '.', 4.0, COLOURS['fit']),
     FOUND: TraceStyle('', 'o', 5.0, COLOURS['fit'], is_above=True),
 }
-"""By role."""
+"""Style of each role."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,11 @@ class Trace:
     """One series of a panel, or points of one kind."""
 
     label: str
-    """Traces of one label have one colour; '' has no name."""
+    """Name of the trace, '' for none; traces of one label have one colour."""
     role: str
     """A key of `STYLES`."""
     x: FloatArray
-    """Time [s] on the axis of the page, or what else is to the right; NaN where time goes back."""
+    """Time [s] on the axis of the page, or another quantity; NaN where time goes back."""
     y: FloatArray
 
 
@@ -110,7 +110,7 @@ class Callout(NamedTuple):
     y: float
     text: str
     is_beyond: bool = False
-    """Whether it lies beyond a limit."""
+    """True if it is beyond a limit."""
 
 
 class Level(NamedTuple):
@@ -130,29 +130,29 @@ class Panel:
     span: tuple[float, float] | None = None
     """Part of the time that it shows [s]; None for that of the page."""
     scale: str = ''
-    """What is beside its axis: a quantity with its unit, where the heading has none."""
+    """Label of its vertical axis: a quantity with its unit, if the heading has none."""
     dashed: str = COMMAND
-    """What a dashed trace is that has the label of a solid one."""
+    """Meaning of a dashed trace that has the label of a solid one."""
     colours: Mapping[str, str] = field(default_factory=dict)
     """Colours of labels that have the same one in all panels."""
     limits: tuple[float, float] | None = None
-    """Ends of the axis; None for what the traces need."""
+    """Ends of the vertical axis; None to fit the traces."""
     bands: tuple[Span, ...] = ()
     events: tuple[Mark, ...] = ()
-    """Behind and across this panel alone."""
+    """Bands behind this panel alone, and events across it."""
     legend: str = ''
     """'beside' or 'inside' for a legend there, '' for names at the ends of traces."""
     across: str = ''
-    """What is to the right where that is no time, with its unit."""
+    """Quantity of the horizontal axis with its unit, '' for time."""
     callouts: tuple[Callout, ...] = ()
     levels: tuple[Level, ...] = ()
-    """Only of `spread`, but for limits."""
+    """Levels; only limits are drawn across the traces too, others across the histogram."""
     spread: FloatArray | None = None
-    """Values of which it shows beside the traces how many there are of which size."""
+    """Values of a histogram beside the traces."""
 
     @property
     def unit(self) -> str:
-        """What the heading has in brackets, '' where it has none."""
+        """Unit in brackets in the heading, '' if it has none."""
         begin, end = self.heading.find('['), self.heading.rfind(']')
         return self.heading[begin:end + 1] if begin >= 0 else ''
 
@@ -172,7 +172,7 @@ class Panel:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The labels that are shown: all of a few, of many those that move most."""
+        """Labels that are shown: all if there are few, else those that move most."""
         names = self.names
         if len(names) <= _NAMED:
             return names
@@ -182,7 +182,7 @@ class Panel:
 
 
 def most_moved(traces: Iterable[Trace]) -> dict[str, float]:
-    """Return how far the traces of each label move, in their unit."""
+    """Return the largest range of the traces of each label, in their unit."""
     moved: dict[str, float] = {}
     for trace in traces:
         known = trace.y[np.isfinite(trace.y)]
@@ -193,23 +193,23 @@ def most_moved(traces: Iterable[Trace]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Page:
-    """Everything that is drawn."""
+    """A page of panels."""
 
     title: str
     time_label: str
-    """Above the page, and below its time axes."""
+    """Texts above the page, and below its time axes."""
     begin: float
     end: float
     """Ends of the time axes [s]."""
     above: tuple[Panel, ...] = ()
-    """In a higher row of their own: a flight, and its apogee."""
+    """Panels in a higher row of their own: a flight, and its apogee."""
     panels: tuple[Panel, ...] = ()
-    """The others."""
+    """All other panels."""
     phases: tuple[Span, ...] = ()
-    """Behind all of them."""
+    """Phases behind all panels."""
     marks: tuple[Mark, ...] = ()
-    """Across all of them."""
+    """Marks across all panels."""
     origin: int = 0
-    """What the time axis counts from, in stamps [s]."""
+    """Stamp from which the time axis counts [s]."""
     beside: int = 0
-    """Panels in a row; 0: by how many there are."""
+    """Panels in a row; 0 to choose by their number."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a picture of the actuators is made of: arrows, plumes and text, as plain values."""
+"""Shapes of a picture of the actuators: arrows, plumes and text, as plain values."""
 from __future__ import annotations
 
 import math
@@ -16,10 +16,8 @@ Vector = tuple[float, float, float]
 Colour = tuple[float, float, float, float]
 """Red, green, blue and opacity, 0 to 1."""
 
-_AT_LIMIT = 0.999
-"""What follows a limit through a lag comes no nearer in finite time."""
-_STRONGEST = 1e9
-"""No actuator pushes harder [N]."""
+_AT_LIMIT = 0.999  # load that counts as 1, which a lag never quite reaches
+_STRONGEST = 1e9  # largest thrust [N]
 _OPACITY = 0.8
 _UNKNOWN: Colour = (0.3, 0.5, 1.0, _OPACITY)
 _STALE: Colour = (0.5, 0.5, 0.5, _OPACITY)
@@ -34,17 +32,17 @@ class Shape:
     kind: str
     """'arrow' from its origin along its direction, 'plume' widening along it, or 'text' at it."""
     group: str
-    """What can be shown and hidden together."""
+    """Group of shapes that can be shown and hidden together."""
     number: int
     """Its number in the group, the same in every picture."""
     frame: str
     """Frame of origin and direction."""
     origin: Vector
-    """[m]."""
+    """Position [m]."""
     direction: Vector
     """Unit vector."""
     length: float
-    """[m], 0 for nothing to see; of a text the height of its letters."""
+    """Length [m], 0 for an invisible shape; of a text the height of its letters."""
     colour: Colour
     """See `Colour`."""
     width: float = 0.0
@@ -55,10 +53,10 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class ThrustState:
-    """What n actuators do."""
+    """Thrusts and joint angles of n actuators."""
 
     thrust: FloatArray
-    """[N], (n,)."""
+    """Thrusts [N], (n,)."""
     angles: FloatArray
     """Positions of the joints `ThrustLayout.angle_names` [rad], (k,)."""
 
@@ -71,13 +69,13 @@ def read_state(
 ) -> ThrustState:
     """Return the thrusts and angles that a layout needs of a state.
 
-    Names that the layout does not have are left alone. Positions [rad] are needed only where it has
-    joints, efforts are in [N].
+    Names that the layout does not have are ignored. Positions [rad] are needed only if it has
+    joints; efforts are in [N].
 
     Raises
     ------
     CommandError
-        For names that are missing or repeated, a wrong count, or a value that is none.
+        For names that are missing or repeated, a wrong count, or an invalid value.
     """
     places: dict[str, int] = {}
     for i, name in enumerate(names):
@@ -104,12 +102,12 @@ def read_state(
 
 @dataclass(frozen=True, kw_only=True)
 class Style:
-    """How thrusts are drawn."""
+    """Style of thrusts."""
 
     scale: float
     """Length of an arrow over its thrust [m/N]."""
     in_links: bool = False
-    """Whether each shape is in the frame of its actuator's link, else all are in base_link."""
+    """True for shapes in the frames of their actuators' links, False for all in base_link."""
     shaft: float = 0.02
     """Diameter of an arrow's shaft [m]."""
 
@@ -124,7 +122,7 @@ def thrust_shapes(
 ) -> Iterator[Shape]:
     """Yield an arrow along the thrust of each actuator, and its plume, if any, against it.
 
-    Plumes are in ``<group>/plume``. Of a state that ``is_stale``, the present efforts are unknown.
+    Plumes are in ``<group>/plume``. With ``is_stale``, the present efforts are unknown.
     """
     if style.in_links:
         frames, points = layout.links, np.zeros((len(layout.names), 3))
@@ -151,7 +149,7 @@ def thrust_shapes(
 
 
 def load_colour(load: float) -> Colour:
-    """Return green at rest, yellow half way, red near the limit and opaque red where it holds."""
+    """Return green at rest, yellow half way, red near the limit and opaque red at the limit."""
     if math.isnan(load):
         return _UNKNOWN
     if load >= _AT_LIMIT:
@@ -161,13 +159,13 @@ def load_colour(load: float) -> Colour:
 
 @dataclass(frozen=True)
 class Propellant:
-    """What is left in a tank."""
+    """Propellant left in a tank."""
 
     name: str
     """Name of the tank."""
     mass: float
     capacity: float
-    """[kg]; a capacity of 0 is not known."""
+    """Present mass and capacity [kg]; a capacity of 0 is not known."""
 
     def __str__(self) -> str:
         share = f' ({self.mass / self.capacity:.0%})' if self.capacity > 0.0 else ''
@@ -180,7 +178,7 @@ def status_shape(
     """Return a text with the phase of the flight and the propellant left, a line each.
 
     ``origin`` is the middle of the text [m], ``height`` that of its letters [m]; ``phase`` is ''
-    where there is none.
+    if there is none.
     """
     lines = [*([phase] if phase else []), *map(str, tanks)]
     return Shape(

@@ -382,12 +382,13 @@ class FlightState:
         readings = sample.readings
         if readings is None:
             force = sane(sample.acceleration) + STANDARD_GRAVITY
-            readings = Readings(sane(sample.altitude), sane(sample.velocity), (0.0, 0.0, force))
+            readings = Readings(
+                sane(sample.altitude), sane(sample.velocity), (0.0, 0.0, force), is_estimate=True
+            )
         self._motion.update(
             self._clock.now_ns - self._skipped_ns, Readings() if is_silence else readings,
             learns=not (self.phase.is_armed or self.holds_record),
             has_flown=self.liftoff is not None or self._record.may_be_blocked,
-            has_risen=self.liftoff is not None and self.liftoff.source != FALL,
             hovers=self._hovers,
         )
         if self._is_overridden and not self._motion.is_seen:

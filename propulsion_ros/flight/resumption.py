@@ -9,7 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from propulsion_ros.flight.belief.belief import CERTAIN, LIKELY
-from propulsion_ros.flight.belief.departure import PUSH
+from propulsion_ros.flight.belief.departure import AWAY, PUSH
 from propulsion_ros.flight.belief.motion_watch import UNKNOWN, Kept, MotionWatch
 from propulsion_ros.flight.events.events import EventRecord
 from propulsion_ros.flight.events.permits import Speed
@@ -277,7 +277,10 @@ class Resumption:
         if self.is_aside:
             is_far = altitude > _CERTAIN_RISE
             return departure is not None and (departure.source == PUSH or is_far)
-        self.is_aloft = is_on and motion.is_believed and self._flew_shortly_ago
+        is_at_pad = abs(altitude) <= AWAY
+        self.is_aloft = (
+            is_on and motion.is_believed and self._flew_shortly_ago and not is_at_pad
+        )
         return departure is not None or self.is_aloft
 
     def _hovers_on(self, motion: MotionWatch) -> bool:

@@ -316,7 +316,7 @@ RULES = (
     Rule('blades', 'makes {} of density x speed^2 x radius^4', (4e-4, 0.2), '', 'propellers have '
          '0.01 to 0.06; the radius is half of the way to the next one, of a given one see load',
          r.of_rows(r.actuators, 'motor_constant', lambda a: a.blades),
-         remedy='is the constant in N s^2/rad^2?'),
+         remedy='is the constant in N s^2/rad^2, and the way between rotors in m?'),
     Rule('backwards', 'pushes backwards without limit, {}', (-r.NO_LIMIT, _ENDLESS), 'N',
          'no limit', r.of_rows(r.actuators, 'max_thrust', lambda a: a.lowest),
          remedy='give min_thrust too, 0 for none'),
@@ -364,9 +364,8 @@ RULES = (
          'over otherwise', n.float_heights),
     Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.parts, 'the size of the robot', 'metres, and '
          'see <origin> of its joint?'),
-    *(Rule('extent', 'lies {} from its centre', (least, 1.5), 'm', 'all mass is inside, and seldom '
-           'in the middle; boxes have 0.58', find, 'its shapes', 'are ixx, iyy and izz in kg m^2, '
-           'of this mass, and in this order?')
+    *(Rule('extent', 'lies {} from its centre', (least, 1.5), 'm', 'boxes have 0.58', find,
+           'its shapes', 'are ixx, iyy and izz in kg m^2, of this mass, and in this order?')
       for least, find in ((n.NEAREST, n.outside), (0.0, partial(n.outside, is_main=False)))),
     Rule('aspect', 'is {} times as long as its chord', (0.3, _ENDLESS), '', _SHAPE, r.of_rows(
         r.surfaces, 'lifting_surface.span_length', lambda s: s.span_length / s.chord_length,
@@ -399,8 +398,11 @@ RULES = (
     Rule('merit', 'has a figure of merit of {}', (0.15, 1.3), '', 'the ideal one has 1, in a '
          'duct 1.41; good ones 0.8, small ones 0.4 (Leishman 2006)', r.of_rows(
              p.spinning, 'moment_constant or motor_constant', lambda s: s.merit, lambda s: s.ideal
-         ), '1, or 1.5 where the radius is that of a usual load,', 'is moment_constant in m, N m '
-         'over N?'),
+         ), '1, without a radius 1.5,', 'is moment_constant in m, N m over N?'),
+    Rule('merit', 'has a figure of merit of {} with its motor', (0.03, 1.3), '',
+         'motors lose up to four fifths', r.of_rows(
+             p.spinning, 'power_constant', lambda s: s.overall, lambda s: s.ideal
+         ), '1, without a radius 1.5,', 'is power_constant in W over N^1.5?'),
     Rule('load', 'has a thrust coefficient of {}', (0.002, 0.35), '', 'thrust over density, disk '
          'and tip speed^2: helicopters 0.004 to 0.012, propellers 0.01 to 0.05, in nozzles 0.1 '
          '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', r.of_rows(
@@ -419,6 +421,9 @@ RULES = (
     Rule('reach', 'gets {} by its curve at full throttle', (0.4, 2.5), 'N or rad/s', _USE,
          r.of_rows(p.ends, 'esc_curve', lambda e: e.full, lambda e: e.needed),
          'what max_thrust takes', 'in N, or with esc_gives speed in rad/s?'),
+    Rule('reach', 'is cut by max_thrust at throttle {}', (1.0, _ENDLESS), '', _USE, r.of_rows(
+        p.ends, 'max_thrust', lambda e: e.cut
+    ), remedy='is that the largest thrust, as esc_curve has it?'),
     Rule('reverse', 'pushes backwards by {}', (0.0, 0.0, 0.05, 2.5), 'N', 'propellers give a third '
          'to all of it (Carlton 2018)', r.of_rows(
              p.ends, 'min_command or min_thrust', lambda e: e.reverse, lambda e: e.forth

@@ -2,6 +2,7 @@
 """Configuration of a node that runs a family, by parameters and a plugin block."""
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,7 @@ OTHER_NODES = ('flight_state', 'vehicle', 'visualizer')
 """Nodes of a robot that run no family."""
 _OF_A_FIT = 'identify'
 """Section of parameter files that is for no node."""
+_BRIEF = 100  # characters of each value in a line about two
 
 
 @dataclass(frozen=True)
@@ -134,9 +136,14 @@ def won_over(given: Mapping[str, Any], block: ActuatorSpec) -> Iterator[tuple[Co
         if new != old and (is_one_for_several or taken == key):
             whose = '' if taken == key else f'{taken} '
             yield ConfigError(key, (
-                f"{given[key]} wins over the robot description's {whose}{block.values[taken]}"
+                f"{_brief(given[key])} wins over the robot description's "
+                f'{whose}{_brief(block.values[taken])}'
                 + is_one_for_several * '; to keep some, give a list'
             )), is_one_for_several
+
+
+def _brief(value: Any) -> str:
+    return textwrap.shorten(str(value), _BRIEF, placeholder=' ...')
 
 
 def refuse_unknown_node(

@@ -92,12 +92,14 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
         moment = np.asarray(getattr(params, 'moment_constant', 0.0)) * thrust
         ideal = thrust**1.5 / np.sqrt(2.0 * disk)
         merit = np.where(moment > 0.0, ideal / (moment * speed), np.nan)
+        drawn = np.asarray(getattr(params, 'power_constant', 0.0)) * thrust**1.5
+        overall = np.where(drawn > 0.0, ideal / drawn, np.nan)
         load = np.where(given > 0.0, thrust / (disk * (radius * speed) ** 2), np.nan)
     return Rows(
         group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else radius * speed,
         tip_in_liquid=radius * speed if in_liquid else np.nan,
         speed_in_liquid=np.where(in_liquid & (given == 0.0), speed, np.nan),
-        merit=merit, ideal=np.where(given > 0.0, 1.0, 1.5),
+        merit=merit, overall=overall, ideal=np.where(given > 0.0, 1.0, 1.5),
     )
 
 
@@ -108,7 +110,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
     ``forth`` and ``reverse`` are the thrusts, ``limit`` is the given limit of the first [N]. For a
     table ``fastest`` is its last speed, ``asked`` the largest commanded speed [rad/s], and
     ``disorder`` the number of its speeds that do not rise. ``full`` is the output of a curve at a
-    throttle of 1, and ``needed`` the output that the limit needs [N or rad/s].
+    throttle of 1, ``needed`` the output that the limit needs [N or rad/s], and ``cut`` the throttle
+    for it, 1 if it is near.
     """
     layout, params = group.layout, group.params
     if not (is_spun(group) and group.has_thrusts):
@@ -134,6 +137,11 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         constant = getattr(params, 'motor_constant', np.nan) if params.esc_gives == 'speed' else 1.0
         found['full'] = esc.demand(np.ones(len(layout.names)))
         found['needed'] = (found['limit'] / constant) ** (0.5 if params.esc_gives == 'speed' else 1)
+        # Speeds that are thrusts make none.
+        found['least'] = np.where(found['full'] < 0.1 * found['needed'], np.nan, found['least'])
+        # What is beyond may be in another unit.
+        cut = (found['full'] > 1.1 * found['needed']) & (found['full'] <= 2.5 * found['needed'])
+        found['cut'] = np.where(cut, esc.throttle(found['needed']), 1.0)
     return Rows(
         layout.names, params, reverse=np.maximum(-layout.lowest, 0.0),
         forth=np.where(layout.highest > 0.0, layout.highest, np.nan), **found,

@@ -30,6 +30,8 @@ _FAR = 20.0  # least factor between units that usual ranges can distinguish
 _FOLLOWING = {
     'same_place': ('one_sided', 'balance', 'blades', 'uncontrolled'),
     'impulse': ('propellant', 'burnt'),
+    'merit': ('weak_battery', 'battery'), 'lag': ('weak_battery',),
+    'reach': ('airborne', 'tip_speed', 'hover'),
 }
 """Rules whose doubts of a block, or of the robot, follow from a doubt by another rule."""
 _NAMES = frozenset(rule.name for rule in RULES)
@@ -220,7 +222,8 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                         if parameter.spec.geometry == 'origin' and part.start is None:
                             # The links of actuators move with them.
                             made = made.scaled(list(sources.links), 'com', factor)
-                        yield Change(key, block, part.start or 0, word, meant, made)
+                        index = (part.start or 0) if parameter.spec.shape else None
+                        yield Change(key, block, index, word, meant, made)
                         if key == 'max_thrust' and (both := _with_curve(made, node, factor)):
                             words = f'{word}, as {_CURVE} is'
                             yield Change(key, block, part.start or 0, words, meant, both)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the models from recordings of a real robot, by output error.
+"""Estimates parameters of the models from recordings of a real robot, by output error.
 
-The models that are fitted are those that nodes run.
+It fits the same models that the nodes run.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What data cannot show, by name, the manoeuvre that would, and what of a recording looks wrong."""
+"""Advice on a fit: unidentifiable parameters, manoeuvres that excite them, suspicious data."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,18 +15,18 @@ from propulsion_ros.models.common.family import Allocatable, Family
 from propulsion_ros.settings.hints import conversions
 from propulsion_ros.settings.quantity import FloatArray, flatten
 
-_LOW_SHARE = 0.6
-"""A channel of which the model explains less says nothing of a parameter."""
-_MOST_FROM, _LEVEL = 0.8, 0.9
-"""The share of what is known of a parameter: in poor channels; in what it changes as a whole."""
-_UNSURE, _MOST_SHARE = 0.5, 10.0
-_ALIKE_LEFT, _LEAST_LEFT = 0.5, 1e-3
-"""Correlation of residuals over time with which a form is in doubt, and the part that counts."""
-_TIED, _SAME = 0.95, 0.99
-"""Correlations of two estimates: worth a remark; no data of this kind separate them."""
-_ROUGH = 0.1
-_RATIO, _RATIO_ALIKE = {'moment_constant', 'izz'}, 0.8
-"""Yaw shows their ratio; only the turning about the other axes could show more, and weakly."""
+_LOW_SHARE = 0.6  # share of a channel that the model must explain to identify a parameter
+_MOST_FROM = 0.8  # share of the information from poor channels that makes a parameter unknown
+_LEVEL = 0.9  # share of a column's square in its mean, if the parameter shifts a whole channel
+_UNSURE = 0.5  # relative standard deviation above which a parameter is not identified
+_MOST_SHARE = 10.0  # largest relative standard deviation that is printed
+_COLOURED = 0.5  # autocorrelation of residuals above which the form of the model is in doubt
+_LEAST_UNEXPLAINED = 1e-3  # least unexplained share of a channel for that doubt
+_TIED = 0.95  # correlation of two estimates that is worth a remark
+_SAME = 0.99  # correlation of two estimates above which the data do not separate them
+_ROUGH = 0.1  # relative standard deviation above which that matters
+_RATIO = {'moment_constant', 'izz'}  # yaw shows only their ratio, other axes hardly more
+_RATIO_ALIKE = 0.8  # correlation of these two above which the data do not separate them
 
 _MANOEUVRES = (
     ('time_constant', 'steps of the command up and down, each held for half a second'),
@@ -46,19 +46,19 @@ _UNMEASURED = {
     'motor_constant': 'thrust and speed, as state.<name>.effort and .velocity, --measured state',
     'moment_constant': 'a measured torque about its axis',
 }
-"""What shows a parameter that changes nothing that was measured."""
+"""What must be measured to identify a parameter that changes no channel."""
 
 
 def manoeuvre_for(name: str) -> str:
-    """Return what to do so that a recording shows a parameter."""
+    """Return the manoeuvre that makes a parameter identifiable."""
     key = name.rpartition('.')[2]
     return next((text for part, text in _MANOEUVRES if part in key), _OTHER)
 
 
 def explained(fit: Fit, of_level: bool = False) -> dict[str, float]:
-    """Return the part of what each channel has that the model explains, at most 1.
+    """Return the share of each channel's variance that the model explains, at most 1.
 
-    By default that is how it moves; else its level counts too.
+    With ``of_level`` it is the share of its mean square, which its level counts in.
     """
     problem = fit.problem
     shares = {}
@@ -73,12 +73,12 @@ def explained(fit: Fit, of_level: bool = False) -> dict[str, float]:
 
 
 def is_still(channel: Channel) -> bool:
-    """Whether what was measured never changes, as of a sensor that is off."""
+    """Return whether a channel never changes, as of a sensor that is off."""
     return bool(np.ptp(channel.value) <= _DEAD * np.abs(channel.value).max())
 
 
 def unidentified(fit: Fit) -> dict[str, str]:
-    """Return why each parameter that the data do not show is not known, by name."""
+    """Return the reason for each parameter that the data do not identify, by name."""
     found: dict[str, str] = {}
     moves, levels, problem = explained(fit), explained(fit, of_level=True), fit.problem
     values, sd = fit.values, fit.sd
@@ -112,7 +112,7 @@ def unidentified(fit: Fit) -> dict[str, str]:
 
 
 def _twin(fit: Fit, i: int, *, is_rough: bool) -> str:
-    """Return another parameter that data of this kind do not separate from one, '' for none."""
+    """Return a parameter that the data do not separate from number i, '' for none."""
     problem = fit.problem
     for j, name in enumerate(problem.names):
         if problem.free_of(i) is problem.free_of(j):
@@ -127,9 +127,9 @@ def _twin(fit: Fit, i: int, *, is_rough: bool) -> str:
 def _poor_channels(
     fit: Fit, i: int, moves: dict[str, float], levels: dict[str, float]
 ) -> str:
-    """Return the channels that most knowledge of a parameter is from, where they are poor.
+    """Return the channels with most of the information on a parameter if the fit there is poor.
 
-    A steady hover does not move, but shows what changes the thrust as a whole.
+    A steady hover has no variance, but its level identifies what scales the whole thrust.
     """
     problem = fit.problem
     columns = (fit.jacobian[cut, i] for cut in problem.cuts)
@@ -155,7 +155,7 @@ def _poor_channels(
 
 
 def _partners(fit: Fit, i: int) -> list[str]:
-    """Return the parameters whose effect is a combination of which one's effect is."""
+    """Return the parameters whose Jacobian columns combine to the column of parameter i."""
     jacobian = fit.jacobian * fit.problem.scale
     sizes = np.linalg.norm(jacobian, axis=0)
     if sizes[i] == 0.0:
@@ -170,7 +170,7 @@ def _partners(fit: Fit, i: int) -> list[str]:
 
 
 def correlations(fit: Fit) -> dict[str, dict[str, float]]:
-    """Return the correlation of each two estimates that are known."""
+    """Return the correlations of all pairs of known estimates."""
     sd = fit.sd
     known = [i for i in range(len(sd)) if np.isfinite(sd[i]) and sd[i] > 0.0]
     names = fit.problem.names
@@ -181,7 +181,7 @@ def correlations(fit: Fit) -> dict[str, dict[str, float]]:
 
 
 def sizes_of(fit: Fit) -> dict[str, float]:
-    """Return what makes each estimate large, by name: its size, of a curve's point the largest."""
+    """Return the reference size of each estimate, by name: its own, or the largest of its curve."""
     sizes = np.abs(fit.values)
     owners = [fit.problem.free_of(i) for i in range(len(sizes))]
     return {
@@ -192,7 +192,7 @@ def sizes_of(fit: Fit) -> dict[str, float]:
 
 
 def held_by_bounds(fit: Fit) -> dict[str, str]:
-    """Return which bound each parameter is at that ends at one, by name."""
+    """Return the bound that a parameter ended at, for each that did, by name."""
     problem, found = fit.problem, dict[str, str]()
     for i, name in enumerate(problem.names):
         near = 1e-3 * problem.scale[i]
@@ -203,7 +203,7 @@ def held_by_bounds(fit: Fit) -> dict[str, str]:
 
 
 def remarks(fit: Fit) -> Iterator[str]:
-    """Yield what a user should know of a result."""
+    """Yield remarks on a result: parameters at a bound, and correlated estimates."""
     problem = fit.problem
     held = held_by_bounds(fit)
     for i, name in enumerate(problem.names):
@@ -218,18 +218,18 @@ def remarks(fit: Fit) -> Iterator[str]:
                 )
 
 
-def form_doubts(fit: Fit) -> Iterator[str]:
-    """Yield which forces a model of another form may explain: what is left of them is alike."""
+def form_doubts(fit: Fit, is_chosen: bool) -> Iterator[str]:
+    """Yield forces that another form of model may explain, as their residuals are correlated."""
     shares = explained(fit)
     for channel, cut in zip(fit.problem.channels, fit.problem.cuts, strict=True):
         alike, _ = whiteness(fit.residuals[cut])
-        if channel.axis >= 0 and channel.windows is None and alike > _ALIKE_LEFT and (
-            _LEAST_LEFT < 1.0 - shares[channel.name] < 1.0 - _LOW_SHARE
+        if channel.axis >= 0 and channel.windows is None and alike > _COLOURED and (
+            _LEAST_UNEXPLAINED < 1.0 - shares[channel.name] < 1.0 - _LOW_SHARE
         ):
             yield (
                 f'{channel.name}: its residuals are correlated by {alike:.2g}, those of a right '
-                'model hardly: is the form of the model right? try --choose, or a curve with one '
-                'coefficient more'
+                'model hardly: is the form of the model right? try '
+                f'{"" if is_chosen else "--choose, or "}a curve with one coefficient more'
             )
 
 
@@ -248,30 +248,32 @@ def whiteness_of(fit: Fit) -> dict[str, dict[str, float | bool]]:
     return result
 
 
-_STILL, _DEAD = 0.005, 1e-6
-"""The parts of its size by which a command, and what was measured, changes where it does not."""
-_CLEAR, _ALIKE, _BETTER = 0.3, 0.6, 0.25
-"""How well thrusts explain the turning, how alike it is to the geometry, and by how much more."""
-_MULTIPLE, _TIMES, _AS_IF, _OFF, _OFF_ALONE, _NOTHING = 0.8, 4.0, 2.0, 1.1, 1.03, 1e-9
-"""How alike a multiple is to the model, how large one is that has another unit, and what is left of
-it in that unit, which no good fit has, also of what no fitted parameter changes, and nothing."""
-_UNITS = {'velocity': 'rad/s', 'effort': 'N'}
-"""Of commands, by their field."""
-_PASSES, _RPM = 2.0, np.pi / 30.0
-"""How far a command in another unit passes the largest one, and one turn a minute [rad/s]."""
-_TOP, _ABOVE = 99.0, 1.05
-"""The percentile of a force that is more than noise, and how far it is above a limit."""
-_REST, _SETTLED, _FEWEST, _TARE = 1e-3, 0.3, 10, 0.01
-"""The part of the largest thrust that is none, after how long [s] it is so of the real one, how
-many samples show it, and the part of a force's range that is more than a drift."""
-_BARE = 0.05
-"""How much of the range of a throttle without a sample is a gap."""
-_MORE = 0.1
-"""By how much more of what thrusts explain another order does, where it is another one."""
+_STILL = 0.005  # standard deviation of a constant command, over the largest command
+_DEAD = 1e-6  # range of a channel whose sensor is off, over its largest value
+_CLEAR = 0.3  # least share of the turning that thrusts must explain
+_ALIKE = 0.6  # least similarity (cosine) of the turning to the geometry in the best order
+_BETTER = 0.25  # least gain of that similarity over the order as named
+_MORE = 0.1  # least gain of explained turning in the best order, over all that thrusts explain
+_MULTIPLE = 0.8  # correlation above which a channel is a multiple of its prediction
+_TIMES = 4.0  # factor beyond which such a multiple means another unit
+_AS_IF = 2.0  # factor within which the multiple is 1 in the right unit
+_OFF = 1.1  # factor after the fit beyond which the size of a channel is not explained
+_OFF_ALONE = 1.03  # the same of a channel that no fitted parameter changes
+_NOTHING = 1e-9  # largest prediction that counts as 0
+_UNITS = {'velocity': 'rad/s', 'effort': 'N'}  # of commands by their field
+_PASSES = 2.0  # factor above the model's largest command that means another unit
+_RPM = np.pi / 30.0  # one turn a minute [rad/s]
+_PERCENTILE = 99.0  # percentile of a force that stands for its largest value [%]
+_ABOVE = 1.05  # factor by which that must exceed a limit
+_REST = 1e-3  # share of the largest predicted force that counts as no thrust
+_SETTLED = 0.3  # time without thrust until the real thrust has decayed too [s]
+_FEWEST = 10  # least samples without thrust
+_TARE = 0.01  # share of a force's range above which its level is a tare, not drift
+_GAP = 0.05  # share of the throttle range without samples that counts as a gap
 
 
 def command_doubts(recording: Recording, names: Sequence[str]) -> Iterator[str]:
-    """Yield which actuators have no command, and which commands never change."""
+    """Yield actuators without a command, and commands that never change."""
     lacking = [name for name in names if name not in recording.commands]
     if lacking:
         yield f'no command of {", ".join(lacking)} was recorded: taken as none; is one misspelt?'
@@ -288,7 +290,7 @@ def command_doubts(recording: Recording, names: Sequence[str]) -> Iterator[str]:
 
 
 def limit_doubts(recording: Recording, model: Family) -> Iterator[str]:
-    """Yield which commands pass what the model takes by much, as of another unit."""
+    """Yield commands far above the model's limits, as if they had another unit."""
     if not isinstance(model, Allocatable):
         return
     ends = np.array([model.command_for(thrust) for thrust in model.thrust_limits])
@@ -311,22 +313,22 @@ def limit_doubts(recording: Recording, model: Family) -> Iterator[str]:
 def clip_doubts(
     problem: Problem, after: Sequence[FloatArray], values: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield which measured forces are above what the limits of thrusts let the model reach."""
+    """Yield measured forces that the model cannot reach because a thrust limit clips it."""
     model, fitted = problem.model, {key for each in problem.free for key in each.keys}
     if not isinstance(model, Allocatable):
         return
-    for channel, made in zip(problem.channels, after, strict=True):
+    for channel, predicted in zip(problem.channels, after, strict=True):
         row = model.allocation_matrix[channel.axis]
         acting = np.abs(row) > _NOTHING
         for key in ('max_thrust', 'min_thrust'):
             is_limit = key in values and key not in fitted
-            # Those that push against each other have no largest force together.
+            # Actuators that push against each other have no largest force in common.
             if not is_limit or channel.axis > 2 or len(set(np.sign(row[acting]))) != 1:
                 continue
             limit = float(row @ np.broadcast_to(flatten(values[key]), row.shape))
             way = np.sign(limit)
-            top = float(np.percentile(way * channel.value, _TOP))
-            if top > _ABOVE * abs(limit) > 0.0 and np.max(way * made) < _ABOVE * abs(limit):
+            top = float(np.percentile(way * channel.value, _PERCENTILE))
+            if top > _ABOVE * abs(limit) > 0.0 and np.max(way * predicted) < _ABOVE * abs(limit):
                 own = np.array(model.actuator_names)[acting]
                 yield (
                     f'{channel.name} is up to {way * top:.3g} N, above {key} of {limit:.3g} N of '
@@ -335,36 +337,36 @@ def clip_doubts(
 
 
 def scale_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
-    """Yield what was measured that is a multiple of what the model made of it before the fit."""
-    if not any(np.abs(made).max() > _NOTHING for made in before):
+    """Yield channels that are a multiple of their prediction before the fit."""
+    if not any(np.abs(predicted).max() > _NOTHING for predicted in before):
         names = ', '.join(channel.name for channel in problem.channels)
         yield f'the commands make nothing of what was measured, {names}; is its axis wrong?'
-    for channel, made in zip(problem.channels, before, strict=True):
-        times, alike = _multiple(channel, made)
+    for channel, predicted in zip(problem.channels, before, strict=True):
+        times, alike = _multiple(channel, predicted)
         if channel.windows is None and alike > _MULTIPLE and not 1.0 / _TIMES < times < _TIMES:
             column = problem.setup.recording.columns.get(channel.name)
-            # By the numbers of the column itself, whatever factor was given.
+            # The multiple in the unit of the column, without the factor that was given.
             own = times / ((column and column.factor) or 1.0)
             units = {
                 word: f'{meant / own:.6g}'
                 for word, meant in [(channel.unit, abs(own)), *conversions(abs(own), channel.unit)]
                 if 1.0 / _AS_IF < meant < _AS_IF
             }
-            asked = 'is its sign wrong?' if times < 0.0 else (
+            question = 'is its sign wrong?' if times < 0.0 else (
                 f'is it in {" or ".join(units) or channel.unit or "SI units"}?'
             )
             if units and column:
-                asked += f' factors.{column.name}: {" or ".join(units.values())}'
+                question += f' factors.{column.name}: {" or ".join(units.values())}'
             yield (
                 f'{channel.name} is {times:.3g} times what the model makes of the commands before '
-                f'the fit; {asked}'
+                f'the fit; {question}'
             )
 
 
 def tare_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
-    """Yield which forces are not 0 where the commands, by the model before the fit, make none."""
-    for channel, made in zip(problem.channels, before, strict=True):
-        is_pushed = np.abs(made) >= _REST * np.abs(made).max()
+    """Yield forces that are not 0 while the model before the fit predicts none."""
+    for channel, predicted in zip(problem.channels, before, strict=True):
+        is_pushed = np.abs(predicted) >= _REST * np.abs(predicted).max()
         last = np.maximum.accumulate(np.where(is_pushed, channel.time, -np.inf))
         rest = channel.value[channel.time - last > _SETTLED]
         if channel.axis < 0 or problem.setup.kind != 'wrench' or len(rest) < _FEWEST:
@@ -381,30 +383,30 @@ def tare_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]
 
 
 def still_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
-    """Yield what was measured that never changes, where the model before the fit makes it do so."""
-    for channel, made in zip(problem.channels, before, strict=True):
-        if is_still(channel) and np.ptp(made) > _NOTHING:
+    """Yield channels that never change although their prediction before the fit does."""
+    for channel, predicted in zip(problem.channels, before, strict=True):
+        if is_still(channel) and np.ptp(predicted) > _NOTHING:
             level = f'{channel.value[0]:.4g} {channel.unit}'
             yield f'{channel.name} never changes: it is {level} throughout; is its sensor on?'
 
 
 def span_doubts(problem: Problem) -> Iterator[str]:
-    """Yield that a curve over the throttle is fitted beyond the throttles that were commanded."""
+    """Yield that a throttle curve is fitted beyond the throttles that were commanded."""
     recording = problem.setup.recording
     if any('esc_curve' in each.keys for each in problem.free) and recording.commands:
         throttles = np.concatenate([
             each.value[recording.is_kept(each.time)] for each in recording.commands.values()
         ])
         low, high = float(throttles.min()), float(throttles.max())
-        if low > _BARE or high < 1.0 - _BARE:
+        if low > _GAP or high < 1.0 - _GAP:
             yield f'commands span {low:.3g} to {high:.3g}: beyond them esc_curve is extrapolated'
 
 
 def ratio_doubts(fit: Fit, after: Sequence[FloatArray]) -> Iterator[str]:
-    """Yield what was measured that is a multiple of what the fitted model makes of it."""
+    """Yield channels that are a multiple of their prediction after the fit."""
     problem = fit.problem
-    for channel, cut, made in zip(problem.channels, problem.cuts, after, strict=True):
-        times, alike = _multiple(channel, made)
+    for channel, cut, predicted in zip(problem.channels, problem.cuts, after, strict=True):
+        times, alike = _multiple(channel, predicted)
         off = _OFF if fit.jacobian[cut].any() else _OFF_ALONE
         if channel.windows is None and alike > _MULTIPLE and not 1.0 / off < times < off:
             yield (
@@ -414,15 +416,15 @@ def ratio_doubts(fit: Fit, after: Sequence[FloatArray]) -> Iterator[str]:
             )
 
 
-def _multiple(channel: Channel, made: FloatArray) -> tuple[float, float]:
-    """Return which multiple of a prediction a channel is, and how alike, at most 1."""
-    size, cross = float(made @ made), float(made @ channel.value)
+def _multiple(channel: Channel, predicted: FloatArray) -> tuple[float, float]:
+    """Return a channel as a multiple of its prediction, and their correlation, at most 1."""
+    size, cross = float(predicted @ predicted), float(predicted @ channel.value)
     alike = abs(cross) / max(np.sqrt(size * float(channel.value @ channel.value)), 1e-300)
     return cross / max(size, 1e-300), alike
 
 
 def geometry_doubts(fit: Fit) -> Iterator[str]:
-    """Yield which actuators seem to be swapped: the body turns as others would turn it."""
+    """Yield actuators that seem swapped: each turns the body as another one would."""
     turning = fit.problem.turning(fit.place)
     if turning is None:
         return
@@ -430,13 +432,13 @@ def geometry_doubts(fit: Fit) -> Iterator[str]:
     if len(rates) < 50 * len(names) or len(names) < 2:
         return
     effect, *_ = np.linalg.lstsq(columns, rates, rcond=1e-6)
-    left = rates - columns @ effect
-    clear = 1.0 - np.square(left).sum() / max(float(np.square(rates).sum()), 1e-300)
+    residuals = rates - columns @ effect
+    clear = 1.0 - np.square(residuals).sum() / max(float(np.square(rates).sum()), 1e-300)
     alike = _unit(effect.T).T @ _unit(geometry)
     rows, order = linear_sum_assignment(-alike)
     as_named = float(np.trace(alike)) / len(names)
     best = float(alike[rows, order].sum()) / len(names)
-    # Actuators at one place, or with the same commands, explain as much in any order.
+    # Any order of actuators at one place, or with the same commands, explains as much.
     more = _explained(rates, columns, geometry[:, order]) - _explained(rates, columns, geometry)
     is_better = best > _ALIKE and as_named < best - _BETTER and more > _MORE * clear
     if clear > _CLEAR and is_better:
@@ -449,13 +451,13 @@ def geometry_doubts(fit: Fit) -> Iterator[str]:
 
 def _explained(rates: FloatArray, columns: FloatArray, geometry: FloatArray) -> float:
     """Return the share of rates, (r, 2), that thrusts explain by a geometry, (2, n)."""
-    made = columns @ geometry.T
-    scale = (made * rates).sum(axis=0) / np.maximum(np.square(made).sum(axis=0), 1e-300)
-    left = np.square(rates - made * np.maximum(scale, 0.0)).sum()
-    return float(1.0 - left / max(float(np.square(rates).sum()), 1e-300))
+    predicted = columns @ geometry.T
+    scale = (predicted * rates).sum(axis=0) / np.maximum(np.square(predicted).sum(axis=0), 1e-300)
+    residuals = np.square(rates - predicted * np.maximum(scale, 0.0)).sum()
+    return float(1.0 - residuals / max(float(np.square(rates).sum()), 1e-300))
 
 
 def _unit(rows: FloatArray) -> FloatArray:
-    """Return columns of one length, each axis over its largest."""
+    """Scale each axis by its largest value, then each column to length 1."""
     scaled = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300)
     return np.asarray(scaled / np.maximum(np.linalg.norm(scaled, axis=0), 1e-300))

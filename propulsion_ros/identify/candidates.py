@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model of a robot's actuators for several candidate parameters at once.
 
-What runs is the family itself. Where its actuators do not touch each other, candidates are further
-rows of one configuration, so that many cost little more than one; else each has its own model.
+The family itself runs. If its actuators do not interact, candidates are further rows of one
+configuration, so that many cost little more than one; otherwise each has a model of its own.
 """
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ from propulsion_ros.settings.quantity import (
     spec_of,
 )
 
-_WARM = 60
-_WARM_STEP = 0.25
-"""Steps before the first sample, and how long each is [s]: what lags follows its first command."""
+_WARM = 60  # steps with the first command before the first sample, in which lags settle
+_WARM_STEP = 0.25  # length of such a step [s]
 
 
 @dataclass(frozen=True)
 class Ticks:
-    """What a model is stepped with."""
+    """Inputs of a model over k steps."""
 
     dt: float
+    """Length of a step [s]."""
     commands: FloatArray
     """One row a step, one column a command name, (k, m)."""
     flow: FloatArray | None = None
-    """Velocity through the fluid and angular velocity, (k, 6), where the family needs it."""
+    """Velocity through the fluid and angular velocity, (k, 6), if the family needs it."""
     is_warm: bool = True
-    """Whether what came before the first row was the same."""
+    """True if the first row also held before the start, so that lags begin settled."""
 
 
 @dataclass(frozen=True)
 class Response:
-    """What candidates did, c of them over k steps."""
+    """Response of c candidates over k steps."""
 
     wrench: FloatArray
-    """In base_link about its origin, (c, k, 6)."""
+    """Wrench in base_link about its origin [N], [N m], (c, k, 6)."""
     state: Mapping[str, FloatArray]
-    """By '<name>.<field>', (c, k)."""
+    """Fields of actuator states by '<name>.<field>', (c, k)."""
 
 
 class Candidates:
-    """Runs candidates of one family; ``states``, '<name>.<field>', are those that are wanted."""
+    """Runs candidates of one family and returns ``states``, each named '<name>.<field>'."""
 
     def __init__(
         self, family: type[Family], values: Mapping[str, Any], states: Sequence[str] = ()
@@ -67,7 +67,7 @@ class Candidates:
         self._naming = self._field_of_names()
 
     def made(self, changes: Mapping[str, Any]) -> Family:
-        """Return a model with other values; raise `ConfigError` where they are wrong."""
+        """Return a model with other values; raise `ConfigError` if they are invalid."""
         values = {**self._values, **changes}
         return made_family(self._family, build(self._family.Params, values), values)
 
@@ -76,16 +76,16 @@ class Candidates:
         return Candidates(self._family, {**self._values, **values}, self._states)
 
     def predicts(self, state: str) -> bool:
-        """Return whether a model has a state, '<name>.<field>'."""
+        """Return whether the model predicts a state, '<name>.<field>'."""
         name, _, field = state.rpartition('.')
         ticks = Ticks(_WARM_STEP, np.zeros((1, len(self.command_names))), is_warm=False)
         rows = getattr(next(_outputs(self.made({}), ticks)), field)
         return rows is not None and bool(np.isfinite(rows[self.model.state_names.index(name)]))
 
     def run(self, changes: Sequence[Mapping[str, Any]], ticks: Ticks) -> Response:
-        """Return what a model does with each set of changed parameters.
+        """Return the response of the model with each set of changed parameters.
 
-        Raises `ConfigError` where one of them is refused.
+        Raises `ConfigError` if the model refuses one of them.
         """
         if self._naming and all(self._is_row(key) for each in changes for key in each):
             return self._run_wide(self._naming.name, changes, ticks)
@@ -96,13 +96,13 @@ class Candidates:
         )
 
     def efforts(self, changes: Mapping[str, Any], ticks: Ticks) -> FloatArray | None:
-        """Return the thrust of each actuator [N], (k, n), None where they cannot be told apart."""
+        """Return the thrust of each actuator [N], (k, n); None if actuators interact."""
         if not self._naming:
             return None
         return self._followed(self.made(changes), 'thrusts', ticks)[0]
 
     def _field_of_names(self) -> dataclasses.Field[Any] | None:
-        """Return what names the rows, None where candidates cannot be further ones."""
+        """Return the field that names the rows; None if candidates cannot be further rows."""
         model, cls = self.model, self._family.Params
         if not isinstance(model, Allocatable) or model.uses_body:
             return None
@@ -160,7 +160,7 @@ class Candidates:
     def _followed(
         self, model: Family, what: str, ticks: Ticks
     ) -> tuple[FloatArray, Callable[[str], FloatArray]]:
-        """Return a field of the outputs, (k, ...), and what returns a state by name, (k,)."""
+        """Return a field of the outputs, (k, ...), and a function from a state's name to (k,)."""
         fields = {name.rpartition('.')[2] for name in self._states} | {what}
         rows: dict[str, FloatArray] = {}
         for k, output in enumerate(_outputs(model, ticks)):
@@ -178,7 +178,7 @@ class Candidates:
 
 
 def _outputs(model: Family, ticks: Ticks) -> Iterator[Output]:
-    """Yield what a model does in each step."""
+    """Yield the output of a model at each step."""
     fields = list(model.command_fields)
     arrays = {
         field: np.where([each == field for each in fields], ticks.commands, np.nan)
@@ -188,7 +188,7 @@ def _outputs(model: Family, ticks: Ticks) -> Iterator[Output]:
     if ticks.is_warm and not model.tank_names and len(ticks.commands):
         first = Command(**{field: rows[0] for field, rows in arrays.items()})
         body = still if flow is None else _body(flow[0])
-        # Some models know one length of step alone, and settle in steps of that.
+        # Some models support a single length of step, and settle in steps of that.
         for tick in range(2 * _WARM):
             model.step(first, body, _WARM_STEP if tick < _WARM else ticks.dt, tick)
     for tick in range(len(ticks.commands)):

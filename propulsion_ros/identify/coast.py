@@ -19,21 +19,20 @@ from propulsion_ros.settings.hints import pressure_doubt
 from propulsion_ros.settings.quantity import FloatArray
 
 PER_MASS = 'body.drag_area/mass'
-"""Name of what is known without a mass [m^2/kg]."""
+"""Name of the drag area over mass, which is what is known without a mass [m^2/kg]."""
 START_CLIMB = 'start.climb'
-"""Name of what a coast begins with [m/s]."""
-_STEP = 0.05
+"""Name of the vertical speed at the start of a coast [m/s]."""
+_STEP = 0.05  # longest step of the simulated body [s]
 _OF_PAD = {'rail_length': 0.0, 'start_rpy': [0.0] * 3, 'start_angular_velocity': [0.0] * 3}
-"""How a body begins that coasts upwards, wherever it was launched."""
+"""Start of a vertical coast, in place of the parameters of the launch pad."""
 AROUND = 1.0
-"""From burnout and to the apogee [s]."""
-_WINDOW = 1.6
-"""Of the parabolas that give speed from altitude [s]: a vented bay swings once in 0.7 s."""
-_RISES = 20.0
+"""Time that is left out after burnout and before apogee [s]."""
+_WINDOW = 1.6  # span of a parabola of altitude; the air of a vented bay oscillates in 0.7 s [s]
+_RISES = 20.0  # speed that the climb of a rocket must reach [m/s]
 
 
 def vertical_speed(recording: Recording) -> Series:
-    """Return the measured vertical speed, or that of the altitude; raise `SourceError`."""
+    """Return the vertical speed, measured or from altitude; raise `SourceError` without both."""
     measured = recording.measured
     if CLIMB in measured:
         return measured[CLIMB]
@@ -70,7 +69,7 @@ def coasting(recording: Recording, speed: Series) -> tuple[float, float]:
 
 
 class CoastProblem(Problem):
-    """The climb of the simulated body without thrust, beside that of a flight."""
+    """Compares the climb of the simulated body without thrust to that of a flight."""
 
     def __init__(self, setup: Setup, vehicle: Mapping[str, Any]) -> None:
         self._speed = vertical_speed(setup.recording)
@@ -85,23 +84,23 @@ class CoastProblem(Problem):
         return None, self.channels[0].time
 
     def coarse(self, *, thin: bool = False) -> Problem:
-        """Return this: a coast is short."""
+        """Return the problem itself: a coast is short, and needs no coarser steps."""
         return self
 
     def with_free(
         self, free: Sequence[Free], fixed: Mapping[str, Any] | None = None
     ) -> Problem:
-        """Return the same comparison with other parameters free."""
+        """Return the same comparison with other free parameters."""
         return CoastProblem(replace(self.setup, free=tuple(free)), {
             f'body.{key}': value for key, value in self._values.items()
         })
 
     def predicted(self, places: FloatArray) -> list[FloatArray]:
-        """Return the vertical speed for places of the search (c, p), (c, n)."""
+        """Return the predicted vertical speed, (c, n), at places of the search, (c, p)."""
         return [np.stack([self._climb(self.channels[0], place) for place in places])]
 
     def given(self) -> list[FloatArray]:
-        """Return the vertical speed by the files as they are, (n,)."""
+        """Return the vertical speed that the robot's files predict before the fit, (n,)."""
         area = np.ravel(self._values.get('drag_area', 0.0))[-1]
         return [self._climb(self.channels[0], np.array([area, self.start[1]]))]
 
@@ -130,7 +129,7 @@ class CoastProblem(Problem):
 
 
 def start_of(speed: Series, begin: float) -> Free:
-    """Return the vertical speed at the beginning of a coast, which no sensor has exactly."""
+    """Return the speed at the start of a coast as a free parameter; no sensor has it exactly."""
     value = float(np.interp(begin, speed.time, speed.value))
     return numbers(
         START_CLIMB, ('climb',), BODY, 'm/s', [value], 0.5 * value, 1.5 * value, 0.1 * value
@@ -138,5 +137,5 @@ def start_of(speed: Series, begin: float) -> Free:
 
 
 def per_mass(free: Free) -> Free:
-    """Return the drag area as one over mass, which is all that a coast shows."""
+    """Return the drag area as one over mass, which is all that a coast identifies."""
     return replace(free, name=PER_MASS, names=(PER_MASS,), unit='m^2/kg')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Least squares over candidate models, and how sure the result is."""
+"""Least squares over candidate models, and the covariance of the result."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -13,31 +13,28 @@ from propulsion_ros.identify.problem import Problem, rms
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
-_STEP = 1e-3
+_STEP = 1e-3  # finite difference of the Jacobian, over the scale of a parameter
 _GRID = (0.01, 0.03, 0.06, 0.12, 0.25, 0.5)
-"""Starts of lags [s]."""
-_FAR = 6.0
-"""A residual counts fully up to so many standard deviations."""
-_REFUSED = 10.0
-_MOST = 30
-_TO_NORMAL = 1.4826
-_WEAK = 1e-7
-_INSIDE = 1e-3
-"""How far above its lower bounds a search begins, over the scale of a parameter."""
-_FINE, _ROUGH = 1e-6, 1e-4
-"""Change of the cost that ends a search, over the cost."""
+"""Time constants that a search may start from [s]."""
+_FAR = 6.0  # residual beyond which the loss is linear [standard deviations]
+_REFUSED = 10.0  # residuals at a place that the model refuses, over the largest so far
+_MOST = 30  # most evaluations of a search
+_TO_NORMAL = 1.4826  # standard deviation over median absolute deviation, of normal noise
+_WEAK = 1e-7  # eigenvalue of the information without effect, over the largest one
+_INSIDE = 1e-3  # distance of a start from its lower bound, over the scale of a parameter
+_FINE = 1e-6  # relative change of cost or place that ends a search
+_ROUGH = 1e-4  # the same with long steps of the model
 _AROUND = (-40.0, -10.0, 10.0, 40.0)
-"""Where a lower cost is looked for once more, in standard deviations."""
-_FARTHEST = 0.3
-"""The same at most, over the scale of a parameter."""
-_TRIES = 4
+"""Distances at which a lower cost is looked for after a search [standard deviations]."""
+_FARTHEST = 0.3  # largest such distance, over the scale of a parameter
+_TRIES = 4  # most further searches from a lower cost
 _LOWER = 4.0, 1e-4
-"""By how much a cost is lower at least that is worth a search: in itself, and over the cost."""
+"""Least decrease of the cost that is worth a further search: absolute, and over the cost."""
 _WIDE = 2.0
-"""Steps that judge a result, in standard deviations of a parameter with all others given."""
+"""Steps of the Jacobian of the covariance, in standard deviations with all others given."""
 
 Progress = Callable[[str], None]
-"""Receives what begins."""
+"""Receives the name of each stage as it begins."""
 
 
 def silent(what: str) -> None:
@@ -46,18 +43,18 @@ def silent(what: str) -> None:
 
 @dataclass(frozen=True)
 class Fit:
-    """A result of the search."""
+    """Result of a search."""
 
     problem: Problem
     place: FloatArray
-    """(p,)."""
+    """Parameters as the search has them, (p,)."""
     covariance: FloatArray
-    """Covariance of the estimates, (p, p); infinite where nothing is known."""
+    """Covariance of the estimates, (p, p); infinite for those that are unknown."""
     jacobian: FloatArray
     residuals: FloatArray
-    """Weighted, at the place."""
+    """Weighted residuals at the place, (r,), and above their Jacobian, (r, p)."""
     unknown: tuple[str, ...]
-    """Estimates that the data do not fix."""
+    """Names of parameters that the data do not identify."""
 
     @property
     def values(self) -> FloatArray:
@@ -66,17 +63,17 @@ class Fit:
 
     @property
     def sd(self) -> FloatArray:
-        """Their standard deviations, (p,)."""
+        """Standard deviations of the estimates, (p,)."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
     def correlation(self, i: int, j: int) -> float:
-        """Return the correlation of two estimates, 0 where one of them is not known."""
+        """Return the correlation of two estimates, 0 if one of them is unknown."""
         both = self.sd[i] * self.sd[j]
         return float(self.covariance[i, j] / both) if 0.0 < both < np.inf else 0.0
 
 
 class Search:
-    """Residuals and Jacobian from one run of a batch, kept for the place of the last call."""
+    """Computes residuals and Jacobian in one batch, and keeps those of the last place."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -89,15 +86,15 @@ class Search:
         return np.asarray(self._residuals)
 
     def jacobian(self, x: FloatArray) -> FloatArray:
-        """Return their derivatives, (r, p)."""
+        """Return the Jacobian of the residuals at a place, (r, p)."""
         self._visit(x)
         return np.asarray(self._jacobian)
 
     def flattest(self, x: FloatArray) -> FloatArray:
-        """Return derivatives to the side on which a parameter changes less, (r, p).
+        """Return one-sided derivatives, on the side where residuals change less, (r, p).
 
-        Steps are as wide as the data are unsure: beside a kink or a jump, short ones or those to
-        the other side would make an estimate surer than it is.
+        Steps are as wide as a parameter is uncertain: beside a kink or a jump of the cost, a
+        short step, or one to the other side, would make its standard deviation too small.
         """
         problem, best = self.problem, self.jacobian(x)
         size = _WIDE / np.maximum(np.linalg.norm(best, axis=0), 1e-300)
@@ -128,7 +125,7 @@ class Search:
             return rows
 
     def at_all(self, places: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
-        """Return residuals and Jacobian at several places, of one run where none is refused."""
+        """Return residuals and Jacobian at several places, in one batch if none is refused."""
         problem, step = self.problem, _STEP * self.problem.scale
         steps = step * np.where(places + step > problem.upper, -1.0, 1.0)
         stacks = [
@@ -149,7 +146,10 @@ class Search:
         self._worst = max(self._worst, float(np.abs(self._residuals).max()))
 
     def _one_by_one(self, places: FloatArray, step: FloatArray) -> FloatArray:
-        """Return residuals where a model refuses some of the places."""
+        """Return residuals at a place and its steps, of which the model refuses some.
+
+        A refused step goes to the other side; at a refused place residuals are large.
+        """
         problem = self.problem
         if problem.is_refused(places[0]):
             size = problem.cuts[-1].stop
@@ -166,7 +166,7 @@ class Search:
 def stepped(
     problem: Problem, place: FloatArray, residuals: FloatArray, jacobian: FloatArray
 ) -> FloatArray:
-    """Return the place to which one step leads, within the bounds and what a model takes, (p,)."""
+    """Return the place after one Gauss-Newton step that bounds and model accept, (p,)."""
     slopes, free = jacobian * problem.scale, np.ones(len(place), bool)
     least, most = ((edge - place) / problem.scale for edge in (problem.lower, problem.upper))
     move = np.zeros(len(place))
@@ -188,10 +188,10 @@ def _slopes(rows: FloatArray, step: FloatArray) -> FloatArray:
 def fitted(problem: Problem, start: FloatArray | None = None, note: Progress = silent) -> Fit:
     """Return the parameters that predict best.
 
-    The search begins with long steps of the model, lags at the best place of a grid unless a start
-    is given, and ends with short ones and a loss that far residuals do not rule.
+    The search begins with long time steps of the model, with lags from a grid unless a start is
+    given, and ends with short time steps and a Huber loss, which limits outliers.
 
-    Raises `ConfigError` where the model refuses its own start.
+    Raises `ConfigError` if the model refuses its own start.
     """
     coarse, x = fitted_coarse(problem, start, note)
     _reweigh(coarse, x)
@@ -211,7 +211,7 @@ def fitted_coarse(
     problem: Problem, start: FloatArray | None = None, note: Progress = silent, *,
     thin: bool = False,
 ) -> tuple[Search, FloatArray]:
-    """Return the parameters that predict best with long steps of the model; see `fitted`."""
+    """Return the search with long time steps of the model, and its result; see `fitted`."""
     coarse = Search(problem.coarse(thin=thin))
     note('fit: starts')
     x: FloatArray = gridded(coarse) if start is None else start
@@ -222,7 +222,7 @@ def fitted_coarse(
 
 
 def gridded(search: Search) -> FloatArray:
-    """Return the start, with each lag at the best of some."""
+    """Return the start, with its lags at the best value of a grid."""
     problem = search.problem
     is_lag = np.array([free.is_lag for free in problem.free for _ in free.start], dtype=bool)
     x: FloatArray = problem.start.copy()
@@ -235,7 +235,7 @@ def gridded(search: Search) -> FloatArray:
     for residuals, jacobian in search.at_all(places):
         plain = jacobian[:, ~is_lag]
         if plain.shape[1]:
-            # One step in all that is no lag.
+            # All other parameters take one Gauss-Newton step.
             step, *_ = np.linalg.lstsq(plain, residuals, rcond=1e-10)
             costs.append(float(np.sum(np.square(residuals - plain @ step))))
         else:
@@ -259,14 +259,14 @@ def _solved(
 
 
 def _lower_around(search: Search, x: FloatArray) -> FloatArray | None:
-    """Return a place with a lower cost some standard deviations away, None where there is none.
+    """Return a place with a lower cost some standard deviations away, None if there is none.
 
-    Delays and limits make kinks and jumps, at which slopes lead no further.
+    Delays and limits make kinks and jumps of the cost, at which a search by derivatives stops.
     """
     problem = search.problem
     _, inverse = _inverse(search.jacobian(x) * problem.scale)
     sd = np.sqrt(np.maximum(np.diag(inverse), 1e-300))
-    # One parameter is moved, and the others to where they then are best.
+    # Each move shifts one parameter, and the others to their optimum beside it.
     moves = np.concatenate([far * inverse / sd for far in _AROUND], axis=1).T
     moves *= np.minimum(1.0, _FARTHEST / np.maximum(np.abs(moves).max(axis=1), 1e-300))[:, None]
     places = np.clip(x + moves * problem.scale, problem.lower, problem.upper)
@@ -277,7 +277,7 @@ def _lower_around(search: Search, x: FloatArray) -> FloatArray | None:
 
 
 def _cost(residuals: FloatArray) -> float:
-    """Return the sum of squares, in which far residuals count as their size."""
+    """Return the sum of squares, which is linear in residuals beyond `_FAR` (Huber)."""
     size = np.abs(residuals)
     return float(np.sum(np.where(size <= _FAR, size**2, _FAR * (2.0 * size - _FAR))))
 
@@ -293,7 +293,7 @@ def _reweigh(search: Search, x: FloatArray) -> None:
 
 
 def judged(search: Search, x: FloatArray) -> Fit:
-    """Return a result with its covariance, in which residuals need not be white."""
+    """Return a result with a covariance that also holds for coloured residuals."""
     problem = search.problem
     residuals, jacobian = search.residuals(x), search.flattest(x)
     scale = problem.scale
@@ -318,13 +318,13 @@ def judged(search: Search, x: FloatArray) -> Fit:
 
 
 def _inverse(jacobian: FloatArray) -> tuple[BoolArray, FloatArray]:
-    """Return which parameters the data fix, and the inverse of the information."""
+    """Return which parameters the data identify, and the pseudo-inverse of the information."""
     sizes = np.linalg.norm(jacobian, axis=0)
     unit = jacobian / np.where(sizes > 0.0, sizes, 1.0)
     _, values, vectors = np.linalg.svd(unit, full_matrices=False)
-    # All are 0 where nothing that is fitted changes what was measured.
+    # All singular values are 0 if no free parameter changes a channel.
     weak = values <= _WEAK**0.5 * values[0]
-    # A direction that changes nothing hits each parameter that has a part in it.
+    # A direction without effect makes each parameter unknown that has a part in it.
     share = np.square(vectors[weak]).sum(axis=0) if weak.any() else np.zeros(len(sizes))
     known = (share < 0.01) & (sizes > 0.0)
     inverse = (vectors[~weak].T / np.square(values[~weak])) @ vectors[~weak]
@@ -349,7 +349,7 @@ def _noise(problem: Problem, jacobian: FloatArray, residuals: FloatArray) -> Flo
 
 
 def autocovariance(residuals: FloatArray) -> FloatArray:
-    """Return the autocovariance of residuals, up to where it is lost in noise."""
+    """Return the autocovariance of residuals, up to the lag at which noise hides it."""
     n = len(residuals)
     centred = residuals
     size = 1 << int(np.ceil(np.log2(2 * n)))
@@ -359,12 +359,12 @@ def autocovariance(residuals: FloatArray) -> FloatArray:
         return np.zeros(1)
     small = np.abs(whole[1:max(2, n // 8)]) < 2.0 / np.sqrt(n) * whole[0]
     first = int(np.argmax(small)) + 1 if small.any() else max(1, n // 8)
-    # Twice as far as where it is first lost, against what swings.
+    # Twice the lag at which noise first hides it, as it may oscillate.
     return np.asarray(whole[: max(1, min(2 * first, n // 8))])
 
 
 def whiteness(residuals: FloatArray) -> tuple[float, int]:
-    """Return the largest autocorrelation but that at 0, and how many samples it lasts."""
+    """Return the largest autocorrelation beyond lag 0, and the samples that it lasts."""
     covariances = autocovariance(residuals)
     if len(covariances) < 2:
         return 0.0, 1

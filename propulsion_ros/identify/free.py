@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is fitted: parameters of the schema as numbers with bounds, and back."""
+"""Free parameters: parameters of the schema as numbers with bounds, and back."""
 from __future__ import annotations
 
 import dataclasses
@@ -18,19 +18,19 @@ from propulsion_ros.settings.quantity import FloatArray, flatten
 
 BODY, DELAY = 'body', 'delay'
 BODY_KEYS = ('mass', 'ixx', 'iyy', 'izz', 'drag_area')
-"""What of the body can be fitted: mass [kg], moments of inertia [kg m^2], drag area [m^2]."""
+"""Properties of the body: mass [kg], moments of inertia [kg m^2], drag area [m^2]."""
 _CURVES = {'thrust_curve': 'thrust_curve_kind', 'esc_curve': 'esc_kind'}
 _PLACES, _HEIGHTS = 'input_values', 'output_values'
 _UP, _DOWN = 'time_constant_up', 'time_constant_down'
-_LAG_SCALE, _SHORTEST = 0.03, 1e-4
-_LONGEST = 5.0
+_LAG_SCALE = 0.03  # least scale of a lag in the search [s]
+_SHORTEST, _LONGEST = 1e-4, 5.0  # bounds of a lag [s]
 LAGS = ('time_constant', _UP, _DOWN)
-"""Keys that start from a grid."""
+"""Keys of time constants, which a search starts from a grid."""
 
 
 @dataclass(frozen=True)
 class Free:
-    """One parameter that is fitted, with k numbers."""
+    """One fitted parameter of k numbers."""
 
     name: str
     """Name that the user gives, such as 'rotors.time_constant_up'."""
@@ -47,30 +47,30 @@ class Free:
     scale: FloatArray
     """Start, bounds and scale of the search, (k,) each."""
     estimates: FloatArray
-    """Matrix from what is searched to the estimates, (k, k)."""
+    """Matrix from the numbers of the search to the estimates, (k, k)."""
     changes: Callable[[FloatArray], dict[str, Any]]
-    """Flat parameters from what is searched, (k,)."""
+    """Returns flat parameters for numbers of the search, (k,)."""
     units: tuple[str, ...] = ()
-    """Of each number where they differ."""
+    """Unit of each number if they differ."""
     note: str = ''
     used_by: str = ''
     """The choice or parameter that it belongs to, without which it has no effect; '' for none."""
     row: int = -1
-    """The one actuator whose value `changes` sets, beside those of the others; -1 for all."""
+    """Index of the one actuator whose value `changes` sets; -1 if it sets those of all."""
 
     @property
     def is_curve(self) -> bool:
-        """Whether its numbers are one curve, of which each alone may be near 0."""
+        """True if its numbers are one curve, of which a single number may be near 0."""
         return self.keys[0] in (*_CURVES, _HEIGHTS)
 
     @property
     def is_burn(self) -> bool:
-        """Whether its numbers are thrusts after ignition, each known from its own moment alone."""
+        """True if its numbers are thrusts after ignition, each known from its own moment alone."""
         return 'motor_file' in self.keys
 
     @property
     def is_lag(self) -> bool:
-        """Whether its start is looked for on a grid."""
+        """True if it is a time constant, which starts from a grid."""
         return is_lag(self.keys[0])
 
 
@@ -78,7 +78,7 @@ def free_parameters(
     fit: Sequence[str], group: str, schema: Sequence[Parameter], values: Mapping[str, Any],
     body: Mapping[str, float],
 ) -> list[Free]:
-    """Return what is fitted.
+    """Return the free parameters of a fit.
 
     ``fit`` has '<group>.<parameter>', 'body.<key>' or 'delay'; ``values`` are the flat parameters
     where the search begins, in full, ``body`` those of `BODY_KEYS`.
@@ -86,7 +86,7 @@ def free_parameters(
     Raises
     ------
     SourceError
-        Naming what is unknown or no number.
+        If a name is unknown, or its parameter has no number to begin with.
     """
     known = {parameter.key: parameter for parameter in schema}
     found = []
@@ -107,12 +107,12 @@ def free_parameters(
 
 
 def is_lag(key: str) -> bool:
-    """Whether a flat parameter is a lag, of an actuator or of the servo of a joint."""
+    """Return whether a flat parameter is the lag of an actuator, or of the servo of a joint."""
     return key.rpartition('.')[2] in LAGS
 
 
 def delay() -> Free:
-    """Return the time from a command until the actuator takes it."""
+    """Return the time from a command until the actuator takes it, as a free parameter."""
     return numbers(DELAY, (DELAY,), DELAY, 's', [0.01], 0.0, 0.2, 0.005)
 
 
@@ -165,14 +165,14 @@ def _of_group(
 
 
 def _is_one_lag(name: str, values: Mapping[str, Any], fit: Sequence[str]) -> bool:
-    """Whether rise and fall have one time constant: only one is fitted, and both were equal."""
+    """Return whether rise and fall share a time constant: one is fitted, and both were equal."""
     if _DOWN not in values or name.replace(_UP, _DOWN) in fit:
         return False
     return flatten(values[_UP]) == flatten(values[_DOWN])
 
 
 def _indexed(name: str, key: str) -> tuple[str, str]:
-    """Return a key and what stands in brackets behind it: a number, * or nothing."""
+    """Return a key and its index in brackets: a number, * or ''."""
     if not key.endswith(']'):
         return key, ''
     key, _, index = key[:-1].partition('[')
@@ -184,7 +184,7 @@ def _indexed(name: str, key: str) -> tuple[str, str]:
 def _plain(
     name: str, keys: tuple[str, ...], parameter: Parameter, values: Mapping[str, Any], index: str
 ) -> Free:
-    """Return a number that serves all rows, or one for each, or that of one row."""
+    """Return a parameter with one number for all rows, one for each row, or that of one row."""
     spec, own = parameter.spec, np.array(flatten(values[keys[0]]), dtype=float)
     if not len(own):
         raise SourceError('--fit', f'{name!r}: has no value to begin with')
@@ -221,7 +221,7 @@ def _plain(
 
 
 def _unchanged(x: FloatArray) -> dict[str, Any]:
-    """Return no parameter: what is searched is none of a family."""
+    """Return no flat parameter, as for those of the body and the delay."""
     return {}
 
 
@@ -229,7 +229,7 @@ def numbers(
     name: str, keys: tuple[str, ...], owner: str, unit: str, start: Any, low: Any, high: Any,
     scale: Any, changes: Callable[[FloatArray], dict[str, Any]] = _unchanged,
 ) -> Free:
-    """Return what is searched as it is, with one name for each of its numbers."""
+    """Return a parameter whose estimates are the numbers of the search themselves."""
     begin = np.array(start, dtype=float)
     k = len(begin)
     return Free(
@@ -238,7 +238,7 @@ def numbers(
     )
 
 
-# Curves that are texts.
+# Curves, which flat parameters hold as texts.
 
 
 def full_of(key: str, values: Mapping[str, Any]) -> float:
@@ -253,7 +253,7 @@ def full_of(key: str, values: Mapping[str, Any]) -> float:
 
 
 def over_throttle(values: Mapping[str, Any], row: int = 0) -> list[float] | None:
-    """Return the coefficients of one thrust curve over the throttle [N], None where it has none."""
+    """Return the coefficients of one thrust curve over the throttle [N], None if it has none."""
     kinds = [values.get(key) for key in ('thrust_curve_kind', 'esc_kind', 'esc_gives')]
     if values.get('command_interface') != 'throttle' or kinds != [*['polynomial'] * 2, 'speed']:
         return None
@@ -268,7 +268,7 @@ def _speeds(values: Mapping[str, Any], row: int = 0) -> list[float]:
 
 
 def _curves(name: str, key: str, values: Mapping[str, Any], index: str) -> list[Free]:
-    """Return a curve that serves all actuators, or one for each, or that of one."""
+    """Return one curve for all actuators, one for each, or that of one actuator."""
     if not index:
         _check_alike(name, flatten(values[key]), f'for one each fit {name}[*]')
         return [_curve(name, key, values)]
@@ -296,14 +296,14 @@ def _curve(name: str, key: str, values: Mapping[str, Any]) -> Free:
     """Return the numbers of a curve: coefficients, or the heights of its points."""
     texts = [str(text) for text in flatten(values.get(key))]
     unit = 'rad/s' if key == 'esc_curve' and values.get('esc_gives') == 'speed' else 'N'
-    # Thrusters alone have a curve that begins below 0.
+    # Only the curve of a thruster may begin below 0.
     least = -np.inf if 'conversion' in values else 0.0
     if values.get(_CURVES[key]) == 'table':
         return _rising_table(name, key, texts[0], unit, least)
     full = full_of(key, values)
     factors = numbers_of(key, texts[0] if texts else '')
     if not factors:
-        # What the model is without a curve.
+        # Without a curve, the model is this one.
         is_esc = key == 'esc_curve'
         known = float(flatten(values['max_thrust' if is_esc else 'motor_constant'])[0])
         factors = [0.0, known, 0.0] if is_esc else [0.0, 0.0, known]
@@ -321,7 +321,7 @@ def _curve(name: str, key: str, values: Mapping[str, Any]) -> Free:
 
 
 def _rising_table(name: str, key: str, text: str, unit: str, least: float) -> Free:
-    """Return the heights of a table that must not fall, by the first and its steps."""
+    """Return the heights of a table that must not fall, searched as first height and steps."""
     places, heights = _points(name, text)
     sums = np.tril(np.ones((len(heights),) * 2))
     lower = np.array([least] + [0.0] * (len(heights) - 1))
@@ -332,7 +332,7 @@ def _rising_table(name: str, key: str, text: str, unit: str, least: float) -> Fr
 
 
 def _burn(name: str, values: Mapping[str, Any]) -> Free:
-    """Return the heights of the points of solid motors, whose largest thrust is that of a curve."""
+    """Return the thrusts of the curve of solid motors; its peak becomes their `max_thrust`."""
     key, texts = 'thrust_curve', [str(text) for text in flatten(values.get('thrust_curve'))]
     is_solid = np.array([bool(text) for text in texts])
     _check_alike(name, texts)
@@ -350,7 +350,7 @@ def _burn(name: str, values: Mapping[str, Any]) -> Free:
         return {
             key: [curve if text else '' for text in texts],
             'max_thrust': np.where(is_solid, peak, largest).tolist(),
-            # All by their specific impulse need none.
+            # No rate changes if all motors have a specific impulse instead.
             **({'max_fuel_rate': flow.tolist()} if np.any(flow != rate) else {}),
             'motor_file': ['' if text else file for text, file in zip(texts, files, strict=True)],
         }
@@ -366,7 +366,7 @@ def _check_alike(
     name: str, texts: Sequence[Any],
     remedy: str = 'fit a recording of one of them with a description of it alone',
 ) -> None:
-    """Raise where a fit would write one curve over several that differ."""
+    """Raise `SourceError` if one fitted curve would replace several that differ."""
     curves = {str(text) for text in texts if text}
     if len(curves) > 1:
         raise SourceError(
@@ -376,7 +376,7 @@ def _check_alike(
 
 
 def _signed_table(name: str, values: Mapping[str, Any]) -> Free:
-    """Return the thrusts of a table over the speed, which is 0 at rest."""
+    """Return the thrusts of a table over the speed, except that at rest, which is 0."""
     for key in (_PLACES, _HEIGHTS):
         _check_alike(name, flatten(values[key]))
     speeds, thrusts = (
@@ -423,7 +423,7 @@ def _of_curve(
 
 
 def check_start(values: Mapping[str, Any], free: Sequence[Free]) -> None:
-    """Raise `ConfigError` where a parameter that is fitted is drawn from a range."""
+    """Raise `ConfigError` if a fitted parameter is drawn at random from a range."""
     for each in free:
         for key in each.keys:
             if np.any(np.array(flatten(values.get(f'{key}_range')) or [0.0]) > 0.0):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One page of pictures of a fit: measured beside before and after, and what is left."""
+"""A page of plots of a fit: measured, predicted before and after it, and residuals."""
 from __future__ import annotations
 
 import textwrap
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from propulsion_ros.identify.problem import Channel
     from propulsion_ros.identify.session import Result
 
-_POINTS = 4000
-_ZOOM = 3.0
-_MOST = 3
-_FLAT = 0.01
-"""A prediction that moves less, over the largest one in its unit, has nothing to compare."""
-_TINY = 1e-6
-_WIDE = 125
+_POINTS = 4000  # least points of a line that is thinned
+_ZOOM = 3.0  # length of the span that is drawn once more, larger [s]
+_MOST = 3  # most channels that are drawn
+_FLAT = 0.01  # spread of a prediction that is not drawn, over the largest in its unit
+_TINY = 1e-6  # the same, over the spread of its channel
+_WIDE = 125  # width of the title [characters]
 _COLOURS = {'measured': '#9aa3ab', 'before': '#e08a1e', 'after': '#1f5fa8'}
 _WORDS = {
     'thrust': 'thrust along', 'force': 'force along', 'torque': 'torque about',
@@ -33,7 +32,7 @@ _WORDS = {
 
 
 def draw_fit(result: Result, path: Path) -> None:
-    """Write the page as a PNG; raise `SourceError` where it cannot be written."""
+    """Write the page as a PNG; raise `SourceError` if it cannot be written."""
     # It needs matplotlib, which a fit does not.
     from propulsion_ros.pictures.picture import draw
 
@@ -41,7 +40,7 @@ def draw_fit(result: Result, path: Path) -> None:
 
 
 def page_of_fit(result: Result) -> Page:
-    """Return what is drawn of a fit."""
+    """Return the page of a fit."""
     problem = result.fit.problem
     begin = problem.setup.recording.begin
     times = [channel.time for channel in problem.channels]
@@ -53,13 +52,13 @@ def page_of_fit(result: Result) -> Page:
 
 
 def _title(result: Result) -> Iterator[str]:
-    """Yield what was found of which robot, the errors, and what is not drawn."""
+    """Yield lines of the title: robot and estimates, errors, and channels that are not drawn."""
     report, problem = result.report, result.fit.problem
     curves, found = report['curves'], []
     for name, each in report['estimates'].items():
         if each['value'] is not None and name.partition('[')[0] not in curves:
             found.append(with_unit(
-                f'{name.partition(".")[2]} = {each["value"]:.4g} \u00b1 {each["sd"]:.2g}',
+                f'{name.partition(".")[2] or name} = {each["value"]:.4g} \u00b1 {each["sd"]:.2g}',
                 each['unit'], '',
             ))
     for name, curve in curves.items():
@@ -92,7 +91,7 @@ def _title(result: Result) -> Iterator[str]:
 
 
 def _drawn(result: Result) -> list[int]:
-    """Return which channels are drawn: a few of those that the model moves at all."""
+    """Return the indices of the first few channels that the model moves at all."""
     channels = result.fit.problem.channels
     moved = [
         max(float(np.std(rows[i])) for rows in (result.before, result.after))
@@ -118,7 +117,7 @@ def _polynomial(factors: Sequence[float]) -> str:
 
 
 def _panels(result: Result, begin: float) -> Iterator[Panel]:
-    """Yield for each channel what was measured and is predicted, and below it what is left."""
+    """Yield for each channel its values and predictions, and below them the residuals."""
     for i in _drawn(result):
         channel = result.fit.problem.channels[i]
         before, after = (
@@ -142,7 +141,7 @@ def _panels(result: Result, begin: float) -> Iterator[Panel]:
 
 
 def _words(name: str) -> str:
-    """Return what a channel is, in words."""
+    """Return the name of a channel in words."""
     stem, _, axis = name.removeprefix(WRENCH).replace('_', '.').rpartition('.')
     if stem in _WORDS:
         return f'{_WORDS[stem]} {axis}'
@@ -151,7 +150,7 @@ def _words(name: str) -> str:
 
 
 def _offset(channel: Channel, predicted: FloatArray) -> FloatArray:
-    """Return what a rate begins with in each window, which no model predicts; else 0."""
+    """Return offset and drift of a rate in each window, which no model predicts; else 0."""
     offset = np.zeros(len(predicted))
     if channel.windows is None:
         return offset
@@ -173,7 +172,7 @@ def _lines(
 
 
 def _liveliest(channel: Channel) -> tuple[float, float]:
-    """Return the seconds in which most happens."""
+    """Return begin and end of the span in which a channel varies most [s]."""
     time, value = channel.time, channel.value
     firsts = np.arange(time[0], max(time[-1] - _ZOOM, time[0] + 1e-6), 0.5 * _ZOOM)
     spreads = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a recording is no flight, and what is wrong with it, before anything is fitted."""
+"""Checks of a recording before the fit: spans on the ground, gaps, units and offsets."""
 from __future__ import annotations
 
 import dataclasses
@@ -25,44 +25,43 @@ from propulsion_ros.settings.quantity import FloatArray
 _BEGINS: dict[str, tuple[str, ...]] = {
     'imu': IMU, 'odometry': (ALTITUDE, CLIMB), 'state': (STATE,), 'wrench': (WRENCH,),
 }
-"""How the names of what is compared begin, by ``--measured``."""
-_STOPPED = 0.6
-"""All commands at their smallest for longer [s] are a vehicle on the ground; a cut in flight is
-shorter."""
-_BEFORE, _AFTER = 0.5, 1.0
-"""What is left out before and after [s]: landing and take-off, near the ground."""
-_GAP, _GAP_FACTOR = 0.02, 5.0
-"""A silence is a gap where it is longer than this [s], and than this times the usual one."""
-_AFTER_GAP = 0.3
+"""Prefixes of the series that are compared, by ``--measured``."""
+_STOPPED = 0.6  # longest cut of all commands in flight; a longer one is on the ground [s]
+_BEFORE = 0.5  # left out before a stop: the landing, near the ground [s]
+_AFTER = 1.0  # left out after a stop: the take-off, near the ground [s]
+_GAP = 0.02  # longest time between samples that is no gap [s],
+_GAP_FACTOR = 5.0  # or the longest over the usual time, whichever is longer
+_AFTER_GAP = 0.3  # left out after a gap [s]
 SLOW = 0.5
-"""Samples that are farther apart [s] show no lag; their stamps may be milliseconds."""
-_LONGEST = 3600.0
-"""No bench is as long as this [s] with samples so far apart."""
-_CLIPPED, _MORE = 0.02, 3.0
-"""The share of the largest command that is clipped, in itself and over that of a level."""
+"""Time between samples above which they show no lag; their stamps may be milliseconds [s]."""
+_LONGEST = 3600.0  # longest run on a bench with samples so far apart [s]
+_CLIPPED = 0.02  # share of samples at the largest command above which it is clipped,
+_MORE = 3.0  # or that share over the mean share of a level, whichever is larger
+# A command is in another unit above this times the largest command, or below -1 / this of it.
 _OTHER_UNIT = 2.0
-"""A command above so many times the largest, or that part of it below 0, is in another unit."""
-_PULSES, _OF_PULSES, _FULL = (900.0, 2100.0), (1000.0, 2000.0), 1.1
-"""Pulses of an ESC [us]: those there are, usual ends; over the largest throttle without zeros."""
-_SMALL, _BRIEF = 1e-3, 0.01
-_IN_G = 0.3, 3.0
-_OFF_G = 0.02
+_PULSES = (900.0, 2100.0)  # range of pulses of an ESC [us]
+_OF_PULSES = (1000.0, 2000.0)  # their usual ends [us]
+_FULL = 1.1  # ratio within which a range of commands is that of the whole throttle
+_SMALL = 1e-3  # share of the largest command that counts as 0
+_BRIEF = 0.01  # longest span that is left out silently [s]
+_IN_G = 0.3, 3.0  # range of a median specific force that is in g
+_OFF_G = 0.02  # relative error of gravity at rest that is reported
 
 
 def prepared(
     recording: Recording, kind: str, span: tuple[float | None, float | None], largest: float,
     *, may_be_steady: bool = True,
 ) -> tuple[Recording, list[str]]:
-    """Return a recording whose unusable spans are marked, and what was found.
+    """Return a recording whose unusable spans are marked, and warnings.
 
     ``span`` has the first and last stamp that count [s], None for no limit; ``largest`` is the
-    largest command, NaN where there is none. Rows of a bench that are far apart are taken as
-    steady where that may be.
+    largest command, NaN if there is none. With ``may_be_steady``, rows of a bench that are far
+    apart are taken as settled.
 
     Raises
     ------
     SourceError
-        Where nothing was measured for ``kind``, and for a unit that is none.
+        If nothing was measured for ``kind``, nothing is left to fit, or a unit is wrong.
     """
     if not recording.measured:
         raise SourceError(
@@ -82,7 +81,7 @@ def prepared(
     if end is not None:
         skipped.append((end - recording.begin, np.inf, ''))
     if kind == 'imu':
-        found += _units(recording)
+        _refuse_units(recording)
         skipped += _stops(recording)
     if kind != 'odometry' and SLOW < (step := _usual_step(recording)) < np.inf:
         words = 'are stamps in seconds?'
@@ -124,14 +123,14 @@ def prepared(
 
 
 def _kinds_of(measured: Collection[str]) -> Iterator[str]:
-    """Yield for which ``--measured`` there is something, by the names of what was measured."""
+    """Yield each value of ``--measured`` for which there is a series."""
     for kind, begins in _BEGINS.items():
         if any(name.startswith(begins) for name in measured):
             yield kind
 
 
-def _units(recording: Recording) -> Iterator[str]:
-    """Raise `SourceError` for a specific force in g: none is fitted silently."""
+def _refuse_units(recording: Recording) -> None:
+    """Raise `SourceError` for a specific force in g, and for rates in degrees/s."""
     parts = [recording.measured[key] for key in IMU[:3] if key in recording.measured]
     if len(parts) < 3 or len({len(part.time) for part in parts}) > 1:
         return
@@ -139,22 +138,32 @@ def _units(recording: Recording) -> Iterator[str]:
     if _IN_G[0] < size < _IN_G[1]:
         raise SourceError(
             recording.name, f'accel: its size is {size:.3g} in the median, expected about 9.8 '
-            'm/s^2; it looks like g: multiply by 9.80665'
+            f'm/s^2; it looks like g: multiply by 9.80665{_factor(recording, IMU[:3], 9.80665)}'
         )
     gyro = [recording.measured[key] for key in IMU[3:] if key in recording.measured]
     fast = max((float(np.percentile(np.abs(part.value), 90)) for part in gyro), default=0.0)
     if fast > 60.0:
-        yield f'gyro: a tenth of its values is above {fast:.0f} rad/s; is it in degrees/s?'
+        raise SourceError(
+            recording.name, f'gyro: a tenth of its values is above {fast:.0f} rad/s; it looks like '
+            f'degrees/s: multiply by 0.0174533{_factor(recording, IMU[3:], 0.0174533)}'
+        )
+
+
+def _factor(recording: Recording, keys: Sequence[str], factor: float) -> str:
+    """Return what to write for the columns of what was measured, '' where these have its names."""
+    columns = [recording.columns[key] for key in keys if key in recording.columns]
+    lines = [f'factors.{each.name}: {factor * (each.factor or 1.0):.6g}' for each in columns]
+    return f'; give identify: {", ".join(lines)}' * bool(lines)
 
 
 def _usual_step(recording: Recording) -> float:
-    """Return the time between samples [s], infinite where there are none."""
+    """Return the usual time between samples of the densest series [s], infinite for none."""
     return min((float(np.median(np.diff(each.time))) for each in recording.measured.values()
                 if len(each.time) > 1), default=np.inf)
 
 
 def _steadied(recording: Recording) -> Recording | None:
-    """Return a table in which each command acts from halfway to its row on; None for no table."""
+    """Return a settled table, where a command begins halfway to its row; None for no table."""
     commands = dict[str, Series]()
     for name, each in recording.commands.items():
         if not any(np.array_equal(each.time, own.time) for own in recording.measured.values()):
@@ -175,7 +184,7 @@ def _held(recording: Recording) -> tuple[FloatArray, FloatArray]:
 
 
 def _stops(recording: Recording) -> list[tuple[float, float, str]]:
-    """Return the spans on the ground, and their surroundings."""
+    """Return the spans on the ground, with landing and take-off."""
     if not recording.commands:
         return []
     time, command = _held(recording)
@@ -188,7 +197,7 @@ def _stops(recording: Recording) -> list[tuple[float, float, str]]:
 
 
 def merged(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return spans as few that do not overlap."""
+    """Merge spans that overlap."""
     result: list[tuple[float, float]] = []
     for begin, end in sorted(pairs):
         if result and begin <= result[-1][1]:
@@ -199,7 +208,7 @@ def merged(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _gaps(recording: Recording) -> list[tuple[float, float, str]]:
-    """Return the silences of what was measured, and what follows them."""
+    """Return the gaps between samples of each series, and some time after each."""
     found: list[tuple[float, float, str]] = []
     series = {**recording.measured, **{f'command of {k}': v for k, v in recording.commands.items()}}
     for key, each in series.items():
@@ -212,7 +221,7 @@ def _gaps(recording: Recording) -> list[tuple[float, float, str]]:
             if key.startswith('command') and key.split()[-1] in recording.commands and not any(
                 other.time.shape == each.time.shape for other in recording.measured.values()
             ):
-                # Commands of their own times are held until the next.
+                # A command with times of its own is held until the next.
                 continue
             if all(abs(span[0] - other[0]) > _GAP for other in found):
                 found.append((*span, f'a gap of {step[i]:.3f} s in {key}'))
@@ -220,7 +229,7 @@ def _gaps(recording: Recording) -> list[tuple[float, float, str]]:
 
 
 def _clipped(recording: Recording, largest: float, kind: str) -> Iterator[str]:
-    """Yield which commands rest at their largest value; raise `SourceError` for another unit."""
+    """Yield commands that are clipped or beyond limits; raise `SourceError` for another unit."""
     for name, each in recording.commands.items():
         kept = each.value[recording.is_kept(each.time)]
         low, top = (kept.min(), kept.max()) if len(kept) else (0.0, 0.0)
@@ -231,7 +240,7 @@ def _clipped(recording: Recording, largest: float, kind: str) -> Iterator[str]:
                 ends = seen = column.raw(low), column.raw(top)
                 is_whole = largest / _FULL < top - low < largest * _FULL
                 if _PULSES[0] <= seen[0] and seen[1] <= _PULSES[1] and not is_whole:
-                    # A log need not have full throttle.
+                    # A log may lack full throttle, so the usual ends are suggested.
                     ends, hint = _OF_PULSES, f'; seen are {seen[0]:.6g} to {seen[1]:.6g}'
                 hint += (
                     f'; if {ends[0]:.6g} is 0 and {ends[1]:.6g} is 1, give identify: zeros.'
@@ -244,7 +253,7 @@ def _clipped(recording: Recording, largest: float, kind: str) -> Iterator[str]:
         if low > largest / _FULL and top > largest * _FULL:
             column, hint = recording.columns.get(name), ''
             if column:
-                # Where all of it is seen, it begins with the least.
+                # If the whole throttle is seen, the lowest command is its zero.
                 zero = low if top - low > largest / _FULL else largest
                 hint = f'; give identify: zeros.{column.name}: {column.raw(zero):.6g}'
             raise SourceError(recording.name, (
@@ -253,7 +262,7 @@ def _clipped(recording: Recording, largest: float, kind: str) -> Iterator[str]:
             ))
         share = float(np.mean(kept >= top)) if len(kept) and top > 0.0 else 0.0
         levels = len(np.unique(kept))
-        # Of steps each level has its share, and a bench goes to full speed by design.
+        # Each level of a step test has its share, and a bench goes to full speed by design.
         if share > max(_CLIPPED, _MORE / max(levels, 1)) and levels > 20 and kind != 'wrench':
             yield (
                 f'command of {name}: {share:.0%} of its values are {top:.4g}, its largest: clipped;'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is compared: predictions of candidate models beside what was measured."""
+"""Compares predictions of candidate models with what was measured."""
 from __future__ import annotations
 
 import copy
@@ -31,51 +31,51 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
 MEASURED = ('imu', 'odometry', 'state', 'wrench')
-_MOST_TICKS = 15000
-_LONGEST_TICK, _COARSE_TICK = 0.005, 0.01
-_WINDOW = 0.5
-"""Rates are compared over windows of this length [s], each with its own start and drift."""
-_BEFORE = 3.0
-"""What lags begins that long before the part that counts [s]."""
-_LEAD, _SETTLE = 0.25, 1.0
-_TINY = 1e-9
-_HALVES = 10
-_SMOOTH = 0.02
+_MOST_TICKS = 15000  # steps of the model above which they are longer than samples,
+_LONGEST_TICK = 0.005  # but no longer than this for that reason [s]
+_COARSE_TICK = 0.01  # least step of the coarse search [s]
+_WINDOW = 0.5  # windows over which rates are compared, each with its own offset and drift [s]
+_BEFORE = 3.0  # time simulated before the first sample that counts, so that lags settle [s]
+_LEAD = 0.25  # margin of the simulation at both ends, for delays [s]
+_SETTLE = 1.0  # time after the first command in which the state of lags is unknown [s]
+_TINY = 1e-9  # least divisor
+_HALVES = 10  # most attempts to halve a move
+_SMOOTH = 0.02  # width of the moving mean of rates before they are differentiated [s]
 
 
 @dataclass(frozen=True)
 class Channel:
-    """One measured quantity at the times that count."""
+    """One measured quantity at the times that are compared."""
 
     name: str
     unit: str
     time: FloatArray
     value: FloatArray
-    """(n,) each."""
+    """Times [s] and values, (n,) each."""
     axis: int = -1
     """Component of the wrench that is measured; -1 for a state."""
     windows: IntArray | None = None
-    """Of a rate of turn: indices of the windows over which it is compared, (w, s)."""
+    """Indices of the windows in which a rate of turn is compared, (w, s); None for others."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What a problem is made from."""
+    """Inputs of a `Problem`."""
 
     recording: Recording
     candidates: Candidates | None
-    """None where no actuator is fitted."""
+    """Model of the actuators; None if none is fitted."""
     free: tuple[Free, ...]
     body: MassProperties
     kind: str
     fluid: BodyParams = field(default_factory=BodyParams)
-    """What the fluid does to the body, beside its actuators."""
+    """Drag and buoyancy of the body in a fluid."""
     imu_position: FloatArray = field(default_factory=lambda: np.zeros(3))
-    """Place of the IMU in base_link [m], (3,)."""
+    """Position of the IMU in base_link [m], (3,)."""
     delay: float = 0.0
     """Fixed time from a command until the actuator takes it [s]."""
     moments: bool = False
-    """Whether rates of turn are compared too."""
+    """True if rates of turn are compared too."""
 
 
 class Problem:
@@ -84,14 +84,14 @@ class Problem:
     Attributes
     ----------
     channels : list of Channel
-        In the order of the residuals.
+        Compared quantities, in the order of the residuals.
     start : FloatArray
-        Where the search begins, (p,).
+        Place where the search begins, (p,).
 
     Raises
     ------
     SourceError
-        Where what is needed was not measured.
+        If a quantity that is needed was not measured.
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -102,7 +102,7 @@ class Problem:
             for name in ('start', 'lower', 'upper', 'scale')
         )
         self.names = [name for each in self.free for name in each.names]
-        # Some quantities of a state are given once, or never while it is compared.
+        # Some quantities of a state have one sample, or none in the spans that are compared.
         self.channels = [each for each in self._channels() if len(each.time) > 1]
         if not self.channels:
             raise SourceError(
@@ -114,13 +114,13 @@ class Problem:
         self.weights = [1.0 / self._spread(each.value) for each in self.channels]
 
     def with_free(self, free: Sequence[Free], fixed: Mapping[str, Any] | None = None) -> Problem:
-        """Return the same comparison with other parameters free."""
+        """Return the same comparison with other free parameters."""
         return Problem(replace(
             self.setup, free=tuple(free), candidates=self._candidates.changed(fixed or {}),
         ))
 
     def free_of(self, index: int) -> Free:
-        """Return what a number of the search belongs to."""
+        """Return the parameter that a number of the search belongs to."""
         return [each for each in self.free for _ in each.start][index]
 
     @property
@@ -130,14 +130,14 @@ class Problem:
 
     @property
     def cuts(self) -> list[slice]:
-        """Where the residuals of each channel are."""
+        """Slices of the residuals, one of each channel."""
         return _cuts(
             len(each.time) if each.windows is None else each.windows.size for each in self.channels
         )
 
     @property
     def main_cuts(self) -> list[tuple[slice, float]]:
-        """Where the residuals of the first kind of quantity are, and their weights."""
+        """Slices and weights of the channels with the unit of the first channel."""
         unit = self.channels[0].unit
         return [
             (cut, weight) for channel, cut, weight
@@ -145,29 +145,29 @@ class Problem:
         ]
 
     def predicted(self, places: FloatArray) -> list[FloatArray]:
-        """Return the prediction of each channel for places of the search (c, p), (c, n)."""
+        """Return the prediction of each channel, (c, n), at places of the search, (c, p)."""
         response = self._run([self.changes(place) for place in places])
         bodies = [self.body_at(place) for place in places]
         return [self._of_channel(each, response, bodies) for each in self.channels]
 
     def given(self) -> list[FloatArray]:
-        """Return the prediction of each channel by the files as they are, (n,)."""
+        """Return the prediction of each channel by the robot's files, before the fit, (n,)."""
         response, body = self._run([{}]), self._given_body
         return [self._of_channel(each, response, [body])[0] for each in self.channels]
 
     def residuals(self, places: FloatArray) -> FloatArray:
-        """Return weighted residuals of places of the search (c, p), (c, r)."""
+        """Return weighted residuals, (c, r), at places of the search, (c, p)."""
         return self.left_by(self.predicted(places))
 
     def left_by(self, predicted: Sequence[FloatArray]) -> FloatArray:
-        """Return weighted residuals of the prediction of each channel, (..., n), (..., r)."""
+        """Return weighted residuals, (..., r), of a prediction of each channel, (..., n)."""
         return np.concatenate([
             weight * self.compared(channel, channel.value - each)
             for channel, weight, each in zip(self.channels, self.weights, predicted, strict=True)
         ], axis=-1)
 
     def compared(self, channel: Channel, difference: FloatArray) -> FloatArray:
-        """Return what of a difference counts: of rates what a window does not take as drift."""
+        """Return a difference that counts: of a rate without offset and drift of each window."""
         if channel.windows is None:
             return difference
         rows = difference[..., channel.windows]
@@ -183,7 +183,7 @@ class Problem:
         }
 
     def main_rms(self, residuals: FloatArray) -> float:
-        """Return the root mean square of the first kind of quantity, in its unit."""
+        """Return the root mean square over channels with the unit of the first, in that unit."""
         return rms(np.concatenate([residuals[cut] / weight for cut, weight in self.main_cuts]))
 
     def estimates(self, place: FloatArray) -> FloatArray:
@@ -200,7 +200,7 @@ class Problem:
 
     @functools.cached_property
     def _parts(self) -> list[tuple[Free, slice]]:
-        """What is free, each with where its numbers are in a place of the search."""
+        """Free parameters, each with the slice of its numbers in a place of the search."""
         return list(zip(self.free, _cuts(len(each.start) for each in self.free), strict=True))
 
     def changes(self, place: FloatArray) -> dict[str, Any]:
@@ -209,7 +209,7 @@ class Problem:
         for each, cut in self._parts:
             changed = each.changes(place[cut])
             if each.row >= 0:
-                # Each of several sets its own row.
+                # Several parameters can each set a row of the same flat parameter.
                 for key in changed.keys() & result.keys():
                     own = changed[key][each.row]
                     changed[key] = [*result[key]]
@@ -232,7 +232,7 @@ class Problem:
         return {'mass': body.mass, **moments, DELAY: self.setup.delay}
 
     def is_refused(self, place: FloatArray) -> bool:
-        """Whether a model refuses the parameters at a place of the search."""
+        """Return whether a model refuses the parameters at a place of the search."""
         if self.setup.candidates is None:
             return False
         try:
@@ -242,7 +242,7 @@ class Problem:
         return False
 
     def moved(self, place: FloatArray, move: FloatArray) -> FloatArray:
-        """Return where a move of the search leads, halved until a model takes what is there."""
+        """Return the place after a move, which is halved until the model accepts that place."""
         for part in 0.5 ** np.arange(_HALVES):
             there: FloatArray = np.clip(place + part * move, self.lower, self.upper)
             if not self.is_refused(there):
@@ -258,10 +258,10 @@ class Problem:
     def turning(
         self, place: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, list[str]] | None:
-        """Return how the body turns beside what each actuator could do to it.
+        """Return the rates of turn of the body, and regressors by which thrusts explain them.
 
-        The measured rates about x and y, (r, 2), the integrals of the thrusts, (r, n), what a
-        thrust does by the geometry, (2, n), and names; None where that was not measured.
+        They are the measured rates about x and y, (r, 2), the integrals of the thrusts, (r, n),
+        the torques of unit thrusts by the geometry, (2, n), and names; None if not measured.
         """
         if self.setup.candidates is None or self.setup.kind != 'imu':
             return None
@@ -284,7 +284,7 @@ class Problem:
             list(self._candidates.command_names),
         )
 
-    # What was measured.
+    # Measured channels.
 
     def _channels(self) -> Any:
         recording, kind = self.setup.recording, self.setup.kind
@@ -306,7 +306,7 @@ class Problem:
         return Channel(name, unit, series.time[kept], series.value[kept], **more)
 
     def _kept(self, time: FloatArray) -> BoolArray:
-        """Return which times count: not the first ones, at which no one knows what lags."""
+        """Return which times count: not the first ones, at which the state of lags is unknown."""
         commands = self.setup.recording.commands.values()
         first = min((float(each.time[0]) for each in commands), default=-np.inf)
         begins = self.setup.candidates is not None and not self._candidates.model.tank_names
@@ -326,7 +326,7 @@ class Problem:
 
     @functools.cached_property
     def _pushed(self) -> list[int]:
-        """Return the parts of the wrench that the actuators can make."""
+        """Components of the wrench that the actuators can produce."""
         matrix = getattr(self._candidates.model, 'allocation_matrix', None)
         if matrix is None:
             return list(range(6))
@@ -335,7 +335,7 @@ class Problem:
         return [int(axis) for axis in np.flatnonzero(sizes > 1e-6)]
 
     def _specific_force(self) -> tuple[FloatArray, FloatArray] | None:
-        """Return times and the specific force of the centre of mass, (n, 3)."""
+        """Return times and the specific force at the centre of mass less the fluid's, (n, 3)."""
         measured = self.setup.recording.measured
         parts = [measured.get(f'accel_{axis}') for axis in 'xyz']
         first = next((part for part in parts if part is not None), None)
@@ -363,10 +363,10 @@ class Problem:
         return time, force
 
     def _fluid(self) -> tuple[FloatArray, FloatArray] | None:
-        """Return times, and drag and buoyancy of the body [N], (n, 3); None where not known."""
+        """Return times, and drag and buoyancy of the body [N], (n, 3); None if not known."""
         names, measured = (*FLOW, *ATTITUDE, ALTITUDE), self.setup.recording.measured
         known = [measured[name] for name in names if name in measured]
-        # Of a drag over the Mach number many bodies know nothing.
+        # `fluid_force` has no drag over the Mach number.
         if self.setup.fluid.drag_over_mach or len(known) < len(names) or len(
             {len(each.time) for each in known}
         ) > 1:
@@ -396,12 +396,12 @@ class Problem:
     def _spread(value: FloatArray) -> float:
         return max(float(np.std(value)), _TINY * max(1.0, float(np.max(np.abs(value), initial=0))))
 
-    # What is predicted.
+    # Predictions.
 
     def coarse(self, *, thin: bool = False) -> Problem:
-        """Return the same comparison with longer steps, of commands that are means over them.
+        """Return the same comparison with longer time steps, and commands averaged over them.
 
-        A thin one compares means of what was measured too, where samples are denser.
+        With ``thin``, samples that are denser than these steps are averaged too.
         """
         other = copy.copy(self)
         if thin:
@@ -412,16 +412,16 @@ class Problem:
         return other
 
     def _made_ticks(self, longest: float, shortest: float = 0.0) -> tuple[Ticks, FloatArray]:
-        """Return what the model is stepped with, and the middle of each step [s]."""
+        """Return the inputs of the model over all steps, and the middle of each step [s]."""
         recording, names = self.setup.recording, self._candidates.command_names
         begin = min(float(each.time[0]) for each in self.channels)
         end = max(float(each.time[-1]) for each in self.channels)
         usual = min(float(np.median(np.diff(each.time))) for each in self.channels)
-        # What is farther apart says nothing of steps.
+        # Samples that are farther apart do not set the step.
         usual *= usual <= SLOW
         span = end + 0.05 - max(begin - _BEFORE, 0.0)
         dt = max(usual, shortest, min(span / _MOST_TICKS, longest))
-        # Steps of the length of samples begin where commands do.
+        # A whole number of steps, so that those as long as samples begin when commands do.
         begin = max(begin - _BEFORE, 0.0) - dt * max(1, round(_LEAD / dt))
         edges = begin + dt * np.arange(int(np.ceil((end + _LEAD - begin) / dt)) + 1)
         columns = []
@@ -483,7 +483,7 @@ class Problem:
     def _rates(
         self, channel: Channel, response: Response, bodies: Sequence[Mapping[str, float]]
     ) -> FloatArray:
-        """Return the rate of turn about an axis, from some start on, (c, k)."""
+        """Return the rate of turn about an axis without its initial value, (c, k)."""
         com, axis = self.setup.body.com, channel.axis - 3
         torque = response.wrench[:, :, 3:] - np.cross(com, response.wrench[:, :, :3])
         moments = np.array([[body[f'i{a}{a}'] for a in 'xyz'] for body in bodies])
@@ -510,7 +510,7 @@ def rms(values: FloatArray) -> float:
 
 
 def _cuts(sizes: Iterable[int]) -> list[slice]:
-    """Return where parts of some sizes are that follow each other."""
+    """Return the slices of consecutive parts, by their sizes."""
     ends = [0, *accumulate(sizes)]
     return [slice(*pair) for pair in pairwise(ends)]
 
@@ -523,7 +523,7 @@ def _unit_of(state: str) -> str:
 
 
 def _thinned(channel: Channel) -> Channel:
-    """Return a channel with means over a long step; a rate stays as it is."""
+    """Return a channel averaged over coarse steps; a rate stays as it is."""
     size = int(_COARSE_TICK / max(float(np.median(np.diff(channel.time))), _TINY))
     if channel.windows is not None or size < 2:
         return channel
@@ -534,7 +534,7 @@ def _thinned(channel: Channel) -> Channel:
 
 
 def held_mean(series: Series, edges: FloatArray) -> FloatArray:
-    """Return the mean of a held value between edges [s]; before the first it is the first."""
+    """Return the mean of a held value between edges [s]; the first also holds before it."""
     time, value = series.time, series.value
     area = np.concatenate(([0.0], np.cumsum(np.diff(time) * value[:-1])))
     at = np.clip(np.searchsorted(time, edges, 'right') - 1, 0, len(time) - 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings: what was commanded and measured over time, of bags and tables (also .csv.gz)."""
+"""Reads commands and measurements from bags, PX4 logs and tables (also .csv.gz)."""
 from __future__ import annotations
 
 from collections import Counter
@@ -46,61 +46,59 @@ ATTITUDE = tuple(f'attitude.{axis}' for axis in 'xyzw')
 """Quaternion from base_link to the world."""
 _CURRENT = tuple(f'current.{axis}' for axis in 'xyz')
 """Velocity of the fluid in the world [m/s]."""
-_TIMES = (STAMP, 'time_s')
-_MOST_ROWS = 2_000_000
-_LARGEST = 1e12
-"""No quantity that is measured is larger, in SI units."""
-_OF_TANK = '/pressure'
-_LISTED = 3
-_SAME_CLOCK = 1.0
-"""A stamp that is so near to the arrival of its message is of the recorder's clock [s]."""
+_TIMES = (STAMP, 'time_s')  # names of the first column
+_MOST_ROWS = 2_000_000  # of a table
+_LARGEST = 1e12  # largest measurement that counts, in SI units
+_OF_TANK = '/pressure'  # suffix of the state of a tank
+_LISTED = 3  # most states in a list of known names
+_SAME_CLOCK = 1.0  # largest time between a stamp and its arrival on the same clock [s]
 
 
 @dataclass(frozen=True)
 class Series:
-    """One quantity over time; NaN is no value."""
+    """One quantity over time; NaN is a missing value."""
 
     time: FloatArray
     value: FloatArray
-    """(k,) each; time [s] rises."""
+    """Times [s], which increase, and values, (k,) each."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """The column of a table that a series is of."""
+    """Column of a table that a series was read from."""
 
     name: str
     zero: float
     factor: float | None
-    """(value - zero) times factor is in SI units; None where none is given."""
+    """(value - zero) times factor is in SI units; None if no factor is given."""
 
     def raw(self, value: float) -> float:
-        """Return what the column has for a value in SI units."""
+        """Return the number in the column for a value in SI units."""
         return value / (self.factor or 1.0) + self.zero
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Series of one flight or bench run, with times from the first stamp on."""
+    """Series of one flight or bench run, with times from its first stamp [s]."""
 
     name: str
     begin: float
-    """The first stamp [s]; times of series are after it."""
+    """First stamp [s], from which times of series count."""
     commands: Mapping[str, Series]
-    """By actuator; in the field that its family takes."""
+    """Commands by actuator, each in the field that its family takes."""
     measured: Mapping[str, Series]
     notes: tuple[str, ...] = ()
-    """What was wrong with the input, one line each."""
+    """Faults of the input, one line each."""
     skipped: tuple[tuple[float, float, str], ...] = ()
-    """Spans that are left out, from, to [s] and why."""
+    """Spans that are left out: from, to [s], and why."""
     is_settled: bool = False
-    """Whether each sample is what its command has led to, long after it began."""
+    """True if each sample was taken after the response to its command had settled."""
     columns: Mapping[str, Column] = field(default_factory=dict)
-    """Of a table, by series; that of the time too."""
+    """Columns of a table by series, with that of the time."""
 
     @property
     def end(self) -> float:
-        """The last time [s]."""
+        """Time of the last sample [s]."""
         return max(
             (float(each.time[-1]) for each in (*self.commands.values(), *self.measured.values())
              if len(each.time)), default=0.0,
@@ -116,17 +114,17 @@ class Recording:
 
 @dataclass(frozen=True)
 class Columns:
-    """What columns of a table are, each by its name there."""
+    """Meaning of columns of a table, by their names there."""
 
     targets: dict[str, str]
-    """An actuator, a name of this module, or ``stamp``."""
+    """What a column holds: an actuator, a name of this module, or ``stamp``."""
     factors: dict[str, float]
-    """What turns their values into SI units."""
+    """Factors from their values to SI units."""
     zeros: dict[str, float]
-    """What they have at 0, in their own unit."""
+    """Values of columns that mean 0, in their own unit."""
 
     def in_si(self, values: FloatArray, columns: Sequence[str]) -> FloatArray:
-        """Return rows of numbers in SI units, (n, k); raise `SourceError` for no column."""
+        """Return rows of numbers in SI units, (n, k); raise `SourceError` for unknown ones."""
         for kind, given in (('factors', self.factors), ('zeros', self.zeros)):
             for column in given:
                 if column not in columns:
@@ -143,29 +141,29 @@ class Columns:
 
 @dataclass(frozen=True)
 class Names:
-    """What a recording may hold."""
+    """Names of quantities that a recording may hold."""
 
     commands: Mapping[str, str]
     """The field that each actuator takes as its command, by name."""
     states: Sequence[str] = ()
     """Names in the state of the actuators."""
     columns: Columns = Columns({}, {}, {})
-    """What columns of the user are."""
+    """Columns that the user has named."""
     group: str = ''
-    """Name of the node, whose topics a bag has."""
+    """Name of the actuator node, whose topics in a bag are preferred."""
     burners: Sequence[str] = ()
     """Actuators that burn propellant, in a chamber."""
     thrust_area: float = 0.0
     """Thrust over the pressure in such a chamber [m^2]; 0: not known."""
 
     def factor_of(self, name: str) -> float:
-        """Return what turns the values of a column into those of its key."""
+        """Return the factor from the values of a column to those of its series."""
         is_chamber = name in [PRESSURE + burner for burner in self.burners]
         return self.thrust_area if is_chamber else 1.0
 
     @property
     def listed(self) -> list[str]:
-        """What a column may be, in short."""
+        """Short list of the names that a column may have."""
         states = [each for each in self.known if each.startswith((STATE, PRESSURE))]
         return [
             STAMP, *self.commands, *IMU, *(WRENCH + name for name in WRENCH_NAMES), ALTITUDE, CLIMB,
@@ -193,7 +191,7 @@ class Names:
 def read_recording(path: Path, names: Names, motors: UlogMap = UNMAPPED) -> Recording:
     """Return a bag, a log of PX4 or a table as a recording.
 
-    Raises `SourceError` where it cannot be one.
+    Raises `SourceError` if it cannot be read as one.
     """
     return _of_bag(path, names, motors) if is_bag(path) else _of_table(path, names)
 
@@ -251,7 +249,7 @@ def _numbers(place: str, columns: Sequence[str], rows: Any) -> FloatArray:
 def _keys(
     place: str, columns: Sequence[str], names: Names
 ) -> tuple[list[str], list[float]]:
-    """Return the key of each column but the first, '' for one that is not used, and a factor."""
+    """Return key and factor of each column but the first; the key is '' if it is not used."""
     known, columns = names.known, columns[1:]
     given = {
         column: target for column, target in names.columns.targets.items() if target not in _TIMES
@@ -387,10 +385,10 @@ def _of_bag(path: Path, names: Names, motors: UlogMap) -> Recording:
 def _timed(
     messages: Iterable[tuple[Recorded, Any]]
 ) -> Iterator[tuple[float, Recorded, Any]]:
-    """Yield each message behind its time [s]: its stamp or, where that is 0, that of its arrival.
+    """Yield each message behind its time [s]: its stamp or, if that is 0, its arrival.
 
-    A recorder may have another clock than the stamps, as where a simulation is recorded. Then a
-    message is as late as what was stamped last; before that it is of the begin of the simulation.
+    The clock of a recorder may differ from that of the stamps, as with a simulation. Then a message
+    without a stamp has the last stamp before it or, if there is none, the time of the first one.
     """
     latest, early = 0.0, []
 
@@ -416,9 +414,9 @@ def _timed(
 def _of_one_topic(
     found: Mapping[str, Mapping[str, Pairs]], group: str
 ) -> tuple[dict[str, Pairs], list[str]]:
-    """Return the points of each channel of one topic, the group's own if any, and what is not read.
+    """Return the points of each channel from one topic, the group's own if any, and notes.
 
-    Other nodes publish the same channels: wrenches that are wanted, states that are joined.
+    Other nodes may publish the same channels, as desired wrenches and joined states.
     """
     points, notes = {}, []
     for key, topics in found.items():
@@ -474,7 +472,7 @@ def _twist(topic: str, message: Any, names: Names) -> Any:
 
 
 def _through_fluid(recording: Recording) -> Recording:
-    """Return a recording whose motion is that through a fluid, where its current is recorded."""
+    """Return a recording with motion relative to the fluid, if a current is recorded."""
     measured = dict(recording.measured)
     current = [measured.pop(name) for name in _CURRENT if name in measured]
     known = [measured[name] for name in (*ATTITUDE, *FLOW[:3]) if name in measured]
@@ -502,4 +500,4 @@ _READERS = {
     'JointState': _joints, 'WrenchStamped': _wrench, 'Imu': _imu, 'Odometry': _odometry,
     'FluidPressure': _pressure, 'TwistStamped': _twist,
 }
-"""How each type of message is read."""
+"""Reader of each type of message."""

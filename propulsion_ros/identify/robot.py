@@ -54,7 +54,7 @@ class IdentifyParams:
 
 
 def settings_of_fit(values: Mapping[str, Any]) -> tuple[IdentifyParams, Columns]:
-    """Return the settings and what columns of a table are; raise `ConfigError` if wrong."""
+    """Return the settings, and the columns of a table; raise `ConfigError` if wrong."""
     own, found = dict(values), Columns({}, {}, {})
     for key, value in values.items():
         for prefix, kind, of_it in (
@@ -72,16 +72,16 @@ def settings_of_fit(values: Mapping[str, Any]) -> tuple[IdentifyParams, Columns]
 
 
 NODE, VEHICLE = 'identify', 'vehicle'
-"""Names that have the settings of the fit, and the simulated body, in a parameter file."""
+"""Sections of a parameter file with the settings of the fit, and with the simulated body."""
 
 
 @dataclass(frozen=True)
 class Robot:
-    """What is known of a robot before a fit."""
+    """Actuators, body and settings of a robot before the fit."""
 
     file: ParameterFile | None
     setting: Setting | None
-    """Configuration of its actuators, None where no group is fitted."""
+    """Configuration of its actuators, None if no group is fitted."""
     group: str
     body: MassProperties
     params: IdentifyParams
@@ -93,7 +93,7 @@ class Robot:
 
     @functools.cached_property
     def values(self) -> dict[str, Any]:
-        """Every flat parameter of the family, defaults too."""
+        """All flat parameters of the family, defaults included."""
         if self.setting is None:
             return {}
         params = self.setting.build(self.setting.family_type.Params)
@@ -103,7 +103,7 @@ class Robot:
 
     @functools.cached_property
     def fluid(self) -> BodyParams:
-        """Drag, buoyancy and current of the simulated body, wherever it begins."""
+        """Parameters of the simulated body except those of its start."""
         own = {each.key for each in parameters_of(BodyParams) if not each.key.startswith('start_')}
         given = {key.removeprefix(_OF_BODY): value for key, value in self.vehicle.items()}
         return build(BodyParams, {key: value for key, value in given.items() if key in own})
@@ -122,7 +122,7 @@ class Robot:
 
     @property
     def properties(self) -> dict[str, float]:
-        """What of the body can be fitted, by name."""
+        """Properties of the body that can be fitted, by name."""
         moments = {f'i{a}{a}': float(self.body.inertia[i, i]) for i, a in enumerate('xyz')}
         area = np.array(self.vehicle.get('body.drag_area', [0.0])).ravel()
         return {'mass': self.body.mass, **moments, 'drag_area': float(area[-1])}
@@ -131,14 +131,14 @@ class Robot:
 def read_robot(
     model: Path, params_files: Sequence[Path], fit: Sequence[str]
 ) -> Robot:
-    """Return a robot by its description and parameter files, of which the later ones win.
+    """Return a robot by its description and parameter files, of which later ones win.
 
-    ``model`` is a URDF or xacro, ``params_files`` are YAML; what is fitted names the group.
+    ``model`` is a URDF or xacro, ``params_files`` are YAML, and ``fit`` names the group.
 
     Raises
     ------
     ConfigError
-        Naming the file and what is wrong.
+        If a file is wrong; the error names it.
     """
     description = read_description(model)
     file = ParameterFile(*params_files) if params_files else None

@@ -76,16 +76,16 @@ from propulsion_ros.settings.yaml_file import write_parameters
 Span = tuple[float | None, float | None]
 _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
 _OF_COAST = 'body.drag_area'
-_WORSE = 1.05
-"""Left-out parts are predicted with longer steps, which differ by less."""
-_DELAYS, _REFITS = (0.0, 0.01, 0.02), 3
+_WORSE = 1.05  # ratio of errors that longer time steps, as of cross-validation, stay below
+_DELAYS = (0.0, 0.01, 0.02)  # for which lags are reported [s]
+_REFITS = 3  # Gauss-Newton steps of the other parameters at each delay
 _PARTS_DIFFER = 3.0
-"""Spreads over standard deviations; of five parts with mere noise 1 in 1000 is above 2.2."""
+"""Jackknife spread over standard deviation; with noise alone 1 in 1000 is above 2.2."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for."""
+    """Inputs and options of a fit."""
 
     input: Path
     fit: Sequence[str]
@@ -93,13 +93,13 @@ class Request:
     span: Span = (None, None)
     """First and last stamp that count [s]."""
     checks: Sequence[tuple[Path, Span]] = ()
-    """What is predicted without a fit."""
+    """Recordings, and their spans, that are predicted without a fit to them."""
     fit_delay: bool = False
     delay: float = 0.0
     """Fixed time from a command until the actuator takes it [s]."""
     choose: bool = False
     motors: UlogMap = UNMAPPED
-    """What the motors of logs of PX4 are."""
+    """Actuators that are the motors of PX4 logs."""
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.delay):
@@ -108,24 +108,29 @@ class Request:
 
 @dataclass
 class Result:
-    """What was found, for the report and the pictures."""
+    """Result of a fit, for the report and the plots."""
 
     report: dict[str, Any]
     fit: Fit
     robot: str = ''
-    """Name of it."""
+    """Name of the robot."""
     before: list[Any] = field(default_factory=list)
     after: list[Any] = field(default_factory=list)
-    """Predictions of each channel, (n,)."""
+    """Predictions of each channel before and after the fit, (n,) each."""
     chosen: Variant | None = None
-    """The model that is recommended, None where none was asked for."""
+    """Recommended model; None without ``--choose``."""
 
 
 class Session:
-    """A robot and the recordings that are compared with its model."""
+    """A robot and the recordings that are compared with its model.
 
-    def __init__(self, robot: Robot, request: Request, note: Progress = silent) -> None:
-        self._robot, self._request, self._note = robot, request, note
+    ``warn`` receives what is wrong with the input before the fit, which may take long.
+    """
+
+    def __init__(
+        self, robot: Robot, request: Request, note: Progress = silent, warn: Progress = silent
+    ) -> None:
+        self._robot, self._request, self._note, self._warn = robot, request, note, warn
         setting = robot.setting
         self._names = Names({}, (), robot.columns)
         if request.measured == 'odometry':
@@ -140,7 +145,7 @@ class Session:
         self._family = setting.family_type
         model = setting.build_family()
         fields = dict(zip(model.command_names, model.command_fields, strict=True))
-        # Joints stay where they are without a command.
+        # A joint without a command holds its position.
         self._actuators = [name for name in model.actuator_names if name in fields]
         for motor, target in request.motors.actuators.items():
             if target.group == robot.group and target.name not in fields:
@@ -154,7 +159,7 @@ class Session:
         )
 
     def run(self) -> Result:
-        """Return what the recording shows; raise `ConfigError` for what cannot be fitted."""
+        """Fit the recording; raise `ConfigError` if that cannot be done."""
         request, robot = self._request, self._robot
         self._note('read')
         recording, found = self._read(request.input, request.span)
@@ -179,26 +184,28 @@ class Session:
             problem = Problem(self._setup(recording, free))
             found += command_doubts(recording, self._actuators)
             found += limit_doubts(recording, problem.model)
-        fit = fitted(problem, note=self._note)
-        before, after = problem.given(), [rows[0] for rows in problem.predicted(fit.place[None])]
+        before = problem.given()
         of_scale = list(scale_doubts(problem, before))
         found += of_scale or tare_doubts(problem, before)
         found += [*still_doubts(problem, before), *span_doubts(problem)]
+        for line in found:
+            self._warn(line)
+        fit = fitted(problem, note=self._note)
+        after = [rows[0] for rows in problem.predicted(fit.place[None])]
         clipped = (
             list(clip_doubts(problem, after, robot.values)) if request.measured == 'wrench' else []
         )
         sizes = clipped or list(ratio_doubts(fit, after))
-        # What is of another size leaves residuals that are alike, too.
-        found += sizes or ([] if of_scale else form_doubts(fit))
+        found += sizes
         found += [f'{each.name}: {each.note}' for each in free if each.note]
         models = self._variants(fit, found) if request.choose else []
         chosen = recommended(models) if models else None
         choice = {'models': _choice(models, chosen)} if request.choose else {}
-        report = self._report(fit, before, found, bool(of_scale), choice)
+        report = self._report(fit, before, found, bool(of_scale), bool(sizes), choice)
         return Result(report, fit, robot.name, before, after, chosen)
 
     def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
-        """Return the comparison of a coast, and what is to be known of it."""
+        """Return the comparison of a coast, and warnings."""
         speed, found = vertical_speed(recording), []
         begin, end = coasting(recording, speed)
         spans = [(-np.inf, begin, '')] * (self._request.span[0] is None)
@@ -226,9 +233,9 @@ class Session:
         return CoastProblem(setup, self._robot.vehicle), found
 
     def write(self, path: Path, result: Result) -> None:
-        """Write the parameter file of a result, or of the model that is recommended.
+        """Write the parameter file of a result, or of the recommended model.
 
-        What is not known stays as it was.
+        Parameters that are not identified stay as they were.
         """
         robot, fit, chosen = self._robot, result.fit, result.chosen
         if chosen:
@@ -237,7 +244,7 @@ class Session:
         place = fit.place.copy()
         for i, name in enumerate(fit.problem.names):
             each = fit.problem.free_of(i)
-            # A curve is known as a whole, also where one of its numbers is not.
+            # A curve is known as a whole, even if one of its numbers is not.
             if unknown.issuperset(each.names if each.is_curve else (name,)):
                 place[i] = fit.problem.start[i]
         known = [each for each in fit.problem.free if not unknown.issuperset(each.names)]
@@ -278,12 +285,12 @@ class Session:
         largest = 1.0 if self._robot.values.get('command_interface') == 'throttle' else np.nan
         return prepared(
             recording, self._request.measured, span, largest,
-            # What burns is not steady.
+            # A burning motor is never settled.
             may_be_steady=not self._names.burners,
         )
 
     def _of_states_it_has(self, recording: Recording) -> Recording:
-        """Return a recording without the states that others join, such as turns of a propeller."""
+        """Return a recording without states that no model predicts, as angles of a propeller."""
         candidates = Candidates(self._family, self._robot.values)
         return dataclasses.replace(recording, measured={
             name: series for name, series in recording.measured.items()
@@ -307,7 +314,7 @@ class Session:
         )
 
     def _report(
-        self, fit: Fit, before: list[Any], found: list[str], is_scaled: bool,
+        self, fit: Fit, before: list[Any], found: list[str], is_scaled: bool, is_sized: bool,
         choice: dict[str, Any],
     ) -> dict[str, Any]:
         problem = fit.problem
@@ -348,18 +355,22 @@ class Session:
                 f'before the fit {report["rms_before"]:.3g}: it is worse than what it began with'
             )
         self._check(fit, report, found)
+        known = len(found)
         report['delays'] = self._delays(fit, found)
+        # A prediction of another size or delay leaves correlated residuals, too.
+        if not (is_scaled or is_sized or found[known:]):
+            found += form_doubts(fit, self._request.choose)
         report |= choice
         alike = dict[str, list[str]]()
         for name, why in unknown.items():
-            # In another unit nothing is excited.
+            # In another unit every parameter looks unexcited.
             alike.setdefault('see its unit' if is_scaled else why, []).append(name)
         found += [f'{", ".join(names)}: not identified: {why}' for why, names in alike.items()]
         report['warnings'] = found
         return report
 
     def _cross_validated(self, fit: Fit, found: list[str]) -> tuple[FloatArray, FloatArray]:
-        """Return errors of left-out parts, and the spread of estimates; NaN of a burn's curve."""
+        """Return squared errors of left-out parts, and spreads of estimates; NaN for a burn."""
         problem = fit.problem
         if any(each.is_burn for each in problem.free):
             found.append(
@@ -380,7 +391,7 @@ class Session:
         return squares, spread
 
     def _check(self, fit: Fit, report: dict[str, Any], found: list[str]) -> None:
-        """Predict other recordings with the result."""
+        """Predict the recordings of ``--check``, and report the errors."""
         checks = []
         for path, span in self._request.checks:
             self._note(f'check {path.name}')
@@ -398,7 +409,7 @@ class Session:
             ]
 
     def _curves(self, fit: Fit) -> Iterator[tuple[str, Any]]:
-        """Yield fitted thrust curves over the throttle, where both are polynomials."""
+        """Yield fitted thrust curves over the throttle, if both are polynomials."""
         for each in fit.problem.free:
             if each.keys[0] == 'thrust_curve' and (
                 factors := over_throttle(
@@ -408,7 +419,7 @@ class Session:
                 yield each.name, {'over': 'throttle', 'unit': 'N', 'coefficients': factors}
 
     def _delays(self, fit: Fit, found: list[str]) -> list[dict[str, float]]:
-        """Return what other delays would give: lags and delays can take each other's place."""
+        """Return the fits at other delays, as lags and delays can replace each other."""
         problem = fit.problem
         if not any(each.is_lag for each in problem.free):
             return []
@@ -426,7 +437,7 @@ class Session:
 
 
 def _choice(models: Sequence[Variant], chosen: Variant | None) -> dict[str, Any]:
-    """Return what a report has of models and the recommended one."""
+    """Return the section of a report on the models and the recommended one."""
     return {} if chosen is None else {
         'recommended': chosen.name,
         'variants': {
@@ -440,7 +451,7 @@ def _choice(models: Sequence[Variant], chosen: Variant | None) -> dict[str, Any]
 
 
 def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
-    """Return lag and error at each of some delays, and note a clock that is wrong."""
+    """Return lags and error at some delays, and append a warning of a time offset to ``found``."""
     problem = fit.problem
     with_delay = [each for each in problem.free if each.owner != DELAY]
     start = fit.place[[problem.free_of(i).owner != DELAY for i in range(len(fit.place))]]
@@ -452,13 +463,13 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
     now = rms(search.residuals(np.append(start, problem.body_at(fit.place)[DELAY])))
     then = rms(search.residuals(place))
     best = float(place[-1])
-    if then < 0.9 * now and (best < -0.004 or best > 0.03):
+    if then < 0.9 * now and abs(best) > 0.004:
         what, remedy = (
             'leads its command by', f'stamps of commands are late, as where a row has the one '
             f'before; no delay is fitted below 0: --delay {best:.3f}'
         ) if best < 0.0 else (
-            'follows its command by', 'a clock offset between commands and sensor, or a delay, '
-            'which --fit-delay fits'
+            'follows its command by', 'a delay, or a clock offset between commands and sensor: '
+            '--fit-delay'
         )
         found.append(
             f'what was measured {what} {abs(best) * 1e3:.0f} ms, {1 - then / now:.0%} better so: '
@@ -475,7 +486,7 @@ def _at_delays(
     places[:, -1] = delays
     for _ in range(_REFITS):
         for at, (residuals, jacobian) in zip(places, search.at_all(places), strict=True):
-            jacobian[:, -1] = 0.0  # The delay stays.
+            jacobian[:, -1] = 0.0  # The delay is held.
             at[:] = stepped(problem, at, residuals, jacobian)
     rows = []
     for at, (residuals, _) in zip(places, search.at_all(places), strict=True):
@@ -499,7 +510,7 @@ def _seconds(time: Any) -> float:
 
 
 def _plain(value: Any) -> Any:
-    """Return what YAML has a form for."""
+    """Return a value in types that YAML can represent."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, np.ndarray):
@@ -508,5 +519,5 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if isinstance(value, np.generic):
         value = value.item()
-    # No fit is surer than seven digits.
+    # No fit is more precise than seven digits.
     return float(f'{value:.7g}') if isinstance(value, float) else value

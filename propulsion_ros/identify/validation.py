@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How well parts of a recording are predicted that were not fitted, and which model does best."""
+"""Cross-validation of a fit, and the choice of a model by it."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,10 +21,9 @@ _ONE_WAY, _BOTH_WAYS = 'rotor_constant', ('rotor_constant_left', 'rotor_constant
 _EDGES = 'delta_left', 'delta_right'
 _TABLE = 'input_values', 'output_values'
 _SIGNED = {_ONE_WAY, *_BOTH_WAYS, *_EDGES, *_TABLE}
-"""Parameters of thrust to both sides, over the signed speed."""
-_POINTS = 6
-_EDGE = 0.1
-"""Where the search for a dead zone begins, over the largest speed."""
+"""Parameters of a thrust in both directions over a signed speed."""
+_POINTS = 6  # of a table
+_EDGE = 0.1  # speed at the edge of a dead zone where the search begins, over the largest speed
 
 
 @dataclass(frozen=True)
@@ -34,15 +33,15 @@ class _Form:
     fit: Sequence[str] = ()
     """Parameters that are fitted."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    """Others that it needs."""
+    """Values of other parameters that the form needs."""
 
 
 def choices(
     problem: Problem, group: str, schema: Sequence[Parameter], values: Mapping[str, Any]
 ) -> Iterator[tuple[str, list[str], list[Free], dict[str, Any]]]:
-    """Yield each model by its name, what of it is fitted, what else, and what makes it one.
+    """Yield each model: its name, what it fits of lag and curve, what else, and fixed values.
 
-    Only what is fitted is varied: lags, and the curve of thrust.
+    Only lags and a thrust curve that are fitted are varied.
     """
     fitted = {key for free in problem.free for key in free.keys}
     lags = _lags(fitted, values)
@@ -105,7 +104,7 @@ def _of_throttle(values: Mapping[str, Any]) -> dict[str, _Form]:
 
 
 def _signed(problem: Problem, values: Mapping[str, Any]) -> dict[str, _Form]:
-    """Return the forms of a thrust to both sides, which begin with the one that is given."""
+    """Return the forms of a thrust in both directions, which begin with the given one."""
     full = _fastest(problem, values)
     constant = max(
         (float(value) for key in (_ONE_WAY, *_BOTH_WAYS) for value in flatten(values[key])),
@@ -133,7 +132,7 @@ def _signed(problem: Problem, values: Mapping[str, Any]) -> dict[str, _Form]:
 
 
 def _fastest(problem: Problem, values: Mapping[str, Any]) -> float:
-    """Return the largest speed that was commanded [rad/s]."""
+    """Return the largest commanded speed [rad/s]."""
     if values.get('command_interface') == 'throttle':
         return full_of(_CURVE, values)
     commands = problem.setup.recording.commands.values()
@@ -155,14 +154,14 @@ def _words(numbers: FloatArray) -> str:
     return ' '.join(f'{number:.6g}' for number in numbers)
 
 
-FOLDS = 5
-_STEPS = 1
+FOLDS = 5  # parts of a recording
+_STEPS = 1  # Gauss-Newton steps of a fit without one part
 
 
 def cross_validated(search: Search, place: FloatArray) -> FloatArray:
-    """Return the mean square of the first channels' residuals on each part that was left out.
+    """Return the mean square of the main channels' residuals on each part that was left out.
 
-    Parts are spans of time; each is predicted by parameters from all others.
+    Parts are spans of time; each is predicted with parameters fitted to all others.
     """
     problem = search.problem
     parts = _parts(problem)
@@ -185,9 +184,9 @@ def cross_validated(search: Search, place: FloatArray) -> FloatArray:
 
 
 def spread_by_parts(fit: Fit) -> FloatArray:
-    """Return the standard deviations of estimates by how parts of a recording differ, (p,).
+    """Return jackknife standard deviations of the estimates, (p,).
 
-    They are those of the estimates from all parts but one (jackknife).
+    They are by the spread of estimates from all parts of a recording but one.
     """
     problem, parts = fit.problem, _parts(fit.problem)
     moves = []
@@ -201,7 +200,7 @@ def spread_by_parts(fit: Fit) -> FloatArray:
 
 
 def _parts(problem: Problem) -> FloatArray:
-    """Return which part each residual is in."""
+    """Return the number of the part that each residual is in."""
     rows = []
     begin = min(float(each.time[0]) for each in problem.channels)
     end = max(float(each.time[-1]) for each in problem.channels)
@@ -215,27 +214,27 @@ def _parts(problem: Problem) -> FloatArray:
 
 @dataclass(frozen=True)
 class Variant:
-    """One model that data may choose."""
+    """One model of those that are compared."""
 
     name: str
     rms: float
-    """Error in the parts of the recording that were left out."""
+    """Root mean square error on left-out parts of the recording."""
     training: float
     problem: Problem
     place: FloatArray
-    """Of its search, with long steps of the model, (p,)."""
+    """Result of its search with long time steps of the model, (p,)."""
     fixed: Mapping[str, Any]
-    """Flat parameters that make it beside those that are fitted."""
+    """Flat parameters of this model besides the fitted ones."""
 
     @property
     def estimates(self) -> dict[str, float]:
-        """What was fitted, by name."""
+        """Fitted estimates, by name."""
         values = self.problem.estimates(self.place).tolist()
         return dict(zip(self.problem.names, values, strict=True))
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Flat parameters of the family that make it."""
+        """Flat parameters of this model, fitted and fixed."""
         return {**self.fixed, **self.problem.changes(self.place)}
 
 
@@ -243,9 +242,9 @@ def variants(
     problem: Problem, group: str, schema: list[Parameter], values: Mapping[str, Any],
     lag: float, note: Progress, left_out: list[str],
 ) -> list[Variant]:
-    """Return the lags and forms of the thrust curve that a family has, by their errors.
+    """Return each combination of lag and form of thrust curve, with its errors.
 
-    What cannot be fitted is appended to ``left_out``, one line each.
+    A model that cannot be fitted is reported in ``left_out``, one line each.
     """
     found = []
     for name, names, others, fixed in choices(problem, group, schema, values):
@@ -264,15 +263,15 @@ def variants(
 
 
 def _near(problem: Problem, lag: float) -> FloatArray:
-    """Return the start of a problem with its lags at one that was fitted [s]."""
+    """Return the start of a problem with its lags at a fitted value [s]."""
     is_lag = [free.is_lag for free in problem.free for _ in free.start]
     return np.where(is_lag, lag, problem.start)
 
 
 def recommended(found: list[Variant]) -> Variant:
-    """Return the simplest variant that is no worse than the best by more than 2 %.
+    """Return the simplest variant whose error is at most 2 % above the smallest.
 
-    Each is judged by parts that it was not fitted to, never by its own.
+    Errors are those on left-out parts, to which a variant was not fitted.
     """
     best = min(each.rms for each in found)
     return min(

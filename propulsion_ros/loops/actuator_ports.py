@@ -51,7 +51,7 @@ from propulsion_ros.settings.names import as_word, is_name
 from propulsion_ros.timing.stamped_inputs import Ordering
 
 _FAR = {'effort': (10.0, ' N', 'in N'), 'velocity': (4.0, ' rad/s', 'in rad/s'),
-        'position': (10.0, '', 'a throttle of 0 to 1')}
+        'position': (1.5, '', 'a throttle of 0 to 1, not N, % or us')}
 """By field: commands of so many times their limit are in another unit; unit, and unit in words."""
 _ODD = 4.0  # commands of so many times the response to them are in another unit
 _MOST = 1e9  # larger commands are not counted
@@ -601,8 +601,8 @@ class ActuatorPorts(StampedPorts):
             limits = np.abs(ends).max(axis=0)
             is_far = len(last) == len(limits) and bool(np.all(np.abs(last) > times * limits))
         what = 'beyond its limits' if not is_far else (
-            f'far beyond its limits, such as {last[0]:g} of at most {limits[0]:g}{unit}; '
-            f'is it {asked}?'
+            f'far beyond its limits and clamped, such as {self.family.command_names[0]} '
+            f'{last[0]:g} of at most {limits[0]:g}{unit}; is it {asked}?'
         )
         what += '; is their sign wrong?' if np.all(last < 0.0) else ''
         pushes = '' if np.any(output.thrusts) else 'nothing pushes, as '

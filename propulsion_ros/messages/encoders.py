@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What loops publish as messages, or as the bytes of one message with new numbers in it."""
+"""Encodes what loops publish as messages, or as the bytes of a message with new numbers."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,11 +43,11 @@ Encoder = Callable[[int, Any], Any]
 """``encode(stamp_ns, payload)`` returns a message or its bytes; publishers take both."""
 
 LEVELS = {OK: DiagnosticStatus.OK, WARN: DiagnosticStatus.WARN, ERROR: DiagnosticStatus.ERROR}
-"""Levels of a diagnostic status as messages have them."""
+"""Levels of a diagnostic status in messages."""
 
 
 def make_encoder(outlet: Outlet) -> Encoder:
-    """Return what makes the messages of an outlet; the payloads are in `loops.payloads`.
+    """Return the encoder of an outlet; the payloads are in `loops.payloads`.
 
     Raises `LookupError` for a kind of message that no loop publishes yet.
     """
@@ -57,13 +57,13 @@ def make_encoder(outlet: Outlet) -> Encoder:
     return maker(outlet)
 
 
-# A class where something is kept from message to message, a function otherwise.
+# An encoder that keeps state between messages is a class, any other is a function.
 
 
 def _in_slots(
     slots_of: Callable[[str], Slots], numbers: Callable[[Any], Sequence[Any]]
 ) -> Callable[[Outlet], Encoder]:
-    """Return what makes encoders of messages in a frame in which numbers alone change."""
+    """Return a maker of encoders of messages in which only stamp and numbers change."""
     def make(outlet: Outlet) -> Encoder:
         slots = slots_of(outlet.frame)
 
@@ -76,7 +76,7 @@ def _in_slots(
 
 
 class _JointStates:
-    """Fills one message again where the outlet has the names, else makes each anew."""
+    """Fills the same message again if the outlet has the names, else makes each anew."""
 
     def __init__(self, outlet: Outlet) -> None:
         self._frame, self._names = outlet.frame, outlet.names
@@ -107,7 +107,7 @@ class _JointStates:
 
 
 class _Odometry:
-    """Fills one message again: most of its numbers stay zero."""
+    """Fills the same message again, as most of its numbers stay zero."""
 
     def __init__(self, outlet: Outlet) -> None:
         self._frame = outlet.frame
@@ -133,7 +133,7 @@ def _write_linear(message: TwistStamped, velocity: FloatArray) -> None:
 
 
 def _stamped(kind: Any, write: Callable[[Any, Any], None]) -> Callable[[Outlet], Encoder]:
-    """Return what makes encoders of stamped messages; ``write(message, payload)`` fills them."""
+    """Return a maker of encoders of stamped messages, which ``write(message, payload)`` fills."""
     def make(outlet: Outlet) -> Encoder:
         def encode(stamp_ns: int, payload: Any) -> Any:
             message = kind()
@@ -171,7 +171,7 @@ def _clock(outlet: Outlet) -> Encoder:
 
 
 def _transforms(outlet: Outlet) -> Encoder:
-    # Not every installation has it.
+    # Not every installation has this package.
     from tf2_msgs.msg import TFMessage
 
     def encode(stamp_ns: int, row: OdometryRow) -> Any:
@@ -181,7 +181,7 @@ def _transforms(outlet: Outlet) -> Encoder:
 
 
 def _plain(kind: Any, cast: Callable[[Any], Any]) -> Callable[[Outlet], Encoder]:
-    """Return what makes encoders of messages that have one field, ``data``, and no stamp."""
+    """Return a maker of encoders of messages that have one field, ``data``, and no stamp."""
     return lambda outlet: lambda stamp_ns, value: kind(data=cast(value))
 
 
@@ -212,22 +212,21 @@ _MAKERS: Mapping[str, Callable[[Outlet], Encoder]] = {
     'tf2_msgs/msg/TFMessage': _transforms,
     'visualization_msgs/msg/MarkerArray': lambda outlet: MarkerEncoder(),
 }
-"""What makes the encoders of each kind."""
+"""Makers of the encoders of each kind."""
 
 
-_SHORTEST = 1e-3
-"""An arrow below this length [m] is taken away: RViz complains of markers without size."""
+_SHORTEST = 1e-3  # shortest arrow, as RViz complains of markers without size [m]
 _TYPES = {'arrow': Marker.ARROW, 'plume': Marker.ARROW, 'text': Marker.TEXT_VIEW_FACING}
 
 
 class MarkerEncoder:
-    """Makes messages of pictures, each complete, so that a later subscriber sees all of it.
+    """Makes messages of complete pictures, so that a later subscriber sees all of a picture.
 
     A picture is a sequence of pairs of a stamp [ns] and a `Shape`; an empty one removes all.
     """
 
     def __init__(self) -> None:
-        # A message is filled again and again, as the others are.
+        # Markers are filled again for each message.
         self._markers: dict[tuple[str, int], Marker] = {}
 
     def __call__(self, stamp_ns: int, picture: Sequence[tuple[int, Shape]]) -> MarkerArray:
@@ -276,10 +275,10 @@ class MarkerEncoder:
 
 
 def _blank(shape: Shape) -> Marker:
-    """Return a marker with what never changes."""
+    """Return a marker with the fields that never change."""
     marker = Marker(ns=shape.group, id=shape.number, type=_TYPES[shape.kind])
     marker.pose.orientation.w = 1.0
-    # Drawn where its frame is now, not where it was at the stamp.
+    # It moves with its frame, instead of staying where that was at the stamp.
     marker.frame_locked = True
     if shape.kind != 'text':
         marker.points = [Point(), Point()]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers into the fields of messages, and into bytes in which only stamp and numbers change.
+"""Writes numbers into messages, and into bytes in which only stamp and numbers change.
 
-rclpy takes and gives bytes as well as messages. Between them lies the largest part of what a small
-message costs, most of it for names that are the same each time.
+rclpy takes and gives bytes as well as messages. Conversion between them is the largest part of the
+cost of a small message, most of it for names that are the same each time.
 """
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import OdometryRow
 from propulsion_ros.settings.quantity import FloatArray
 
-_SECOND = 1_000_000_000
+_SECOND = 1_000_000_000  # [ns]
 ODOMETRY_NUMBERS, INERTIA_NUMBERS = 85, 10
-"""How many numbers odometry, and an inertia, have beside their stamp."""
+"""Numbers of values of an odometry, and of an inertia, without the stamp."""
 _STAMP = struct.Struct('=iI')
-_MARK_NS = 0x5A3C_69A5 * _SECOND + 0x2D4B_78E1
-_COUNT = 4
-"""Size of the count of a sequence."""
+_MARK_NS = 0x5A3C_69A5 * _SECOND + 0x2D4B_78E1  # stamp that marks its place in bytes [ns]
+_COUNT = 4  # size of the count of a sequence [bytes]
 
 
 def ns_to_stamp(stamp_ns: int) -> Time:
@@ -43,7 +42,7 @@ def set_stamp(stamp: Time, stamp_ns: int) -> None:
 
 
 def doubles(values: Any) -> array[float]:
-    """Return an array in the type that messages take without copying element by element."""
+    """Return an array of the type that messages accept without a copy of each element."""
     out = array('d')
     out.frombytes(np.ascontiguousarray(values, dtype=float).tobytes())
     return out
@@ -56,7 +55,7 @@ def set_wrench(message: Wrench, wrench: FloatArray) -> None:
 
 
 def inertia_numbers(mass: float, com: FloatArray, tensor: FloatArray) -> list[float]:
-    """Return mass [kg], centre of mass [m], inertia about it [kg m^2] as a message has them."""
+    """Return mass [kg], centre of mass [m], inertia about it [kg m^2] in a message's order."""
     (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = tensor.tolist()
     return [float(mass), *com.tolist(), ixx, ixy, ixz, iyy, iyz, izz]
 
@@ -81,7 +80,7 @@ def set_odometry(message: Odometry, values: FloatArray) -> None:
 
 
 def odometry_to_transform(stamp_ns: int, frame: str, row: OdometryRow) -> TransformStamped:
-    """Return the pose of an odometry in ``frame`` as the transform that TF knows it by."""
+    """Return the pose of an odometry in ``frame`` as a transform of TF."""
     transform = TransformStamped(child_frame_id=row.child_frame)
     transform.header.stamp, transform.header.frame_id = ns_to_stamp(stamp_ns), frame
     shift, turn = transform.transform.translation, transform.transform.rotation
@@ -91,29 +90,29 @@ def odometry_to_transform(stamp_ns: int, frame: str, row: OdometryRow) -> Transf
 
 
 def _marks(count: int) -> FloatArray:
-    """Return numbers that nothing else in a message looks like."""
+    """Return numbers whose bytes occur nowhere else in a message."""
     return np.linspace(-3.7e-113, -9.1e-113, count)
 
 
 class Slots:
     """Serialised messages that differ in their stamp and some numbers.
 
-    Where these lie is found by serialising a message with marks in their place, so nothing of
-    the format is assumed but that numbers look as they do in memory.
+    Their places are found by serialising a message with marks instead of them, so the only
+    assumption on the format is that numbers have the same bytes as in memory.
 
     Parameters
     ----------
     message : stamped message
-        What stays.
+        Message with the parts that stay the same.
     marked : sequence of FloatArray
-        The marks that were written into it, each into fields that follow one another.
+        Marks that were written into it, each array into fields that follow one another.
     behind : int
-        Bytes of the message behind the last of them; what else comes there is padding.
+        Bytes of the message behind the last marks; further bytes are padding.
 
     Attributes
     ----------
     parts : tuple of slice
-        Where each of them lies in the bytes.
+        Place of each array in the bytes.
     """
 
     def __init__(self, message: Any, marked: Sequence[FloatArray], behind: int = 0) -> None:
@@ -153,14 +152,14 @@ class Slots:
         )
 
     def try_on(self, data: bytes) -> bool:
-        """Return whether bytes of anyone are such a message, so that `fit` will know the next."""
+        """Return whether foreign bytes are such a message; `fit` then recognises the next one."""
         if self.fit(data):
             return True
         # The encoding comes before the stamp.
         head = self._between[0]
         if len(data) < len(self._buffer) or data[head] != self._buffer[head]:
             return False
-        # Padding may hold anything, so the proof is that marks are read as such.
+        # Padding may hold anything, so bytes are accepted if marks in them are read as such.
         probe = bytearray(data)
         _STAMP.pack_into(probe, self._stamp_at, *divmod(_MARK_NS, _SECOND))
         for part, values in zip(self.parts, self._marked, strict=True):
@@ -181,7 +180,7 @@ class Slots:
 
 
 def joint_state_slots(frame: str, names: tuple[str, ...], counts: tuple[int, ...]) -> Slots:
-    """Return where the numbers of joint states lie, by how many there are in each field."""
+    """Return the slots of joint states, by the number of values in each field."""
     message, marked = JointState(name=list(names)), np.split(_marks(sum(counts)), np.cumsum(counts))
     message.header.frame_id = frame
     for field, values in zip(FIELDS, marked, strict=False):
@@ -193,7 +192,7 @@ def joint_state_slots(frame: str, names: tuple[str, ...], counts: tuple[int, ...
 
 
 def wrench_slots(frame: str) -> Slots:
-    """Return where the numbers of wrenches in one frame lie."""
+    """Return the slots of wrenches in one frame."""
     message, marked = WrenchStamped(), _marks(6)
     message.header.frame_id = frame
     set_wrench(message.wrench, marked)
@@ -201,7 +200,7 @@ def wrench_slots(frame: str) -> Slots:
 
 
 def inertia_slots(frame: str) -> Slots:
-    """Return where the numbers of inertias in one frame lie."""
+    """Return the slots of inertias in one frame."""
     message, marked = InertiaStamped(), _marks(INERTIA_NUMBERS)
     message.header.frame_id = frame
     set_inertia(message.inertia, marked.tolist())
@@ -209,10 +208,10 @@ def inertia_slots(frame: str) -> Slots:
 
 
 def imu_slots(frame: str) -> Slots:
-    """Return where rate and specific force lie in messages of an IMU without an orientation."""
+    """Return the slots of rate and specific force of an IMU without an orientation."""
     message, marked = Imu(), np.split(_marks(6), 2)
     message.header.frame_id = frame
-    # Which means that there is no orientation.
+    # -1 means that there is no orientation.
     message.orientation_covariance[0] = -1.0
     for vector, values in zip(
         (message.angular_velocity, message.linear_acceleration), marked, strict=True
@@ -222,7 +221,7 @@ def imu_slots(frame: str) -> Slots:
 
 
 def pressure_slots(frame: str) -> Slots:
-    """Return where pressure and variance lie."""
+    """Return the slots of pressure and variance."""
     marked = _marks(2)
     pressure, variance = marked.tolist()
     message = FluidPressure(fluid_pressure=pressure, variance=variance)
@@ -231,7 +230,7 @@ def pressure_slots(frame: str) -> Slots:
 
 
 def odometry_slots(frame: str, child_frame: str) -> Slots:
-    """Return where the numbers of odometry of one frame in another lie."""
+    """Return the slots of odometry of one frame in another."""
     message, marked = Odometry(child_frame_id=child_frame), _marks(ODOMETRY_NUMBERS)
     message.header.frame_id = frame
     set_odometry(message, marked)

@@ -31,9 +31,9 @@ TF = QoSProfile(depth=100)
 LOCKSTEP = QoSProfile(depth=10_000)
 """For topics that may lose no message: simulation in lockstep, and replay at any rate."""
 LOCKSTEP_COMMAND = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""Of any controller, to look at: its publisher may offer best effort."""
+"""For observers of commands of any controller, whose publisher may offer best effort."""
 _LATCHED_DEEP = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""With a queue of one, a subscription that is slow for a moment misses messages."""
+"""For subscriptions that are slow for a moment, which would miss messages in a queue of one."""
 
 _CLASSES = {
     'command': COMMAND, 'sensor': SENSOR, 'state': STATE, 'result': STATE, 'lockstep': LOCKSTEP,
@@ -55,13 +55,13 @@ def profile(name: str, lossless: bool = False) -> QoSProfile:
         'command', 'sensor', 'state', 'result', 'lockstep', 'latched', 'latched_history', 'clock',
         'tf', 'glance' or 'picture'.
     lossless : bool
-        Whether no message may be lost, by a deep queue.
+        True for a deep queue, so that no message is lost.
     """
     return _LOSSLESS.get(name, _CLASSES[name]) if lossless else _CLASSES[name]
 
 
 def profile_of(depth: int, is_reliable: bool, is_latched: bool) -> QoSProfile:
-    """Return a profile with a queue, that loses no message or may, and keeps the last or not."""
+    """Return a profile with a depth of queue, reliable or best effort, latched or volatile."""
     return QoSProfile(
         depth=depth,
         reliability=(
@@ -73,7 +73,7 @@ def profile_of(depth: int, is_reliable: bool, is_latched: bool) -> QoSProfile:
 
 def can_match(publisher: QoSProfile, subscription: QoSProfile) -> bool:
     """Return whether a subscription can receive what a publisher publishes."""
-    # What is not set is infinite, as the graph has it of the subscription.
+    # Policies that are not set are infinite, as the graph reports those of the subscription.
     offered = QoSProfile(
         depth=1, reliability=publisher.reliability, durability=publisher.durability,
         deadline=Infinite, liveliness=LivelinessPolicy.AUTOMATIC,

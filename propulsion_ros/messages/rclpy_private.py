@@ -26,7 +26,7 @@ __all__ = [
 
 def reason_of(error: Exception) -> str:
     """Return the reason that an error of rclpy gives, on one line."""
-    # What follows the first source location is rcl's own stack.
+    # The text behind the first source location is rcl's own stack.
     return ' '.join(str(error).split(', at ')[0].split())
 
 
@@ -44,7 +44,7 @@ def declared_names(node: Node) -> Collection[str]:
 def take_message(subscription: Any) -> bool:
     """Take the next message of a subscription, if there is one, and return whether there was.
 
-    An executor waits a hundred times as long to find out.
+    An executor takes a hundred times as long for that.
     """
     with subscription.handle:
         taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
@@ -63,7 +63,7 @@ def end_life_cycle(node: LifecycleNode) -> None:
 
 
 class LenientLifecycleNode(LifecycleNode):
-    """A lifecycle node that outlives a request for a transition that does not apply."""
+    """A lifecycle node that survives a request for a transition that does not apply."""
 
     def _LifecycleNodeMixin__on_change_state(self, request: Any, response: Any) -> Any:  # noqa: N802
         """Refuse such a request; rclpy of Jazzy ends the process there."""

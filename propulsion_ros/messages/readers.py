@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages read out of their bytes where only stamp and numbers differ from the one before."""
+"""Reads messages from bytes if only stamp and numbers differ from those of the one before."""
 from __future__ import annotations
 
 import functools
@@ -28,11 +28,10 @@ from propulsion_ros.messages.fields import (
 from propulsion_ros.settings.errors import CommandError
 
 SHORTEST = 12
-"""No stamped message is shorter: its encoding and its stamp."""
-_LARGEST = 65_536
-"""Nothing is kept of longer messages, so that they cannot fill the memory."""
+"""Size of the shortest stamped message, its encoding and its stamp [bytes]."""
+_LARGEST = 65_536  # size of the largest message that is kept, to bound memory [bytes]
 _Found = tuple[Slots, Callable[[Any, Sequence[bytes]], None]]
-"""Where numbers lie in messages like one, and what writes such numbers into a message."""
+"""Slots of messages like one, and a function that writes their numbers into a message."""
 # Publishers fill slots of their own, readers share them.
 _inertia_slots, _joint_slots, _odometry_slots, _wrench_slots = (
     functools.lru_cache(maxsize=16)(slots_of)
@@ -75,11 +74,11 @@ KINDS: Mapping[type[Any], Callable[[Any], _Found | None]] = {
     InertiaStamped: _of_inertia, JointState: _of_joints, Odometry: _of_odometry,
     WrenchStamped: _of_wrench,
 }
-"""Messages that can be read out of their bytes, and where their numbers lie, None for none."""
+"""Functions from a message of each kind to its slots; these return None without numbers."""
 
 
 def plain(message: Any) -> Any:
-    """Return a message as an object with the same fields, the messages in it too."""
+    """Return a message as a plain object with the same fields, nested messages too."""
     if not hasattr(message, 'get_fields_and_field_types'):
         return message
     return SimpleNamespace(**{
@@ -90,9 +89,9 @@ def plain(message: Any) -> Any:
 class MessageReader:
     """Deserialises stamped messages of one of `KINDS`.
 
-    What differs from the message before in its stamp and numbers only is written into a plain
-    object with the fields of that message, which is returned again: its reader keeps what it needs,
-    not the object. Each field of a message of rclpy is a property, a call to read and one to write.
+    If only stamp and numbers differ from the message before, they are written into a plain object
+    with the fields of that message, which is returned again: the caller must copy what it keeps.
+    A plain object is faster, as each field of a message of rclpy is a property.
     """
 
     def __init__(self, kind: type[Any]) -> None:
@@ -100,7 +99,7 @@ class MessageReader:
         self._found: _Found | None = None
 
     def read(self, data: bytes) -> Any:
-        """Return a message; raise `CommandError` where the bytes are none."""
+        """Return a message; raise `CommandError` if the bytes are no such message."""
         if self._found is None or not self._found[0].fit(data):
             return self._read_anew(data)
         message: Any = self._message
@@ -111,10 +110,10 @@ class MessageReader:
         return message
 
     def _read_anew(self, data: bytes) -> Any:
-        """Deserialise a message, and keep where the next one may differ from it."""
+        """Deserialise a message, and keep its slots for the next one."""
         self._found = None
         wrong = f'these {len(data)} bytes are no {self._kind.__name__}'
-        # Of an encoding alone, Fast CDR reads what lies behind it in memory, and may crash.
+        # Fast CDR would read beyond the end of shorter data, and might crash.
         if len(data) < SHORTEST:
             raise CommandError(wrong)
         try:

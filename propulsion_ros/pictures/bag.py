@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a bag has that can be plotted, by the names and types of its topics."""
+"""Reads the signals of a bag that can be plotted, by the names and types of its topics."""
 from __future__ import annotations
 
 import math
@@ -19,17 +19,16 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 
 _Reading = Callable[[Signals, str, float, Any], None]
-"""``reading(signals, topic, time, message)`` adds what a message of ``<source>/<leaf>`` has."""
-_SMALLEST, _LARGEST = 1e-6, 1e6
-"""Lengths of quaternions that are an attitude."""
+"""``reading(signals, topic, time, message)`` adds the values of a ``<source>/<leaf>``."""
+_SMALLEST, _LARGEST = 1e-6, 1e6  # norms of quaternions that are an attitude
 
 
 def signals_of_bag(path: Path, namespace: str = '', motors: UlogMap = UNMAPPED) -> Signals:
     """Return the contents of a bag's topics of this package's nodes.
 
-    Times are the stamps of the messages; what has none, or is a command with stamp 0, gets that of
-    the latest stamped message that was recorded before it; latched ones, which may be of long
-    before, do not count.
+    Times are the stamps of the messages. A message without a stamp, or a command with stamp 0, gets
+    that of the latest stamped message recorded before it, except latched ones, which may be much
+    older.
 
     ``path`` is a folder, .mcap, .db3 or .ulg file. Only topics below ``namespace`` are taken, and
     named without it. ``motors`` has the motors of a log of PX4.
@@ -37,7 +36,7 @@ def signals_of_bag(path: Path, namespace: str = '', motors: UlogMap = UNMAPPED) 
     Raises
     ------
     SourceError
-        Where the bag cannot be read, has no such topic, or the flights of several vehicles.
+        If the bag cannot be read, has no such topic, or the flights of several vehicles.
     """
     prefix = f'/{namespace.strip("/")}/'.replace('//', '/')
     with BagReader(path, motors) as bag:
@@ -49,7 +48,7 @@ def signals_of_bag(path: Path, namespace: str = '', motors: UlogMap = UNMAPPED) 
 
 
 def readings_of(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str, _Reading]:
-    """Return how each topic is read, without those that are not."""
+    """Return the reading of each topic that is read."""
     found: dict[str, _Reading] = {}
     for topic, kind in topics.items():
         parent, _, leaf = topic.rpartition('/')
@@ -70,7 +69,7 @@ def readings_of(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str,
             'choose one vehicle by its namespace'
         )
     if any(reading is _read_flags for reading in found.values()):
-        # They have the phase too, and with a stamp.
+        # Flags have the phase too, with a stamp.
         return {topic: reading for topic, reading in found.items() if reading is not _read_phase}
     return found
 
@@ -81,7 +80,7 @@ class Sorter:
     Attributes
     ----------
     signals : Signals
-        What was taken; see `finish`.
+        Signals so far; see `finish`.
     """
 
     def __init__(self, name: str, prefix: str, readings: Mapping[str, _Reading]) -> None:
@@ -91,7 +90,7 @@ class Sorter:
         self._early: list[tuple[str, float, Any]] = []
 
     def take(self, topic: str, arrival: float, content: Any) -> None:
-        """Take one message, with the time at which it came [s]."""
+        """Take one message with its time of arrival [s]."""
         time = _stamp_of(content)
         if time is None or (time == 0.0 and topic.endswith('command')):
             time = self._latest
@@ -170,12 +169,12 @@ def _read_odometry(signals: Signals, topic: str, time: float, message: Any) -> N
 def add_motion(
     signals: Signals, source: str, placed: Placed, velocity: Vector, turn_rate: Vector
 ) -> None:
-    """Append where a body is, and its velocity and rate of turn in its own axes [m/s], [rad/s]."""
+    """Append the pose of a body, and its velocity and rate of turn in its axes [m/s], [rad/s]."""
     signals.places.setdefault(source, []).append(placed)
     time, *position = placed[:4]
     _add_parts(signals, source, 'place', 'xyz', time, position)
     _add_parts(signals, source, 'turn_rate', 'xyz', time, map(math.degrees, turn_rate))
-    # Who knows no attitude may leave all of it at 0.
+    # A publisher that does not know the attitude may leave all of it at 0.
     if _SMALLEST < math.hypot(*placed[4:]) < _LARGEST:
         turned = unit(placed[4:])
         angles = map(math.degrees, roll_pitch_yaw(rows_of(turned)))
@@ -273,4 +272,4 @@ _READINGS: dict[tuple[str, str], _Reading] = {
     ('events', Kind.STATUSES): _read_events,
     ('apogee', Kind.POINT): _read_apogee,
 }
-"""By the last part of a topic and its type."""
+"""Readings by the last part of a topic and its type."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws where the actuators of a robot are and which way they push, from three sides."""
+"""Draws the positions and thrust directions of a robot's actuators, from three sides."""
 from __future__ import annotations
 
 from pathlib import Path
@@ -19,19 +19,16 @@ from propulsion_ros.settings.quantity import FloatArray
 
 _VIEWS = (('from above', 0, 1), ('from the right', 0, 2), ('from the front', 1, 2))
 """Title of each view, and which axes of base_link lie to the right and up."""
-_ARROW = 0.3
-"""Length of the longest arrow over the size of the robot."""
-_NEAR = 0.08
-"""Distance of points that share a text, over the size of the robot."""
-_SMALL = 1e-6
-_FACING = 0.9
-"""Cosine between thrust and line of sight from which it is marked as one along it."""
-_FEW, _LISTED = 6, 30
-"""Numbers in one text, and names in the list."""
+_ARROW = 0.3  # length of the longest arrow over the size of the robot
+_NEAR = 0.08  # largest distance of points that share a text, over the size of the robot
+_SMALL = 1e-6  # lengths that count as 0
+_FACING = 0.9  # cosine of thrust and line of sight above which a dot or cross is drawn
+_FEW = 6  # most numbers in one text
+_LISTED = 30  # most names in the list
 
 
 def draw_layout(robot: RobotLayout, title: str, path: Path) -> None:
-    """Write a layout as a PNG; raise `SourceError` where it cannot be written."""
+    """Write a layout as a PNG; raise `SourceError` if it cannot be written."""
     write_figure(lambda: _figure_of(robot, title), path)
 
 
@@ -52,7 +49,7 @@ def _draw_view(axis: Any, robot: RobotLayout, title: str, right: int, up: int) -
     for corners in robot.corners.values():
         # Boxes around shapes, eight corners each.
         for box in corners.reshape(-1, 8, 3):
-            # Thin ones too: their corners are shaken a little.
+            # QJ moves corners a little, so that thin boxes have a hull too.
             hull = box[ConvexHull(box[:, plane], qhull_options='QJ').vertices][:, plane]
             axis.fill(*hull.T, facecolor='0.93', edgecolor='0.6', linewidth=0.8, zorder=0)
     largest = max((group.layout.largest for group in robot.groups), default=0.0) or 1.0
@@ -69,7 +66,7 @@ def _draw_view(axis: Any, robot: RobotLayout, title: str, right: int, up: int) -
     axis.set_ylabel(f'{"xyz"[up]} [m]')
     axis.set_aspect('equal', adjustable='datalim')
     axis.margins(0.15)
-    # Few enough that a minus and three digits do not touch the next one.
+    # So few labels that a minus and three digits do not touch the next one.
     axis.locator_params(nbins=6)
     axis.grid(alpha=0.3)
 
@@ -94,7 +91,7 @@ def _draw_group(
 def _draw_ways(
     axis: Any, group: Group, plane: list[int], normal: FloatArray, colour: str
 ) -> None:
-    """Mark what pushes towards the reader by a dot and away by a cross, and the way it turns."""
+    """Mark thrusts towards the reader by a dot, away by a cross, and the sense of rotation."""
     layout = group.layout
     turns, points = _turns(group), layout.position[:, plane]
     for i, point in enumerate(points):
@@ -106,7 +103,7 @@ def _draw_ways(
         axis.plot(*point, marker, color=colour, markersize=5, markeredgewidth=width)
         if turns[i]:
             sense = '\u21ba' if turns[i] * towards > 0.0 else '\u21bb'
-            # Of coaxial ones, in the order of their numbers.
+            # Signs of coaxial actuators stand side by side, in the order of their numbers.
             before = np.linalg.norm(points[:i] - point, axis=1) < _SMALL
             place = -13 + 16 * int(np.count_nonzero(before & (turns[:i] != 0.0)))
             axis.annotate(sense, point, (place, -13), textcoords='offset points', color=colour,
@@ -114,13 +111,13 @@ def _draw_ways(
 
 
 def _turns(group: Group) -> FloatArray:
-    """Return which way each turns about its axis, (n,): 1, -1, or 0 for what makes no torque."""
+    """Return the sense of rotation about each axis, (n,): 1, -1, or 0 without a torque."""
     layout, matrix = group.layout, group.matrix
     if matrix.shape[1] != len(layout.position):
         return np.zeros(len(layout.position))
     torque = matrix[3:].T - np.cross(layout.position, matrix[:3].T)
     along = np.sum(torque * layout.axis, axis=1)
-    # The body gets the reaction.
+    # The torque on the body is the reaction to the rotation.
     return np.asarray(-np.sign(np.where(np.abs(along) > _SMALL, along, 0.0)))
 
 
@@ -137,7 +134,7 @@ def _number_points(axis: Any, robot: RobotLayout, plane: list[int], near: float)
 
 
 def _list_names(axis: Any, robot: RobotLayout) -> None:
-    """List numbers and names, above the meaning of the points."""
+    """List numbers and names, above the legend."""
     axis.axis('off')
     names = [name for group in robot.groups for name in group.layout.names]
     lines = [f'{i + 1}  {name}' for i, name in enumerate(names[:_LISTED])]
@@ -152,11 +149,11 @@ def _list_names(axis: Any, robot: RobotLayout) -> None:
 
 
 def _points(robot: RobotLayout) -> FloatArray:
-    """Return where all actuators are, (n, 3)."""
+    """Return the positions of all actuators [m], (n, 3)."""
     return np.vstack([np.zeros((0, 3)), *(group.layout.position for group in robot.groups)])
 
 
 def _size(robot: RobotLayout) -> float:
-    """Return how far the actuators, origin and centre of mass are apart at most [m], or 1."""
+    """Return the largest extent of actuators, origin and centre of mass [m], or 1."""
     whole = np.vstack([_points(robot), np.zeros(3), robot.body.com])
     return float(np.ptp(whole, axis=0).max()) or 1.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of what an input has: panels of its series, and the flight above them."""
+"""The page of an input: panels of its series, and the flight above them."""
 from __future__ import annotations
 
 import math
@@ -45,27 +45,25 @@ from propulsion_ros.pictures.signals import (
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
 
-_WALL_CLOCK = 1e6
-"""Stamps beyond it count from 1970 [s]; the page counts from its first one."""
-_PANELS = 60
-"""More are no page: a picture has an end."""
-_FITS = 30  # drawn in the phase flight
-_AHEAD = 0.35  # the part of that phase that a fit foresees
-_BACK = 2.0  # of a fit: its window [s]
-_PARTS, _LONGEST_PART = 100, 15  # of a record, and samples of each, of which half may be a spike
+_WALL_CLOCK = 1e6  # stamp above which time counts from 1970, and the page from its first one [s]
+_PANELS = 60  # most panels of a page
+_FITS = 30  # fits that are drawn in the phase flight
+_AHEAD = 0.35  # share of that phase for which a fit is drawn ahead
+_BACK = 2.0  # window of a fit [s]
+_PARTS = 100  # least parts of a record of which medians are taken
+_LONGEST_PART = 15  # most samples of a part, of which less than half may be a spike
 _ZOOM = 3.0  # to either side of the apogee [s]
 _DECISION = 'decision'
 _MOTION = {'climb': 'velocity', 'lift': 'acceleration'}
 _VETOES = {
     'lockout': ('lockout',),
-    'fit not believed': ('shock', 'outliers', 'frozen', 'standstill', 'gap', 'no altitude'),
+    'fit not believed': ('outliers', 'frozen', 'standstill', 'no altitude'),
 }
-"""What kept a detector from deciding, and the words of its health for it."""
+"""Reasons that kept a detector from deciding, and the words of its health for each."""
 _ACTUATED = ('effort', 'velocity', 'position')
 _SHARED = ('mass', *OF_TANKS, 'voltage', 'current', 'percentage', 'climb', 'lift')
 """Quantities of which all sources are in one panel, as are those of a body's motion."""
-_LISTED = 4
-"""Names in a title."""
+_LISTED = 4  # most names in a title
 
 
 def page_of(
@@ -76,16 +74,16 @@ def page_of(
     *,
     compares: bool = False,
 ) -> Page:
-    """Return the page of what an input has.
+    """Return the page of an input.
 
     ``title`` stands above the page instead of the name of the input and the apogee; ``begin`` and
     ``end`` [s] are the part of the time axis that is drawn. With ``compares``, sources with the
-    same actuators share a panel, of what moves most.
+    same actuators share a panel, of the actuator that moves most.
 
     Raises
     ------
     SourceError
-        Where there is nothing to draw, or too much.
+        If there is nothing to draw, or too much.
     """
     flight = signals.flight
     first, last = span_of(signals)
@@ -125,9 +123,9 @@ def page_of(
 
 
 def moving(page: Page) -> Page:
-    """Return a page without panels of what is 0 all the time, which its title names.
+    """Return a page without panels that are 0 all the time, which its title names.
 
-    That nothing moves at all shows something.
+    One panel is kept if nothing moves at all.
     """
     names = [panel.heading.partition(' [')[0] for panel in page.panels if _is_still(panel)]
     if not names:
@@ -157,7 +155,7 @@ def flight_page(signals: Signals) -> Page:
 def span_of(signals: Signals) -> tuple[float, float]:
     """Return the first and the last time of an input [s]."""
     times = [row[0] for rows in signals.rows.values() for row in rows]
-    # Not phases: they are latched, and may be of long before the recording.
+    # Phases do not count: they are latched, and may be much older than the recording.
     times += [fit.time for fit in signals.flight.fits]
     if not times:
         raise SourceError(signals.name, 'expected values to plot, got none')
@@ -165,13 +163,13 @@ def span_of(signals: Signals) -> tuple[float, float]:
 
 
 def _origin(first: float) -> int:
-    """Return what the time axis counts from [s]."""
+    """Return the stamp from which the time axis counts [s]."""
     return math.floor(first) if first > _WALL_CLOCK else 0
 
 
 @dataclass(frozen=True)
 class _Cut:
-    """The part of the time axis that is drawn, and what it counts from [s]."""
+    """The part of the time axis that is drawn, and the stamp from which it counts [s]."""
 
     origin: int
     begin: float
@@ -200,7 +198,7 @@ class _Cut:
         return Trace(label, role, np.insert(time, back, np.nan), np.insert(value, back, np.nan))
 
     def _held(self, time: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return commands, with what held at the beginning and at the end of the part."""
+        """Return commands, with those that hold at the beginning and the end of the part."""
         following = np.append(time[1:], math.inf)
         is_carried = (time < self.begin) & (following > self.begin)
         last = np.flatnonzero((time < self.end) & (following > self.end))
@@ -208,7 +206,7 @@ class _Cut:
         return np.insert(time, last + 1, self.end), np.insert(value, last + 1, value[last])
 
     def spans(self, changes: Sequence[Mark]) -> tuple[Span, ...]:
-        """Return how long each name held, without the parts that are not drawn."""
+        """Return the spans of each name, without the parts that are not drawn."""
         spans: list[Span] = []
         shifted = [self.mark(change) for change in changes]
         for i, (time, name) in enumerate(shifted):
@@ -222,7 +220,7 @@ class _Cut:
 
 
 def _title(signals: Signals, origin: int) -> str:
-    """Return the name of the input, and the last apogee where there is one."""
+    """Return the name of the input, and the last apogee if there is one."""
     words = []
     for time, altitude in signals.flight.vertices[-1:]:
         height = f' {altitude:.1f} m' if abs(altitude) < LARGEST else ''
@@ -237,7 +235,7 @@ def _title(signals: Signals, origin: int) -> str:
 
 
 def _fits_in_flight(flight: FlightSignals, cut: _Cut, phases: Sequence[Span]) -> list[Fit]:
-    """Return the fits of the phase flight, of all phases where there are none."""
+    """Return the fits in the phase flight, or all of them if phases are not known."""
     spans = [span for span in phases if span.name == 'flight']
     fits = (fit._replace(time=fit.time - cut.origin) for fit in flight.fits)
     return [
@@ -251,7 +249,7 @@ def _fits_in_flight(flight: FlightSignals, cut: _Cut, phases: Sequence[Span]) ->
 def _panels(
     signals: Signals, cut: _Cut, fits: Sequence[Fit], has_flight: bool, compares: bool
 ) -> Iterable[Panel]:
-    """Yield a panel for each quantity of each source, those of one source together."""
+    """Yield a panel for each quantity of each source, ordered by source."""
     rows = _beside_the_allocated(signals.rows)
     estimates = _estimating(signals.rows)
     for alike, quantity in _comparisons(rows) if compares else ():
@@ -295,7 +293,7 @@ def _comparisons(rows: Iterable[Channel]) -> Iterator[tuple[tuple[str, ...], str
             actuators.setdefault(channel.source, set()).add(channel.name)
     alike: dict[tuple[str, frozenset[str]], list[str]] = {}
     for source, names in actuators.items():
-        # Those of two vehicles are different actuators, whatever their names.
+        # Actuators of two vehicles are different, whatever their names.
         alike.setdefault((source.rpartition('/')[0], frozenset(names)), []).append(source)
     for sources in alike.values():
         for quantity in (*_ACTUATED, 'force', 'torque'):
@@ -308,7 +306,7 @@ def _comparison(
     rows: Mapping[Channel, Rows], sources: Sequence[str], quantity: str, estimates: set[str],
     cut: _Cut,
 ) -> tuple[set[Channel], Panel]:
-    """Return what is compared, and a panel of the name that moves most, with a trace a source."""
+    """Return the compared channels, and a panel of the name that moves most, by source."""
     compared = {c for c in rows if c.source in sources and c.quantity == quantity}
     moved = most_moved(
         cut.trace(c.name, c.role, rows[c]) for c in sorted(compared) if c.role == PUBLISHED
@@ -328,7 +326,7 @@ def _comparison(
 
 
 def _estimating(rows: Iterable[Channel]) -> set[str]:
-    """Return the sources that publish a wrench and what is missing of it: they estimate it."""
+    """Return the sources that publish a wrench and a residual, which are estimators."""
     wrenches, missing = (
         {c.source for c in rows if c.quantity == 'force' and c.role == role}
         for role in (PUBLISHED, RESIDUAL)
@@ -337,7 +335,7 @@ def _estimating(rows: Iterable[Channel]) -> set[str]:
 
 
 def _beside_the_allocated(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
-    """Return series with those of an allocator given to the group that it commands."""
+    """Return the series, with those of an allocator under the group that it commands."""
     sources = {channel.source for channel in rows}
     groups = {
         source: group for source in sources
@@ -350,7 +348,7 @@ def _beside_the_allocated(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
 
 
 def _label(channel: Channel, beside: Sequence[Channel]) -> str:
-    """Return the name of a trace, with its source where another source has some here too."""
+    """Return the name of a trace, with its source if the panel has several sources."""
     is_alone = len({c.source for c in beside}) == 1
     return channel.name if is_alone else f'{channel.source} {channel.name}'
 
@@ -361,30 +359,34 @@ def _heading(
     words = QUANTITIES[quantity]
     if quantity == 'effort':
         own = {(c.source, c.name) for c in channels}
-        angles = [c for c in present if c.quantity == 'position' and (c.source, c.name) in own]
-        # What turns as it pushes may make lift, which is no thrust.
+        angles = [c for c in present if c.quantity == 'position' and c.role == PUBLISHED
+                  and (c.source, c.name) in own]
+        # An actuator that turns may produce lift, which is no thrust.
         if angles and not _are_valves(angles, present):
             words = 'effort [N]'
     if quantity == 'position' and _are_valves(channels, present):
         words = 'valve open'
-    elif quantity == 'position' and all(
-        c.role == COMMAND and 0.0 <= value <= 1.0 for c in channels for _, value in present[c]
-        if not math.isnan(value)
-    ):
-        words = 'throttle, or angle [rad]'
+    elif quantity == 'position' and all(c.role == COMMAND for c in channels):
+        # What moves publishes its angle, so that a command of what only pushes is a throttle.
+        pushing = {(c.source, c.name) for c in present
+                   if c.quantity == 'effort' and c.role == PUBLISHED}
+        if pushing >= {(c.source, c.name) for c in channels}:
+            words = 'throttle'
+        elif all(not (value < 0.0 or value > 1.0) for c in channels for _, value in present[c]):
+            words = 'throttle, or angle [rad]'
     if all(c.role != PUBLISHED for c in channels):
         words = words.removeprefix('applied ')
     return f'{source}: {words}' if source else words
 
 
 def _are_valves(channels: Iterable[Channel], present: Mapping[Channel, Rows]) -> bool:
-    """Return whether positions are those of valves, each open or shut, and one of them both."""
+    """Return whether positions are of valves: each is 0 or 1, and one of them takes both values."""
     values = [{value for _, value in present[c]} for c in channels]
     return {0.0, 1.0} in values and all(each <= {0.0, 1.0} for each in values)
 
 
 def _flight_panels(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> tuple[Panel, ...]:
-    """Return the panels of a flight, none where nothing has an altitude."""
+    """Return the panels of a flight, none without an altitude."""
     flight = signals.flight
     altitudes = [
         cut.trace(channel.source or channel.name, PUBLISHED, rows)
@@ -427,7 +429,7 @@ def flight_panel(
     altitudes: Sequence[Trace], detections: Sequence[Mark],
     vertices: Sequence[tuple[float, float]],
 ) -> Panel:
-    """Return the panel of altitudes with when and by what apogee was decided, and the vertices."""
+    """Return the panel of altitudes, with the decisions on apogee and the vertices."""
     known = np.concatenate([_without_spikes(trace.y[np.isfinite(trace.y)]) for trace in altitudes])
     limits = (0.0, 1.0)
     if known.size:
@@ -445,7 +447,7 @@ def flight_panel(
 
 
 def _without_spikes(values: FloatArray) -> FloatArray:
-    """Return the medians of short parts: a spike must not flatten the flight."""
+    """Return the medians of short parts, so that a spike does not set the scale."""
     size = min(len(values) // _PARTS, _LONGEST_PART) | 1
     parts = values[:len(values) // size * size].reshape(-1, size)
     return np.asarray(np.median(parts, axis=1))
@@ -491,7 +493,7 @@ def _points(label: str, role: str, points: Sequence[tuple[float, float]]) -> Ite
 
 
 def _health_spans(states: Sequence[Mark], end: float) -> list[Span]:
-    """Return where the health of a detector, one mark a sample, kept it from deciding."""
+    """Return the spans in which the health of a detector, a mark a sample, prevented a decision."""
     time, words = np.array([state.time for state in states]), [state.name for state in states]
     return [
         span for name, vetoes in _VETOES.items()

@@ -36,42 +36,38 @@ from propulsion_ros.settings.quantity import FloatArray
 _OTHER_PHASE = '#eeeeee'
 _SIGNS = {'--': '- -', ':': '\u00b7\u00b7\u00b7'}
 _CYCLE = tuple(f'C{i}' for i in range(10))
-_OTHERS, _UNNAMED, _SMALL_PRINT = '#b9c0c7', 0.7, '#77808a'
-"""Colour and width of traces without a name of their own, and colour of their number."""
-_ROW = 0.085
-"""Height of a name beside a panel of a page, over that of the panel."""
-_TEXT = 8
-"""Size of such a name [pt]."""
-_LETTER = 5.5
-"""Width of a letter in the name of a mark [pt]."""
+_OTHERS = '#b9c0c7'  # colour of traces without a name of their own
+_UNNAMED = 0.7  # width of such traces [pt]
+_SMALL_PRINT = '#77808a'  # colour of their number
+_ROW = 0.085  # height of a name beside a panel, over that of the panel
+_TEXT = 8  # size of such a name [pt]
+_LETTER = 5.5  # width of a letter in the name of a mark [pt]
 _LEGENDS: dict[str, dict[str, Any]] = {
     'beside': {
         'loc': 'upper left', 'bbox_to_anchor': (1.0, 1.03), 'fontsize': 8, 'frameon': False,
         'handlelength': 1.5, 'borderaxespad': 0.2, 'labelspacing': 0.25,
     },
-    # Below a top there is room.
+    # There is room below the top of a flight.
     'inside': {'loc': 'lower center', 'fontsize': 8},
 }
-_HEIGHT = 1.7
-"""Of a panel in the row above over that of another one."""
-_SPREAD = (0.78, 0.22)
-"""Widths of traces and of their spread."""
-_FEW, _MANY = 100, 1000
-"""Up to so many single points are drawn large, and more than so many small."""
+_HEIGHT = 1.7  # height of a panel in the row above, over that of another one
+_SPREAD = (0.78, 0.22)  # widths of traces and of their histogram
+_FEW = 100  # most single points that are drawn large
+_MANY = 1000  # number of single points above which they are drawn small
 
 
 def draw(page: Page, path: Path) -> None:
-    """Write a page as a PNG; raise `SourceError` where it cannot be written."""
+    """Write a page as a PNG; raise `SourceError` if it cannot be written."""
     write_figure(lambda: figure_of(page), path)
 
 
 def write_figure(make: Callable[[], Any], path: Path) -> None:
     """Make a figure of pyplot, write it as a PNG, and close it.
 
-    Raises `SourceError` where it cannot be written.
+    Raises `SourceError` if it cannot be written.
     """
-    # As everywhere, whatever a user has set; names may have a dollar sign, or letters that the font
-    # has not, for which it draws boxes.
+    # The default style, whatever a user has set. Names may have a dollar sign, or letters that the
+    # font lacks, for which it draws boxes.
     with plt.style.context(['default', {'text.parse_math': False}]), warnings.catch_warnings():
         warnings.filterwarnings('ignore', 'Glyph .* missing from')
         figure = make()
@@ -83,14 +79,14 @@ def write_figure(make: Callable[[], Any], path: Path) -> None:
 
 
 def figure_of(page: Page) -> Any:
-    """Return a page as a figure of pyplot, which is to be closed."""
+    """Return a page as a figure of pyplot, which the caller must close."""
     beside = page.beside or (3 if len(page.panels) == 3 or len(page.panels) > 8 else 2)
     count = math.ceil(len(page.panels) / beside)
     heights = [_HEIGHT] * bool(page.above) + [count] * (count > 0)
     width = 12.0 if page.above and beside == 3 else 5.5 * beside + 1.0
     figure: Any = plt.figure(figsize=(width, 0.8 + 2.4 * sum(heights)), layout='constrained')
     figure.suptitle(page.title, fontsize=13)
-    # Two grids, since columns of one have to hold the legends of both.
+    # Two grids, since the columns of a single one would have to fit the legends of both.
     parts = figure.add_gridspec(len(heights), 1, height_ratios=heights)
     if page.above:
         widths = [2.0, 1.0][:len(page.above)]
@@ -112,7 +108,7 @@ def figure_of(page: Page) -> Any:
 
 
 def draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
-    """Draw a panel over the phases of its page, with the names of phases and marks if wanted."""
+    """Draw a panel over the phases of its page, with names of phases and marks if ``has_names``."""
     colours = _colours(panel)
     for band in panel.bands:
         axis.axvspan(
@@ -145,7 +141,7 @@ def draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
         _name_phases(axis, page.phases, y=0.03 if page.above and has_names else 0.06)
     if panel.legend:
         handles, labels = axis.get_legend_handles_labels()
-        # The first of each name.
+        # The first trace of each name.
         named = dict(zip(reversed(labels), reversed(handles), strict=True))
         names = list(dict.fromkeys(labels))
         axis.legend([named[name] for name in names], names, **_LEGENDS[panel.legend])
@@ -154,7 +150,7 @@ def draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
 
 
 def _draw_traces(axis: Any, panel: Panel, colours: Mapping[str, str]) -> None:
-    """Draw traces by the styles of their roles, series in one colour a name."""
+    """Draw traces in the styles of their roles, and series in one colour for each name."""
     for trace in panel.traces:
         style = STYLES[trace.role]
         colour, width, order = style.colour, style.size or None, 3.0 if style.is_above else 2.0
@@ -179,14 +175,14 @@ def _line_of(
     named, is_command = panel.named, trace.role == COMMAND
     if trace.label not in named:
         return _OTHERS, min(_UNNAMED, 1.1), 1.0
-    # The first of a few are wider, so that equal ones show below each other.
+    # Earlier traces are wider, so that they show below equal ones.
     above = len(named) - 1 - named.index(trace.label)
     width = 1.3 + 0.5 * min(above, 3)
     return colours[trace.label], min(width, 1.1) if is_command else width, 2.0 + is_command
 
 
 def _colours(panel: Panel) -> dict[str, str]:
-    """Return the colours of the names; what is only demanded beside others, or a limit, is grey."""
+    """Return the colours of the names; a mere command beside others, or a limit, is grey."""
     solid = {trace.label for trace in panel.series if trace.role != COMMAND} or set(panel.named)
     bright = [name for name in panel.named if name in solid]
     return {
@@ -197,7 +193,7 @@ def _colours(panel: Panel) -> dict[str, str]:
 
 
 def _name_traces(axis: Any, panel: Panel, colours: Mapping[str, str]) -> None:
-    """Write the name of each trace beside its end, in its colour, and below what dashes are."""
+    """Write the name of each trace beside its end, in its colour, and the meaning of dashes."""
     ends = sorted(
         ((_end_of(axis, panel, name), name) for name in colours), key=lambda end: -end[0]
     )
@@ -216,7 +212,7 @@ def _name_traces(axis: Any, panel: Panel, colours: Mapping[str, str]) -> None:
 
 def _write_beside(axis: Any, rows: Sequence[tuple[float, str, str]]) -> None:
     """Write texts to the right of an axis: height, which does not rise, text and colour of each."""
-    # A layout that is yet to be made leaves an axis no higher than it is now.
+    # The final layout leaves the axis no higher than it is now.
     row = max(_ROW, 1.3 * _TEXT / 72.0 * axis.figure.dpi / axis.bbox.height)
     heights = apart([height for height, _, _ in rows], row)
     for height, (_, text, colour) in zip(heights, rows, strict=True):
@@ -227,7 +223,7 @@ def _write_beside(axis: Any, rows: Sequence[tuple[float, str, str]]) -> None:
 
 
 def _end_of(axis: Any, panel: Panel, name: str) -> float:
-    """Return how high the last known value of a trace is in its axis, 0 to 1."""
+    """Return the height of the last known value of a trace in its axis, 0 to 1."""
     (begin, end), (low, high) = axis.get_xlim(), axis.get_ylim()
     for trace in sorted(panel.series, key=lambda trace: trace.role == COMMAND):
         is_seen = (trace.x >= begin) & (trace.x <= end) & np.isfinite(trace.y)
@@ -237,9 +233,9 @@ def _end_of(axis: Any, panel: Panel, name: str) -> float:
 
 
 def apart(heights: Sequence[float], row: float = _ROW) -> list[float]:
-    """Return heights, which do not rise, moved so that texts there do not touch: down, if need up.
+    """Return heights, which do not rise, moved down, or up if needed, so that texts do not touch.
 
-    All of them stay within 0 to 1, if there is room for rows of that height.
+    All of them stay within 0 to 1 if there is room for rows of that height.
     """
     moved: list[float] = []
     for height in heights:
@@ -252,7 +248,7 @@ def apart(heights: Sequence[float], row: float = _ROW) -> list[float]:
 def _draw_spread(
     figure: Any, cell: Any, page: Page, panel: Panel, values: FloatArray
 ) -> None:
-    """Draw a panel with the spread of values beside its traces, or the spread alone."""
+    """Draw a panel with the histogram of values beside its traces, or the histogram alone."""
     widths = _SPREAD if panel.traces else (1.0,)
     grid = cell.subgridspec(1, len(widths), width_ratios=widths)
     first = axis = figure.add_subplot(grid[0])
@@ -291,7 +287,7 @@ def _draw_limits(axis: Any, panel: Panel) -> None:
 
 
 def _call_out(axis: Any, panel: Panel) -> None:
-    """Mark points, each with its text beside it, inside the axis and apart from each other."""
+    """Mark points with texts beside them, inside the axis and without overlap."""
     if not panel.callouts:
         return
     x, y = np.transpose([callout[:2] for callout in panel.callouts]).astype(float)
@@ -313,7 +309,7 @@ def _call_out(axis: Any, panel: Panel) -> None:
 
 
 def _draw_phases(axis: Any, phases: Iterable[Span]) -> None:
-    """Shade phases behind what else is drawn."""
+    """Shade phases behind everything else."""
     for span in phases:
         axis.axvspan(
             span.begin, span.end, color=PHASE_COLOURS.get(span.name, _OTHER_PHASE), alpha=0.5,
@@ -322,7 +318,7 @@ def _draw_phases(axis: Any, phases: Iterable[Span]) -> None:
 
 
 def _name_phases(axis: Any, phases: Iterable[Span], y: float) -> None:
-    """Write the names of phases at a height (0 to 1) of an axis, where there is room for them."""
+    """Write the names of phases at a height (0 to 1) of an axis if there is room for them."""
     low, high = axis.get_xlim()
     for span in phases:
         share = (min(span.end, high) - max(span.begin, low)) / (high - low)
@@ -335,9 +331,9 @@ def _name_phases(axis: Any, phases: Iterable[Span], y: float) -> None:
 
 
 def _draw_marks(axis: Any, marks: Iterable[Mark], has_names: bool = True) -> None:
-    """Draw a line for each moment; names that would touch go on lines of their own."""
+    """Draw a line for each mark; a name that would touch another one is put below it."""
     low, high = axis.get_xlim()
-    # A layout that is yet to be made leaves an axis a little narrower than it is now.
+    # The final layout leaves the axis a little narrower than it is now.
     letter = _LETTER / 72.0 * axis.figure.dpi / axis.bbox.width * (high - low)
     ends: list[float] = []
     for mark in sorted(mark for mark in marks if low <= mark.time <= high):

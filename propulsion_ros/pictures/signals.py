@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an input has that can be plotted: series by what they are, and what a flight was."""
+"""Signals of an input that can be plotted: series by quantity, and the data of a flight."""
 from __future__ import annotations
 
 import re
@@ -14,9 +14,9 @@ from propulsion_ros.drawing.figure import PUBLISHED, Mark
 from propulsion_ros.settings.quantity import FloatArray
 
 DETECTED = 'detected'
-"""Source of an apogee that the detector found; others, such as a timer, found none."""
+"""Source of an apogee that the detector found; other sources, such as a timer, found none."""
 LARGEST = 1e100
-"""No larger value is drawn: limits and ticks of an axis overflow."""
+"""Largest value that is drawn, as limits and ticks of an axis would overflow."""
 
 Rows = Sequence[tuple[float, float]]
 """Time [s] and value."""
@@ -27,7 +27,7 @@ _POWERS = str.maketrans('0123456789-', '\u2070\u00b9\u00b2\u00b3\u2074\u2075\u20
 
 
 def with_unit(text: str, unit: str, around: str = '[]') -> str:
-    """Return a text with a unit behind it, as ``m/s^2`` is printed; around it are brackets."""
+    """Return a text and its unit, such as ``m/s^2`` with a raised 2, in brackets by default."""
     if not unit:
         return text
     printed = re.sub(r'\^(-?\d+)', lambda found: found[1].translate(_POWERS), unit)
@@ -44,7 +44,7 @@ class Fit(NamedTuple):
 
 
 def every(fits: Iterable[Fit], interval: float) -> list[Fit]:
-    """Return the known ones of some fits, at least an interval [s] apart."""
+    """Return fits without missing values, at least an interval [s] apart."""
     chosen: list[Fit] = []
     for fit in fits:
         is_next = not chosen or fit.time >= chosen[-1].time + interval
@@ -54,7 +54,7 @@ def every(fits: Iterable[Fit], interval: float) -> list[Fit]:
 
 
 class Placed(NamedTuple):
-    """Where a body was: its time [s], position [m], and attitude as a quaternion."""
+    """Pose of a body: time [s], position [m], and attitude as a quaternion."""
 
     time: float
     x: float
@@ -67,10 +67,10 @@ class Placed(NamedTuple):
 
 
 class Channel(NamedTuple):
-    """Where a series belongs."""
+    """Source, quantity and name of a series."""
 
     source: str
-    """Node that publishes or receives it, '' where it is unknown."""
+    """Node that publishes or receives it, '' if it is unknown."""
     quantity: str
     """A key of `QUANTITIES`."""
     name: str
@@ -100,37 +100,37 @@ QUANTITIES = {
     'climb': 'vertical speed [m/s]',
     'lift': 'vertical acceleration [m/s²]',
 }
-"""What a series can be of, in the order of the page."""
+"""Quantities of series with their headings, in the order of the page."""
 
 OF_MOTION = ('place', 'world_velocity', 'attitude', 'turn_rate')
-"""Those of a body, by its odometry."""
+"""Quantities of a body, from its odometry."""
 OF_TANKS = ('fuel_ratio', 'pressure', 'temperature')
-"""Those that a state has as the position of ``<tank>/<quantity>``."""
+"""Quantities that a state has as the position of ``<tank>/<quantity>``."""
 
 
 @dataclass
 class FlightSignals:
-    """What flight logic published; times in seconds."""
+    """Messages of flight logic; times in seconds."""
 
     phases: list[Mark] = field(default_factory=list)
     health: list[Mark] = field(default_factory=list)
-    """Phase and health of the detector, from each time on."""
+    """Phase, and health of the detector, from each time on."""
     marks: list[Mark] = field(default_factory=list)
     """Liftoff and events."""
     fits: list[Fit] = field(default_factory=list)
     """The parabola fitted at each sample."""
     predictions: list[tuple[float, float, float]] = field(default_factory=list)
-    """When it was published, and the vertex: time and altitude [m]."""
+    """Time of publication, and time and altitude [m] of the vertex."""
     detections: list[Mark] = field(default_factory=list)
-    """When apogee was decided, and by what, such as `DETECTED`."""
+    """Time of each decision on apogee, and its source, such as `DETECTED`."""
     vertices: list[tuple[float, float]] = field(default_factory=list)
     """Time and altitude [m] of each vertex that was decided on."""
     fired: dict[str, float] = field(default_factory=dict)
-    """When each deployer fired first."""
+    """Time at which each deployer fired first."""
 
 
 class Pairs(Sequence[tuple[float, float]]):
-    """Times [s] and values as a list of pairs has them, in a tenth of its memory."""
+    """A sequence of times [s] and values in a tenth of the memory of a list of pairs."""
 
     def __init__(self) -> None:
         self._numbers = array('d')
@@ -170,17 +170,17 @@ class Signals:
     rows: dict[Channel, Pairs] = field(default_factory=dict)
     """Time [s] and value by channel, in the order of the input."""
     flight: FlightSignals = field(default_factory=FlightSignals)
-    """Empty where there is no flight logic."""
+    """Flight, empty without flight logic."""
     places: dict[str, list[Placed]] = field(default_factory=dict)
-    """Where the body was, by the node that published it."""
+    """Poses of the body by the node that published them."""
     joints: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
-    """Time [s] and position of joints that no group of actuators has."""
+    """Time [s] and position [rad or m] of joints that belong to no group of actuators."""
     robot_description: str = ''
-    """URDF, '' where the input has none."""
+    """URDF, '' if the input has none."""
     unread: list[str] = field(default_factory=list)
-    """What the input has beside it that is not plotted, by name."""
+    """Names of columns of the input that are not plotted."""
 
     def add(self, channel: Channel, time: float, value: float) -> None:
-        """Append to a series; NaN, that is no value, does not make one."""
+        """Append to a series; NaN is a missing value and is not added."""
         if value == value:
             self.rows.setdefault(channel, Pairs()).add(time, value)

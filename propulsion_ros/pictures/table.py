@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a table can be plotted: of a flight log, or one that `propulsion_ros replay` has."""
+"""Reads the signals of a table: of a flight log, or of `propulsion_ros replay`."""
 from __future__ import annotations
 
 import math
@@ -29,9 +29,9 @@ from propulsion_ros.settings.files import printable
 
 
 def signals_of_log(path: Path) -> Signals:
-    """Return the columns of a log, and the flight that the default detector sees in it.
+    """Return the columns of a log, and the flight as the default detector reports it.
 
-    The CSV is as `propulsion_ros apogee` reads it.
+    The CSV has the format of `propulsion_ros apogee`.
 
     Raises
     ------
@@ -45,9 +45,9 @@ def signals_of_log(path: Path) -> Signals:
 def signals_of_flight(
     name: str, samples: Sequence[Sample], reports: Iterable[FlightReport]
 ) -> Signals:
-    """Return what was sampled in a flight, and what the flight logic reported of each sample.
+    """Return the samples of a flight, and the reports of the flight logic on them.
 
-    Raise `SourceError` with the name of the log where there are no samples.
+    Raises `SourceError` with the name of the log if there are no samples.
     """
     if not samples:
         raise SourceError(name, 'expected samples, got none')
@@ -65,7 +65,7 @@ def signals_of_flight(
 
 
 def _flight(reports: Sequence[FlightReport]) -> FlightSignals:
-    """Return what the flight logic found up to its decision, and its phases after it too."""
+    """Return estimates of the flight logic up to its decision, and all of its phases."""
     decided = next((report for report in reports if report.apogee is not None), None)
     last_ns = reports[-1].stamp_ns if decided is None else decided.stamp_ns
     estimates = [
@@ -101,25 +101,25 @@ def _vertex(estimate: ApogeeEstimate) -> tuple[float, float]:
 _WRENCHES = {'wrench': PUBLISHED, 'residual': RESIDUAL}
 _UNSEEN = ('ignition', 'throttle', 'apogee_sigma')
 _FIT = ('altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude')
-"""Names in the state of flight logic: the parabola and its vertex."""
+"""Names in the fit of flight logic: the parabola and its vertex."""
 
 
 def signals_of_table(path: Path) -> Signals:
     """Return the contents of the columns of a table.
 
-    A table without a wrench, or with nothing else, is taken for commands.
+    A table without a wrench, or with nothing but a wrench, is taken for commands.
 
     Parameters
     ----------
     path : Path
         CSV: ``stamp``, ``<name>.<field>``, ``wrench.force.x`` ..., ``<tank>.mass``,
         ``<battery>.voltage``, the fit of a flight; with several nodes after ``<node>/``. An empty
-        cell is no value.
+        cell is a missing value.
 
     Raises
     ------
     SourceError
-        Naming the line and what was expected.
+        If the table is malformed; it names the line and what was expected.
     """
     rows = read_rows(path, KEPT_LIMIT)
     place, header = next(rows, (f'{printable(path)}:1', []))
@@ -154,14 +154,14 @@ def join_commands(signals: Signals, commands: Signals) -> None:
 
 
 def _channels(place: str, names: Sequence[str]) -> list[Channel | None]:
-    """Return where each column belongs, None where it is not plotted."""
+    """Return the channel of each column, None if it is not plotted."""
     if names[:1] != [STAMP]:
         raise SourceError(
             place, f'expected {STAMP!r} or time_s and altitude_m as columns, got '
             f'{",".join(names)[:100] or "no lines"}'
         )
     check_columns(place, names)
-    # Nearly every node writes a wrench, which gives its name; the others are of actuators.
+    # The prefix of a wrench is the name of a node; nearly every node has one.
     sources = [
         name.removesuffix(f'{vector}.force.x') for vector in _WRENCHES for name in names
         if name.endswith(f'/{vector}.force.x')
@@ -181,7 +181,7 @@ def _channels(place: str, names: Sequence[str]) -> list[Channel | None]:
 
 
 def _fit_columns(names: Sequence[str]) -> list[int]:
-    """Return the columns of the fitted motion and its vertex, [] where there are none."""
+    """Return the columns of the fitted motion and its vertex, [] if there are none."""
     known = set(names)
     for name in names:
         prefix = name.removesuffix('apogee_time.position')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MCAP and sqlite3 as storage of bags: what a library would take without an end is refused."""
+"""Checks of MCAP and sqlite3 files of bags, on which a library could work without bound."""
 from __future__ import annotations
 
 import os
@@ -18,15 +18,13 @@ from propulsion_ros.settings.files import opened, printable
 from propulsion_ros.settings.yaml_file import YamlBudget
 
 LARGEST = 64 * 1024**2
-"""Bytes of a chunk or a message of a bag, packed or not."""
+"""Largest size of a chunk or a message of a bag, packed or not [bytes]."""
 
-_MOST_OPEN = 96 * 1024**2
-"""Bytes of all chunks whose times overlap: they are in memory together."""
-_DENSE = 20
-"""How many times its own size a chunk is unpacked to before its records are checked first."""
+_MOST_OPEN = 96 * 1024**2  # size of all chunks whose times overlap: all are in memory [bytes]
+_DENSE = 20  # ratio of compression above which the records of a chunk are checked before use
 
-_ANY_SIZE = 2**63
-_HEADER_AT, _HEAD = 8, struct.Struct('<BQ')
+_ANY_SIZE = 2**63  # no limit of a file [bytes]
+_HEADER_AT, _HEAD = 8, struct.Struct('<BQ')  # offset of the header; kind and length of a record
 _CHUNK_HEAD = struct.Struct('<QQQII')
 _FOOTER, _FOOTER_SIZE = b'\x02\x14' + bytes(7), 37
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = 0x03, 0x04, 0x05, 0x06
@@ -42,7 +40,7 @@ _ADDRESS = re.compile(r'[?#]|%[0-9a-fA-F]{2}')
 
 
 def check_mcap(path: Path, budget: YamlBudget) -> None:
-    """Refuse records that a library would step through, or read, without an end.
+    """Refuse records that a library would step through, or read, without bound.
 
     Raises `SourceError` naming the file.
     """
@@ -57,7 +55,7 @@ def check_mcap(path: Path, budget: YamlBudget) -> None:
 
 
 def check_sqlite(path: Path, budget: YamlBudget) -> None:
-    """Refuse tables that are computed: they may have any number of rows of any size.
+    """Refuse computed tables, which may have any number of rows of any size.
 
     Raises `SourceError` naming the file.
     """
@@ -120,7 +118,7 @@ def bound_chunks() -> None:
 def unpack(data: bytes, limit: int = LARGEST, make: Callable[[], Any] | None = None) -> bytes:
     """Return packed bytes unpacked, by default from zstd.
 
-    Raises `ValueError` where they are more than ``limit`` bytes, or too few.
+    Raises `ValueError` if they are more than ``limit`` bytes, or incomplete.
     """
     unpacker = (make or zstd().ZstdDecompressor)()
     content: bytes = unpacker.decompress(data, max_length=limit + 1)
@@ -132,7 +130,7 @@ def unpack(data: bytes, limit: int = LARGEST, make: Callable[[], Any] | None = N
 
 
 def _decompressors() -> dict[str, Callable[[bytes, int], bytes]]:
-    """Return how chunks are unpacked, by the name of their compression."""
+    """Return the functions that unpack chunks, by the name of their compression."""
     from lz4.frame import LZ4FrameDecompressor
 
     def bounded(make: Callable[[], Any]) -> Callable[[bytes, int], bytes]:
@@ -156,7 +154,7 @@ def zstd() -> Any:
 
 
 def _check_records(file: BinaryIO, index: int, end: int, budget: YamlBudget) -> None:
-    """Check what the library reads: header and index, or all records where these do not do."""
+    """Check the records that the library reads: header and index, or all if these do not do."""
     _, _, length = next(_records(file, _HEADER_AT, end))
     if length > LARGEST:
         raise ValueError(f'it has a header of {length} bytes')
@@ -168,7 +166,7 @@ def _check_records(file: BinaryIO, index: int, end: int, budget: YamlBudget) -> 
 def _check_span(
     file: BinaryIO, begin: int, end: int, budget: YamlBudget, ends: Collection[int] = ()
 ) -> set[int]:
-    """Check the records from one place to another, or to one that ends them; return their kinds."""
+    """Check the records between two places, or up to a kind in ``ends``; return their kinds."""
     found = set()
     for kind, place, length in _records(file, begin, end):
         if kind in ends:
@@ -194,7 +192,7 @@ def _records(file: BinaryIO, begin: int, end: int) -> Iterator[tuple[int, int, i
         file.seek(at)
         kind, length = _HEAD.unpack(file.read(_HEAD.size))
         if kind not in _RECORDS:
-            # Holes of a file read as zeros, and a step over nine of them takes as long as any.
+            # Holes of a file read as zeros; steps over nine bytes of them would take for ever.
             raise ValueError(f'it has no record at offset {at}')
         at += _HEAD.size
         yield kind, at, length
@@ -202,7 +200,7 @@ def _records(file: BinaryIO, begin: int, end: int) -> Iterator[tuple[int, int, i
 
 
 def _check_channel(content: bytes, budget: YamlBudget) -> None:
-    """Pay for the texts of a channel: topic, encoding, and pairs of which one is YAML."""
+    """Charge the budget for the texts of a channel: topic, encoding, and pairs, one of YAML."""
     at, pairs = 4, 2
     while at < len(content):
         at += 0 if pairs else 4

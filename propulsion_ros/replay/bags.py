@@ -46,20 +46,19 @@ from propulsion_ros.settings.ros_yaml import FAST_LOADER
 from propulsion_ros.settings.yaml_file import YamlBudget
 
 SUFFIXES = ('.mcap', '.db3')
-"""Of the files of a bag."""
+"""Suffixes of the files of a bag."""
 _READ_ALIKE = (*SUFFIXES, ULOG)
-"""Of these and of logs of PX4, which are read as bags are."""
+"""Suffixes of these and of PX4 logs, which are read as bags are."""
 _METADATA = 'metadata.yaml'
 _KEY = 'rosbag2_bagfile_information'
-_ANY_SIZE = 2**63
-_PART = 1024 * 1024
-_RATIO = 1000
-"""How many times its own size a packed file may be unpacked, beyond `LARGEST`."""
+_ANY_SIZE = 2**63  # no limit of a file [bytes]
+_PART = 1024 * 1024  # size that is unpacked at once [bytes]
+_RATIO = 1000  # largest ratio of unpacked size, beyond `LARGEST`, to packed size
 
 
 @contextmanager
 def checked(path: Path) -> Iterator[Path]:
-    """Yield what a library may open for a bag: the bag, or a copy of it with unpacked files.
+    """Yield the path that a library may open: the bag, or a copy of it with unpacked files.
 
     Raises `SourceError` naming the bag or its file.
     """
@@ -108,7 +107,7 @@ def _checked_folder(path: Path, copy: Path) -> Path:
 
 
 def _at(node: yaml.Node | None, key: str) -> yaml.Node | None:
-    """Return what a key of a mapping has; None where there is no such key, or no mapping."""
+    """Return the value of a key in a mapping; None if there is no such key, or no mapping."""
     pairs = node.value if isinstance(node, yaml.MappingNode) else ()
     return next((value for name, value in pairs if _text(name) == key), None)
 
@@ -135,7 +134,7 @@ def _check_storage(path: Path, suffix: str, budget: YamlBudget) -> None:
 
 
 def _unpack(path: Path, target: Path) -> None:
-    """Write what a packed file of a bag holds."""
+    """Unpack a file of a bag."""
     with opened(path, _ANY_SIZE) as packed, opened_to_write(target) as file:
         left = LARGEST + _RATIO * path.stat().st_size
         try:
@@ -152,7 +151,7 @@ def _unpack(path: Path, target: Path) -> None:
 
 
 _REQUESTS = '/requests'
-_EARLY_NS = 2_000_000_000
+_EARLY_NS = 2_000_000_000  # time by which requests are played early [ns]
 _NONE: Mapping[str, Sequence[Any]] = MappingProxyType({})
 ReaderT = TypeVar('ReaderT', bound='BagReader')
 
@@ -164,7 +163,7 @@ class Recorded(NamedTuple):
     type: str
     """Such as '/boosters/wrench' and 'geometry_msgs/msg/WrenchStamped'."""
     stamp_ns: int
-    """When it was recorded."""
+    """Time of its recording [ns]."""
     data: bytes
     """CDR, as it was on the wire."""
 
@@ -177,7 +176,7 @@ def is_bag(path: Path) -> bool:
 
 
 class BagReader:
-    """Messages of a bag in the order in which they were recorded.
+    """Reads the messages of a bag in the order in which they were recorded.
 
     The definitions of message types that a bag carries are not used: rosbags would make Python code
     of them. Messages are decoded as the types that come with ROS 2. Raises `SourceError` on
@@ -188,7 +187,7 @@ class BagReader:
     path : Path
         Folder of a bag, or one .mcap or .db3 file; or a log of PX4 (.ulg).
     names : UlogMap
-        What the motors in such a log are.
+        Actuators and topics of such a log.
     """
 
     def __init__(self, path: Path, names: UlogMap = UNMAPPED) -> None:
@@ -198,7 +197,7 @@ class BagReader:
 
     def __enter__(self: ReaderT) -> ReaderT:
         try:
-            # Only those who use bags need it.
+            # Only users of bags need this package.
             from rosbags.rosbag2 import Reader
         except ImportError as error:
             raise SourceError(printable(self._path), missing()) from error
@@ -220,7 +219,7 @@ class BagReader:
             raise
         except Exception as error:
             self._stack.close()
-            # The readers of both formats raise whatever they meet in a damaged file.
+            # The readers of both formats raise errors of any type for a damaged file.
             raise self._wrong(error) from error
         self._wire = Wire()
         return self
@@ -232,7 +231,7 @@ class BagReader:
 
     @property
     def offered(self) -> dict[str, Sequence[Any]]:
-        """How each topic was offered by its publishers, as rosbags has it."""
+        """Qualities of service of the publishers of each topic, as rosbags has them."""
         return {c.topic: c.ext.offered_qos_profiles for c in self._reader.connections}
 
     @property
@@ -245,7 +244,7 @@ class BagReader:
         return sum(int(c.msgcount) for c in self._reader.connections if c.topic in topics)
 
     def inside(self) -> Iterator[str]:
-        """Yield what it has, in one line each."""
+        """Yield the content of the bag, in one line each."""
         if self.count:
             begin, end = self._reader.start_time * 1e-9, (self._reader.end_time - 1) * 1e-9
             yield f'{begin:.3f} to {end:.3f} s, {end - begin:.3f} s'
@@ -273,16 +272,16 @@ class BagReader:
     def for_nodes(self, topics: Collection[str]) -> Iterator[Recorded]:
         """Yield the messages of some topics as nodes can take them.
 
-        A recorder writes a request behind the samples that followed it, and a player at ten times
-        the rate is no better. So requests come early, and a node holds them until their stamps;
-        those that determined its steps come first of all.
+        A recorder may write a request behind the samples that followed it, and a fast player may
+        delay it. So requests come early, and a node holds them until their stamps; requests that
+        determined its steps come first of all.
         """
         requests = {topic for topic in topics if topic.endswith(_REQUESTS)}
         if not requests:
             return self.messages(topics)
         begin_ns = next((each.stamp_ns for each in self.messages()), 0)
         early = sorted((
-            # Before its begin nothing can be written into a bag.
+            # No message can be written before the begin of a bag.
             each._replace(stamp_ns=begin_ns if self._is_of_steps(each) else max(
                 begin_ns, each.stamp_ns - _EARLY_NS
             )) for each in self.messages(requests)
@@ -296,8 +295,8 @@ class BagReader:
     def decode(self, message: Recorded) -> Any:
         """Return a message with the fields of its type; arrays are those of numpy.
 
-        Raises `SourceError` where it is no such message, or its type was another one when it was
-        recorded.
+        Raises `SourceError` if it is no such message, or the definition of its type has changed
+        since it was recorded.
         """
         if message.type in self._changed_types:
             raise SourceError(printable(self._path), f'was recorded with another {message.type}')
@@ -305,7 +304,7 @@ class BagReader:
 
     @functools.cached_property
     def _changed_types(self) -> frozenset[str]:
-        """Types that are not what they were, by the hashes that the bag has of them."""
+        """Types whose definition has changed since the recording, by their hashes in the bag."""
         return frozenset(
             c.msgtype for c in self._reader.connections
             if c.digest and c.msgtype in self._wire.types.fielddefs
@@ -320,7 +319,7 @@ class BagReader:
 
 
 def _check_metadata(reader: Any) -> None:
-    """Raise where the metadata of a bag are impossible; rosbags takes any value."""
+    """Raise if the metadata of a bag are impossible; rosbags accepts any value."""
     counts = [reader.message_count, *(c.msgcount for c in reader.connections)]
     if not all(isinstance(count, int) and count >= 0 for count in counts):
         raise ValueError('expected numbers of messages in its metadata')
@@ -330,7 +329,7 @@ def _check_metadata(reader: Any) -> None:
 
 
 def _check_message(stamp_ns: Any, data: Any) -> None:
-    """Raise where a message is none: a column of a database takes any type."""
+    """Raise if time or data have the wrong type: a column of a database accepts any."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f'expected bytes as data of a message, got {type(data).__name__}')
     if not isinstance(stamp_ns, int):
@@ -340,17 +339,16 @@ def _check_message(stamp_ns: Any, data: Any) -> None:
 class BagWriter:
     """Writes a new bag, and counts its messages in `count`; `keeps` may change meanwhile.
 
-    Entering raises `SourceError` where it exists or cannot be written.
+    Entering raises `SourceError` if it exists or cannot be written.
 
     Parameters
     ----------
     path : Path
         A folder, for MCAP; .db3 at its end means one for sqlite3, .mcap one file.
     keeps : bool
-        Whether what was written stays where an error ends it; else it is removed, as it is where
-        nothing was written.
+        True to keep the bag if an error ends it; else it is removed then, as is an empty bag.
     offered : mapping
-        How topics of another bag are offered, `BagReader.offered`, which rosbag2 plays them with.
+        Qualities of service of topics of another bag, `BagReader.offered`, used when it is played.
     """
 
     def __init__(
@@ -358,7 +356,7 @@ class BagWriter:
     ) -> None:
         self.keeps = keeps
         self._path, self._offered = path, offered
-        # The library writes folders alone.
+        # The library writes only folders.
         self._folder = path.with_name(f'{path.name}.part') if path.suffix == '.mcap' else path
         self._stack = ExitStack()
         self._connections: dict[str, Any] = {}
@@ -396,12 +394,12 @@ class BagWriter:
     def write(self, message: Recorded, offered: Sequence[Any] = ()) -> None:
         """Write a message; its topic begins with its first one.
 
-        Raises `SourceError` where its type is not known to rosbags, or the disk does not take it.
+        Raises `SourceError` if rosbags does not know its type, or it cannot be written.
 
         Parameters
         ----------
         offered : sequence of rclpy.qos.QoSProfile
-            How its publishers offer it, kept for who plays the bag.
+            Qualities of service of its publishers, which are used when the bag is played.
         """
         try:
             connection = self._connections.get(message.topic)
@@ -435,13 +433,13 @@ class BagWriter:
         finally:
             if not (keeps and self.count and self._folder == self._path):
                 shutil.rmtree(self._folder, ignore_errors=True)
-                with suppress(OSError):  # where a folder that was made is not empty
+                with suppress(OSError):  # if a folder is not empty
                     for each in self._made:
                         each.rmdir()
 
 
 def _qos(profile: Any) -> Any:
-    """Return a quality of service of rclpy as rosbags has it."""
+    """Return a quality of service of rclpy as that of rosbags."""
     from rosbags.interfaces import (
         Qos,
         QosDurability,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of commands: rows with their places, cells as numbers, what the columns mean."""
+"""Tables of commands: rows with their places, cells as numbers, and the meaning of columns."""
 from __future__ import annotations
 
 import csv
@@ -22,15 +22,15 @@ from propulsion_ros.settings.hints import comma_hint, number_hint
 from propulsion_ros.settings.quantity import FloatArray
 
 LATEST = 9e9
-"""No stamp is later [s]: nanoseconds must fit 64 bits."""
+"""Bound of stamps, as nanoseconds must fit 64 bits [s]."""
 
 KEPT_LIMIT = 128 * 1024**2
-"""Bytes of a table whose rows are kept in memory, where they take ten times as much."""
-_MOST_COLUMNS = 5000
+"""Largest table whose rows are kept in memory, where they take ten times as much [bytes]."""
+_MOST_COLUMNS = 5000  # of a table
 STAMP = 'stamp'
 _VECTORS = ('com', 'body.velocity', 'body.angular_velocity')
 _LONGEST_GAP_NS = 3600 * 1_000_000_000
-"""A silence that is longer is taken for a mistake: each step of it would be run."""
+"""Longest time between rows, in which each step is run; a longer one is an error [ns]."""
 
 
 def read_rows(path: Path, limit: int = TABLE_LIMIT) -> Iterator[tuple[str, list[str]]]:
@@ -41,7 +41,7 @@ def read_rows(path: Path, limit: int = TABLE_LIMIT) -> Iterator[tuple[str, list[
     Parameters
     ----------
     limit : int
-        Bytes that it may have; `KEPT_LIMIT` for who keeps all rows.
+        Largest size of the file [bytes]; `KEPT_LIMIT` if all rows are kept.
     """
     name, lines, empty = printable(path), _Lines(path, limit), 0
     rows = csv.reader(lines, strict=True)
@@ -58,14 +58,14 @@ def read_rows(path: Path, limit: int = TABLE_LIMIT) -> Iterator[tuple[str, list[
             empty = max(0, empty - lines.taken)
             yield place, row
             continue
-        # A small archive may hold any number of them.
+        # A small packed file may hold any number of empty rows.
         empty += lines.taken
         if empty > LONGEST_LINE:
             raise SourceError(place, f'has more than {LONGEST_LINE} characters of empty rows')
 
 
 class _Lines:
-    """Lines of a file; a row that goes on over many of them, inside quotes, has an end too."""
+    """Lines of a file, with a limit on a row that continues over several lines in quotes."""
 
     def __init__(self, path: Path, limit: int) -> None:
         self._lines = read_lines(path, limit)
@@ -83,7 +83,7 @@ class _Lines:
 
 
 def check_columns(place: str, names: Sequence[str]) -> None:
-    """Refuse a header of too many columns, or with a name that two of them have."""
+    """Refuse a header with too many columns, or two of one name."""
     if len(names) > _MOST_COLUMNS:
         raise SourceError(place, f'expected at most {_MOST_COLUMNS} columns, got {len(names)}')
     name, count = next(iter(Counter(names).most_common(1)), ('', 0))
@@ -94,7 +94,7 @@ def check_columns(place: str, names: Sequence[str]) -> None:
 def read_number(place: str, name: str, cell: str) -> float:
     """Return the number of a cell, NaN for an empty one.
 
-    Raises `SourceError` naming the place and the column of what is none.
+    Raises `SourceError` with place and column if it is no number.
     """
     text = cell.strip()
     try:
@@ -114,7 +114,7 @@ def stamp_text(stamp_ns: int) -> str:
 def read_header(path: Path) -> tuple[str, list[str], Iterator[tuple[str, list[str]]]]:
     """Return the place of the header, its cells, and the rows that follow with their places.
 
-    Raises `SourceError` where the file cannot be read or has no line.
+    Raises `SourceError` if the file cannot be read or has no line.
     """
     rows = read_rows(path)
     place, header = next(rows, (f'{printable(path)}:1', []))
@@ -125,7 +125,7 @@ def read_header(path: Path) -> tuple[str, list[str], Iterator[tuple[str, list[st
 
 @dataclass
 class Row:
-    """What one row of a table gives."""
+    """Content of one row of a table."""
 
     commands: dict[tuple[str, str], float] = field(default_factory=dict)
     """Values by name and field."""
@@ -138,21 +138,21 @@ class Row:
 
 
 class Columns:
-    """What the columns of a file mean.
+    """Meaning of the columns of a file.
 
-    Raises `SourceError` for an unknown column, here or of `read` for a wrong cell.
+    Raises `SourceError` for an unknown column; `read` raises it for a wrong cell.
 
     Parameters
     ----------
     place : str
-        Of the header, for errors.
+        Place of the header, for errors.
     names : collection of str
-        What they may command.
+        Names that columns may command.
 
     Attributes
     ----------
     last_ns : int or None
-        Stamp of the last row that was taken, None before the first.
+        Stamp of the last row that was read [ns], None before the first.
     """
 
     def __init__(self, place: str, header: Sequence[str], names: Collection[str]) -> None:
@@ -174,7 +174,7 @@ class Columns:
         self.last_ns: int | None = None
 
     def read(self, place: str, cells: Sequence[str]) -> tuple[int, Row]:
-        """Return the stamp of a row and what it gives."""
+        """Return the stamp of a row [ns] and its content."""
         stamp_ns = self._read_stamp(place, cells)
         row = Row()
         vectors: dict[str, list[float]] = {}
@@ -198,9 +198,9 @@ class Columns:
         return stamp_ns, row
 
     def read_commands(self, rows: Sequence[Sequence[str]]) -> CommandRows | None:
-        """Return the commands of the last row that was taken, which is the first, and of others.
+        """Return the commands of rows, of which the first one has been read already.
 
-        Return None unless each cell is a number that is a command.
+        Return None unless each cell is the number of a command.
         """
         if any(kind != 'command' for _, kind, _, _ in self._targets) or len(self._columns) < 2:
             return None
@@ -240,7 +240,7 @@ class Columns:
 
 
 def _target(column: str) -> tuple[str, str, tuple[str, str]]:
-    """Return the kind of a column, what owns it, and that with the part of it."""
+    """Return kind and owner of a column, and the pair of its owner and part."""
     owner, _, part = column.rpartition('.')
     if owner in _VECTORS:
         return 'vector', owner, (owner, part)

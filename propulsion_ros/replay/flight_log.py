@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flight logs as samples in order of arrival: CSV, bags, PX4; and the flight logic on them."""
+"""Flight logs as samples in order of arrival: CSV, bags, PX4; and the flight logic run on them."""
 from __future__ import annotations
 
 import math
@@ -25,14 +25,14 @@ from propulsion_ros.timing.flight_clock import SampleTime
 
 _REQUIRED = ('time_s', 'altitude_m')
 _OPTIONAL = ('vz_mps', 'az_mps2')
-_MOST_AT_ONCE = 10_000
-"""Rows of one time."""
+_MOST_AT_ONCE = 10_000  # rows with the same time
 
 
 def read_flight_log(path: Path) -> list[Sample]:
     """Return the rows of ``time_s,altitude_m[,vz_mps][,az_mps2]`` in file order.
 
-    Other columns are ignored; an empty cell or ``nan`` is no value, nor is what no vehicle reaches.
+    Other columns are ignored. An empty cell, ``nan`` or a number that no vehicle reaches is a
+    missing value.
 
     Raises `SourceError` naming the file, the line, what was expected and what came.
     """
@@ -40,9 +40,9 @@ def read_flight_log(path: Path) -> list[Sample]:
 
 
 def samples_of_log(path: Path, limit: int = TABLE_LIMIT) -> Iterator[Sample]:
-    """Yield what `read_flight_log` returns, in constant memory, of a file up to a limit [bytes].
+    """Yield the samples of `read_flight_log` in constant memory, of a file up to a limit [bytes].
 
-    A bag or a log of PX4 gives its first odometry.
+    Samples of a bag or a PX4 log are those of its first odometry.
     """
     if is_bag(path):
         yield from _samples_of_bag(path)
@@ -60,7 +60,7 @@ def samples_of_log(path: Path, limit: int = TABLE_LIMIT) -> Iterator[Sample]:
         sample = _sample(place, columns, row)
         latest_ns, count = sample.stamp_ns, count + 1 if sample.stamp_ns == latest_ns else 1
         if count > _MOST_AT_ONCE:
-            # A small archive may hold any number of them.
+            # A small packed file may hold any number of them.
             raise SourceError(place, f'time_s: is the same in more than {_MOST_AT_ONCE} rows')
         yield sample
     if columns is None:
@@ -123,12 +123,12 @@ def _number(place: str, columns: dict[str, int], row: list[str], name: str) -> f
     return read_number(place, name, row[columns[name]])
 
 
-_LOOK_NS = 100_000_000
+_CHECK_NS = 100_000_000  # time between two checks for silence [ns]
 _LATER_STAGE = EventSpec(0, 'later stage', NoValue('never'), (Action('engine', 0, 1.0),))
 
 
 def fly(samples: Iterable[Sample], apogee: ApogeeParams) -> Iterator[FlightReport]:
-    """Yield what the flight logic reports of each sample, armed at the first.
+    """Yield the report of the flight logic on each sample; it is armed at the first one.
 
     Parameters
     ----------
@@ -149,36 +149,36 @@ def fly_live(
     samples: Iterable[tuple[int, Sample]], apogee: ApogeeParams, *, may_light: bool = False,
     lets_time_pass: bool = True,
 ) -> Iterator[tuple[int, FlightReport]]:
-    """Yield when and what the flight logic reports of samples that arrive as on a robot.
+    """Yield times and reports of the flight logic on samples that arrive as on a robot.
 
-    While none arrives, time goes on without one, as a flight computer lets it.
+    While none arrives, time passes without samples, as in a flight computer.
 
     Parameters
     ----------
     samples : iterable of (int, Sample)
-        When each arrives, on a steady clock [ns], and the sample.
+        Time of arrival on a steady clock [ns], and the sample.
     may_light : bool
-        Whether the configuration has a stage that may still light.
+        True if the configuration has a stage that may still be lit.
     lets_time_pass : bool
-        Whether time goes on while no sample arrives.
+        True if time passes while no sample arrives.
     """
     params = FlightLoopParams(apogee=apogee, replay=True)
     config = FlightConfig((_LATER_STAGE,), ()) if may_light else read_config(params)
     state = make_flight_state(params, config, in_simulation=False)
     time, limit_ns = SampleTime(), round(params.silence_timeout * 1e9)
-    looked_ns: int | None = None
+    checked_ns: int | None = None
     for arrival_ns, sample in samples:
-        while lets_time_pass and looked_ns is not None and looked_ns + _LOOK_NS < arrival_ns:
-            looked_ns += _LOOK_NS
-            if time.silence_ns(looked_ns) >= limit_ns:
-                silent = Sample(time.now_ns(looked_ns), math.nan)
-                yield looked_ns, state.update(silent, looked_ns, is_silence=True)
+        while lets_time_pass and checked_ns is not None and checked_ns + _CHECK_NS < arrival_ns:
+            checked_ns += _CHECK_NS
+            if time.silence_ns(checked_ns) >= limit_ns:
+                silent = Sample(time.now_ns(checked_ns), math.nan)
+                yield checked_ns, state.update(silent, checked_ns, is_silence=True)
                 time.go_on(silent.stamp_ns)
         report = state.update(sample, arrival_ns)
-        if looked_ns is None:
+        if checked_ns is None:
             # By force, since a log may begin with an unknown altitude.
             state.command('launch', sample.stamp_ns, force=True)
-            looked_ns = arrival_ns
+            checked_ns = arrival_ns
         if report.stamp.is_accepted:
             time.take(sample.stamp_ns, arrival_ns)
         yield arrival_ns, report

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host of loops in a replay: no graph, no executor, no clock but that of the messages.
+"""The host of loops in a replay: without graph or executor, on the time of the messages.
 
 Loops publish payloads, and take plain objects with the fields of messages; see
 `propulsion_ros.replay.plain`.
@@ -19,26 +19,25 @@ from propulsion_ros.settings.names import as_word
 CLOCK_TOPIC = '/clock'
 
 Emit = Callable[[str, str, Any], None]
-"""``emit(topic, type, message)`` receives what is published."""
+"""``emit(topic, type, message)`` receives each published message."""
 
 
 class Bus:
-    """Joins the topics of loops in this process.
+    """Connects loops in this process by their topics.
 
     Parameters
     ----------
     given : collection of str
         Topics that come from outside; what loops publish there reaches no loop.
     depth_first : bool
-        Whether what follows of a message is delivered before its next port takes the message.
+        True if responses of a port to a message are delivered before its next port takes it.
 
     Attributes
     ----------
     now_ns : int
-        What a clock would show: the newest /clock where that is given, else when the newest
-        message was recorded.
+        Time of the newest /clock if that is given, else of the recording of the newest message.
     steady_ns : int
-        The latest time that it has shown.
+        Largest `now_ns` so far.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ class Bus:
         return all(topic in self.given or not self.takers(topic) for topic in topics)
 
     def pass_time(self, stamp_ns: int, is_clock: bool) -> None:
-        """Take when a message was recorded, or what a clock shows."""
+        """Set the time to that of a recorded message, or of a clock."""
         if is_clock or CLOCK_TOPIC not in self.given:
             self.now_ns = stamp_ns
         self.steady_ns = max(self.steady_ns, self.now_ns)
@@ -79,15 +78,15 @@ class Bus:
         return frozenset(topic for topic, kind in self._kinds.items() if kind in kinds)
 
     def check(self, topic: str, kind: str) -> None:
-        """Raise `SourceError` where a topic is not of the type that its ports take."""
+        """Raise `SourceError` if a topic is not of the type that its ports take."""
         if self._kinds.get(topic, kind) != kind:
             raise SourceError(topic, f'expected {self._kinds[topic]}, got {kind}')
 
     def feed(self, topic: str, message: Any, stamp_ns: int) -> None:
         """Give a message from outside to its ports in turn.
 
-        What the first loop publishes at once, the next one knows before it takes the message:
-        so a tick of a clock runs each loop with what those before it have published for it.
+        Responses of a loop are delivered before the next loop takes the message: so a tick of a
+        clock runs each loop with the outputs of those before it.
         """
         self._set_time(topic, message, stamp_ns)
         for take in self._takers.get(topic, ()):
@@ -95,7 +94,7 @@ class Bus:
             self._deliver()
 
     def feed_together(self, messages: Iterable[tuple[str, Any]], stamp_ns: int) -> None:
-        """Give messages of one moment to all their ports before anything that follows of them."""
+        """Give messages of one moment to all their ports before any response is delivered."""
         for topic, message in messages:
             self._set_time(topic, message, stamp_ns)
             for take in self._takers.get(topic, ()):
@@ -103,13 +102,13 @@ class Bus:
         self._deliver()
 
     def publish(self, topic: str, kind: str, message: Any) -> None:
-        """Take what a loop publishes."""
+        """Take a message of a loop, and queue it for the loops that subscribe to it."""
         self._emit(topic, kind, message)
         if topic in self._takers and topic not in self.given:
             self._waiting.append((topic, message))
 
     def _deliver(self) -> None:
-        """Give what loops have published to the ports that are joined to it."""
+        """Deliver queued messages to the ports that subscribe to them."""
         while self._waiting:
             topic, message = self._waiting.popleft()
             for take in self._takers[topic]:
@@ -128,14 +127,14 @@ class LoopHost(WithoutGraph):
     Parameters
     ----------
     name, namespace : str
-        Of the node whose loop it is.
+        Name and namespace of the node of the loop.
     log, note : callable
-        Take a line that warns, and one that is usual; None for none of those.
+        Take a line that warns, and one that informs; None for none of those.
 
     Attributes
     ----------
     counts : collections.Counter
-        How often each kind of complaint was made.
+        Number of complaints of each kind.
     """
 
     def __init__(
@@ -191,7 +190,7 @@ class LoopHost(WithoutGraph):
             return self._prefix + topic[1:]
         return topic if topic.startswith('/') else f'{namespace}/{topic}'
 
-    # What a loop requires.
+    # Required by a loop.
 
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
         """Publish a payload, while active."""
@@ -214,7 +213,7 @@ class LoopHost(WithoutGraph):
         return self._bus.steady_ns
 
     def absence(self, ports: Sequence[Port], what: str) -> tuple[str, str]:
-        """Return that nothing is wrong: there is no graph to look at."""
+        """Return OK, as a replay has no graph in which publishers could be missing."""
         return OK, f'no {what} yet'
 
     def publishers_of(self, topic: str) -> int:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judge the units and signs of a flight log by what no flight can change.
+"""Judge the units and signs of a flight log by facts that hold in every flight.
 
-Next to its turning point every flight falls with gravity, and the columns of speed and acceleration
-are the derivatives of the altitude. A parabola is fitted to each two seconds.
+Near its top every flight falls with gravity, and the columns of speed and acceleration are the
+derivatives of the altitude. Parabolas are fitted to pieces of two seconds.
 """
 from __future__ import annotations
 
@@ -19,42 +19,34 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.hints import PRESSURE, PRESSURES
 from propulsion_ros.settings.quantity import FloatArray
 
-_FOOT = 0.3048
-_SPAN, _STRIDE, _LEAST_POINTS, _MOST_POINTS = 2.0, 0.5, 6, 200
-"""Length of a piece, and from one to the next [s]; its points."""
-_HELD, _MOST = 4000, 4000
-"""Samples of a piece, and pieces, that are kept."""
-_SURE = 0.2
-"""Largest sigma over value of a derivative that decides."""
-_NEAR = 1.5
-"""How far off a turning point may be from where the speed is 0."""
-_LOW, _HIGH = 0.75, 1.6
-"""What an altitude falls with near its top over gravity: drag adds to it."""
-_THIN = 0.25
-"""Density of the air at 11 km over that of the sea."""
-_CLIMB, _MOVING = 5.0, 5.0
-"""A climb is as fast [m/s], and as many sigmas."""
-_BETTER = 0.4
-"""Part of the deviation that another unit must leave."""
-_MOST_OF = 0.8
-"""Part of the pieces that count, the best ones: near Mach 1 ports measure a wrong pressure."""
-_ALIKE = 1.2
-"""Units that lie as close together are all named."""
-_AGAIN = 0.1
-"""Part of the rows that may repeat a time."""
-_ROWS = 20
-"""Fewer rows decide nothing."""
+_FOOT = 0.3048  # [m]
+_SPAN = 2.0  # length of a piece [s]
+_STRIDE = 0.5  # time from one piece to the next [s]
+_LEAST_POINTS, _MOST_POINTS = 6, 200  # samples of a piece that are fitted
+_HELD = 4000  # most samples of a piece that are kept
+_MOST = 4000  # most pieces that are kept
+_SURE = 0.2  # largest relative standard deviation of an acceleration that is judged
+_NEAR = 1.5  # tolerance of the time at which the speed is 0, over the time to the turning point
+_LOW, _HIGH = 0.75, 1.6  # range of the acceleration near the top over gravity; drag adds to it
+_THIN = 0.25  # density of air at 11 km over that at sea level
+_CLIMB = 5.0  # least speed of a climb [m/s],
+_MOVING = 5.0  # and its least speed in standard deviations
+_BETTER = 0.4  # largest deviation in another unit, over that in the stated one
+_MOST_OF = 0.8  # share of pieces that count, the best ones, as ports err near Mach 1
+_ALIKE = 1.2  # ratio within which several units are all named
+_AGAIN = 0.1  # largest share of rows that repeat a time
+_ROWS = 20  # rows up to which repeated times are not judged
 
 
 class _Altitude(NamedTuple):
-    """What an altitude may be instead: its metres, its range, and what to write."""
+    """Another meaning of an altitude: its numbers per metre, their range, and advice."""
 
     per_metre: float
     low: float
     high: float
     advice: str
     least: float = _LOW
-    """What it falls with at least, over what `per_metre` gives."""
+    """Least acceleration near the top, over gravity times `per_metre`."""
 
 
 _ALTITUDES = (
@@ -70,7 +62,7 @@ _FORCES = {'g': 1.0 / STANDARD_GRAVITY, 'ft/s^2': 1.0 / _FOOT}
 
 
 class _Column(NamedTuple):
-    """What a column may be instead of a derivative: value = factor * derivative + offset."""
+    """Another meaning of a column: value = factor * derivative + offset."""
 
     factor: float
     offset: float
@@ -99,9 +91,9 @@ class _Given(NamedTuple):
     name: str
     unit: str
     least: float
-    """Mean deviation from the derivative that is none."""
+    """Largest mean deviation from the derivative that is not reported, in `unit`."""
     others: Sequence[_Column]
-    """What it may be instead."""
+    """Other meanings of the column."""
 
 
 _GIVEN = (
@@ -113,11 +105,11 @@ _GIVEN = (
 
 
 class _Piece(NamedTuple):
-    """The parabola of a piece of a log, and what its columns give of the same."""
+    """Parabola of a piece of a log, and its derivatives by the other columns."""
 
     end: float
     half: float
-    """Of its length [s]."""
+    """Half of its length [s]."""
     derivatives: tuple[float, float]
     """Speed at its middle [m/s] and acceleration [m/s^2]."""
     sigmas: tuple[float, float]
@@ -126,14 +118,14 @@ class _Piece(NamedTuple):
 
 
 class LogUnits:
-    """Takes the samples of a log, and then states what its columns seem to be instead.
+    """Collects the samples of a log, and reports columns that seem to mean something else.
 
     Attributes
     ----------
     first, lowest, highest : float
-        Altitudes so far [m].
+        First, lowest and highest altitude so far [m].
     step : float
-        The mean one so far [s].
+        Mean time between samples so far [s].
     """
 
     def __init__(self) -> None:
@@ -148,16 +140,16 @@ class LogUnits:
 
     @property
     def height(self) -> float:
-        """How far the log rises above its first altitude [m]."""
+        """Largest rise above the first altitude [m]."""
         return self.highest - self.first if self.first == self.first else 0.0
 
     @property
     def depth(self) -> float:
-        """How far it goes below that [m]."""
+        """Largest fall below the first altitude [m]."""
         return self.first - self.lowest if self.first == self.first else 0.0
 
     def taken(self, samples: Iterable[Sample]) -> Iterator[Sample]:
-        """Yield samples, which count."""
+        """Yield samples unchanged, and collect them."""
         for sample in samples:
             self._take(sample)
             yield sample
@@ -187,7 +179,7 @@ class LogUnits:
         return found
 
     def _judge_altitude(self, turn: float, is_top: bool) -> tuple[str, float]:
-        """Return what the altitude seems to be by its turning point, and its number per metre."""
+        """Return what the altitude seems to be, by its turning point, and its numbers per metre."""
         for piece in [piece for piece in self._pieces if piece.end <= turn][-1:]:
             speed, fall = piece.derivatives[0], -piece.derivatives[1]
             is_turn = piece.sigmas[1] < _SURE * abs(fall) and (fall > 0.0) == is_top and (
@@ -241,7 +233,7 @@ class LogUnits:
         fit = inverse @ rows[:, 1]
         scatter = float(np.sum((rows[:, 1] - basis @ fit)**2)) / (len(rows) - 3)
         _, v_sigma, a_sigma = np.sqrt(scatter * np.sum(inverse**2, axis=1)).tolist()
-        # Integrated, since each part of the piece then weighs as in its parabola.
+        # Columns are integrated, so that samples have the same weight as in the parabola.
         climb = inverse @ _integral(time, rows[:, 2])
         push = inverse @ _integral(time, _integral(time, rows[:, 3]))
         yield _Piece(
@@ -256,7 +248,7 @@ def _integral(time: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def _judge_column(column: _Given, pairs: FloatArray) -> str:
-    """Return what a column seems to be, by rows of a derivative and the column; '' if as named."""
+    """Return the likely meaning of a column, by rows of derivative and column; '' if as named."""
     if len(pairs) < 2:
         return ''
     true, given = pairs.T

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages without ROS: plain objects with their fields, and CDR, the same for the same content.
+"""Messages without ROS: plain objects with their fields, and CDR, which depends on content only.
 
 Ports take them as they take messages, and `Wire` writes them.
 """
@@ -32,10 +32,9 @@ from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
 STAMP, STAMP_TYPE = slice(4, 12), np.dtype([('sec', '<i4'), ('nanosec', '<u4')])
-"""Where the stamp of a message is that begins with a header, and what."""
-SECOND = 1_000_000_000
-_BEGIN = 4
-"""Where a message begins, by which its parts are aligned."""
+"""Bytes and type of the stamp in the CDR of a message that begins with a header."""
+SECOND = 1_000_000_000  # [ns]
+_BEGIN = 4  # offset of a message in its CDR, to which its parts are aligned [bytes]
 _OF_PX4 = 'uint64 timestamp\nuint64 timestamp_sample\n'
 _OF_AUTOPILOTS = {
     Kind.PX4_MOTORS: f'{_OF_PX4}uint16 reversible_flags\nfloat32[12] control',
@@ -44,15 +43,14 @@ _OF_AUTOPILOTS = {
     Kind.RC_OUT: 'std_msgs/Header header\nuint16[] channels',
 }
 """Fields of types that do not come with ROS 2; servos are 15 from PX4 1.18 on."""
-_MORE_SERVOS = 80
+_MORE_SERVOS = 80  # size of a message of 15 servos [bytes]
 _COUNT = struct.Struct('<I')
-_SLACK = 64
-"""How many bytes rclpy writes behind a message at most."""
+_SLACK = 64  # most bytes that rclpy writes behind a message
 _UPPER = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)
 _LEVELS = {OK: 0, WARN: 1, ERROR: 2}
 _NONE, _NO_CELLS, _ZEROS = np.empty(0), np.empty(0, np.float32), np.zeros(36)
 _LEVEL, _UNKNOWN = Plain(x=0.0, y=0.0, z=0.0, w=1.0), np.array([-1.0, *[0.0] * 8])
-"""An orientation that an IMU does not measure, by its covariance."""
+"""Orientation of an IMU that measures none, which its covariance states."""
 
 Maker = Callable[[Outlet, int, Any], Plain]
 
@@ -60,12 +58,12 @@ Maker = Callable[[Outlet, int, Any], Plain]
 class Wire:
     """Reads and writes messages that come with ROS 2, or of autopilots; `types` is their store.
 
-    Raise `SourceError` where the package rosbags is not installed.
+    Raises `SourceError` if the package rosbags is not installed.
     """
 
     def __init__(self) -> None:
         try:
-            # Only those who use bags need it.
+            # Only users of bags need this package.
             from rosbags.typesys import Stores, get_types_from_msg, get_typestore
         except ImportError as error:
             raise SourceError('rosbags', missing()) from error
@@ -76,8 +74,8 @@ class Wire:
     def read(self, data: bytes, kind: str) -> Any:
         """Return a message with the fields of its type; arrays are those of numpy.
 
-        The bytes are CDR, behind which rclpy may have left some. Raise `SourceError` where they
-        are no such message.
+        The bytes are CDR, which rclpy may have padded. Raises `SourceError` if they are no such
+        message.
         """
         if kind == Kind.PX4_SERVOS and len(data) >= _MORE_SERVOS:
             kind += 'V1'
@@ -89,16 +87,16 @@ class Wire:
             read = definition.deserialize_cdr_le if is_little else definition.deserialize_cdr_be
             message, end = read(memoryview(data)[4:], 0, definition.cls, self.types)
         except Exception as error:
-            # Damaged bytes make the generated readers raise whatever comes first.
+            # The generated readers raise errors of any type for damaged bytes.
             raise SourceError(kind, f'not such a message: {text_of(error)[:200]}') from error
         if len(data) - 4 - end > _SLACK:
             raise SourceError(kind, f'not such a message: {len(data) - 4 - end} bytes too long')
         return message
 
     def read_commands(self, messages: Sequence[bytes]) -> CommandRows | None:
-        """Return as many JointStates, from the first on, as have its names and fields.
+        """Return the commands of the first JointStates, as many as have the same names and fields.
 
-        Return None where the first one cannot be read.
+        Return None if the first one cannot be read.
         """
         data = messages[0]
         try:
@@ -119,27 +117,27 @@ class Wire:
         )
 
     def serialise(self, message: Any, kind: str) -> bytes:
-        """Return a message whose arrays are those of numpy, as `plain` makes it, as CDR."""
+        """Return as CDR a message with arrays of numpy, as those of this module."""
         return bytes(self.types.serialize_cdr(message, kind))
 
 
 class Parts(NamedTuple):
-    """Where the parts of a serialised JointState lie."""
+    """Places of the parts of a serialised JointState."""
 
     fixed: BoolArray
-    """Which bytes mean something that is neither stamp nor number; padding means nothing."""
+    """Mask of bytes that are neither stamp, nor number, nor padding."""
     numbers: list[slice]
-    """Those of position, velocity and effort."""
+    """Bytes of position, velocity and effort."""
 
 
 def joint_parts(data: bytes) -> Parts:
-    """Return the parts of a JointState; those of other bytes raise `struct.error`."""
+    """Return the parts of a JointState; raise `struct.error` if it is too short."""
     fixed = np.zeros(len(data), bool)
     fixed[:_BEGIN] = True
     at = STAMP.stop
 
     def count(size: int) -> int:
-        """Pass a count, and what so many of a size are."""
+        """Skip a count, and as many elements of a size; return the count."""
         nonlocal at
         at += -at % 4
         number, = _COUNT.unpack_from(data, at)
@@ -161,12 +159,12 @@ def joint_parts(data: bytes) -> Parts:
 
 
 def _array_of(rows: NDArray[np.uint8], kind: np.dtype[Any]) -> NDArray[Any]:
-    """Return what the bytes of rows are, (t, k)."""
+    """Return the bytes of rows as an array of a type, (t, k)."""
     return np.ascontiguousarray(rows).view(kind)
 
 
 def missing() -> str:
-    """Return what to do where no bag can be read: metadata take a while, so only there."""
+    """Return how to get rosbags; called only if it is missing, as reading metadata is slow."""
     return f'the Python package rosbags reads and writes bags: {how_to_get("rosbags")}'
 
 
@@ -176,7 +174,7 @@ def text_of(error: Exception) -> str:
 
 
 def maker_of(outlet: Outlet) -> Maker:
-    """Return ``make(outlet, stamp_ns, payload)`` for an outlet, which copies what it is given.
+    """Return ``make(outlet, stamp_ns, payload)`` for an outlet, which copies the payload.
 
     Raises `LookupError` for a kind of message that no loop of a replay publishes yet.
     """
@@ -186,12 +184,12 @@ def maker_of(outlet: Outlet) -> Maker:
 
 
 class TickRows(NamedTuple):
-    """What a loop publishes on one topic at many ticks."""
+    """Messages of a loop on one topic at many ticks."""
 
     topic: str
     outlet: Outlet
     stamps: IntArray
-    """(t,) [ns]."""
+    """Stamps of the ticks, (t,) [ns]."""
     payload: Any
     """Payload of one message, with arrays (t, ...) in place of its numbers."""
 
@@ -238,7 +236,7 @@ def clock_message(stamp_ns: int) -> Plain:
 
 
 def _stamp(stamp_ns: int) -> Plain:
-    """Return nanoseconds as a message has them."""
+    """Return nanoseconds as the stamp of a message."""
     sec, nanosec = divmod(int(stamp_ns), SECOND)
     return Plain(sec=sec, nanosec=nanosec)
 
@@ -349,7 +347,7 @@ def _integers(outlet: Outlet, stamp_ns: int, values: Sequence[int]) -> Plain:
 
 
 def _data(cast: Callable[[Any], Any]) -> Maker:
-    """Return what makes messages that have one field and no stamp."""
+    """Return a maker of messages that have one field and no stamp."""
     return lambda outlet, stamp_ns, value: Plain(data=cast(value))
 
 
@@ -370,7 +368,7 @@ _MAKERS: Mapping[str, Maker] = {
     Kind.INTEGERS: _integers,
     Kind.STRING: _data(str),
 }
-"""What makes the messages of each kind."""
+"""Makers of the messages of each kind."""
 
 
 def _bytes_of(values: NDArray[Any]) -> NDArray[np.uint8]:

@@ -18,22 +18,22 @@ from propulsion_ros.messages.qos import profile_of
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.settings.names import class_of
 
-_DEPTH = 10_000
-_LOOK = 0.05  # how often the graph is looked at [s]
-_SETTLED = 0.5  # for how long no more endpoints may come [s]
-_LEAD = 1.0  # from then on until it plays, since the nodes may learn of it later [s]
-_FLUSH = 60.0  # for how long it is waited until what was sent is received [s]
+_DEPTH = 10_000  # of a queue [messages]
+_POLL = 0.05  # time between two checks of the graph [s]
+_SETTLED = 0.5  # time without new endpoints after which discovery is over [s]
+_LEAD = 1.0  # wait before the first message, as nodes may discover the player later [s]
+_FLUSH = 60.0  # longest wait until all messages are received [s]
 
 
 class Player(Node):
-    """Publishes what a bag has, as fast as it was recorded times ``rate``.
+    """Publishes the messages of a bag at ``rate`` times the speed of their recording.
 
     Parameters
     ----------
     rate : float
-        How many seconds of the bag pass in one.
+        Seconds of the bag per second of wall time.
     clock_rate : float
-        How often /clock is published [Hz of wall time]; 0 for never.
+        Rate of /clock in wall time [Hz]; 0 for no /clock.
 
     Attributes
     ----------
@@ -57,13 +57,13 @@ class Player(Node):
     ) -> None:
         """Wait until the topics have subscriptions, and open those that no other node publishes.
 
-        Nodes are discovered one by one: it is over once no more come, or after a limit [s]. Raises
-        `LookupError` for a message type that is not installed.
+        Nodes are discovered one by one: discovery is over once no more appear, or after a limit
+        [s]. Raises `LookupError` for a message type that is not installed.
 
         Parameters
         ----------
         insists : bool
-            Whether to open topics that another node publishes too.
+            True to open topics that another node publishes too.
         """
         kinds = {topic: class_of(kind) for topic, kind in topics.items()}
         end = time.monotonic() + limit
@@ -75,7 +75,7 @@ class Player(Node):
                 known, changed = found, now
             elif all(map(any, known.values())) and now - changed >= _SETTLED:
                 break
-            executor.spin_once(timeout_sec=_LOOK)
+            executor.spin_once(timeout_sec=_POLL)
         self.played = {
             topic: kind for topic, kind in topics.items() if insists or not self._publishing(topic)
         }
@@ -87,10 +87,10 @@ class Player(Node):
             publisher.get_subscription_count() < self._subscribing(topic)
             for topic, publisher in self._publishers_of.items()
         ):
-            executor.spin_once(timeout_sec=_LOOK)
+            executor.spin_once(timeout_sec=_POLL)
         begin = time.monotonic() + _LEAD
         while time.monotonic() < begin:
-            executor.spin_once(timeout_sec=_LOOK)
+            executor.spin_once(timeout_sec=_POLL)
 
     def _publishing(self, topic: str) -> int:
         """Return how many publishers of a topic other nodes have."""
@@ -104,7 +104,7 @@ class Player(Node):
         return sum(info.node_name != self.get_name() for info in endpoints)
 
     def _profile(self, topic: str) -> QoSProfile:
-        """Return a quality of service that suits every subscription to a topic."""
+        """Return a quality of service that is compatible with every subscription to a topic."""
         latched = any(
             info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
             for info in self.get_subscriptions_info_by_topic(topic)
@@ -129,7 +129,7 @@ class Player(Node):
         Returns
         -------
         list of str
-            Topics of which somebody has not received everything within a limit of wall time.
+            Topics with a subscription that has not received all messages within `_FLUSH`.
         """
         begun = time.monotonic()
         first_ns: int | None = None
@@ -145,7 +145,7 @@ class Player(Node):
             progress(message)
         publishers = dict(self._publishers_of)
         if self._time is not None and first_ns is not None:
-            # Else the last steps of who steps on it would be missing.
+            # Without it, nodes that step on /clock would not run their last steps.
             self._time.publish(Clock(clock=ns_to_stamp(stamp_ns)))
             publishers['/clock'] = self._time
         end = time.monotonic() + _FLUSH
@@ -163,7 +163,7 @@ class Player(Node):
             now = time.monotonic()
             if self._time is not None and now - self._published >= self._clock_period:
                 self._published = now
-                # No later than what is still to be published, also where that is behind.
+                # Never later than the next message, even if that is behind schedule.
                 passed_ns = round((now - begun) * self._rate * 1e9)
                 self._time.publish(Clock(clock=ns_to_stamp(min(first_ns + passed_ns, stamp_ns))))
             if now >= due:

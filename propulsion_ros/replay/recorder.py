@@ -29,13 +29,13 @@ from propulsion_ros.settings.names import class_of, full_name
 RECORDER = 'recorder'
 """Name of the node."""
 RECORDED = f'/{RECORDER}/recorded'
-"""Up to which stamp a recorder has what the steps of a simulation wait for."""
-_DEPTH = 10_000
-_SEARCH = 0.2  # how often new topics are looked for [s]
-_SETTLED = 1.0  # for how long no new one may come [s]
+"""Topic with the stamp up to which a recorder has all that a simulation waits for."""
+_DEPTH = 10_000  # of a queue [messages]
+_SEARCH = 0.2  # time between two searches for new topics [s]
+_SETTLED = 1.0  # time without new topics after which discovery is over [s]
 _QUESTION = 'get_parameters'
-_REPEAT = 1.0  # of a request without a response [s]
-_PATIENCE = 10.0  # with nodes whose topics are not needed [s]
+_REPEAT = 1.0  # time after which a request without a response is repeated [s]
+_PATIENCE = 10.0  # longest wait for a node whose topics are not needed [s]
 
 
 class Recorder(Node):
@@ -44,23 +44,23 @@ class Recorder(Node):
     Parameters
     ----------
     write : callable
-        ``write(recorded, offered)`` gets each message, with growing stamps, and the qualities of
+        ``write(recorded, offered)`` gets each message, with increasing stamps, and the qualities of
         service with which its topic was offered when it was found.
     topics : collection of str
-        Full names; empty for all, those that come later too.
+        Full names; empty for all topics, including those that appear later.
     sim_time : bool
-        Whether /clock is the time, not the system's clock.
+        True to take the time from /clock instead of the system clock.
     last : str
-        Topic that is subscribed to at the end of `settle`: who waits for this subscription begins
-        when all else is recorded.
+        Topic that is subscribed to at the end of `settle`: a node that waits for this
+        subscription begins when all else is recorded.
     paced : collection of str
-        Full names of topics with a header, of which no publisher is to be faster than the recorder:
-        on `RECORDED` is published up to which stamp it has all of them.
+        Full names of topics with a header, whose publishers must not be faster than the recorder:
+        it publishes on `RECORDED` the stamp up to which it has all of them.
 
     Attributes
     ----------
     counts, lost : collections.Counter
-        How many messages of each topic were recorded, and how many the middleware has dropped.
+        Numbers of messages of each topic that were recorded, and that the middleware dropped.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Recorder(Node):
         self._pace_ns = -1
         self._pacer = self.create_publisher(Clock, RECORDED, qos.LOCKSTEP) if paced else None
         if sim_time:
-            # Gazebo's is best effort.
+            # Gazebo publishes it best effort.
             self.create_subscription(Clock, '/clock', self._on_clock, qos.SENSOR)
         self._search()
         self.create_timer(_SEARCH, self._search)
@@ -103,18 +103,18 @@ class Recorder(Node):
         limit: float,
         absent: Callable[[], str] = lambda: '',
     ) -> None:
-        """Spin until some topics are received, no more come, and their publishers know of it.
+        """Spin until needed topics are received, no new ones appear, and publishers know of it.
 
-        More is whatever the graph has not reported yet: a topic, or a node to call. A node of other
-        topics that does not reply is named in a warning. Raises `TimeoutError` where something does
-        not come, or the publisher of a needed topic does not reply.
+        New are topics, and nodes to call, that the graph had not reported before. A node of other
+        topics that does not reply is named in a warning. Raises `TimeoutError` if something does
+        not appear, or the publisher of a needed topic does not reply.
 
         Parameters
         ----------
         limit : float
-            Wall time after which it is not waited any more [s].
+            Longest wait, in wall time [s].
         absent : callable
-            Returns what else is waited for, '' for nothing; what it raises ends the wait.
+            Returns what else is missing, '' for nothing; an exception of it ends the wait.
         """
         begun = changed = time.monotonic()
         known: tuple[int, set[str]] = -1, set()
@@ -154,8 +154,8 @@ class Recorder(Node):
     ) -> bool:
         """Spin until a node replies, which shows that its publishers know the subscriptions here.
 
-        It discovers readers in the order in which they were made, so that of the response comes
-        last; a response that is sent before is lost, and requested again.
+        A node discovers readers in the order of their creation, so that of the response comes last;
+        a response that is sent before that is lost, and requested again.
         """
         client: Client[Any, Any] = self.create_client(GetParameters, f'{node}/{_QUESTION}')
         responses: list[Any] = []
@@ -196,18 +196,18 @@ class Recorder(Node):
                     ),
                 )
             except RCLError as error:
-                # Access control may forbid it, or this process have it of another type.
+                # Access control may forbid it, or this process use the topic with another type.
                 self.get_logger().warning(f'{topic} is not recorded: {reason_of(error)}')
 
     def _on_clock(self, message: Clock) -> None:
         self._clock_ns = stamp_to_ns(message.clock)
-        # What is latched came before the first /clock.
+        # Latched messages came before the first /clock.
         early, self._early = self._early, []
         for topic, kind, offers, data in early:
             self._on_message(topic, kind, offers, data)
 
     def report_lost(self) -> None:
-        """Warn of what is not in the recording though it was published."""
+        """Warn of published messages that are missing in the recording."""
         if self.lost:
             each = ', '.join(f'{count} of {topic}' for topic, count in sorted(self.lost.items()))
             self.get_logger().warning(
@@ -219,11 +219,11 @@ class Recorder(Node):
         self.lost[topic] += event.total_count_change
 
     def _pace(self, topic: str, data: bytes) -> None:
-        """Publish up to which stamp all that sets the pace is recorded, where that is new."""
+        """Publish the stamp up to which all paced topics are recorded, if it has changed."""
         seconds, part = struct.unpack('<iI', data[STAMP])
         stamp_ns = seconds * SECOND + part
         if stamp_ns == 0 and (self._clock_ns or 0) > 0:
-            # It is not stamped, so no step can be told by it.
+            # A topic without stamps cannot be assigned to steps.
             del self._paced[topic]
         else:
             self._paced[topic] = stamp_ns
@@ -253,7 +253,7 @@ class Recorder(Node):
     def _keep_early(
         self, topic: str, kind: str, offers: Sequence[QoSProfile], data: bytes
     ) -> None:
-        """Keep what came before the first time, as far as there is room for it."""
+        """Keep messages that came before the first /clock, up to `_DEPTH` of them."""
         if len(self._early) < _DEPTH:
             self._early.append((topic, kind, offers, data))
         elif not self._is_full:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loops of a robot's nodes over recorded messages or the rows of a table, without ROS."""
+"""Runs the loops of a robot's nodes on recorded messages or rows of a table, without ROS."""
 from __future__ import annotations
 
 import sys
@@ -28,17 +28,17 @@ _NOT_EXACT = {
     **{key: key for key in ('refused', 'late', 'late_aside', 'other_time', 'overflow', 'waiting')},
     'stray': 'not used for a stamp far off the others',
 }
-"""Counts of what a live node may have taken in another way, and their words."""
+"""Counts of inputs that a live node may have handled differently, and their words."""
 
 
 class Published(NamedTuple):
-    """What a loop has published."""
+    """A message that a loop has published."""
 
     topic: str
     type: str
     """Such as '/boosters/wrench' and 'geometry_msgs/msg/WrenchStamped'."""
     message: Any
-    """With the fields of the type."""
+    """Object with the fields of the type."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the loops are given."""
+    """Inputs of the loops."""
 
     topics: Collection[str] = (CLOCK_TOPIC,)
     """Topics of a bag; loops receive what others publish on other topics only."""
     is_table: bool = False
-    """Whether it is a table, whose rows are the time, as of a clock."""
+    """True for a table, whose stamps are the time, as those of a clock."""
     is_bare: bool = False
-    """Whether it is a table for actuators alone: no input of theirs is late."""
+    """True for a table of actuators alone, of which no input is late."""
     absent: Collection[str] = ()
     """Inputs that a table does not have, so that nothing waits for them."""
 
@@ -77,21 +77,21 @@ def print_warning(line: str) -> None:
 
 
 class Robot:
-    """The loops of a robot's nodes, given messages one by one.
+    """Runs the loops of a robot's nodes on messages that it is given one by one.
 
-    Raises `ConfigError` where a loop cannot be made.
+    Raises `ConfigError` if a loop cannot be made.
 
     Parameters
     ----------
     inputs : Inputs
-        What they will be given.
+        Inputs that the loops will be given.
     note : callable or None
         Takes the usual lines of flight software: phases, apogee, events.
 
     Attributes
     ----------
     place : str
-        Where the input stands, for lines that warn; '' for nowhere.
+        Place of the input in its file, for warnings; '' for none.
     """
 
     def __init__(
@@ -100,8 +100,8 @@ class Robot:
     ) -> None:
         self._choice, self._inputs, self._warn_of, self._note = choice, inputs, warn, note
         self._published: list[Published] = []
-        # With several messages at once, depth first is not the order in which they came; bags
-        # were always replayed so, and their bytes stay.
+        # Depth first is not the order of arrival if several messages come at once; bags were
+        # always replayed so, and their outputs must not change.
         self.bus = Bus(self._take, inputs.topics, depth_first=not inputs.is_bare)
         self.place = ''
         given = ParameterFile(choice.config)
@@ -132,7 +132,7 @@ class Robot:
         own, fixed = files[-1].of(spec.name, namespace), dict(spec.parameters)
         if CLOCK_TOPIC in self._inputs.topics:
             fixed['use_sim_time'] = True
-            # A recorded clock may step them as the live one did.
+            # A recorded clock may step nodes as the live one did.
             if self._inputs.is_table or 'step_on' in own:
                 fixed.pop('step_on', None)
         if self._inputs.is_table and spec.executable != 'flight_state_node':
@@ -143,13 +143,13 @@ class Robot:
 
     @property
     def requests(self) -> list[str]:
-        """Topics of the requests that were made of flight software, such as its launch."""
+        """Topics of requests to flight software, such as its launch."""
         flown = [host for host in self.hosts if host.name == _FLIGHT_STATE]
         return [host.resolve_topic_name('~/request') for host in flown]
 
     @property
     def wanted(self) -> frozenset[str]:
-        """Topics that some loop takes; /clock only where it makes one step."""
+        """Topics that some loop takes; /clock only if a loop steps on it."""
         needs_clock = any(
             port.topic == CLOCK_TOPIC and getattr(host.loop, 'takes_clock', True)
             for host in self.hosts for port in host.loop.ports
@@ -158,7 +158,7 @@ class Robot:
 
     @property
     def unjoined(self) -> str:
-        """What loops wait for and the inputs have of a body alone, as a line; '' for nothing."""
+        """Line on wanted topics that the inputs have only as those of a body; '' for none."""
         of_body = {
             topic: _of_body(self._choice, topic.rpartition('/')[2])
             for topic in sorted(self.wanted.difference(self._inputs.topics))
@@ -172,14 +172,14 @@ class Robot:
 
     @property
     def step_requests(self) -> list[str]:
-        """Topics with what determined the steps of nodes beside their inputs."""
+        """Topics of the requests that determined the steps of nodes besides their inputs."""
         return [
             host.resolve_topic_name(port.topic) for host, loop in self._stepped
             for port in loop.record.ports
         ]
 
     def flush(self) -> list[Published]:
-        """Let the loops do what is due at the end of a recording; return what they publish."""
+        """Let the loops make the steps due at the end of a recording; return their messages."""
         for _, loop in self._stepped:
             loop.flush()
         return self.feed_together((), 0)
@@ -201,19 +201,19 @@ class Robot:
         ]
 
     def feed(self, topic: str, message: Any, stamp_ns: int) -> list[Published]:
-        """Give a message to the loops in turn and return what they publish."""
+        """Give a message to the loops in turn, and return the messages that they publish."""
         self.bus.feed(topic, message, stamp_ns)
         return self._taken()
 
     def feed_together(
         self, messages: Iterable[tuple[str, Any]], stamp_ns: int
     ) -> list[Published]:
-        """Give messages of one moment to the loops and return what they publish."""
+        """Give messages of one moment to the loops, and return those that they publish."""
         self.bus.feed_together(messages, stamp_ns)
         return self._taken()
 
     def counts(self) -> Counter[str]:
-        """Return what was not taken as it came, by node and reason."""
+        """Return the number of inputs that were not taken as they came, by node and reason."""
         counts: Counter[str] = Counter()
         for host in self.hosts:
             for _, _, _, values in host.loop.health():
@@ -233,7 +233,7 @@ class Robot:
 
 
 class _Parameters(GivenParameters):
-    """Those of files, without waiting for what never comes as an input."""
+    """Parameters from files, without waits for inputs that never come."""
 
     def __init__(
         self, node_name: str, given: Mapping[str, Any], node_namespace: str, inputs: Inputs
@@ -282,7 +282,7 @@ def _specs(
             printable(choice.config), f'no {kind}; found: {found}; a vehicle is given by '
             '--vehicle, a robot description by --model'
         )
-    # Those that take the state of others as their command come behind them.
+    # Nodes that take the state of others as their command come after those.
     specs.sort(key=lambda spec: '~/command' in spec.remappings)
     return [given], _joined(choice, inputs, specs)
 
@@ -293,14 +293,14 @@ def _of_body(choice: Choice, topic: str) -> str:
 
 
 def _joined(choice: Choice, inputs: Inputs, specs: Sequence[NodeSpec]) -> list[NodeSpec]:
-    """Return the nodes, in the current that a recording has."""
+    """Return the nodes, which receive the current of the fluid if a recording has it."""
     return with_current(specs) if _of_body(choice, 'current') in inputs.topics else list(specs)
 
 
 def _of_file(
     config: Path, given: ParameterFile, description: str, known: Collection[str]
 ) -> Iterator[NodeSpec]:
-    """Yield the nodes that a parameter file has by their names or families, joined."""
+    """Yield the nodes of a parameter file by their names or families, with their inputs."""
     blocks = actuators_from_urdf(description, loop_params_of) if description else []
     families: dict[str, str] = {}
     parameters: dict[str, dict[str, Any]] = {}

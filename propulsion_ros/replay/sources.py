@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a replay reads: a bag, or the rows of a table as messages; both give them to a robot.
+"""Sources of a replay: a bag, or the rows of a table as messages, played into a robot.
 
-A loop may take them in blocks: what follows is the same to the last bit as one by one.
+A loop may take inputs in blocks, with the same results to the last bit as one by one.
 """
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ KINDS = {
 _Key = tuple[str, str]
 _STILL, _LEVEL = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
 LONGEST = 1024
-"""Inputs of a block at most; the arrays of one are small enough for the cache of a processor."""
-_SHORTEST, _HEAVIEST = 16, 4 * 1024**2
+"""Most inputs of a block, whose arrays must fit the cache of a processor."""
+_SHORTEST = 16  # fewest inputs of a block
+_HEAVIEST = 4 * 1024**2  # size of inputs that are read ahead [bytes]
 InputT = TypeVar('InputT')
 ResultT = TypeVar('ResultT')
 
@@ -52,7 +53,7 @@ class RowMessages:
     Attributes
     ----------
     names : collection of str
-        What can be commanded, and joints that are measured.
+        Names that can be commanded, and measured joints.
     """
 
     def __init__(self, host: LoopHost) -> None:
@@ -60,7 +61,7 @@ class RowMessages:
         self._commanded = frozenset(loop.family.command_names)
         self._measured = measured_joints(loop.family)
         self.names = self._commanded | self._measured
-        # A frame without a name is taken for that of the loop.
+        # An empty frame counts as that of the loop.
         self._outlets = {
             name: Outlet(host.resolve_topic_name(f'~/{name}'), kind, 'command')
             for name, kind in KINDS.items()
@@ -86,7 +87,7 @@ class RowMessages:
 
     @staticmethod
     def _joints(commands: dict[_Key, float], known: Collection[str]) -> JointRow | None:
-        """Return the values of some names, NaN where one has another field; None for none."""
+        """Return the values of known names, NaN for a field that one lacks; None for no values."""
         keys = [key for key in commands if key[0] in known]
         names = list(dict.fromkeys(name for name, _ in keys))
         return JointRow(names=names, **{
@@ -106,10 +107,9 @@ class RowMessages:
         return outlet.topic, maker_of(outlet)(outlet, stamp_ns, payload)
 
 
-_CLOCK_STEP_NS = 1_000_000_000
-_PART = 1024 * 1024
-_LATE_NS = 50_000_000
-"""What begins so much later than the rest of a bag is reported [ns]."""
+_CLOCK_STEP_NS = 1_000_000_000  # longest step of the clock between rows [ns]
+_PART = 1024 * 1024  # size that is read at once [bytes]
+_LATE_NS = 50_000_000  # delay of the first message of a topic above which it is reported [ns]
 _NONE: Mapping[str, BlockLoop] = MappingProxyType({})
 
 
@@ -120,24 +120,24 @@ class BagSource(BagReader):
 
     @property
     def inputs(self) -> Inputs:
-        """What a robot is given."""
+        """Inputs of a robot."""
         return Inputs(set(self.topics))
 
     def inputs_of(self, robot: Robot) -> list[str]:
-        """Return the topics that are to be played into a robot: without those that it publishes.
+        """Return the topics to be played into a robot, without those that it publishes itself.
 
-        The clock is one of them where it made a node step.
+        The clock is one of them if a node steps on it.
         """
         own = {topic for host in robot.hosts for topic in host.published_topics}
         return sorted(robot.wanted & set(self.topics) - own)
 
     def begin(self, robot: Robot) -> None:
-        """Give a robot what determined the steps of its nodes, wherever a recorder wrote it."""
+        """Give a robot the requests that determined its steps, wherever they were recorded."""
         for recorded in self.messages(robot.step_requests):
             robot.bus.feed(recorded.topic, self._read(robot, recorded), 0)
 
     def gaps(self, robot: Robot) -> Iterator[str]:
-        """Yield what a robot lacks at the beginning of the bag, in one line each."""
+        """Yield a line for each input that a robot lacks at the beginning of the bag."""
         topics = [each for each in self.inputs_of(robot) if each not in robot.step_requests]
         begun = self._first_stamps(robot, {*topics, CLOCK_TOPIC} & set(self.topics))
         absent = [topic for topic in topics if topic not in begun]
@@ -166,7 +166,7 @@ class BagSource(BagReader):
     def _first_stamps(self, robot: Robot, topics: Collection[str]) -> dict[str, int | None]:
         """Return the stamp of the first message of each topic that has one [ns].
 
-        It is None where the type has no stamp.
+        It is None if the type has no stamp.
         """
         missing: set[str] = set(topics)
         stamps: dict[str, int | None] = {}
@@ -179,9 +179,9 @@ class BagSource(BagReader):
         return stamps
 
     def total(self, robot: Robot) -> int:
-        """Return how many messages are for a robot.
+        """Return the number of messages for a robot.
 
-        Raises `SourceError` where there is none.
+        Raises `SourceError` if there is none.
         """
         count = self.count_of(robot.wanted)
         if not count:
@@ -192,9 +192,9 @@ class BagSource(BagReader):
         return count
 
     def play(self, robot: Robot, loops: Mapping[str, BlockLoop] = _NONE) -> Iterator[Played]:
-        """Yield what a robot makes of each message; raise `SourceError` for what is none.
+        """Yield the results of each message in a robot; raise `SourceError` for an invalid one.
 
-        Loops that take blocks are given by the topics of their commands.
+        ``loops`` has the loops that take blocks, by the topics of their commands.
         """
         known = frozenset(robot.step_requests)
         stamp_ns, place = 0, 0
@@ -225,7 +225,7 @@ class BagSource(BagReader):
         yield Moment(stamp_ns, robot.flush(), place, 0)
 
     def _commands_of(self, messages: Sequence[Recorded]) -> CommandRows | None:
-        """Return the commands of the first messages, as many as are alike; None for no two."""
+        """Return the commands of the first messages, as many as are alike; None if only one is."""
         topic, kind = messages[0].topic, messages[0].type
         alike = [
             each.data
@@ -240,12 +240,12 @@ class BagSource(BagReader):
 
 
 class TableSource:
-    """The rows of a table of commands, between which a clock goes on.
+    """The rows of a table of commands, with a clock that runs between them.
 
     Parameters
     ----------
     is_bare : bool
-        Whether actuators run alone, without what a robot has beside them.
+        True if actuators run alone, without the other nodes of a robot.
     """
 
     unit = 'rows'
@@ -256,7 +256,7 @@ class TableSource:
 
     @property
     def inputs(self) -> Inputs:
-        """What a robot is given."""
+        """Inputs of a robot."""
         has_motion = any(name.strip().startswith('body.') for name in self._header)
         return Inputs(
             is_table=True, is_bare=self._is_bare,
@@ -264,14 +264,14 @@ class TableSource:
         )
 
     def total(self, robot: Robot) -> int:
-        """Return how many lines there are; 0 where that is not known."""
+        """Return the number of lines; 0 if it is not known."""
         with opened(self._path, TABLE_LIMIT) as file:
             return sum(part.count(b'\n') for part in iter(lambda: file.read(_PART), b''))
 
     def play(self, robot: Robot, loops: Mapping[str, BlockLoop] = _NONE) -> Iterator[Played]:
-        """Yield what a robot makes of each row, and of the time that passes before it.
+        """Yield the results of each row in a robot, and of the time that passes before it.
 
-        A robot that has one node may have a loop that takes blocks.
+        A robot with a single node may have a loop that takes blocks.
         """
         makers = [RowMessages(host) for host in robot.commanded]
         columns = Columns(
@@ -313,7 +313,7 @@ class TableSource:
 
 
 def _stamp_of(message: Any) -> int | None:
-    """Return the stamp of a message [ns], None where its type has none."""
+    """Return the stamp of a message [ns], None if its type has none."""
     if hasattr(message, 'clock'):
         return stamp_to_ns(message.clock)
     return stamp_to_ns(message.header.stamp) if hasattr(message, 'header') else None
@@ -324,8 +324,8 @@ def _line_of(place: str) -> int:
 
 
 def _between(robot: Robot, last_ns: int, stamp_ns: int, line: int) -> Iterator[Moment]:
-    """Yield what a robot does between two rows."""
-    # A clock that ticks on through a silence makes no jump of it.
+    """Yield the results of a robot between two rows."""
+    # The clock ticks through a silence, so that no loop takes it for a jump of time.
     for tick_ns in (
         *range(last_ns + _CLOCK_STEP_NS, stamp_ns - 1, _CLOCK_STEP_NS), stamp_ns - 1
     ):
@@ -349,34 +349,34 @@ def _check_wanted(place: str, header: Sequence[str], robot: Robot) -> None:
 
 
 class Moment(NamedTuple):
-    """What a robot made of one input."""
+    """Results of one input."""
 
     stamp_ns: int
-    """When the input came."""
+    """Time of the input [ns]."""
     published: Iterable[Published]
-    """What followed of it."""
+    """Messages that were published in response."""
     place: int
-    """How much of the file was read: messages, or lines."""
+    """Number of messages or lines of the file that have been read."""
     inputs: int = 1
-    """How many inputs came; at 0 only time passed."""
+    """Number of inputs; 0 if only time passed."""
     recorded: Recorded | None = None
-    """The message that came, of a bag."""
+    """The input, if it is a message of a bag."""
 
 
 class Block(NamedTuple):
-    """What a robot made of many inputs."""
+    """Results of many inputs."""
 
     stamps: IntArray
-    """When the input came that caused each tick, (t,)."""
+    """Times of the inputs that caused the ticks, (t,) [ns]."""
     rows: list[TickRows]
-    """What each tick published, in this order."""
+    """Messages of each tick, in the order of their topics."""
     place: int
     inputs: int
     """As of a `Moment`."""
 
     @property
     def published(self) -> Iterator[Published]:
-        """What followed of them, one by one."""
+        """Messages of all ticks, one by one."""
         for i in range(len(self.stamps)):
             for each in self.rows:
                 yield Published(each.topic, each.outlet.kind, each.message(i))
@@ -391,15 +391,15 @@ def played(
     many: Callable[[list[InputT]], tuple[int, Iterable[ResultT]]],
     size_of: Callable[[InputT], int],
 ) -> Iterator[ResultT]:
-    """Yield what follows of inputs: of many at once where that can be, else of each.
+    """Yield the results of inputs: of many at once if possible, else of each.
 
     Parameters
     ----------
     many : callable
-        Takes some, of which the first one was taken already; returns how many others it took, and
-        what followed.
+        Takes inputs, of which the first one was taken already; returns how many others it took,
+        and the results.
     size_of : callable
-        Returns the bytes of an input, of which few are read ahead where they are large.
+        Returns the size of an input [bytes]; fewer large inputs are read ahead.
     """
     ahead: list[InputT] = []
     rest, size = iter(inputs), LONGEST
@@ -414,7 +414,7 @@ def played(
                     if left < 0:
                         break
         except SourceError as error:
-            # What came before is still played, and may warn of something.
+            # Inputs before the failure are still played, and may cause warnings.
             failure = error
         if not ahead:
             break
@@ -426,7 +426,7 @@ def played(
         elif size > _SHORTEST:
             size = max(size // 2, _SHORTEST)
         else:
-            # It would be in vain, or too dear, to try again at once.
+            # Another attempt would most likely fail too, and cost more than it saves.
             for each in ahead[1:size]:
                 yield from one(each)
             count = size - 1
@@ -448,12 +448,12 @@ class BlockLoop:
         return self._loop.take_run(rows, self._is_timed)
 
     def results(self, run: Run, stamps: IntArray, place: int) -> Iterator[Played]:
-        """Yield what a run published, in one block, or each tick where they are not alike.
+        """Yield the messages of a run in one block, or by tick if ticks are not alike.
 
         Parameters
         ----------
         stamps : IntArray
-            When the inputs came that caused the ticks, (t,).
+            Times of the inputs that caused the ticks, (t,) [ns].
         place : int
             As of a `Moment`.
         """

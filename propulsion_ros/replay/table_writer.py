@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What loops publish, as a table with one row for each stamp."""
+"""Writes what loops publish into a table with one row for each stamp."""
 from __future__ import annotations
 
 import csv
@@ -28,10 +28,8 @@ from propulsion_ros.settings.quantity import FloatArray
 
 TANK_PARTS = ('mass', 'ixx', 'iyy', 'izz')
 BATTERY_PARTS = ('voltage', 'current', 'percentage')
-_OPEN_NS = 1_000_000_000
-"""A row so far behind the newest stamp gets nothing more, where its nodes are not known."""
-_MOST_OPEN = 10_000
-"""Rows that wait for a node; more are written without it, so that memory stays bounded."""
+_OPEN_NS = 1_000_000_000  # age at which a row is complete, if its nodes are not known [ns]
+_MOST_OPEN = 10_000  # rows that wait for a node; more are written without it, to bound memory
 
 
 def wrench_columns(name: str) -> list[str]:
@@ -40,7 +38,7 @@ def wrench_columns(name: str) -> list[str]:
 
 
 def columns_of(loop: Loop) -> list[str]:
-    """Return the columns of a loop, name by name; [] where a table has none of it."""
+    """Return the columns of a loop, name by name; [] if a table has none of it."""
     if isinstance(loop, ActuatorPorts):
         parts = [(loop.family.tank_names, TANK_PARTS), (battery_names(loop.family), BATTERY_PARTS)]
         return [
@@ -71,12 +69,12 @@ def _of_estimate(loop: EstimatePorts) -> Iterator[str]:
 
 
 class TableWriter:
-    """Writes what loops publish into a CSV file, all of it at the end.
+    """Writes messages of loops into a CSV file, which is complete only at the end.
 
     Parameters
     ----------
     columns : mapping of str to sequence of str
-        Columns of each node, where they are known; else they are found.
+        Columns of each node if they are known; else they are found in the messages.
     """
 
     def __init__(
@@ -92,13 +90,13 @@ class TableWriter:
         self._topics: dict[str, _Topic | None] = {}
         self._open: dict[int, dict[str, float]] = {}
         self._stamps: list[int] = []
-        # Which columns there are may be known at the end only.
+        # The columns may be known only at the end.
         self._body = TemporaryFile('w+', encoding='utf-8', newline='')  # noqa: SIM115  closed on exit
         self._begun_with = 0
         self.count = 0
 
     def write(self, published: Published) -> None:
-        """Take what a loop published; what is no number of a stamp is left out."""
+        """Take a message of a loop; one without stamped numbers is left out."""
         topic, message = self._topic(published.topic), published.message
         if topic:
             self._take(
@@ -107,7 +105,7 @@ class TableWriter:
             )
 
     def write_rows(self, rows: Sequence[TickRows]) -> None:
-        """Take what the only node published at many ticks."""
+        """Take the messages of the only node at many ticks."""
         given = [(topic, each) for each in rows if (topic := self._topic(each.topic))]
         if not given:
             return
@@ -117,7 +115,7 @@ class TableWriter:
         self._take(topics, stamps[0], names, numbers[0].tolist())
         new = [i for i, name in enumerate(names) if name not in self._columns]
         done = 1
-        # The last row stays open, and in a row with a new column others may follow.
+        # The last row stays open, and rows with a new column are taken one by one.
         if len(stamps) > 2 and (self._is_known or np.isnan(numbers[:, new]).all()):
             self._write_until(math.inf)
             done = len(stamps) - 1
@@ -149,7 +147,7 @@ class TableWriter:
         return self._topics[name]
 
     def _find_topic(self, name: str) -> _Topic | None:
-        """Return what a table has of a topic, None for nothing."""
+        """Return the columns of a topic, None if a table has none of it."""
         *above, last = name.split('/')
         is_part = above[-1] in ('tanks', 'battery_state')
         kind, node = above[-1] if is_part else last, above[-2 if is_part else -1]
@@ -166,7 +164,7 @@ class TableWriter:
     def _fill(
         self, row: dict[str, float], names: Sequence[str], numbers: Sequence[float]
     ) -> None:
-        """Put numbers, but for NaN, into a row; each but in a known table has a column."""
+        """Put numbers other than NaN into a row; a new name gets a column unless all are known."""
         columns = self._columns
         for name, number in zip(names, numbers, strict=True):
             if number == number:
@@ -184,7 +182,7 @@ class TableWriter:
         return row
 
     def _begin_anew(self) -> None:
-        """Write what is open: it is of before a jump back."""
+        """Write the open rows, which are of before a jump back."""
         self._write_until(math.inf)
         for topic in self._topics.values():
             if topic is not None:
@@ -207,12 +205,12 @@ class TableWriter:
             due_ns = heapq.heappop(stamps)
             row = self._open.pop(due_ns)
             cells = [repr(row[name]) if name in row else '' for name in self._columns]
-            # None of them needs quotes, so this is what the csv module writes.
+            # No cell needs quotes, so the csv module would write the same.
             self._body.write(','.join((stamp_text(due_ns), *cells)) + '\r\n')
             self.count += 1
 
     def __enter__(self) -> TableWriter:
-        # What was there stays until all rows are written; what cannot be written fails at once.
+        # An existing file stays until all rows are written; an unwritable one fails at once.
         self._stack = ExitStack()
         self._stack.enter_context(self._body)
         self._file = self._stack.enter_context(replacing(self._path))
@@ -233,20 +231,20 @@ class TableWriter:
             shutil.copyfileobj(self._body, self._file)
             return
         for line in self._body:
-            # Rows of before a column was known end early.
+            # Rows that were written before a column was known are shorter.
             missing = len(self._columns) - line.count(',')
             self._file.write(line.rstrip('\r\n') + ',' * missing + '\r\n')
 
 
 class _Form(NamedTuple):
-    """What a table has of messages of one kind."""
+    """Columns that a table has of messages of one kind."""
 
     key: Callable[[Any], object]
     names: Callable[[Any], Sequence[str]]
     numbers: Callable[[Any], list[float]]
-    """Of a message: what decides which numbers it has, their names, and the numbers."""
+    """Functions of a message: a key of its set of names, the names, and the numbers."""
     chosen: slice | list[int] = slice(None)
-    """Which of all numbers of a message these are."""
+    """Indices of these numbers among all numbers of a message."""
 
     def columns(self, rows: TickRows) -> FloatArray:
         """Return the same numbers of many messages, (t, k)."""
@@ -254,7 +252,7 @@ class _Form(NamedTuple):
 
 
 class _Topic:
-    """What a table has of the messages of one topic of a node; columns begin with a prefix."""
+    """Columns of the messages of one topic of a node, which begin with a prefix."""
 
     def __init__(self, node: str, prefix: str, form: _Form) -> None:
         self.node, self._prefix, self.form = node, prefix, form
@@ -272,7 +270,7 @@ class _Topic:
 
 
 def _form_of(name: str, is_known: bool) -> _Form | None:
-    """Return what a table has of a topic by the last part of its name, None for nothing."""
+    """Return the form of a topic by the last part of its name, None if a table has none."""
     if name in ('state', 'fit'):
         return _STATE
     if name in ('wrench', 'residual'):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of PX4 as the messages of a bag: what rosbags' reader has, for `BagReader`.
+"""Reads PX4 logs as messages of a bag, with the interface of rosbags' reader, for `BagReader`.
 
 PX4's axes are forward, right, down, and north, east, down; messages have forward, left, up, and
-east, north, up (REP 103). The package pyulog reads the file, within limits that it does not have:
+east, north, up (REP 103). The package pyulog reads the file; limits of it are set here:
 https://docs.px4.io/main/en/dev_log/ulog_file_format
 """
 from __future__ import annotations
@@ -40,38 +40,36 @@ from propulsion_ros.settings.names import is_name
 from propulsion_ros.settings.quantity import FloatArray, IntArray
 
 SUFFIX = '.ulg'
-_LARGEST = 1024**3
-_MOST_FIELDS, _DEEPEST = 200_000, 8
-"""Fields of all subscriptions with those inside of them, and how deep; real logs have 10,000."""
-_READ_AGAIN, _SMALL = 4, 1024**2
-"""How often a file may be read where the library looks for what is behind damage."""
+_LARGEST = 1024**3  # size of a log [bytes]
+_MOST_FIELDS = 200_000  # of all subscriptions, nested ones included; real logs have 10,000
+_DEEPEST = 8  # levels of nested fields
+_READ_AGAIN = 4  # how often a file may be read, as the library searches behind damage
+_SMALL = 1024**2  # size that may be read in addition [bytes]
 TOPICS = ('imu', 'odometry', 'pressure', 'battery_state')
-"""What a log has beside motors and servos."""
+"""Topics of a log besides motors and servos."""
 _NAME = re.compile(r'(motor|servo)_[1-9]\d?')
 _TARGET = re.compile(
     r'/?(?P<group>[A-Za-z_]\w*(/[A-Za-z_]\w*)*)/(?P<name>\w+)(\.(?P<field>velocity|effort))?'
     r'(:(?P<low>-?\d{1,9}(\.\d*)?):(?P<high>-?\d{1,9}(\.\d*)?))?', re.ASCII
 )
 _FUNCTION = re.compile(r'(\w+)_FUNC(\d+)')
-_FIRST, _MOST = {'motor': 101, 'servo': 201}, 16
-"""PX4's functions of outputs."""
-_NEAR = 0.02
-"""How far from what was wanted an output is at most, in the median."""
+_FIRST = {'motor': 101, 'servo': 201}  # first of PX4's functions of outputs
+_MOST = 16  # motors, and servos
+_NEAR = 0.02  # largest median difference of an output from its command
 _READ = (
     'actuator_motors', 'actuator_outputs', 'actuator_servos', 'battery_status', 'esc_status',
     'sensor_baro', 'sensor_combined', 'vehicle_air_data', 'vehicle_angular_velocity',
     'vehicle_attitude', 'vehicle_local_position',
 )
-_FLU = np.array([1.0, -1.0, -1.0])
+_FLU = np.array([1.0, -1.0, -1.0])  # signs of forward, left, up in PX4's axes
 _TO_ENU, _TO_FLU = (0.5**0.5, 0.5**0.5, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
-"""Half turns that take one frame to the other."""
-_RPM = np.pi / 30.0
-_HECTOPASCAL = 2000.0
-"""Pressures below are in hPa, as PX4's barometers had them before 1.14."""
+"""Half turns from PX4's frames to those of messages."""
+_RPM = np.pi / 30.0  # one turn a minute [rad/s]
+_HECTOPASCAL = 2000.0  # a smaller pressure is in hPa, as of PX4 before 1.14
 
 
 class _DamageError(Exception):
-    """What the library must not take for a fault of one message and go on."""
+    """Raised for damage after which the library must not go on to the next message."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ class Dataset:
 
     name: str
     stamps: IntArray
-    """Since the boot of the autopilot, in order [ns], (t,)."""
+    """Times since the boot of the autopilot, in order [ns], (t,)."""
     _fields: Mapping[str, Any]
     _order: IntArray
 
@@ -98,15 +96,15 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Log:
-    """What a log has of what was asked for."""
+    """Content of a log as far as it was requested."""
 
     datasets: list[Dataset]
     parameters: Mapping[str, float]
-    """As they were at its beginning."""
+    """Parameters at its beginning."""
     names: list[str]
-    """Of all its messages."""
+    """Names of all its messages."""
     notes: list[str]
-    """Of what firmware it is, and what is wrong with it."""
+    """Its firmware, and its faults, one line each."""
 
     def of(self, *names: str) -> list[Dataset]:
         """Return the datasets of some messages, in this order, by instance."""
@@ -114,26 +112,26 @@ class Log:
 
 
 def read_log(path: Path, wanted: Collection[str]) -> Log:
-    """Return what a log has of the messages of some names.
+    """Return the messages of some names in a log.
 
-    Raises `SourceError`, naming the file, for a missing package and whatever is wrong with it.
+    Raises `SourceError`, naming the file, for a missing package or a faulty log.
     """
     name, seen = printable(path), dict[str, None]()
     try:
-        # Only those who have such logs need it.
+        # Only users of such logs need this package.
         import pyulog
     except ImportError as error:
         raise SourceError(
             name, f'the Python package pyulog reads logs of PX4: {how_to_get("pyulog")}'
         ) from error
     try:
-        # It prints what it finds damaged.
+        # The library prints the damage that it finds.
         with opened(path, _LARGEST) as file, contextlib.redirect_stdout(io.StringIO()):
             return _log(_bounded(pyulog.ULog, seen)(_Limited(file), list(wanted)), list(seen))
     except SourceError:
         raise
     except Exception as error:
-        # It raises whatever it meets in a damaged file.
+        # The library raises errors of any type for a damaged file.
         reason = one_line(str(error))[:300] or type(error).__name__
         raise SourceError(name, f'is not a readable ULog: {reason}') from error
 
@@ -164,11 +162,11 @@ def _log(read: Any, names: list[str]) -> Log:
 
 
 def _bounded(reader: Any, seen: dict[str, None]) -> Any:
-    """Return the library's reader, which notes each message, and refuses endless formats."""
+    """Return the library's reader, with a record of message names and limits of formats."""
     left = _MOST_FIELDS
 
     class Subscription(reader._MessageAddLogged):  # type: ignore[misc]
-        """Counts fields before they are made of a format."""
+        """Counts the fields of a format before the library creates them."""
 
         def _parse_nested_type(self, prefix: str, name: str, formats: Mapping[str, Any]) -> None:
             nonlocal left
@@ -185,7 +183,7 @@ def _bounded(reader: Any, seen: dict[str, None]) -> Any:
 
 
 class _Limited:
-    """A file for the library, which goes back in it to look for what is behind damage."""
+    """A file with a limit on reading, as the library goes back to search behind damage."""
 
     def __init__(self, file: io.BufferedReader) -> None:
         self._file, self._left = file, _READ_AGAIN * file.seek(0, io.SEEK_END) + _SMALL
@@ -201,11 +199,11 @@ class _Limited:
         return data
 
     def close(self) -> None:
-        """Leave the file to who opened it."""
+        """Do nothing: the caller closes the file."""
 
 
 class Target(NamedTuple):
-    """An actuator of a robot, and its command where PX4 sends the least and the most."""
+    """An actuator of a robot, and its commands for PX4's smallest and largest signal."""
 
     group: str
     name: str
@@ -215,7 +213,7 @@ class Target(NamedTuple):
 
 
 class UlogMap(NamedTuple):
-    """What a log cannot know: its actuators and topics, by their names in it."""
+    """Actuators and topics of a robot, by their names in a log."""
 
     actuators: Mapping[str, Target] = {}
     topics: Mapping[str, str] = {}
@@ -231,7 +229,7 @@ UNMAPPED = UlogMap()
 
 
 def read_map(texts: Iterable[str]) -> UlogMap:
-    """Return what options state; raise `SourceError` for what is none.
+    """Return the map of some options; raise `SourceError` if one is invalid.
 
     Each is ``NAME=TARGET``, or several apart by commas: ``motor_1=rotors/front_left``,
     ``servo_2=fins/rudder:-0.4:0.4``, ``motor_1=pods/bow.velocity:0:300``,
@@ -261,23 +259,23 @@ def read_map(texts: Iterable[str]) -> UlogMap:
 
 
 class Channel(NamedTuple):
-    """What one motor or servo got."""
+    """Signal that one motor or servo received."""
 
     name: str
     """Such as motor_1 or servo_1."""
     dataset: Dataset
     part: FloatArray
-    """-1 to 1, (t,): below 0 servos, and motors that turn both ways."""
+    """Signal from -1 to 1, (t,); below 0 only of servos and of reversible motors."""
     source: str
-    """Where it is from, for people."""
+    """Source of the signal in the log, for messages to the user."""
 
 
 def channels_of(log: Log) -> Iterator[Channel]:
     """Yield the motors and servos of a log.
 
-    PX4 wants thrusts of motors, of which the curve THR_MDL_FAC makes signals, and places of servos.
-    Where an output follows, scaled by the limits of its parameters, that is the signal: also where
-    it was stopped, or tested. Outputs of DShot have other limits.
+    PX4 commands thrusts of motors, which the curve THR_MDL_FAC turns into signals, and positions of
+    servos. If an output, scaled by the limits in its parameters, follows the command, then that is
+    the signal, as it shows stops and tests too. Outputs of DShot have other limits.
     """
     factor = log.parameters.get('THR_MDL_FAC', 0.0)
     for data in log.of('actuator_motors', 'actuator_servos'):
@@ -293,7 +291,7 @@ def channels_of(log: Log) -> Iterator[Channel]:
 
 
 def _outputs(log: Log, wanted: Channel, function: int) -> Iterator[Channel]:
-    """Yield the outputs of a function that follow what was wanted, as often."""
+    """Yield the outputs of a function that follow its command with at least as many samples."""
     least = -1.0 if wanted.name.startswith('servo') else 0.0
     for match in filter(None, map(_FUNCTION.fullmatch, log.parameters)):
         driver, number, place = match[1], match[2], f'output[{int(match[2]) - 1}]'
@@ -305,7 +303,7 @@ def _outputs(log: Log, wanted: Channel, function: int) -> Iterator[Channel]:
                 part = np.clip((data.column(place) - low) / (high - low), 0.0, 1.0)
                 part = least + (1.0 - least) * part
                 there = np.interp(data.stamps, wanted.dataset.stamps, wanted.part)
-                # On the ground all of them agree.
+                # On the ground, with commands of 0, all outputs agree.
                 far = np.abs(part - there)[there != 0.0]
                 if len(far) and float(np.median(far)) < _NEAR:
                     source = f'actuator_outputs.{place}, {driver} {low:g} to {high:g}'
@@ -323,7 +321,7 @@ def add_map(parser: argparse.ArgumentParser) -> None:
 
 
 def map_of(args: argparse.Namespace) -> UlogMap:
-    """Return what that option states; raise `SourceError` for what is none, or another INPUT."""
+    """Return the map of that option; raise `SourceError` if it is invalid, or INPUT no log."""
     if args.map and args.input.suffix != SUFFIX:
         raise SourceError('--map', f'is for logs of PX4 ({SUFFIX}), got {printable(args.input)}')
     return read_map(args.map)
@@ -335,25 +333,25 @@ class _Messages(NamedTuple):
     topic: str
     kind: str
     stamps: IntArray
-    """(t,) [ns]."""
+    """Stamps, (t,) [ns]."""
     numbers: FloatArray
-    """(t, k)."""
+    """Numbers of each message, (t, k)."""
     payload: Callable[[list[float]], Any]
-    """Makes what `maker_of` takes of the numbers of one message."""
+    """Returns the payload of a message for `maker_of` from its numbers."""
 
 
 class UlogReader:
-    """A log of PX4 in the place of a reader of rosbags.
+    """Reads a PX4 log through the interface of a reader of rosbags.
 
     Parameters
     ----------
     names : UlogMap
-        What its motors are.
+        Actuators and topics of the log.
 
     Attributes
     ----------
     notes : list of str
-        What it has, and what is not read, one line each.
+        Its content, and messages that are not read, one line each.
     """
 
     compression_mode, storage = '', None
@@ -392,7 +390,7 @@ class UlogReader:
 
     @property
     def end_time(self) -> int:
-        """Stamp of the last message [ns], and 1, as rosbags has it."""
+        """Stamp of the last message plus 1 [ns], as rosbags has it."""
         return max((int(each.messages.stamps[-1]) + 1 for each in self._filled), default=1)
 
     @property
@@ -455,11 +453,11 @@ def _joints(topic: str, field: str, data: Dataset, columns: Mapping[str, FloatAr
 
 
 def _sensors(log: Log) -> Iterator[_Messages]:
-    """Yield what sensors and the estimator have, by `TOPICS`."""
+    """Yield the messages of sensors and of the estimator, by `TOPICS`."""
     for data in log.of('sensor_combined')[:1]:
         force = data.columns(*(f'accelerometer_m_s2[{i}]' for i in range(3))) * _FLU
         gyro = data.columns(*(f'gyro_rad[{i}]' for i in range(3))) * _FLU
-        # A mean over some time [us] is that of its middle.
+        # The stamp of a mean over an interval [us] is moved to its middle.
         width = np.clip(np.nan_to_num(data.column('gyro_integral_dt')), 0.0, 1e5)
         yield _Messages(
             'imu', Kind.IMU, data.stamps - (500.0 * width).astype(np.int64),
@@ -476,7 +474,7 @@ def _sensors(log: Log) -> Iterator[_Messages]:
         yield _Messages(
             'pressure', Kind.PRESSURE, data.stamps, pressure, lambda row: PressureRow(*row)
         )
-    # In mA h; below 0 where it is not known.
+    # Capacity [mA h], below 0 if not known.
     capacity = log.parameters.get('BAT1_CAPACITY', -1.0)
     for data in log.of('battery_status')[:1]:
         yield _Messages(
@@ -487,9 +485,9 @@ def _sensors(log: Log) -> Iterator[_Messages]:
 
 
 def _odometry(place: Dataset, attitude: Dataset, rates: Sequence[Dataset]) -> _Messages:
-    """Return place and motion, with the attitude at that time between its neighbours."""
+    """Return position and motion, with the attitude interpolated to their stamps."""
     stamps, q = place.stamps, attitude.columns('q[1]', 'q[2]', 'q[3]', 'q[0]')
-    # On the side of the one before, so that means lie between them.
+    # The sign of each quaternion is that of the one before, as interpolation requires.
     q[1:] *= np.cumprod(np.where(np.sum(q[1:] * q[:-1], axis=1) < 0.0, -1.0, 1.0))[:, None]
     x, y, z, w = _between(stamps, attitude, q).T
     turned = np.column_stack(product(_TO_ENU, product((x, y, z, w), _TO_FLU)))
@@ -503,7 +501,7 @@ def _odometry(place: Dataset, attitude: Dataset, rates: Sequence[Dataset]) -> _M
         place.columns('y', 'x', 'z') * [1.0, 1.0, -1.0], turned,
         np.einsum('tji,tj->ti', matrix_of(turned), velocity), spin,
     ))
-    # What PX4 itself holds for wrong; logs of older firmware have no flags.
+    # Rows that PX4 flags as invalid are left out; logs of older firmware have no flags.
     flags = place.columns('xy_valid', 'z_valid', 'v_xy_valid', 'v_z_valid')
     known = np.isfinite(numbers).all(axis=1) & (flags != 0.0).all(axis=1)
     known &= (stamps >= attitude.stamps[0]) & (stamps <= attitude.stamps[-1])
@@ -514,5 +512,5 @@ def _odometry(place: Dataset, attitude: Dataset, rates: Sequence[Dataset]) -> _M
 
 
 def _between(stamps: IntArray, data: Dataset, values: FloatArray) -> FloatArray:
-    """Return values of a dataset at other stamps, (t, k)."""
+    """Return values of a dataset interpolated at other stamps, (t, k)."""
     return np.column_stack([np.interp(stamps, data.stamps, column) for column in values.T])

@@ -27,8 +27,8 @@ COMPARISONS: Mapping[str, type[MoreThan | LessThan]] = {
 COMBINATIONS: Mapping[str, type[All | Any]] = {'AND': All, 'OR': Any}
 ALIASES = {'TimeSinceLaunch': 'TimeSinceLiftoff'}
 CHANNELS = range(4)
-_NORM, _DOWN = -1, 2  # components of a vector that have the altitude
-# The flown software gives the one what the other means.
+_NORM, _DOWN = -1, 2  # components of a position that depend on the altitude
+# In the flown software each of these has the value of the other one.
 _SWAPPED = {
     'RocketOrientation': 'BoardOrientation', 'BoardOrientation': 'RocketOrientation',
 }
@@ -40,10 +40,10 @@ class ConditionReader:
     Parameters
     ----------
     events : int
-        How many there are, for ``TimeSinceEvent``.
+        Number of events, for ``TimeSinceEvent``.
     is_legacy : bool
-        Whether to take what the flown software takes: no NOT and no BETWEEN, component 0 where
-        none is given, and a leaf that is never met where the component does not exist.
+        True to accept what the flown software accepts: no NOT and no BETWEEN, component 0 if
+        none is given, and a leaf that is never met if the component does not exist.
     """
 
     def __init__(self, events: int, is_legacy: bool = False) -> None:
@@ -123,7 +123,7 @@ class ConditionReader:
         return ALIASES.get(str(given.value)) or given.text(tuple(VARIABLES))
 
     def _component(self, node: JsonNode, name: str) -> int | None:
-        """Return the component, None where the flown software finds no value."""
+        """Return the component, None if the flown software finds no value."""
         variable = VARIABLES[name]
         if self._is_legacy:
             component = node.get('component', 0).integer(range(-(2**31), 2**31))

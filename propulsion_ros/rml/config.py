@@ -48,53 +48,50 @@ from propulsion_ros.settings.json_node import (
 )
 from propulsion_ros.settings.quantity import FloatArray
 
-_DESCENT, _HEIGHTS = 20.0, range(20_000, 0, -50)
-"""A descent in which the order of parachutes shows: its speed [m/s], and its heights [m]."""
-_LEAST_PULSE_MS = 5.0
-"""What igniters in use need at least, in ms."""
+_DESCENT = 20.0  # speed of a descent by which the order of parachutes is found [m/s]
+_HEIGHTS = range(20_000, 0, -50)  # its heights [m]
+_LEAST_PULSE_MS = 5.0  # shortest pulse of igniters in use [ms]
 
-_FASTEST = 100.0
-"""No canopy is opened at a larger upward speed [m/s]."""
+_FASTEST = 100.0  # largest upward speed at which a canopy may be opened [m/s]
+_LEAST_TIME_MS = 50.0  # a shorter time since an event is likely meant in seconds [ms]
 _VECTORS = ('Position', 'Velocity', 'Acceleration')
-_LEAST_TIME_MS = 50.0
-"""A shorter time after something is likely in s, in ms."""
 
 BLOCKS = ('Sensors', 'Estimator', 'Deployers', 'Engines', 'Controllers', 'Events')
 UNREAD = ('General', 'Networking', 'Radio')
 """Blocks of the flown software that set nothing here."""
 UNITS = 'times in ms, lengths in m, axes north-east-down, angles in rad'
-"""Of every configuration of this language."""
+"""Units of every configuration of this language."""
 
 SIZE_LIMIT = 1024 * 1024
-"""Bytes of a configuration: a hundred times the largest in use."""
+"""Largest size of a configuration, a hundred times the largest in use [bytes]."""
 
 
 @dataclass(frozen=True, eq=False)
 class FlightConfig:
-    """What a configuration file contains."""
+    """Content of a configuration file."""
 
     events: tuple[EventSpec, ...]
-    """In order of evaluation, at least one."""
+    """Events in order of evaluation, at least one."""
     deployers: tuple[DeployerSpec, ...]
-    """By id. A file without the block gets one for each id up to the highest that is used."""
+    """Deployers by id; a file without the block gets one for each id up to the highest in use."""
     unread: tuple[str, ...] = ()
     """Blocks of the language that the file has and that set nothing here."""
     engines: tuple[EngineSpec, ...] = ()
-    """By id."""
+    """Engines by id."""
     controllers: tuple[PidSpec, ...] = ()
-    """By id."""
+    """Controllers by id."""
     sensors: MountingParams | None = None
-    """How the sensors sit on the board; None where its axes are theirs."""
+    """Mounting of the sensors on the board; None if their axes are the same."""
     orientation: FloatArray | None = None
-    """Rotation from the board to the rocket (3, 3); None where their axes are the same."""
+    """Rotation from the board to the rocket (3, 3); None if their axes are the same."""
     semantics: str = 'safe'
-    """'safe' or 'legacy': how events are evaluated."""
+    """'safe' or 'legacy': semantics of the evaluation of events."""
     fingerprint: str = ''
-    """Differs where the text or the semantics differ."""
+    """Hash of text and semantics."""
 
     @property
     def stages(self) -> dict[str, float]:
-        """Boosters that events light after some time of flight, and how long that is [s]."""
+        """Boosters that events light after a time of flight, and that time [s]."""
         waits = {
             self.engines[action.target].booster: 1e-3 * _wait(event.condition)
             for event in self.events for action in event.actions
@@ -104,7 +101,7 @@ class FlightConfig:
 
 
 def _wait(condition: Condition) -> float:
-    """Return for how long after liftoff a condition certainly does not hold [ms]."""
+    """Return the time after liftoff until which a condition certainly does not hold [ms]."""
     if isinstance(condition, All):
         return max(map(_wait, condition.operands))
     if isinstance(condition, MoreThan) and condition.variable == 'TimeSinceLiftoff':
@@ -122,10 +119,10 @@ def load_flight_config(
     path : str or Path
         The file; a ``~`` is the user's folder.
     semantics : str
-        'safe', or 'legacy' to take what the flown software takes and to mean what it meant.
+        'safe', or 'legacy' to accept and mean the same as the flown software.
     source : str
-        The ``altitude_source`` with which it is flown: an event that deploys and can never fire
-        is refused; '' for none.
+        The ``altitude_source`` with which it is flown, by which an event that deploys and can
+        never fire is refused; '' for no such check.
 
     Raises
     ------
@@ -139,7 +136,7 @@ def load_flight_config(
             _check_firing(config.events, source)
         return config
     except SourceError as e:
-        # What is no JSON has no paths, and may be anything.
+        # A text that is no JSON has no paths.
         line = line_in(e) if e.key == 'document' else line_of(text, e.key)
         where = f'{printable(path)}:{line}' if line else printable(path)
         raise SourceError(f'{where}: {e.key}', e.problem) from e
@@ -148,7 +145,7 @@ def load_flight_config(
 def read_flight_config(
     text: str, semantics: str = 'safe', max_nesting: int | None = None
 ) -> FlightConfig:
-    """Return what a JSONC text configures; see `load_flight_config`.
+    """Return the configuration of a JSONC text; see `load_flight_config`.
 
     Parameters
     ----------
@@ -157,7 +154,7 @@ def read_flight_config(
     semantics : str
         'safe' or 'legacy'.
     max_nesting : int, optional
-        Deepest nesting of the text; by default 10 in legacy, as the flown parser.
+        Deepest nesting of the text; by default 10 in legacy, as in the flown parser.
     """
     is_legacy = semantics == 'legacy'
     if max_nesting is None:
@@ -192,7 +189,7 @@ def _check_firing(events: tuple[EventSpec, ...], source: str) -> None:
 
 
 def doubtful_events(config: FlightConfig, source: str) -> list[str]:
-    """Return a line for each event or limit that has no effect, or not the one that is meant."""
+    """Return a line for each event or limit without an effect, or with an unintended one."""
     if config.semantics != 'safe':
         return []
     certain = {event.id for event, _ in never_fires(config.events, source)}
@@ -314,10 +311,10 @@ def _unguarded(limited: Sequence[EventSpec], source: str) -> Iterator[str]:
 
 
 def openings(config: FlightConfig) -> tuple[dict[str, tuple[float, EventSpec]], set[str]]:
-    """Return where each parachute opens in a descent, the first one first, and by which event.
+    """Return height [m] and event of each parachute's opening in a descent, in their order.
 
-    Heights are those of a steady descent from an apogee [m]. The names behind are those that may
-    open near the ground too.
+    The descent from an apogee is steady. The second value has the names of those that may open near
+    the ground too.
     """
     first, low = dict[str, tuple[float, EventSpec]](), set[str]()
     for height in _HEIGHTS:
@@ -333,9 +330,9 @@ def openings(config: FlightConfig) -> tuple[dict[str, tuple[float, EventSpec]], 
 
 
 def _out_of_order(config: FlightConfig) -> Iterator[str]:
-    """Yield a line for each parachute that opens before one that opens earlier by its name.
+    """Yield a line for each parachute that opens before one that should open earlier by its name.
 
-    And for the last one, where it opens high up alone.
+    The last one has a line if it can open only high up.
     """
     first, low = openings(config)
     for name, later in itertools.pairwise(by_opening(first)):
@@ -353,7 +350,7 @@ def _out_of_order(config: FlightConfig) -> Iterator[str]:
 
 
 def _check_channels(deployers: Sequence[DeployerSpec], engines: Sequence[EngineSpec]) -> None:
-    """Raise where one pulse would fire two things."""
+    """Raise `SourceError` if one pulse would fire two devices."""
     owners: dict[int, str] = {}
     for path, name, channel in (
         *((f'Deployers[{i}]', spec.name, spec.channel) for i, spec in enumerate(deployers)
@@ -385,7 +382,7 @@ def _events(
     nodes = document['Events'].items()
     if not nodes:
         raise document['Events'].error('expected at least one event')
-    # The flown files leave Engines out where an engine is named on the network alone.
+    # The flown files have no block Engines if the engines are only named on the network.
     any_engine = is_legacy and not document.has('Engines')
     devices = Devices(deployers, None if any_engine else engines, len(controllers))
     return EventReader(devices, is_legacy).read(nodes)
@@ -402,7 +399,7 @@ def _named(events: tuple[EventSpec, ...]) -> tuple[DeployerSpec, ...]:
 
 LEGACY_NESTING = 10
 """Deepest nesting of lists and objects that the flown parser takes."""
-_DEEPEST = 200
+_DEEPEST = 200  # nesting of any text
 
 
 def parse(text: str, max_nesting: int = _DEEPEST) -> JsonNode:
@@ -411,9 +408,9 @@ def parse(text: str, max_nesting: int = _DEEPEST) -> JsonNode:
     Raises
     ------
     SourceError
-        Where it is no JSON, a key is given twice, or it is nested too deeply.
+        If it is no JSON, a key is given twice, or it is nested too deeply.
     """
-    # The parser recurses, so what is far too deep is refused before it sees it.
+    # The parser recurses, so a text that is far too deep is refused first.
     if _brackets(text) > 2 * _DEEPEST:
         raise SourceError('document', 'is nested too deeply')
     value = parse_jsonc(text)

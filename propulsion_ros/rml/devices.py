@@ -179,7 +179,7 @@ def _engine(node: JsonNode, place: int) -> EngineSpec:
 
 
 def _limits(node: JsonNode, values: dict[str, Any]) -> tuple[Condition, ...]:
-    """Return what must hold when events light an engine."""
+    """Return the conditions that must hold when events light an engine."""
     for low, high in (('min_height', 'max_height'), ('earliest', 'latest')):
         if None not in (values[low], values[high]) and values[low] >= values[high]:
             raise node[high].error(f'{values[high]:g} is not above {low}, {values[low]:g}')
@@ -217,7 +217,7 @@ def _valve(node: JsonNode, name: str) -> ValveSpec:
 
 
 MOST_DEPLOYERS = 32
-"""Deployers in one file, and the ids of devices that a file names without describing them."""
+"""Most deployers in one file, and ids of devices that a file names without describing them."""
 
 _DEPLOYER_TYPE = key(
     'type', 'what it is', str, choices=('net_actuator', 'local_pyro', 'local_servo')
@@ -277,7 +277,7 @@ CONTROLLER_KEYS = (
 
 
 def read_controllers(nodes: list[JsonNode], engines: int) -> tuple[PidSpec, ...]:
-    """Return the controllers of a list, for so many engines."""
+    """Return the controllers of a list, for a number of engines."""
     controllers = tuple(_controller(node, i, engines) for i, node in enumerate(nodes))
     check_names(nodes, [controller.name for controller in controllers])
     return controllers
@@ -300,7 +300,7 @@ def _controller(node: JsonNode, place: int, engines: int) -> PidSpec:
 
 
 def read_sensors(node: JsonNode) -> MountingParams:
-    """Return how the sensors sit on the board, by the block ``Sensors``."""
+    """Return the mounting of the sensors on the board, by the block ``Sensors``."""
     values = read_keys(node, SENSORS)
     axes = tuple(values[f'{axis}_AXIS'] for axis in _AXES)
     if sorted(axes) != [0, 1, 2]:
@@ -312,8 +312,8 @@ def read_sensors(node: JsonNode) -> MountingParams:
 def read_estimator(node: JsonNode) -> FloatArray | None:
     """Return the rotation from the board to the rocket (3, 3), by the block ``Estimator``.
 
-    'euler' turns about the fixed x, y and z axes of the rocket, in this order. None where the
-    block has no orientation.
+    'euler' turns about the fixed x, y and z axes of the rocket, in this order. None if the block
+    has no orientation.
     """
     inner = read_keys(node, ESTIMATOR)['Orientation']
     if inner is None:

@@ -18,8 +18,8 @@ from propulsion_ros.settings.json_node import JsonNode, key, read_key, read_keys
 
 DEFAULT_COOLDOWN_MS = 1000.0
 ALTITUDE_DWELL_MS = 300.0
-"""For how long the altitude must meet the condition of a deployment, so that one wrong sample
-fires nothing."""
+"""Time for which the altitude must meet the condition of a deployment, so that one wrong sample
+fires nothing [ms]."""
 GUARDS = (
     *(phase.value for phase in Phase if phase.is_armed),
     *(subphase.value for subphase in Subphase if subphase.value),
@@ -73,19 +73,19 @@ ACTIONS = {
 
 
 _ON_TIMES_MS = (1.0, 60_000.0)
-"""A pyro that is on for less fires nothing, one that is on for longer drains the battery."""
+"""Bounds of on-times of a pyro: less fires nothing, more drains the battery [ms]."""
 
 
 @dataclass(frozen=True)
 class Devices:
-    """What actions may name."""
+    """Devices that actions may name."""
 
     deployers: tuple[DeployerSpec, ...] | None
-    """None where the file does not describe them."""
+    """Deployers; None if the file does not describe them."""
     engines: tuple[EngineSpec, ...] | None
-    """The same."""
+    """Engines; None if the file does not describe them."""
     controllers: int
-    """How many there are."""
+    """Number of controllers."""
 
 
 class EventReader:
@@ -94,9 +94,9 @@ class EventReader:
     Parameters
     ----------
     devices : Devices
-        What actions may name.
+        Devices that actions may name.
     is_legacy : bool
-        Whether to take what the flown software takes, no more and no less.
+        True to accept what the flown software accepts, no more and no less.
     """
 
     def __init__(self, devices: Devices, is_legacy: bool = False) -> None:
@@ -137,7 +137,7 @@ class EventReader:
     def _dwell_ms(
         self, values: dict[str, Any], condition: Condition, actions: tuple[Action, ...]
     ) -> float:
-        """Return for how long a condition must hold [ms]."""
+        """Return the time for which a condition must hold [ms]."""
         if self._is_legacy:
             return 0.0
         given: float | None = values['for_ms']
@@ -147,7 +147,7 @@ class EventReader:
         return ALTITUDE_DWELL_MS if is_careful else 0.0
 
     def _max_climb(self, actions: tuple[Action, ...]) -> float:
-        """Return the least upward speed that the deployers of an event allow [m/s]."""
+        """Return the smallest max_climb of the deployers of an event [m/s]."""
         deployers = self._devices.deployers or ()
         speeds = [
             deployers[action.target].max_climb for action in actions
@@ -156,13 +156,13 @@ class EventReader:
         return min(speeds, default=math.inf)
 
     def _limited(self, condition: Condition, actions: tuple[Action, ...]) -> Condition:
-        """Return a condition with the limits of the engines that are lit where it holds."""
+        """Return a condition combined with the limits of the engines that the event lights."""
         lit = [self._engine(action) for action in actions if action.ignites]
         limits = dict.fromkeys(limit for engine in lit for limit in engine.limits)
         return All((condition, *limits)) if limits else condition
 
     def _lands(self, actions: tuple[Action, ...]) -> bool:
-        """Return whether every engine that is lit may be lit on the way down."""
+        """Return whether every engine that an event lights may be lit on the way down."""
         engines = self._devices.engines
         return engines is not None and all(
             engines[action.target].landing for action in actions if action.ignites

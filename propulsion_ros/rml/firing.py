@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which events can never fire, or never in the climb, since nothing meets their conditions there.
+"""Finds events that can never fire, or never in the climb, as nothing meets their conditions.
 
-Only what is certain counts: each variable may have any value that it can have at all, and no
-variable depends on another one.
+Only certain cases count: each variable may have any value within its bounds, independently of the
+others.
 """
 from __future__ import annotations
 
@@ -26,13 +26,11 @@ from propulsion_ros.flight.events.variables import VARIABLES
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 
 LONGEST_MS = 24 * 3_600_000.0
-"""No flight is longer."""
-_FARTHEST = 2e6
-"""Larger values, of norms too, are taken for none; see `flight.events.variables.sane`."""
-_MOST_STEPS, _MOST_ROUNDS = 2000, 50
-"""An event for which more would be necessary is not judged."""
-_MEANT_MS = 1000.0
-"""An event in the climb that waits for longer than this has a timer, and is meant there."""
+"""Longest flight [ms]."""
+_FARTHEST = 2e6  # largest value, of norms too; see `flight.events.variables.sane`
+_MOST_STEPS = 2000  # steps of a search after which an event is not judged
+_MOST_ROUNDS = 50  # rounds over all events after which none is judged
+_MEANT_MS = 1000.0  # wait above which an event in the climb has a timer, and is intended [ms]
 _BEFORE = {
     Phase.LAUNCH.value, Phase.FLIGHT.value, Subphase.BOOST.value, Subphase.COAST.value,
 }
@@ -45,18 +43,18 @@ _MEASURED: dict[str, set[tuple[str, int]]] = {
         if name != 'Acceleration'
     },
 }
-"""What samples of an altitude source have; those of all sensors have everything."""
+"""Variables and components in samples of an altitude source; 'sensors' has all of them."""
 
 
 class _Range(NamedTuple):
-    """Values from ``low`` to ``high``, which is not one of them where it is open."""
+    """Values from ``low`` to ``high``, without ``high`` if ``is_open``."""
 
     low: float
     high: float
     is_open: bool = False
 
     def cut(self, other: _Range) -> _Range:
-        """Return what both have."""
+        """Return the intersection with another range."""
         high, is_closed = min((self.high, not self.is_open), (other.high, not other.is_open))
         return _Range(max(self.low, other.low), high, not is_closed)
 
@@ -86,9 +84,9 @@ def never_fires(
     source : str
         The ``altitude_source``.
     deepest : float
-        How far below the pad the vehicle may come [m].
+        Largest depth below the pad that the vehicle may reach [m].
     is_climb : bool
-        Whether only the climb counts, above the pad, without those that wait for a timer.
+        True to consider only the climb above the pad, without events that wait for a timer.
     """
     fire: set[int] = set()
     waiting: dict[int, str] = {}
@@ -113,7 +111,7 @@ def never_fires(
 
 
 class _Search:
-    """Looks for values with which an event fires."""
+    """Searches for values with which an event fires."""
 
     def __init__(
         self, event: EventSpec, source: str, deepest: float, fire: set[int], is_climb: bool
@@ -126,7 +124,7 @@ class _Search:
         self._reasons: dict[str, None] = {}
 
     def why_never(self) -> str:
-        """Return why there are none, '' where there are, or where that is not certain."""
+        """Return why no values exist, '' if some do, or if that is not certain."""
         event = self._event
         if event.dwell_ns * 1e-6 >= LONGEST_MS:
             return f'no flight lasts for {event.dwell_ns * 1e-9:g} s, its for_ms'
@@ -143,7 +141,7 @@ class _Search:
 
     def _may_hold(self, is_over: bool) -> bool:
         """Return whether the condition may hold before apogee, or once it is over."""
-        # In recovery more is known, so the reasons of then count.
+        # More variables are known in recovery, so only the reasons of the last moment count.
         self._reasons.clear()
         start: Anything = ((self._event.condition, False), None)
         stack: list[tuple[Anything, dict[tuple[str, int], _Range]]] = [(start, {})]
@@ -172,7 +170,7 @@ class _Search:
         self, condition: Condition, is_negated: bool, leaf: _Leaf,
         box: dict[tuple[str, int], _Range], is_over: bool,
     ) -> dict[tuple[str, int], _Range] | None:
-        """Return a box with one more comparison met, None where there is no such one."""
+        """Return a box in which one more comparison is met, None if that is impossible."""
         where, sentence = leaf[:2], f'not ({condition})' if is_negated else str(condition)
         problem = self._unknown(*where, is_over)
         if problem:
@@ -189,7 +187,7 @@ class _Search:
         return None
 
     def _unknown(self, variable: str, component: int, is_over: bool) -> str:
-        """Return why a variable is never known, '' where it may be."""
+        """Return why a variable is never known, '' if it may be."""
         if variable not in VARIABLES:
             return ''
         name = VARIABLES[variable].label(component).name
@@ -206,7 +204,7 @@ class _Search:
         return f'{name} is unknown with altitude_source {self._source}'
 
     def _limits(self, variable: str, component: int) -> _Range:
-        """Return which values a variable can have."""
+        """Return the range of values that a variable can have."""
         if variable.startswith('TimeSince'):
             return _Range(0.0, _MEANT_MS if self._is_climb else LONGEST_MS)
         if variable == 'Tilt':
@@ -219,7 +217,7 @@ class _Search:
         return _Range(0.0 if component == -1 else -_FARTHEST, deepest)
 
     def _is_long_enough(self, box: dict[tuple[str, int], _Range]) -> bool:
-        """Return whether no span of time is shorter than that for which the condition must hold."""
+        """Return whether all spans of times are as long as the condition must hold."""
         dwell_ms = self._event.dwell_ns * 1e-6
         for (variable, component), values in box.items():
             is_time = variable.startswith('TimeSince') and variable != 'TimeSinceEvent'
@@ -235,7 +233,7 @@ class _Search:
 def _parts(
     condition: Condition, is_negated: bool
 ) -> Iterator[_Leaf | list[tuple[Condition, bool]]]:
-    """Yield the alternatives of a condition: a comparison each, or what must all hold."""
+    """Yield the alternatives of a condition: a comparison, or conditions that must all hold."""
     inf = math.inf
     if isinstance(condition, Not):
         yield [(condition.operand, not is_negated)]

@@ -36,28 +36,28 @@ _ABSENT: Mapping[str, Any] = MappingProxyType({
     'state_file': '', 'receivers': [], 'replay': False, 'use_sim_time': False,
     'on_time_clock': 'stamps',
 })
-"""Parameters of what a computer in a simulator has not: a disk, drivers, a clock of its own."""
+"""Parameters of parts that a computer in a simulator lacks: a disk, drivers, an own clock."""
 _DEPLOYERS = '~/deployers'
-_LONGEST_PAD = 3600.0  # each of whose readings is fed [s]
-_LAUNCH_NS = 1_000_000_000  # before the flight, that it is armed [ns]
+_LONGEST_PAD = 3600.0  # longest time on the pad, of which each reading is fed [s]
+_LAUNCH_NS = 1_000_000_000  # time before the flight at which it is armed [ns]
 Trigger = Callable[[float, float, Any, Sequence[Any]], bool]
 """``trigger(p, h, y, sensors)``, as `rocketpy.Rocket.add_parachute` takes it."""
 _ODOMETRY = Outlet(f'/{BODY}/odometry', Kind.ODOMETRY, 'state', 'map')
 
 
 class Happened(NamedTuple):
-    """An event that fired, or a deployer that went on."""
+    """An event that fired, or a deployer that was switched on."""
 
     time: float
-    """When the sample came at which it did, in the time of the flight [s]."""
+    """Arrival of the sample at which it happened, in the time of the flight [s]."""
     name: str
     stamp: float
-    """Stamp of that sample, in the time of the flight [s]: before ``time`` where it waited for
-    another sensor or travelled; that of the event in a bag or a replay."""
+    """Stamp of that sample, in the time of the flight [s]: before ``time`` if it waited for another
+    sensor or had a latency; it is the stamp of the event in a bag or a replay."""
 
 
 class Received(NamedTuple):
-    """One message that the computer got."""
+    """One message that the computer received."""
 
     topic: str
     kind: str
@@ -68,7 +68,7 @@ class Received(NamedTuple):
 class FlightComputer:
     """One flight computer, whose deployers are the triggers of parachutes.
 
-    Each call of any trigger gives it all that its sensors have measured since the last one. Before
+    Each call of any trigger gives it all that its sensors have measured since the last call. Before
     the first reading of a flight it stands on the pad and is armed; each flight begins anew.
 
     Parameters
@@ -80,26 +80,26 @@ class FlightComputer:
     node : str
         Name of the node in the file.
     sensors : collection of rocketpy.Sensor
-        Those that it is wired to; () for all of the rocket.
+        Sensors that it is wired to; () for all of the rocket.
     faults : mapping of SensorFault
-        By source: ``pressure``, ``imu`` or ``fix``.
+        Faults by source: ``pressure``, ``imu`` or ``fix``.
     pad_time : float
-        How long it stands on the pad before the flight [s].
+        Time on the pad before the flight [s].
 
     Attributes
     ----------
     events, deployed : list of Happened
-        What fired in this flight, and which deployers went on.
+        Events that fired in this flight, and deployers that were switched on.
     received : list of Received
-        All that it got in this flight.
+        All messages that it received in this flight.
     lines : list of str
-        What it warned of.
+        Its warnings.
 
     Raises
     ------
     ConfigError
-        For everything that is wrong with file, parameters or faults; in a flight for sensors that
-        are missing, and where the launch is refused.
+        For any fault of file, parameters or faults; in a flight for sensors that are missing, and
+        if the launch is refused.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class FlightComputer:
         self.file, self.given, self.node = Path(params), dict(given), node
         self.wired, self.faults, self.pad_time = tuple(sensors), dict(faults), pad_time
         self._flight: _Flight | None = None
-        # What is wrong is refused now, and not in a flight.
+        # A trial finds faults of the configuration now, and not in a flight.
         trial = _Flight(self)
         self._deployers = trial.deployers
         for source, fault in self.faults.items():
@@ -132,13 +132,13 @@ class FlightComputer:
             fault.require(source)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return it without a flight: a copy begins anew."""
+        """Return the state without a flight, as a copy begins a new one."""
         return {**self.__dict__, '_flight': None}
 
     def trigger(self, deployer: str) -> Trigger:
         """Return the trigger of the parachute that a deployer of the configuration lets out.
 
-        Raises `SourceError` where there is no such deployer.
+        Raises `SourceError` if there is no such deployer.
         """
         if deployer not in self._deployers:
             raise SourceError(
@@ -148,7 +148,7 @@ class FlightComputer:
         return functools.partial(self._fires, deployer)
 
     def _fires(self, deployer: str, p: float, h: float, y: Any, sensors: Sequence[Any]) -> bool:
-        """Return whether a deployer has been on in this flight; of the truth nothing is used."""
+        """Return whether a deployer has been on in this flight; the true values are not used."""
         flight = self._flight
         if flight is None or not flight.is_of(sensors):
             flight = self._flight = _Flight(self)
@@ -157,28 +157,28 @@ class FlightComputer:
         return deployer in flight.on
 
     def finish(self) -> None:
-        """Take what was measured after the last trigger, which RocketPy drops once it fired."""
+        """Take the readings after the last trigger, as RocketPy calls none after it has fired."""
         if self._flight is not None:
             self._flight.advance()
 
     @property
     def events(self) -> list[Happened]:
-        """What fired in this flight."""
+        """Events that fired in this flight."""
         return self._flight.events if self._flight else []
 
     @property
     def deployed(self) -> list[Happened]:
-        """Which deployers went on in this flight."""
+        """Deployers that were switched on in this flight."""
         return [*self._flight.on.values()] if self._flight else []
 
     @property
     def received(self) -> list[Received]:
-        """All that it got in this flight."""
+        """All messages that it received in this flight."""
         return self._flight.received if self._flight else []
 
     @property
     def lines(self) -> list[str]:
-        """What it warned of in this flight."""
+        """Its warnings in this flight."""
         return self._flight.lines if self._flight else []
 
     @property
@@ -188,18 +188,18 @@ class FlightComputer:
 
 
 class _Host(BenchHost):
-    """Hands on what the loop publishes, and keeps what it warns of."""
+    """Passes on what the loop publishes, and keeps its warnings."""
 
     def __init__(self, take: Callable[[Outlet, int, Any], None]) -> None:
         super().__init__()
         self._take = take
 
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
-        """Hand on what is published."""
+        """Pass on a published payload."""
         self._take(outlet, stamp_ns, payload)
 
     def log(self, level: str, line: str) -> None:
-        """Keep a line that warns."""
+        """Keep a warning or an error."""
         if level != 'info':
             super().log(level, line)
 
@@ -209,12 +209,12 @@ class _Host(BenchHost):
         self.steady = now_ns
 
     def now_ns(self) -> int:
-        """Return the time of messages [ns]: one clock is all that a simulator has."""
+        """Return the time of messages [ns], as a simulator has a single clock."""
         return self.steady
 
 
 class _Flight:
-    """The loop of a computer in one flight, as on a robot: time passes where no sample comes."""
+    """Runs the loop of a computer in one flight; as on a robot, time passes without samples."""
 
     def __init__(self, computer: FlightComputer) -> None:
         self._computer, self._zero_ns = computer, computer.begin_ns
@@ -244,7 +244,7 @@ class _Flight:
 
     @property
     def lines(self) -> list[str]:
-        """What the loop warned of."""
+        """Warnings of the loop."""
         return [line for _, line in self._host.lines]
 
     def begin(self, sensors: Sequence[Any]) -> None:
@@ -259,20 +259,20 @@ class _Flight:
         self._own = {source.name: source.sensors for source in self._sources}
 
     def is_of(self, sensors: Sequence[Any]) -> bool:
-        """Return whether these are the sensors of this flight; at a new one they are emptied."""
+        """Return whether these are the sensors of this flight; a new flight empties their data."""
         return len(sensors) == len(self._sensors) and all(
             map(operator.is_, sensors, self._sensors)
         ) and all(source.is_same for source in self._sources)
 
     def advance(self) -> None:
-        """Take all that was measured since the last call."""
+        """Take all readings since the last call."""
         if not self._is_armed:
             if not all(source.is_ready for source in self._sources):
                 return
             self._arm()
         if any(source.is_behind for source in self._sources):
             self._feed(lambda source: source.new())
-            # What is lost on its way takes time too.
+            # Time also passes with readings that are lost.
             newest = max(source.newest for source in self._sources)
             self._host.pass_to(max(self._host.steady, self._stamp(newest)))
 
@@ -290,7 +290,7 @@ class _Flight:
             raise SourceError(f'{self._computer.file}: {self._computer.node}', text)
 
     def _feed(self, readings: Callable[[Source], Sequence[Reading]]) -> None:
-        # In nanoseconds, in which times that differ by rounding alone are the same.
+        # In nanoseconds, so that times that differ only by rounding are equal.
         rows = [
             (self._stamp(reading.arrival), rank, reading, source.name)
             for rank, source in enumerate(self._sources) for reading in readings(source)
@@ -302,7 +302,7 @@ class _Flight:
             self._host.pass_to(max(self._host.steady, arrival_ns))
             known_ns = self._loop.stamp_ns
             self._host.deliver(f'~/{name}', message)
-            # Just after a sample, as a replay follows a request.
+            # Requested just after a sample, as a replay handles a request.
             is_new = self._loop.stamp_ns != known_ns
             if is_new and not self._is_armed and arrival_ns >= self._zero_ns - _LAUNCH_NS:
                 self._launch()
@@ -316,7 +316,7 @@ class _Flight:
         self.received.append(Received(topic, kind, arrival_ns, message))
 
     def _take(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
-        """Note which deployers go on, which events fire, and what was requested."""
+        """Record deployers that are switched on, events that fire, and requests."""
         time, stamp = (
             (each - self._zero_ns) / SECOND for each in (self._host.steady, stamp_ns)
         )
@@ -332,14 +332,14 @@ class _Flight:
 
 
 def write_bag(path: str | Path, computer: FlightComputer, flight: Any = None) -> None:
-    """Write a new bag with all that a computer got in its last flight, for `replay`.
+    """Write a new bag with all messages of a computer in its last flight, for `replay`.
 
     The true motion of ``flight`` is written too, for `view`.
 
     Raises
     ------
     SourceError
-        Where it has flown nothing, or the bag cannot be written.
+        If it has not flown, or the bag cannot be written.
     """
     if not computer.received:
         raise SourceError(str(path), 'expected a flight computer that has flown')
@@ -366,7 +366,7 @@ def write_logs(
     Raises
     ------
     SourceError
-        Where a file cannot be written, or the rate is none.
+        If a file cannot be written, or the rate is invalid.
     """
     known: dict[str, Any] = {}
     if not is_number(rate) or rate <= 0.0:
@@ -395,7 +395,7 @@ def _motion(flight: Any, begin_ns: int) -> Iterator[tuple[int, str, str, Any]]:
     unit = np.array(turn).T
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     velocity = np.stack([_at(getattr(flight, name), time) for name in ('vx', 'vy', 'vz')], axis=1)
-    # In the axes of the body, as an Odometry has it.
+    # The velocity of an Odometry is in the axes of the body.
     from scipy.spatial.transform import Rotation
 
     velocity = Rotation.from_quat(unit).inv().apply(velocity)

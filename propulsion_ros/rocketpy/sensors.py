@@ -29,30 +29,30 @@ from propulsion_ros.study.ground.sensors import FAULTS, FIX, IMU, ODOMETRY, PRES
 KINDS = tuple(
     kind for kind, fault in FAULTS.items() if fault.sources != (ODOMETRY,) and kind != 'interleaved'
 )
-"""Names of the faults; two publishers on one topic are none of a sensor."""
+"""Names of the faults of a sensor, without that of two publishers on one topic."""
 _DATA = operator.attrgetter('measured_data')
-_DEGREE = 111_320.0  # of latitude [m], for faults alone
+_DEGREE = 111_320.0  # length of a degree of latitude, used for faults only [m]
 _UNKNOWN, _KNOWN_DIAGONAL = 0, 2  # types of covariance of a NavSatFix
 
 
 @dataclass(frozen=True)
 class SensorFault:
-    """What goes wrong with one sensor.
+    """A fault of one sensor.
 
     Raises
     ------
     SourceError
-        For an unknown kind, a value that it does not have, and what is no number.
+        For an unknown kind, a value that it does not have, or a value that is no number.
     """
 
     kind: str
     """Name of the fault, one of `KINDS`."""
     at: float
-    """When it begins, in the time of the flight [s]."""
+    """Time at which it begins, in the time of the flight [s]."""
     values: Mapping[str, float] = field(default_factory=dict)
-    """Of what the kind draws, such as ``{'length': 2.0}``; the rest is drawn."""
+    """Values of the fault, such as ``{'length': 2.0}``; the others are drawn."""
     seed: int = 0
-    """Of what is drawn, and of its noise."""
+    """Seed of the drawn values, and of the noise of the fault."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -70,7 +70,7 @@ class SensorFault:
             raise SourceError(key, f'seed: expected an integer of at least 0, got {self.seed!r}')
 
     def require(self, source: str) -> None:
-        """Raise `SourceError` where a source cannot have it."""
+        """Raise `SourceError` if a source cannot have it."""
         sources = FAULTS[self.kind].sources
         if source not in sources:
             raise SourceError(
@@ -83,12 +83,12 @@ class Reading(NamedTuple):
 
     arrival: float
     stamp: float
-    """When it comes and when it was measured, in the time of the flight [s]."""
+    """Times of arrival and of measurement, in the time of the flight [s]."""
     values: tuple[float, ...]
 
 
 class Spoiler:
-    """Has a fault in readings, of which it knows none that has not been made yet."""
+    """Applies a fault to readings as they are made, without knowledge of later ones."""
 
     def __init__(self, fault: SensorFault) -> None:
         self._fault, self._spoil = fault, FAULTS[fault.kind].spoil
@@ -103,14 +103,14 @@ class Spoiler:
         self._waiting: list[Reading] = []
 
     def pass_on(self, time: FloatArray, values: FloatArray) -> list[Reading]:
-        """Return what comes by the last of some times (n,) [s] of values (n, k)."""
+        """Return the readings that arrive by the last of times (n,) [s] of values (n, k)."""
         if self._begin is None:
             self._begin = float(time[0])
-        # Faults count from when the sensor is switched on.
+        # Times of faults count from the start of the sensor.
         time, at = time - self._begin, self._fault.at - self._begin
         stream = Stream(time, time, values)
         if self._before is not None:
-            # What a sensor that hangs goes on to show.
+            # The last sound reading, which a stuck sensor repeats.
             stream = Stream(*(
                 np.concatenate([getattr(self._before, name), getattr(stream, name)])
                 for name in ('stamp', 'arrival', 'values')
@@ -133,10 +133,10 @@ class Spoiler:
 
 
 class SourceKind(NamedTuple):
-    """What makes one source of a flight computer."""
+    """Sensors and message of one source of a flight computer."""
 
     classes: tuple[str, ...]
-    """Sensors of RocketPy that make it, by their classes."""
+    """Classes of the sensors of RocketPy that it consists of."""
     message: str
     is_required: bool
 
@@ -146,7 +146,7 @@ SOURCES: Mapping[str, SourceKind] = {
     FIX: SourceKind(('GnssReceiver',), 'sensor_msgs/msg/NavSatFix', False),
     IMU: SourceKind(('SpecificForce', 'Gyroscope'), Kind.IMU, True),
 }
-"""Sources by name; of one instant the inertial one comes last, as by it all are taken."""
+"""Sources by name; at one instant the inertial one comes last, as it makes a sample of all."""
 
 
 def _is_a(sensor: Any, name: str) -> bool:
@@ -156,14 +156,14 @@ def _is_a(sensor: Any, name: str) -> bool:
 def found(
     source: str, sensors: Sequence[Any], wired: Collection[Any] = ()
 ) -> tuple[Any, ...]:
-    """Return the sensors of a rocket that make a source, () where it has none and needs none.
+    """Return the sensors of a rocket that make up a source, () if it has none and needs none.
 
-    Only those that are ``wired`` are looked at, or all where none is named.
+    Only sensors in ``wired`` are considered, or all if that is empty.
 
     Raises
     ------
     SourceError
-        Where one is missing, there are two, or they cannot be used.
+        If one is missing, there are two, or they cannot be used.
     """
     kind, chosen = SOURCES[source], []
     for name in kind.classes:
@@ -206,26 +206,26 @@ class Source:
 
     @property
     def is_same(self) -> bool:
-        """Whether the flight is still the one whose readings these are."""
+        """True while the readings are those of the same flight."""
         return all(map(operator.is_, self.data, map(_DATA, self.sensors)))
 
     @property
     def is_behind(self) -> bool:
-        """Whether something was measured that was not given yet."""
+        """True if there are readings that were not given yet."""
         return len(self.data[-1]) > self._taken
 
     @property
     def newest(self) -> float:
-        """When the last reading was made, in the time of the flight [s]."""
+        """Time of the last reading, in the time of the flight [s]."""
         return float(self.data[-1][-1][0])
 
     @property
     def is_ready(self) -> bool:
-        """Whether something was measured."""
+        """True if each sensor has a reading."""
         return all(self.data)
 
     def on_pad(self, seconds: float, rng: np.random.Generator) -> list[Reading]:
-        """Return what would have been measured before the flight, with noise."""
+        """Return simulated readings before the flight, with noise."""
         first: list[float] = []
         sigma: list[float] = []
         rate = float(self.sensors[0].sampling_rate)
@@ -238,7 +238,7 @@ class Source:
         return self._given(time, values) if len(time) else []
 
     def new(self) -> list[Reading]:
-        """Return what has been measured since the last call and comes by now."""
+        """Return the readings since the last call that have arrived by now."""
         begin, self._taken = self._taken, min(map(len, self.data))
         if begin == self._taken:
             return []
@@ -246,7 +246,7 @@ class Source:
         return self._given(parts[0][:, 0], np.hstack([part[:, 1:] for part in parts]))
 
     def _given(self, time: FloatArray, values: FloatArray) -> list[Reading]:
-        """Return what comes by the last of some times (n,) [s] of values (n, k)."""
+        """Return the readings that arrive by the last of times (n,) [s] of values (n, k)."""
         if self._spoiler is None:
             rows = zip(time.tolist(), values.tolist(), strict=True)
             return [Reading(each, each, tuple(row)) for each, row in rows]
@@ -288,7 +288,7 @@ def _to_pascal(heights: FloatArray, origin: Sequence[float]) -> FloatArray:
 
 
 def _scale(origin: Sequence[float]) -> FloatArray:
-    """Return metres up, east and north for a metre and degrees of longitude and latitude."""
+    """Return metres up, east and north per metre, degree of longitude and of latitude."""
     return np.array([1.0, _DEGREE * math.cos(math.radians(origin[0])), _DEGREE])
 
 
@@ -305,7 +305,7 @@ _Change = Callable[[FloatArray, Sequence[float]], FloatArray]
 _UNITS: Mapping[str, tuple[_Change, _Change]] = {
     PRESSURE: (_to_heights, _to_pascal), FIX: (_to_metres, _to_fixes),
 }
-"""What faults count in, and back; the inertial sensor's are its own."""
+"""Conversions to the units of faults and back; those of the inertial sensor are the same."""
 
 
 # Messages.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An accelerometer of RocketPy that measures what a real one does."""
+"""An accelerometer of RocketPy that measures specific force, as a real one does."""
 from __future__ import annotations
 
 from typing import Any
@@ -14,22 +14,22 @@ except ImportError as error:
 
 
 class SpecificForce(Accelerometer):  # type: ignore[misc]
-    """An accelerometer that shows 1 g upward at rest, and nothing in free fall.
+    """An accelerometer that measures 1 g upward at rest, and 0 in free fall.
 
-    RocketPy's own shows the acceleration, at rest 0; with ``consider_gravity`` 1 g downward, which
-    is no real sensor either. Noise, range and resolution are those of RocketPy's.
+    RocketPy's own measures the acceleration, at rest 0; with ``consider_gravity`` 1 g downward,
+    which no real sensor does. Noise, range and resolution are those of RocketPy's.
 
     Attributes
     ----------
     at_rest : tuple of float
-        What it showed before the flight, without noise [m/s^2]: the first reading of a flight may
-        have the motor's thrust already. () before a flight.
+        Measurement before the flight, without noise [m/s^2], as the first reading of a flight may
+        already include the motor's thrust; () before a flight.
     """
 
     at_rest: tuple[float, ...] = ()
 
     def measure(self, time: float, **kwargs: Any) -> None:
-        """Measure f = a - g, of which RocketPy has a; see `rocketpy.Accelerometer.measure`."""
+        """Measure f = a - g, where RocketPy gives a; see `rocketpy.Accelerometer.measure`."""
         gravity, state = kwargs['environment'].gravity, kwargs['u']
         if not self.measured_data:
             to_sensor = self._total_rotation_sensor_to_body @ (
@@ -40,6 +40,6 @@ class SpecificForce(Accelerometer):  # type: ignore[misc]
         rates = [*kwargs['u_dot']]
         rates[5] += gravity.get_value_opt(state[2])
         if self.consider_gravity:
-            # What RocketPy takes away again, at the height that it takes.
+            # RocketPy subtracts this again, with gravity at the height that it uses.
             rates[5] += gravity.get_value_opt(state[3])
         super().measure(time, **{**kwargs, 'u_dot': rates})

@@ -28,6 +28,7 @@ UNITS = {
     'ohm': (1.0, 'ohm'), 'mohm': (1e-3, 'ohm'), 'm/s': (1.0, 'm/s'), 'km/h': (1.0 / 3.6, 'm/s'),
     **dict.fromkeys(('kn', 'knots'), (1852.0 / 3600.0, 'm/s')), 'm/s^2': (1.0, 'm/s^2'),
     'mm/s^2': (1e-3, 'm/s^2'), 'kg/m^3': (1.0, 'kg/m^3'), 'g/cm^3': (1e3, 'kg/m^3'),
+    'g/m^3': (1e-3, 'kg/m^3'),
     'N/rpm^2': (_RPM**-2, 'N s^2/rad^2'), 'N/(rev/s)^2': (0.25 / math.pi**2, 'N s^2/rad^2'),
     'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random flights, or flown logs with faults, before the apogee's detector as cases of a study."""
+"""Cases of a study of the apogee detector: random flights, or flown logs with faults."""
 from __future__ import annotations
 
 import math
@@ -24,40 +24,40 @@ from propulsion_ros.study.draws import is_number
 from propulsion_ros.study.study import Case, Study
 
 PREMATURE = 1.0
-"""A decision so much before the true apogee is premature [s]."""
+"""Time before the true apogee from which on a decision is premature [s]."""
 LATE = 2.0
-"""A decision so much after apogee, and after the data is good again, is late [s]."""
+"""Time after apogee, and after the data is good again, beyond which a decision is late [s]."""
 PREMATURE_SPEED = 5.0
-"""A detection at more than this true speed upward is premature [m/s]; a coast has it 0.5 s before
-its apogee. A time would not do: a stage that lights near an apogee makes another one later."""
+"""True upward speed above which a detection is premature [m/s]; a coast has it 0.5 s before its
+apogee. No time can tell: a stage that is lit near an apogee leads to another one later."""
 _FLIGHT, _DETECTOR = 'flight.seed', 'apogee'
-"""What varies: which flight, and ``apogee.<parameter>`` of the detector."""
+"""Variables: the seed of a flight, and ``apogee.<parameter>`` of the detector."""
 _LOG, _FAULT = 'flight.log', 'flight.fault'
-"""What varies too where flown logs are given; `_FLIGHT` is then the seed of the fault."""
+"""Further variables if there are flown logs; `_FLIGHT` is then the seed of the fault."""
 _UNITS = {
     'delay': 's', 'speed': 'm/s', 'time_error': 's', 'apogee_time': 's', 'altitude_error': 'm',
     'apogee_altitude': 'm', 'sigma': 'm',
 }
-"""Of the results."""
+"""Units of the results."""
 
 
 def spoil(log: Log, fault: str, seed: int) -> Log:
-    """Return a log with a fault; the same for the same seed, whatever else is drawn."""
+    """Return a log with a fault, which depends on fault, log and seed only."""
     keys = (zlib.crc32(fault.encode()), zlib.crc32(log.name.encode()), seed)
     return FAULTS[fault](np.random.default_rng(keys), log)
 
 
 class Decision(NamedTuple):
-    """When the flight logic decided apogee, by the clock of arrival [s], NaN for never, and why."""
+    """Time of arrival at which the flight logic decided apogee [s], NaN for never, and why."""
 
     time: float
     estimate: ApogeeEstimate | None = None
 
 
 def decision(log: Log, apogee: ApogeeParams) -> Decision:
-    """Return what the flight logic decides.
+    """Return the decision of the flight logic.
 
-    Legacy receives what the original did: nothing where no sample comes, or one without altitude.
+    Legacy receives what the original did: no samples without altitude, and no time between samples.
     """
     is_legacy = apogee.method == 'legacy'
     samples = _samples(log.kept(np.isfinite(log.altitude)) if is_legacy else log)
@@ -69,7 +69,7 @@ def decision(log: Log, apogee: ApogeeParams) -> Decision:
 
 
 def verdict(log: Log, decided: float) -> str:
-    """Return what a decision [s] is: 'missed', 'premature', 'late' or ''; 'none' if none is due."""
+    """Judge a decision [s]: 'missed', 'premature', 'late' or ''; 'none' if none is due."""
     if math.isnan(log.apogee):
         return 'none' if math.isnan(decided) else 'premature'
     if math.isnan(decided):
@@ -92,12 +92,12 @@ def _samples(log: Log) -> Iterator[tuple[int, Sample]]:
 class ApogeeCases:
     """Flies a random flight, or a flown log with a fault, and lets the detector watch it.
 
-    Logs and faults that do not vary are gone through: every log with the first fault, then with
-    the second one, and so on.
+    Logs and faults that do not vary are taken in turn: every log with the first fault, then every
+    log with the second one, and so on.
     """
 
     warnings = ()
-    """Texts of the warnings of the last case, of which a detector has none."""
+    """Warnings of the last case; a detector has none."""
 
     def __init__(self, study: Study, folder: Path) -> None:
         self._study = study
@@ -118,14 +118,14 @@ class ApogeeCases:
                 raise SourceError(f'vary: {variable.name}', 'is: expected value')
 
     def check(self, case: Case) -> None:
-        """Raise `ConfigError` where the detector would refuse the case's parameters."""
+        """Raise `ConfigError` if the detector would refuse the case's parameters."""
         self._params(case)
         self._seed(case)
         if self._logs:
             self._log(case)
 
     def fly(self, case: Case) -> Mapping[str, Any]:
-        """Return what the detector made of a flight: its errors are those to the truth."""
+        """Return the results of the detector for a flight, with errors relative to the truth."""
         if self._logs:
             log, fault = self._log(case)
             return judge_log(spoil(log, fault, self._seed(case)), fault, self._params(case))
@@ -143,14 +143,14 @@ class ApogeeCases:
         }})
 
     def unit(self, name: str) -> str:
-        """Return the unit of a column, '' where it has none."""
+        """Return the unit of a column, '' if it has none."""
         return self._units.get(name, '')
 
     def _params(self, case: Case) -> ApogeeParams:
         return build(ApogeeParams, case.values, f'{_DETECTOR}.')
 
     def _seed(self, case: Case) -> int:
-        """Return which flight it is, or of which seed a fault."""
+        """Return the seed of the flight, or of the fault."""
         seed = case.values.get(_FLIGHT, 0 if self._logs else case.seed)
         if not is_number(seed) or seed < 0 or seed != int(seed):
             raise SourceError(f'vary: {_FLIGHT}', f'expected an integer from 0 on, got {seed!r}')
@@ -159,7 +159,7 @@ class ApogeeCases:
     def _log(self, case: Case) -> tuple[Log, str]:
         """Return log and fault of a case."""
         logs, faults = list(self._logs), list(FAULTS)
-        # At each point of the grid anew.
+        # Each point of the grid begins with the first log.
         turn = case.number % self._study.params.cases
         name = case.values.get(_LOG, logs[turn % len(logs)])
         fault = case.values.get(_FAULT, faults[turn // len(logs) % len(faults)])
@@ -175,8 +175,7 @@ def watch(flight: SimulatedFlight, params: ApogeeParams) -> ApogeeEstimate | Non
     """Return the estimate that decides the apogee of a flight, None for a miss."""
     detector = make_detector(params)
     for sample in zip(
-        flight.stamp_ns, flight.altitude.tolist(), flight.velocity.tolist(),
-        flight.acceleration.tolist(), strict=True,
+        flight.stamp_ns, flight.altitude.tolist(), flight.velocity.tolist(), strict=True,
     ):
         detector.expect(flies=sample[0] > 0, may_light=False)
         estimate = detector.update(*sample)
@@ -186,7 +185,7 @@ def watch(flight: SimulatedFlight, params: ApogeeParams) -> ApogeeEstimate | Non
 
 
 def judge_log(log: Log, fault: str, params: ApogeeParams) -> dict[str, float | str]:
-    """Return what the detector makes of a log with a fault; 1 for what it is, 0 for what not."""
+    """Return the results of the detector for a log with a fault; a verdict is 1 or 0."""
     decided = decision(log, params)
     found, kind = decided.estimate, verdict(log, decided.time)
     return {
@@ -198,7 +197,7 @@ def judge_log(log: Log, fault: str, params: ApogeeParams) -> dict[str, float | s
 
 
 def judge(flight: SimulatedFlight, params: ApogeeParams) -> dict[str, float | str]:
-    """Return what the detector makes of a flight: delay, errors, and true speed when it decides."""
+    """Return the results for a flight: delay, errors, and the true speed at the decision."""
     found = watch(flight, params)
     delay, speed, error, height = math.nan, math.nan, math.nan, math.nan
     if found is not None and found.detected_ns is not None:

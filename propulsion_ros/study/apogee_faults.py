@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of sensors, links and clocks: pure functions of a generator, a log and numbers."""
+"""Faults of sensors, links and clocks: functions of a generator, a log and numbers."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -22,8 +22,8 @@ from propulsion_ros.study.draws import Rng
 Fault = Callable[[Rng, Log], Log]
 _COLUMNS = ('altitude', 'velocity', 'acceleration')
 _DRAG = 3e-4  # of a second stage [1/m]
-_STEP = 0.01  # [s]
-_DESCENT = -25.0  # under its drogue [m/s]
+_STEP = 0.01  # of the integration of a second stage [s]
+_DESCENT = -25.0  # its speed under a drogue [m/s]
 
 
 def gap(rng: Rng, log: Log, length: float, earliest: float, latest: float) -> Log:
@@ -33,7 +33,7 @@ def gap(rng: Rng, log: Log, length: float, earliest: float, latest: float) -> Lo
 
 
 def gaps(rng: Rng, log: Log, count: int, shortest: float, longest: float) -> Log:
-    """Make gaps of random lengths anywhere up to a little after apogee [s]."""
+    """Make gaps of random lengths [s] anywhere until 1 s after apogee."""
     for _ in range(count):
         length = rng.uniform(shortest, longest)
         begin = rng.uniform(log.arrival[0], log.end + 1.0)
@@ -44,7 +44,7 @@ def gaps(rng: Rng, log: Log, count: int, shortest: float, longest: float) -> Log
 
 
 def link_bursts(rng: Rng, log: Log, on: float, off: float) -> Log:
-    """Make a link that is on and off in turn [s], from a random moment on."""
+    """Make a link that is on and off in turn [s], with a random phase."""
     phase = (log.arrival + rng.uniform(0.0, on + off)) % (on + off)
     spoilt = log.kept(phase < on)
     after = spoilt.arrival[spoilt.arrival >= log.end]
@@ -74,7 +74,7 @@ def backlog(rng: Rng, log: Log, length: float, earliest: float, latest: float) -
 
 
 def latency(rng: Rng, log: Log, mean: float, spread: float) -> Log:
-    """Make samples that are late by a latency that varies [s], in their order."""
+    """Make samples that arrive late by a varying latency [s], in their order."""
     late = log.arrival + mean + spread * rng.random(len(log.arrival))
     late = np.maximum.accumulate(late)
     return replace(log, arrival=late).until(log.end + mean + spread)
@@ -116,7 +116,7 @@ def lost(rng: Rng, log: Log, earliest: float, latest: float, columns: tuple[str,
 
 
 def velocity_only(rng: Rng, log: Log, earliest: float, latest: float) -> Log:
-    """Lose an altitude where a velocity goes on."""
+    """Lose the altitude while a velocity continues."""
     return lost(rng, with_velocity(log), earliest, latest, ('altitude',))
 
 
@@ -128,7 +128,7 @@ def spikes(rng: Rng, log: Log, share: float, least: float, most: float) -> Log:
 
 
 def spike_bursts(rng: Rng, log: Log, count: int, length: float, size: float) -> Log:
-    """Make bursts of wild samples at random times [s], [m]."""
+    """Make bursts of a length [s] with random altitudes of a size [m], at random times."""
     for _ in range(count):
         begin = rng.uniform(max(log.arrival[0], 0.0), log.end)
         rows = log.between(begin, begin + length)
@@ -138,7 +138,7 @@ def spike_bursts(rng: Rng, log: Log, count: int, length: float, size: float) -> 
 
 
 def absurd(rng: Rng, log: Log) -> Log:
-    """Return a log with values that no sensor reads in every twentieth sample."""
+    """Return a log in which 5 % of the samples have values that no sensor reads."""
     rows = rng.random(len(log.arrival)) < 0.05
     values = rng.choice([np.nan, np.inf, -np.inf, 1e9, -1e5, 0.0], rows.sum())
     return log.with_values('altitude', rows, values)
@@ -153,12 +153,12 @@ def _bell(x: FloatArray) -> FloatArray:
 
 
 def _saw(x: FloatArray) -> FloatArray:
-    """Return a fall at once and a slow return, as of a port that refills."""
+    """Return a sudden fall and a slow return, as of a port that refills."""
     return np.where((x > 0.0) & (x < 1.0), 1.0 - x, 0.0)
 
 
 def _ramp(x: FloatArray) -> FloatArray:
-    """Return a slow fall and a return at once, as of a shock that passes."""
+    """Return a slow fall and a sudden return, as of a shock that passes."""
     return np.where((x > 0.0) & (x < 1.0), x, 0.0)
 
 
@@ -188,7 +188,7 @@ def noise(rng: Rng, log: Log, sigma: float) -> Log:
 
 
 def gusts(rng: Rng, log: Log, sigma: float, period: float) -> Log:
-    """Make slow noise, as of wind over the ports [m], [s]."""
+    """Make slow noise of a sigma [m] and a period [s], as of wind over the ports."""
     grid = np.arange(log.arrival[0] - period, log.arrival[-1] + 2.0 * period, period)
     wave = np.interp(log.arrival, grid, rng.normal(0.0, sigma, len(grid)))
     return replace(log, altitude=log.altitude + wave)
@@ -208,7 +208,7 @@ def pad_drift(rng: Rng, log: Log) -> Log:
 
 
 def wrong_pad(rng: Rng, log: Log) -> Log:
-    """Return a log whose pad reads up to 130 m, for half a minute before."""
+    """Return a log after half a minute on the pad, with an offset of 100 to 130 m throughout."""
     offset = rng.choice([-1.0, 1.0]) * rng.uniform(100.0, 130.0)
     time = np.arange(log.arrival[0] - 30.0, log.arrival[0], 0.05)
     log = _after(log, time, rng.normal(0.0, 0.5, len(time)))
@@ -216,7 +216,7 @@ def wrong_pad(rng: Rng, log: Log) -> Log:
 
 
 def _after(log: Log, time: FloatArray, altitude: FloatArray) -> Log:
-    """Return a log after some time on the pad, of which the altitude alone is known."""
+    """Return a log after some time on the pad, during which only the altitude is known."""
     nothing = np.full(len(time), np.nan)
     before = {
         'arrival': time, 'stamp': time, 'altitude': altitude, 'velocity': nothing,
@@ -235,25 +235,25 @@ def start(rng: Rng, log: Log, earliest: float, latest: float) -> Log:
 
 
 def in_coast(rng: Rng, log: Log) -> Log:
-    """Return a log that begins after two fifths of the ascent."""
+    """Return a log that begins in the coast, at two fifths of the ascent."""
     return log.kept(log.arrival >= coast_begin(log))
 
 
 def clock_step(rng: Rng, log: Log, size: float, earliest: float, latest: float) -> Log:
-    """Make a clock that is set by a step at a random time relative to apogee [s]."""
+    """Make a step of the clock at a random time relative to apogee [s]."""
     rows = log.between(log.end + rng.uniform(earliest, latest), np.inf)
     return log.with_values('stamp', rows, log.stamp[rows] + size)
 
 
 def jitter(rng: Rng, log: Log, sigma: float, rate: float = np.inf) -> Log:
-    """Make stamps that wander [s], of a sensor that is no faster than a rate [Hz]."""
+    """Make stamps with jitter [s], of a sensor that is no faster than a rate [Hz]."""
     log = log.kept(_thinned(log, rate))
     log = replace(log, stamp=log.stamp + rng.uniform(-sigma, sigma, len(log.stamp)))
     return log.until(log.end + 1.0 / rate)
 
 
 def swapped(rng: Rng, log: Log) -> Log:
-    """Return a log in which every tenth sample comes after the next one."""
+    """Return a log in which every tenth sample, at random, is swapped with the next one."""
     order = np.arange(len(log.arrival))
     for i in np.flatnonzero(rng.random(len(order) - 1) < 0.1):
         order[i], order[i + 1] = order[i + 1], order[i]
@@ -268,7 +268,7 @@ def _thinned(log: Log, hertz: float) -> Rows:
 
 
 def late_velocity(rng: Rng, log: Log, lag: float) -> Log:
-    """Make a velocity that is late [s]."""
+    """Make a velocity that lags behind [s]."""
     log = with_velocity(log)
     known = np.isfinite(log.velocity)
     late = np.interp(log.arrival - lag, log.arrival[known], log.velocity[known])
@@ -276,7 +276,7 @@ def late_velocity(rng: Rng, log: Log, lag: float) -> Log:
 
 
 def changed_velocity(rng: Rng, log: Log, scale: float, offset: float, noise: float) -> Log:
-    """Make a velocity with a wrong scale, an offset and noise [m/s] from some moment on."""
+    """Make a velocity with a wrong scale, an offset and noise [m/s] from a random moment on."""
     log = with_velocity(log)
     rows = log.between(rng.uniform(0.2, 0.9) * log.end, np.inf)
     wrong = scale * log.velocity[rows] + offset + rng.normal(0.0, noise, rows.sum())
@@ -286,7 +286,7 @@ def changed_velocity(rng: Rng, log: Log, scale: float, offset: float, noise: flo
 def stuck_velocity(
     rng: Rng, log: Log, earliest: float, latest: float, value: float = np.nan
 ) -> Log:
-    """Make a velocity that stands still from a part of the ascent on, by itself or at a value."""
+    """Make a velocity that is stuck from a share of the ascent on, by default at its value then."""
     log = with_velocity(log)
     rows = log.between(rng.uniform(earliest, latest) * log.end, np.inf)
     found = log.velocity[rows]
@@ -295,7 +295,7 @@ def stuck_velocity(
 
 
 def inertial_outage(rng: Rng, log: Log, length: float, drift: float) -> Log:
-    """Make a velocity that goes on as it was in an outage [s], and is off by a drift [m/s^2]."""
+    """Make a velocity that is constant in an outage [s], and is off by a drift [m/s^2]."""
     log = with_velocity(log)
     begin = rng.uniform(0.1, 0.9) * log.end
     since = np.clip(log.arrival - begin, 0.0, length)
@@ -307,7 +307,7 @@ def inertial_outage(rng: Rng, log: Log, length: float, drift: float) -> Log:
 
 
 def fast_for_ever(rng: Rng, log: Log) -> Log:
-    """Return a velocity that keeps what it was in the burn, with noise, as without its sensor."""
+    """Return a velocity that stays at its largest value, with noise, as if its sensor was lost."""
     log = with_velocity(log)
     rows = log.between(rng.uniform(0.1, 0.4) * log.end, np.inf)
     value = max(float(np.nanmax(log.velocity)), 100.0)
@@ -315,7 +315,7 @@ def fast_for_ever(rng: Rng, log: Log) -> Log:
 
 
 def two_stages(rng: Rng, log: Log, before: float, silence: float, columns: tuple[str, ...]) -> Log:
-    """Make a second burn some seconds before the first apogee, with a silence about it [s]."""
+    """Make a second burn some seconds before the first apogee; columns are lost about it [s]."""
     light = log.end - before
     known = np.isfinite(log.altitude)
     begun = float(np.interp(light, log.arrival[known], log.altitude[known]))
@@ -361,13 +361,13 @@ def _two_burns(altitude: float, speed: float, net: float, burn: float) -> tuple[
 
 
 def _fault(spoil: Callable[..., Log], *numbers: Any) -> Fault:
-    """Return a fault by what makes it of a generator and a log, and the numbers of it."""
+    """Return a fault by its function and the numbers of that."""
     return lambda rng, log: spoil(rng, log, *numbers)
 
 
 FAULTS: Mapping[str, Fault] = {
     'none': lambda rng, log: log,
-    # Gaps: for a while nothing arrives.
+    # Gaps: nothing arrives for a while.
     'gap of 0.6 s about apogee': _fault(gap, 0.6, -0.6, 0.3),
     'gap of 1.2 s about apogee': _fault(gap, 1.2, -1.2, 0.3),
     'gap of 1.6 s before apogee': _fault(gap, 1.6, -4.0, -1.8),
@@ -383,14 +383,14 @@ FAULTS: Mapping[str, Fault] = {
     'link 0.1 s on, 0.9 s off': _fault(link_bursts, 0.1, 0.9),
     'link loses half': _fault(losses, 0.5),
     'link loses nine of ten': _fault(losses, 0.9),
-    # Stalls: samples are held up, and what follows is late.
+    # Stalls: samples are held up, and those that follow are late.
     'stall of 0.8 s, then 0.15 s late': _fault(stall, 0.8, 0.15, -6.0, 0.0),
     'stall of 0.8 s, then 0.35 s late': _fault(stall, 0.8, 0.35, -6.0, 0.0),
     'stall of 3 s, then 0.35 s late': _fault(stall, 3.0, 0.35, -6.0, 0.0),
     'backlog of 1 s': _fault(backlog, 1.0, -3.0, 0.0),
     'backlog of 3 s': _fault(backlog, 3.0, -4.0, 0.0),
     'latency of 0.1 to 0.5 s': _fault(latency, 0.1, 0.4),
-    # Sensors that hold their value: slow ones, and ones that stand still.
+    # Sensors that hold their value: slow ones, and stuck ones.
     'held at 1 Hz': _fault(slow_sensor, 1.0),
     'held at 2 Hz': _fault(slow_sensor, 0.5),
     'held at 5 Hz': _fault(slow_sensor, 0.2),
@@ -402,7 +402,7 @@ FAULTS: Mapping[str, Fault] = {
     'stuck for ever before apogee': _fault(frozen, -5.0, -0.5, np.inf),
     'stuck for ever in coast': _fault(frozen, -9.0, -5.0, np.inf),
     'stuck for ever, every input': _fault(frozen, -5.0, -0.5, np.inf, _COLUMNS),
-    # Values that are lost for ever while samples go on.
+    # Values that are lost for ever while samples continue.
     'lost for ever before apogee': _fault(lost, -4.0, -0.2, _COLUMNS),
     'lost for ever in coast': _fault(lost, -10.0, -4.0, _COLUMNS),
     'altitude lost, velocity goes on': _fault(velocity_only, -8.0, 0.0),
@@ -440,7 +440,7 @@ FAULTS: Mapping[str, Fault] = {
     'begins 5 s before apogee': _fault(start, -6.0, -4.0),
     'begins 2 s before apogee': _fault(start, -2.5, -1.5),
     'begins at apogee': _fault(start, -0.5, 1.0),
-    # Clocks that are set, and stamps that wander.
+    # Clocks that are set, and stamps with jitter.
     'clock set back by 3 s': _fault(clock_step, -3.0, -8.0, -0.5),
     'clock set back by 0.3 s': _fault(clock_step, -0.3, -8.0, -0.5),
     'clock set ahead by 1 s': _fault(clock_step, 1.0, -8.0, -0.5),
@@ -472,4 +472,4 @@ FAULTS: Mapping[str, Fault] = {
     'second stage, altitude lost': _fault(two_stages, 4.0, 4.0, ('altitude',)),
     'second stage, all lost': _fault(two_stages, 4.0, 6.0, _COLUMNS),
 }
-"""Every fault, the one that does nothing first."""
+"""All faults by name, 'none' first."""

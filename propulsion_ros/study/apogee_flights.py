@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flights before a detector: a log as its samples arrive, and seeded random flights."""
+"""Flights for a detector: flown logs as their samples arrive, and seeded random flights."""
 from __future__ import annotations
 
 import json
@@ -23,33 +23,33 @@ from propulsion_ros.settings.quantity import FloatArray, IntArray
 Rows = NDArray[Any]
 """A mask of samples, or their indices."""
 LISTS = ('reference.json', 'truth.json')
-"""What a folder of logs has of them, the first that is there."""
-_SMOOTH = 1.0  # of the velocity that is made for a log without one, to either side [s]
-_STEEP = 15.0  # an altitude that lies this far from its running median is a dip [m]
-_STEP = 0.01  # [s]
-_PAD_TIME = 3.0  # at rest before ignition [s]
-_AFTER_APOGEE = 8.0  # [s]
+"""Lists of the logs of a folder, of which the first that exists is read."""
+_SMOOTH = 1.0  # width of the moving mean of altitude, for a log without velocity [s]
+_STEEP = 15.0  # distance from the running median at which an altitude is a dip [m]
+_STEP = 0.01  # of the integration [s]
+_PAD_TIME = 3.0  # rest before ignition [s]
+_AFTER_APOGEE = 8.0  # flight after apogee [s]
 _FAULTS = ('altitude frozen', 'altitude lost', 'velocity lost', 'velocity stuck', 'velocity offset')
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """Samples in order of arrival; NaN is no value.
+    """Samples in order of arrival; NaN is a missing value.
 
     Attributes
     ----------
     arrival, stamp : FloatArray
-        When each sample comes, and what its stamp says, shape (n,) [s].
+        Time of arrival and stamp of each sample, shape (n,) [s].
     altitude, velocity, acceleration : FloatArray
         Shape (n,) [m], [m/s], [m/s^2].
     apogee : float
-        By the clock of `arrival` [s]; NaN where the log ends before it.
+        Time of the apogee by the clock of `arrival` [s]; NaN if the log ends before it.
     uncertainty : float
-        Of `apogee` [s].
+        Uncertainty of `apogee` [s].
     back : float
-        When the data is good again after a fault [s]; infinity for never.
+        Time from which the data is good again after a fault [s]; infinity for never.
     is_staged : bool
-        Whether a stage may still light, as the configuration of the flight would tell.
+        True if a further stage may be lit, as the flight configuration has it.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Log:
 
     @property
     def end(self) -> float:
-        """Time of the apogee, or of the last sample where there is none [s]."""
+        """Time of the apogee, or of the last sample if there is none [s]."""
         return float(self.arrival[-1]) if np.isnan(self.apogee) else self.apogee
 
     def kept(self, rows: Rows) -> Log:
@@ -87,7 +87,7 @@ class Log:
         return replace(self, **{name: column})
 
     def until(self, end: float) -> Log:
-        """Return the log with data that is good again at a time [s]."""
+        """Return the log with data that is good again no earlier than a time [s]."""
         return replace(self, back=max(self.back, end))
 
 
@@ -109,13 +109,13 @@ def with_velocity(log: Log) -> Log:
 
 
 def coast_begin(log: Log) -> float:
-    """Return a time at which the flight surely coasts: two fifths of the way to apogee [s]."""
+    """Return a time at which the flight certainly coasts, two fifths of the way to apogee [s]."""
     start = max(float(log.arrival[0]), 0.0)
     return start + 0.4 * (log.end - start)
 
 
 def climb_speed(log: Log, time: float) -> float:
-    """Return the speed of a free flight that is at its apogee at the end of the ascent [m/s]."""
+    """Return the upward speed in free flight before the apogee of a log, at a time [m/s]."""
     return STANDARD_GRAVITY * (log.end - time)
 
 
@@ -123,23 +123,23 @@ _FORM = '{"NAME": {"apogee_t": 17.3}}'
 
 
 class Reference(NamedTuple):
-    """What is known of a flight."""
+    """Reference data of a flight."""
 
     path: Path
     """File of its log."""
     time: float
-    """Time of the apogee [s]; NaN where the log ends before it."""
+    """Time of the apogee [s]; NaN if the log ends before it."""
     uncertainty: float
-    """[s], NaN where the list has none."""
+    """Uncertainty of that time [s]; NaN if the list has none."""
     grade: str
     should_trigger: bool
 
 
 def references_of(folder: Path) -> dict[str, Reference]:
-    """Return what is known of each flight of a folder, by name.
+    """Return the reference of each flight of a folder, by name.
 
-    Its logs are ``real/NAME.csv``, or ``NAME.csv`` where there is no such folder. Raises
-    `SourceError` where the list is missing or malformed.
+    Its logs are ``real/NAME.csv``, or ``NAME.csv`` if there is no such folder. Raises
+    `SourceError` if the list is missing or malformed.
     """
     path = next((folder / name for name in LISTS if kind_of(folder / name) != ABSENT),
                 folder / LISTS[0])
@@ -195,7 +195,7 @@ def _log_of(name: str, samples: Sequence[Sample], reference: Reference) -> Log:
 
 @dataclass(frozen=True)
 class Truth:
-    """What really happened: index of the apogee, and rows at even times."""
+    """True flight: index of the apogee, and rows at even times."""
 
     apogee: int
     time: FloatArray
@@ -207,21 +207,21 @@ class Truth:
 
 @dataclass(frozen=True)
 class SimulatedFlight:
-    """One flight as its sensors saw it, and the truth."""
+    """One flight as its sensors measured it, and the truth."""
 
     stamp_ns: tuple[int, ...]
     """Stamps of the samples, in order of arrival [ns]."""
     altitude: FloatArray
     velocity: FloatArray
     acceleration: FloatArray
-    """Samples, NaN where there is none, shape (n,) [m], [m/s], [m/s^2]."""
+    """Samples, NaN for a missing value, shape (n,) [m], [m/s], [m/s^2]."""
     apogee_time: float
     apogee_altitude: float
-    """Truth [s], [m]."""
+    """True time and altitude of the apogee [s], [m]."""
     sigma: float
-    """Altitude noise that was added [m]."""
+    """Standard deviation of the altitude noise [m]."""
     fault: str
-    """The sensor fault, '' for none."""
+    """Sensor fault, '' for none."""
     truth: Truth
 
     def speed(self, time: float) -> float:
@@ -337,7 +337,7 @@ def _coloured(
 
 
 def _port_shock(rng: np.random.Generator, time: FloatArray, truth: Truth) -> FloatArray:
-    """Return the altitude error of static ports near Mach 1 [m]."""
+    """Return the altitude error of static ports near Mach 1 in the ascent [m]."""
     depth = rng.uniform(50.0, 800.0)
     mach = np.interp(time, truth.time, truth.mach)
     climbs = np.interp(time, truth.time, truth.velocity) > 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host of one loop without ROS, whose clocks are set, and messages for it."""
+"""A host of one loop without ROS, whose clocks the user sets, and messages for it."""
 from __future__ import annotations
 
 from collections import Counter
@@ -11,7 +11,7 @@ from propulsion_ros.loops.ports import Loop, Outlet, Port, Timer, WithoutGraph
 
 
 class BenchHost(WithoutGraph):
-    """Connects one loop, which `run` takes; nothing happens but what its user calls."""
+    """Connects one loop, which `run` starts; time and messages come by its methods only."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -27,10 +27,10 @@ class BenchHost(WithoutGraph):
         loop.start()
         return loop
 
-    # What a loop calls.
+    # Called by a loop.
 
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
-        """Take what is published."""
+        """Take a published payload."""
         raise NotImplementedError
 
     def complain(self, key: str, line: str) -> None:
@@ -47,22 +47,22 @@ class BenchHost(WithoutGraph):
         return self.now
 
     def steady_ns(self) -> int:
-        """Return the time that is never set back [ns]."""
+        """Return the time of the steady clock [ns]."""
         return self.steady
 
     def absence(self, ports: Sequence[Port], what: str) -> tuple[str, str]:
-        """Return that nothing has come."""
+        """Return the warning that no message has come."""
         return 'warn', f'no {what}'
 
     def resolve_topic_name(self, topic: str) -> str:
-        """Return the name as it is."""
+        """Return the topic unchanged."""
         return topic
 
     def receivers_of(self, outlet: Outlet) -> Sequence[str]:
         """Return the driver of charges and engines."""
         return ('/driver',) if outlet.topic in ('~/deployers', '~/engines') else ()
 
-    # What its user calls.
+    # Called by the user.
 
     def deliver(self, topic: str, message: Any) -> None:
         """Give a message to every port of a topic."""
@@ -87,7 +87,7 @@ class BenchHost(WithoutGraph):
 
 
 def message(stamp_ns: int = 0, frame: str = '', **fields: Any) -> SimpleNamespace:
-    """Return what looks like a stamped message; a mapping becomes an object with attributes."""
+    """Return a stand-in for a stamped message; a mapping becomes an object with attributes."""
     sec, nanosec = divmod(stamp_ns, 1_000_000_000)
     stamp = SimpleNamespace(sec=sec, nanosec=nanosec)
     header = SimpleNamespace(stamp=stamp, frame_id=frame)
@@ -102,7 +102,7 @@ def xyz(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> dict[str, float]:
 def odometry(
     stamp_ns: int, height: float, climb: float = 0.0, east: float = 0.0, north_speed: float = 0.0
 ) -> SimpleNamespace:
-    """Return what looks like an Odometry of what stands upright."""
+    """Return a stand-in for an Odometry of an upright vehicle."""
     pose = {'position': xyz(east, 0.0, height), 'orientation': {**xyz(), 'w': 1.0}}
     twist = {'linear': xyz(0.0, north_speed, climb), 'angular': xyz()}
     return message(

@@ -30,30 +30,29 @@ from propulsion_ros.study.signals import check_published
 from propulsion_ros.urdf.block import ActuatorSpec
 
 _ODOMETRY = f'/{BODY}/odometry'
-_SETTLED_NS = 10_000_000_000
-"""The body begins when the graph has been complete for less than this [ns]."""
+_SETTLED_NS = 10_000_000_000  # time after which a body begins whose graph is complete [ns]
 _DEPLOYERS = 'deployers'
 
 
 class FlightError(RuntimeError):
-    """A flight that cannot go on."""
+    """Raised for a flight that cannot continue."""
 
 
 class ClosedLoop:
-    """The loops of a graph on one bus; time is that of the body.
+    """Runs the loops of a graph on one bus, by the time of the body.
 
-    Raises `ConfigError` where a loop cannot be made.
+    Raises `ConfigError` if a loop cannot be made.
 
     Parameters
     ----------
     graph : Graph
-        With a simulated body.
+        Nodes of a robot, a simulated body among them.
     files : sequence of Path
         Parameter files of the nodes, of which the later ones win.
     controller : Controller or None
-        What replies to the odometry; None where no step waits for a command.
+        Replies to the odometry with commands; None if no step waits for a command.
     emit : callable
-        Receives everything that is published.
+        Receives every message that is published.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class ClosedLoop:
                 check_published('controller: topics', topic, self.published_topics)
                 take = functools.partial(controller.take, topic)  # type: ignore[attr-defined]
                 self._bus.subscribe(f'/{topic}', '', take)
-            # After all others, so that a reply is made of all that they publish at that step.
+            # Subscribed last, so that a reply is based on all that others publish at that step.
             steer = functools.partial(self._steer, controller)
             self._bus.subscribe(_ODOMETRY, Kind.ODOMETRY, steer)
 
@@ -85,7 +84,7 @@ class ClosedLoop:
             return running(spec, files, self._bus, self.lines.append)
 
     def fly(self) -> None:
-        """Run until the body or the controller has ended; raise `FlightError` where one cannot."""
+        """Run until the body or the controller ends; raise `FlightError` if it cannot go on."""
         (look,) = [timer.call for timer in self._body.loop.timers]
         for now_ns in (0, _SETTLED_NS):
             self._bus.steady_ns = now_ns
@@ -127,7 +126,7 @@ class ClosedLoop:
         wanted = [*getattr(controller, 'requests', lambda time: ())(stamp_ns * 1e-9)]
         is_first, before = self._requested is None, self._requested or ()
         self._requested = wanted
-        # One that is returned at each step from a time on is one request.
+        # A request that is returned at successive steps is made once.
         for name in wanted:
             if name not in before:
                 self.request(name)
@@ -157,7 +156,7 @@ class ClosedLoop:
         self._bus.publish(outlet.topic, outlet.kind, make(outlet, stamp_ns, payload))
 
     def _check_taken(self, topic: str, kind: str) -> None:
-        """Raise `SourceError` for a topic that no node receives, or receives another type of."""
+        """Raise `SourceError` if no node receives a topic, or receives it with another type."""
         if not self._bus.takers(f'/{topic}'):
             wanted = self._bus.wanted_of((Kind.JOINTS, Kind.WRENCH)) - self.published_topics
             known = sorted(each.strip('/') for each in wanted)
@@ -169,7 +168,7 @@ class ClosedLoop:
 def running(
     spec: NodeSpec, files: Sequence[Path], bus: Bus, warn: Callable[[str], None]
 ) -> _Host:
-    """Make the loop of a node and start it, as the node does; raise `ConfigError` as it does."""
+    """Make and start the loop of a node as the node itself does; raise `ConfigError` likewise."""
     given = {**settings_of(files, spec.name), **spec.settled(files).parameters}
     if spec.executable == 'flight_state_node':
         own = REPLAYED[spec.executable]
@@ -181,25 +180,25 @@ def running(
 
 
 class _Host(LoopHost):
-    """One loop of a graph that is complete from the first moment on."""
+    """Hosts one loop of a graph that is complete from the start."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.failure = ''
 
     def publishers_of(self, topic: str) -> int:
-        """Return 1: whatever is waited for is in this process."""
+        """Return 1: all publishers are in this process."""
         return 1
 
     def log(self, level: str, line: str) -> None:
-        """Keep the last error: it is why the loop stops."""
+        """Keep the last error, which is the reason why the loop stops."""
         super().log(level, line)
         if level == 'error':
             self.failure = line
 
 
 class _Parameters(GivenParameters):
-    """Those of files; the optional types of messages are left out."""
+    """Parameters from files; optional types of messages are not available."""
 
     def has_type(self, kind: str) -> bool:
         """Return whether a plain message of a type can be made."""
@@ -209,14 +208,14 @@ class _Parameters(GivenParameters):
 def refusals(
     text: str, blocks: Sequence[ActuatorSpec], files: Sequence[Path], deployers: str = ''
 ) -> Iterator[tuple[str, ConfigError]]:
-    """Yield what the nodes of a robot refuse at their start, `BODY` among them, with their names.
+    """Yield name and error of each node of a robot that refuses to start, `BODY` among them.
 
     Parameters
     ----------
     text : str
         URDF.
     deployers : str
-        Topic that frees parachutes; '' for that of the files, or of their flight computer.
+        Topic that deploys parachutes; '' for that of the files, or of their flight computer.
     """
     nodes = actuator_nodes(text, list(blocks), True, True)
     if pushing_blocks(blocks):

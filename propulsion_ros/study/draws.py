@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What varies from case to case: distributions, and the one generator of each case and name."""
+"""Variables of a study: their distributions, and a random generator for each case and name."""
 from __future__ import annotations
 
 import math
@@ -16,36 +16,36 @@ from propulsion_ros.settings.flat import suggestion
 
 GRID = 'grid'
 MODES = ('value', 'factor', 'offset')
-"""What a drawn number is to the parameter: its value, a factor on it, or what is added to it."""
+"""Effect of a drawn number on a parameter: its value, a factor on it, or an offset to it."""
 
 Rng = np.random.Generator
 _Draw = Callable[[Rng, int], Any]
 
 
 def generator(seed: int, case: int, name: str = '') -> Rng:
-    """Return the generator of one case and name: the same whatever else varies.
+    """Return the generator of one case and name, which does not depend on other variables.
 
-    Its seed sequence is the child of that number of ``SeedSequence(seed)``, and a child of that.
+    Its seed sequence is child number ``case`` of ``SeedSequence(seed)``, or a child of it by name.
     """
     key = (case, zlib.crc32(name.encode())) if name else (case,)
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
 
 
 def seed_of(seed: int, case: int) -> int:
-    """Return the seed of a case, for what takes an integer."""
+    """Return the seed of a case as an integer."""
     return int(np.random.SeedSequence(seed, spawn_key=(case,)).generate_state(1)[0])
 
 
 @dataclass(frozen=True)
 class Variable:
-    """One thing that varies."""
+    """A variable of a study."""
 
     name: str
-    """Name of the parameter, ``<node>.<parameter>``, or of something else that the kind has."""
+    """Name of the parameter, ``<node>.<parameter>``, or another name that the kind of study has."""
     kind: str
     """Name of the distribution."""
     given: Any
-    """Its numbers, as the file gives them."""
+    """Numbers of the distribution as the file has them."""
     mode: str = MODES[0]
     """One of `MODES`."""
 
@@ -55,14 +55,14 @@ class Variable:
         return self.given if self.kind == GRID else ()
 
     def draw(self, seed: int, case: int) -> Any:
-        """Return the value of a case that is drawn, not one of a grid."""
+        """Draw the value of a case from the distribution, which must be no grid."""
         value = _drawer(self.kind, self.given)(generator(seed, case, self.name), case)
         return value.item() if isinstance(value, np.generic) else value
 
 
 LOG = 'log'
 Range = Sequence[Any]
-"""Two bounds; these and `LOG`, where its logarithm is even; or a list of which it is one."""
+"""Two bounds; these and `LOG` for an even distribution of the logarithm; or a list of choices."""
 
 
 def variable_of(name: str, given: Range) -> Variable:
@@ -73,7 +73,7 @@ def variable_of(name: str, given: Range) -> Variable:
 
 
 def read_variable(place: str, name: str, given: Any) -> Variable:
-    """Return a variable as a file gives it; raise `SourceError` for what is none.
+    """Return the variable of an entry in a file; raise `SourceError` if it is invalid.
 
     Parameters
     ----------
@@ -161,11 +161,11 @@ _PAIRS: Mapping[str, tuple[str, Callable[[Rng, Any, Any], Any]]] = {
         'the first and the last integer', lambda rng, low, high: rng.integers(low, high + 1)
     ),
 }
-"""Distributions of two numbers: what these are, and how one is drawn."""
+"""Distributions of two numbers: their meaning, and a function that draws from them."""
 
 
 def _drawer(kind: str, given: Any) -> _Draw:
-    """Return what draws a value of a case."""
+    """Return a function that draws the value of a case."""
     if kind in _PAIRS:
         return lambda rng, case: _PAIRS[kind][1](rng, *given)
     if kind == 'choice':

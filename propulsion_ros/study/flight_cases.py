@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -39,11 +40,11 @@ class FlightCases(RobotCases):
         )
 
     def unit(self, name: str) -> str:
-        """Return the unit of a column, '' where none is known."""
+        """Return the unit of a column, '' if none is known."""
         return getattr(self._make, 'units', {}).get(name) or super().unit(name)
 
     def check(self, case: Case) -> None:
-        """Raise `ConfigError` for what is wrong before a case can be flown."""
+        """Raise `ConfigError` for an error that shows before a case is flown."""
         loop, _, _ = self._made(case)
         check_topics(self._study.results, loop.published_topics)
 
@@ -91,11 +92,15 @@ def _graph(params: StudyParams, model: Path, files: list[Path]) -> Graph:
 
 
 def _controller_in(path: Path) -> Any:
-    """Return the class of a controller; what the file raises is named."""
+    """Return the class of a controller; raise `SourceError` for what its file raises."""
     spec = importlib.util.spec_from_file_location('study_controller', path)
     if spec is None or spec.loader is None:
         raise SourceError(str(path), 'expected a Python file')
     module = importlib.util.module_from_spec(spec)
+    # As for a program; another study may have had modules of these names.
+    sys.path.insert(0, str(path.parent))
+    for each in path.parent.glob('*.py'):
+        sys.modules.pop(each.stem, None)
     try:
         spec.loader.exec_module(module)
     except Exception as error:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of studies: what makes numbers of a case, in a process that has its files."""
+"""Runs the cases of any kind of study in a process that has the files of the study."""
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,8 +24,7 @@ from propulsion_ros.settings.yaml_file import KeyPlaces, document_of
 from propulsion_ros.study.study import KINDS, Case, Study
 from propulsion_ros.urdf.xml import parse_urdf
 
-_LARGEST = 256 * 1024 * 1024
-"""Bytes of a file that goes to every worker."""
+_LARGEST = 256 * 1024 * 1024  # size of a file that is sent to every worker [bytes]
 
 
 ROBOT, CONTROLLER, CASE, GIVEN = 'robot.urdf', 'controller.py', 'case.yaml', 'given.yaml'
@@ -32,7 +32,7 @@ ROBOT, CONTROLLER, CASE, GIVEN = 'robot.urdf', 'controller.py', 'case.yaml', 'gi
 
 
 def params_name(index: int) -> str:
-    """Return the name of a parameter file; that of the later one is the later name."""
+    """Return the name of a parameter file; names sort in the order of the files."""
     return f'params_{index:03d}.yaml'
 
 
@@ -42,18 +42,18 @@ def params_in(folder: Path) -> list[Path]:
 
 
 def input_name(given: str, prefix: str = 'input') -> str:
-    """Return the name of a table, with the ending that it has."""
+    """Return the worker's name of a table, which keeps its ending."""
     return prefix + ('.csv.gz' if given.endswith('.gz') else '.csv')
 
 
 class Cases(Protocol):
-    """What flies the cases of a study."""
+    """Flies the cases of a study."""
 
     warnings: Sequence[str]
-    """Texts of the warnings of the last case, whose number is its column ``warnings``."""
+    """Warnings of the last case; its column ``warnings`` has their number."""
 
     def check(self, case: Case) -> None:
-        """Raise `ConfigError` for what is wrong before a case can be flown."""
+        """Raise `ConfigError` for an error that shows before a case is flown."""
 
     def fly(self, case: Case) -> Mapping[str, Any]:
         """Return the numbers of a case."""
@@ -62,13 +62,13 @@ class Cases(Protocol):
         """Write the parameter file of a case."""
 
     def unit(self, name: str) -> str:
-        """Return the unit of a column, '' where none is known."""
+        """Return the unit of a column, '' if none is known."""
 
 
 def files_of(study: Study) -> dict[str, bytes]:
-    """Return every file that a study names, by the name that it has for workers.
+    """Return all files that a study names, by the names that workers give them.
 
-    Raises `SourceError` where one cannot be read.
+    Raises `SourceError` if one cannot be read.
     """
     params, folder, found = study.params, study.path.parent, {}
     robot = params.robot and str(_near(folder, params.robot))
@@ -79,7 +79,7 @@ def files_of(study: Study) -> dict[str, bytes]:
     for i, name in enumerate(params.params):
         found[params_name(i)] = read_bytes(_near(folder, name), _LARGEST)
     if params.controller:
-        found[CONTROLLER] = read_bytes(_near(folder, params.controller), _LARGEST)
+        found |= _with_modules(_near(folder, params.controller))
     if params.input and KINDS[params.kind].takes_logs:
         found |= _flown_logs(_near(folder, params.input))
     elif params.input:
@@ -90,8 +90,21 @@ def files_of(study: Study) -> dict[str, bytes]:
     return found
 
 
+def _with_modules(path: Path) -> dict[str, bytes]:
+    """Return a controller, with the modules beside it that it names, and that these name."""
+    found = {CONTROLLER: read_bytes(path, _LARGEST)}
+    texts, beside = [*found.values()], sorted(path.parent.glob('*.py'))
+    for text in texts:
+        for each in beside:
+            is_named = re.search(rf'\b{re.escape(each.stem)}\b'.encode(), text)
+            if is_named and each.name not in (path.name, *found):
+                found[each.name] = read_bytes(each, _LARGEST)
+                texts.append(found[each.name])
+    return found
+
+
 def _flown_logs(folder: Path) -> dict[str, bytes]:
-    """Return the list of a folder of flown logs, and these, all beside it."""
+    """Return the list of a folder of flown logs and the logs, all in one folder."""
     from propulsion_ros.study.apogee_flights import LISTS, references_of
 
     paths = [reference.path for reference in references_of(folder).values()]
@@ -105,7 +118,7 @@ def _flown_logs(folder: Path) -> dict[str, bytes]:
 def named_in(study: Study, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the files that parameters, robot and variables name, such as curves of motors.
 
-    Workers open these by their paths; here they are read for the fingerprint of the study alone.
+    Workers open these by their paths; here they are only read for the fingerprint of the study.
     """
     texts, found = [variable.given for variable in study.vary], {}
     if study.params.vehicle:
@@ -141,20 +154,20 @@ def _near(folder: Path, name: str) -> Path:
 
 @dataclass(frozen=True)
 class StudyWork:
-    """The cases of a study, for any process: it has all that is read."""
+    """A study with all of its files, to be sent to any process."""
 
     study: Study
     files: Mapping[str, bytes]
     named: Mapping[str, bytes] = field(default_factory=dict)
-    """Those of `named_in`."""
+    """Files of `named_in`."""
 
     @property
     def key(self) -> str:
-        """What differs where the cases could differ."""
+        """Fingerprint, which differs if any case could differ."""
         return self.study.fingerprint({**self.files, **self.named})
 
     def ready(self) -> OpenStudy:
-        """Return what flies cases in this process."""
+        """Return the study opened in this process."""
         return OpenStudy(self.study, self.files)
 
 
@@ -175,13 +188,13 @@ class OpenStudy:
             self._cases: Cases = getattr(module, made)(study, self._folder)
 
     def check(self) -> None:
-        """Raise `ConfigError` for what is wrong before any case can be flown."""
+        """Raise `ConfigError` for an error that shows before any case is flown."""
         with self._located():
             self._cases.check(self.study.case(0))
 
     @contextmanager
     def _located(self) -> Iterator[None]:
-        """Let errors name the study and its files."""
+        """Turn errors into ones that name the study and its files."""
         try:
             yield
         except ConfigError as error:
@@ -192,16 +205,16 @@ class OpenStudy:
         self._cases.write(path, self.study.case(number))
 
     def unit(self, name: str) -> str:
-        """Return the unit of a column, '' where none is known."""
+        """Return the unit of a column, '' if none is known."""
         return self._cases.unit(name)
 
     @property
     def warnings(self) -> list[str]:
-        """Texts of the warnings of the last case."""
+        """Warnings of the last case."""
         return list(map(self._without_folder, self._cases.warnings))
 
     def row(self, number: int) -> dict[str, Any]:
-        """Return the row of a case; what it raises is in its column ``error``."""
+        """Return the row of a case; an exception of the case is in its column ``error``."""
         case = self.study.case(number)
         row: dict[str, Any] = {'case': number, 'seed': case.seed, **case.values}
         try:
@@ -214,7 +227,7 @@ class OpenStudy:
             return {**row, 'error': self._without_folder(f'{kind}{error}{_known_to(error)}')}
 
     def _without_folder(self, text: str) -> str:
-        """Return an error with the names that the study has for its files, not the folder."""
+        """Replace the paths in an error by the names that the study has for its files."""
         params = self.study.params
         names = {
             ROBOT: params.robot, CONTROLLER: params.controller, GIVEN: ', '.join(params.params),
@@ -227,7 +240,7 @@ class OpenStudy:
 
 
 def _known_to(error: Exception) -> str:
-    """Return what an object has, for an error that names another attribute of it."""
+    """Return a hint with the attributes of an object, for an error about a missing one."""
     if not isinstance(error, AttributeError) or error.obj is None:
         return ''
     known = [each for each in dir(error.obj) if not each.startswith('_')]
@@ -235,9 +248,9 @@ def _known_to(error: Exception) -> str:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return a result as JSON has it, so that it is the same from the journal.
+    """Return a result as a type of JSON, so that it is the same when read from the journal.
 
-    Raises `SourceError` for what is neither a number nor a text.
+    Raises `SourceError` if it is neither a number nor a text.
     """
     plain = value.item() if isinstance(value, np.generic) else value
     if plain is None or isinstance(plain, str | int | float):

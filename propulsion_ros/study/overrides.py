@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a robot varies in a case: its parameter file and its description, by what they were."""
+"""Applies the variables of a case to a robot: to its parameter file and its description."""
 from __future__ import annotations
 
 import copy
@@ -31,12 +31,12 @@ from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
 MASS = 'robot.mass'
-"""What varies the mass and inertia of all links."""
+"""Variable that scales the mass and inertia of all links."""
 _INDEXED = re.compile(r'(.+)\[(\d+)\]')
 
 
 def changed(base: Any, variable: Variable, number: Any) -> Any:
-    """Return what a number makes of a value; raise `SourceError` where it cannot."""
+    """Return a value changed by a drawn number; raise `SourceError` if it cannot be."""
     if variable.mode == 'value':
         return number
     try:
@@ -62,9 +62,9 @@ def parameters_of_case(
     drawn : iterable of (Variable, value)
         ``<node>.<parameter>``, with an index for one number of several.
     nodes : sequence of str
-        That there are.
+        Names of all nodes.
     base_of : callable
-        ``base_of(node, key)`` returns the value without a change.
+        ``base_of(node, key)`` returns the unchanged value.
     """
     found: dict[str, dict[str, Any]] = {}
     for variable, number in drawn:
@@ -95,14 +95,14 @@ def parameters_of_case(
 
 
 def require_number(name: str, number: Any, least: float = -math.inf) -> None:
-    """Raise `SourceError` where what changes a number is none, or below the least."""
+    """Raise `SourceError` if a drawn value is no number, or below the least one."""
     if not is_number(number) or number < least:
         above = f' of at least {least:g}' * math.isfinite(least)
         raise SourceError(name, f'expected a number{above}, got {number!r}')
 
 
 def with_mass(description: str, factor: float) -> str:
-    """Return a robot description whose links weigh a factor of what they do, with their inertia."""
+    """Return a robot description in which mass and inertia of all links have a factor."""
     require_number(MASS, factor)
     if factor <= 0.0:
         raise ConfigError(MASS, f'expected a factor above 0, got {factor:g}')
@@ -122,7 +122,7 @@ def _scale(element: Any, names: Iterable[str], factor: float) -> None:
 
 
 class Base:
-    """The values of a robot's parameters, before anything varies."""
+    """Unchanged values of a robot's parameters."""
 
     def __init__(self, description: str, files: Sequence[Path]) -> None:
         blocks = actuators_from_urdf(description, loop_params_of) if description else []
@@ -131,7 +131,7 @@ class Base:
         self._built: dict[str, list[Any]] = {}
 
     def value(self, node: str, key: str) -> Any:
-        """Return a value; raise `SourceError` where none is known."""
+        """Return a value; raise `SourceError` if none is known."""
         given = settings_of(self._files, node)
         if key in given:
             return given[key]
@@ -144,11 +144,11 @@ class Base:
         raise SourceError(name, 'has no value in the files that a factor could change')
 
     def unit(self, node: str, key: str) -> str:
-        """Return the unit of a parameter, '' where it has none."""
+        """Return the unit of a parameter, '' if it has none."""
         return next((each.spec.unit for each in self._schema_of(node) if each.key == key), '')
 
     def _schema_of(self, node: str) -> list[Parameter]:
-        """Return the parameters of a node, none where they are not known."""
+        """Return the schema of a node, empty if it is not known."""
         return [each for own in self._settings_of(node) for each in parameters_of(type(own))]
 
     def _settings_of(self, node: str) -> list[Any]:
@@ -160,7 +160,7 @@ class Base:
     def _settings(self, node: str, given: Mapping[str, Any]) -> Iterator[Any]:
         """Yield the configurations of a node."""
         if node == BODY:
-            # Topics do not count here.
+            # Topics are required, but have no effect here.
             yield build(VehicleParams, {**given, 'wrench_topics': [BODY], 'deployer_topic': BODY})
         elif (block := self._blocks.get(node)) or given:
             _, setting = read_setting(
@@ -176,17 +176,17 @@ class RobotCases:
     Parameters
     ----------
     folder : Path
-        Has the files of the study, and gets those of the case.
+        Contains the files of the study; those of the case are written into it.
     nodes : sequence of str
-        Whose parameters can vary.
+        Nodes whose parameters can vary.
     file : ParameterFile or None
-        What the parameter file of a case has beside what varies.
+        Parameters that the file of a case has besides those that vary.
     """
 
     other = ''
-    """What of a name is before its dot, where neither description nor parameters vary."""
+    """Prefix, before the dot, of variables of neither description nor parameters."""
     warnings: Sequence[str] = ()
-    """Texts of the warnings of the last case."""
+    """Warnings of the last case."""
 
     def __init__(
         self, study: Study, folder: Path, description: str, files: Sequence[Path],
@@ -197,7 +197,7 @@ class RobotCases:
         self._base = Base(description, files)
 
     def write(self, path: Path, case: Case) -> None:
-        """Write the parameter file of a case, and its robot where that varies."""
+        """Write the parameter file of a case, and its robot description if that varies."""
         model, changes, _ = self._varied(case)
         comment = f'Case {case.number} of {self._study.path.name}.'
         write_parameters(path, self._file, changes, [comment])
@@ -207,20 +207,20 @@ class RobotCases:
             ))
 
     def unit(self, name: str) -> str:
-        """Return the unit of a column, '' where none is known."""
+        """Return the unit of a column, '' if none is known."""
         if name == MASS:
             return 'factor'
         for result in self._study.results:
             if result.name == name:
                 return result.unit
         node, _, key = name.partition(' ')[0].partition('.')
-        # What has no schema of an actuator or the body has no unit here.
+        # Only the parameters of actuators and of the body have a schema with units.
         with suppress(ConfigError):
             return self._base.unit(node, key.partition('[')[0]) if node in self._nodes else ''
         return ''
 
     def _varied(self, case: Case) -> tuple[Path, dict[str, dict[str, Any]], dict[str, Any]]:
-        """Return the description, the parameters of nodes, and what is `other` by its name."""
+        """Return the description, the parameters of nodes, and the values of `other` variables."""
         model, drawn, rest = self._folder / ROBOT, [], {}
         for variable in self._study.vary:
             number = case.values[variable.name]

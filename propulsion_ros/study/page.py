@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of a study: how results are spread, and what they depend on."""
+"""The page of a study: distributions of the results, and the variables they depend on."""
 from __future__ import annotations
 
 import math
@@ -15,14 +15,12 @@ from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.draws import Variable
 from propulsion_ros.study.study import Column, Row, Study, column_of, numbers_of
 
-_MOST, _WORST = 12, 3
+_MOST = 12  # results that are drawn
+_WORST = 3  # worst cases that are labelled
 _HIDDEN = ('warnings',)
-_CLEAR = 0.3
-"""A correlation of ranks below it is no dependence."""
-_ROUNDING = 1e-12
-"""Of the largest of some numbers, what rounding makes of equal ones."""
-_SHARES = (0.05, 0.5, 0.95)
-"""Of the cases below each level."""
+_CLEAR = 0.3  # rank correlation above which a dependence is clear
+_ROUNDING = 1e-12  # relative spread of equal numbers after rounding
+_SHARES = (0.05, 0.5, 0.95)  # quantiles that are drawn as levels
 _COLOURS = {'within': COLOURS['case'], 'beyond': COLOURS['beyond']}
 
 Causes = Sequence[tuple[Variable, Column]]
@@ -32,7 +30,7 @@ Unit = Callable[[str], str]
 
 
 def draw_study(study: Study, rows: Sequence[Row], unit: Unit, path: Path) -> None:
-    """Write the page as a PNG; raise `SourceError` where it cannot be written."""
+    """Write the page as a PNG; raise `SourceError` if it cannot be written."""
     # It needs matplotlib, which a study does not.
     from propulsion_ros.pictures.picture import draw
 
@@ -42,7 +40,7 @@ def draw_study(study: Study, rows: Sequence[Row], unit: Unit, path: Path) -> Non
 
 
 def page_of_study(study: Study, rows: Sequence[Row], unit: Unit) -> Page:
-    """Return what is drawn of a study: a panel for each number that varies."""
+    """Return the page of a study: a panel for each numeric result that varies."""
     columns = [
         column for column in numbers_of(study, rows)
         if column.name not in _HIDDEN and _varies(column)
@@ -61,12 +59,12 @@ def page_of_study(study: Study, rows: Sequence[Row], unit: Unit) -> Page:
 
 
 def _varies(column: Column) -> bool:
-    """Return whether its numbers differ by more than rounding."""
+    """Return whether the numbers of a column differ by more than rounding."""
     return bool(np.ptp(column.values) > _ROUNDING * np.max(np.abs(column.values)))
 
 
 def _finding(study: Study, rows: Sequence[Row]) -> str:
-    """Return what the cases show in one line."""
+    """Return one line on how many cases failed or left their limits."""
     failed = sum(bool(row['error']) for row in rows)
     beyond = sum(not row['error'] and bool(study.failed_limits(row)) for row in rows)
     of = f'of {len(rows):,} cases'
@@ -84,12 +82,12 @@ def _range_of(column: Column, unit: str) -> str:
 
 
 def _short(number: float) -> str:
-    """Return a number as a headline has it."""
+    """Return a number as text of a few digits."""
     return f'{number:,.0f}' if 1e3 <= abs(number) < 1e9 else f'{number:.3g}'
 
 
 def _panel(column: Column, causes: Causes, limits: Limits, unit: Unit) -> Panel:
-    """Return a result over what it depends on most, beside its spread, with the worst cases."""
+    """Return a result over the variable it depends on most, its distribution and worst cases."""
     name = unit(column.name)
     spread = Panel(
         _range_of(column, name), scale=with_unit(column.name, name), spread=column.values,
@@ -122,7 +120,7 @@ def _panel(column: Column, causes: Causes, limits: Limits, unit: Unit) -> Panel:
 
 
 def _strength(column: Column, cause: Column) -> float:
-    """Return how closely a result goes with a value, or with how far it is from its middle."""
+    """Return the rank correlation of a result with a variable, or with its distance from median."""
     _, mine, its = np.intersect1d(column.cases, cause.cases, return_indices=True)
     if len(mine) < 3:
         return 0.0
@@ -133,6 +131,6 @@ def _strength(column: Column, cause: Column) -> float:
 
 
 def _rank_correlation(one: FloatArray, other: FloatArray) -> float:
-    """Return the size of the correlation of ranks."""
+    """Return the absolute rank correlation."""
     mine, its = (np.argsort(np.argsort(each)).astype(float) for each in (one, other))
     return abs(float(np.corrcoef(mine, its)[0, 1]))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many cases on processes of this machine, or on a Dask cluster: none is lost where a worker dies.
+"""Runs cases on processes of this machine or on a Dask cluster; none is lost if a worker dies.
 
-A process that dies is replaced, and a case that kills it each time is a row with that error.
+A process that dies is replaced; a case that kills it each time becomes a row with that error.
 
-`distributed` is imported here alone, and only when it is used.
+Only this module imports `distributed`, and only if it is used.
 """
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ from propulsion_ros.study.kinds import StudyWork
 from propulsion_ros.study.study import Row
 
 _opened = threading.local()
-"""The work that a thread did last: a worker of Dask may have several threads."""
+"""The study that each thread has open, as a worker of Dask may have several threads."""
 
 
 def rows_of(work: StudyWork, key: str, numbers: Sequence[int]) -> list[Row]:
-    """Return the rows of some cases; the work is opened once in each thread."""
+    """Return the rows of some cases; the study is opened once in each thread."""
     if getattr(_opened, 'key', None) != key:
         _opened.work, _opened.key = work.ready(), key
     return [_opened.work.row(number) for number in numbers]
 
 
 _THREADS = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', 'MKL_NUM_THREADS': '1'}
-"""Each process has one core; threads of the libraries would only wait for each other."""
+"""One thread for each process: more threads than cores would only wait for each other."""
 
 
 class DiedError(RuntimeError):
-    """A worker died before it had finished what it was given."""
+    """Raised if a worker died before it had finished its cases."""
 
 
 class Pool:
-    """Worker processes, as a backend of `run`; each receives its work once."""
+    """Worker processes as a backend of `run`; each receives the study once."""
 
     def __init__(self, work: StudyWork, jobs: int) -> None:
         self._work, self.workers = work, jobs
-        # A process that is ended removes no file of its own.
+        # Terminated processes leave their files behind; `close` removes this folder of all.
         self._folder = tempfile.TemporaryDirectory(prefix='study_')
         self._pool = self._made()
         self._pool_of: dict[Future[list[Row]], ProcessPoolExecutor] = {}
@@ -68,7 +68,7 @@ class Pool:
         )
 
     def submit(self, numbers: Sequence[int]) -> Future[list[Row]]:
-        """Begin some cases; the processes start with the first ones."""
+        """Submit some cases; the processes are started by the first ones."""
         with _for_workers():
             try:
                 future = self._pool.submit(_rows, numbers)
@@ -79,12 +79,12 @@ class Pool:
         return future
 
     def result(self, future: Future[list[Row]]) -> list[Row]:
-        """Return the rows of a future that is done; raise `DiedError` where its worker died."""
+        """Return the rows of a future that is done; raise `DiedError` if its worker died."""
         pool = self._pool_of.pop(future)
         try:
             return future.result()
         except (BrokenProcessPool, CancelledError):
-            # One process that died ends the others of its pool too.
+            # A process that dies breaks its whole pool.
             if pool is self._pool:
                 self._renew()
             raise DiedError('its process died') from None
@@ -95,7 +95,7 @@ class Pool:
         self._pool = self._made()
 
     def close(self) -> None:
-        """End the processes, also in the midst of a case."""
+        """Terminate the processes, also in the middle of a case."""
         processes = list((getattr(self._pool, '_processes', None) or {}).values())
         self._pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
@@ -107,7 +107,7 @@ class Pool:
 
 @contextmanager
 def _for_workers() -> Iterator[None]:
-    """Let processes that start meanwhile have one thread each, and not see Ctrl-C."""
+    """Have processes that start meanwhile use one thread each and ignore Ctrl-C."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     own: Mapping[str, str | None] = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(_THREADS)
@@ -123,11 +123,11 @@ def _for_workers() -> Iterator[None]:
 
 
 _given: list[StudyWork] = []
-"""The work of this process, once it is a worker."""
+"""The study of this process if it is a worker."""
 
 
 def _begin(work: StudyWork, folder: str) -> None:
-    """Begin to be a worker, which ends with its parent and has its files in a folder of it."""
+    """Initialise a worker, which ends with its parent and has its files in the parent's folder."""
     _given[:], tempfile.tempdir = [work], folder
     parent = parent_process()
     if parent is not None:
@@ -146,22 +146,21 @@ def _rows(numbers: Sequence[int]) -> list[Row]:
 
 
 _SCHEMES = ('tcp://', 'tls://')
-_PATIENCE = 10.0
-"""Wall time for the scheduler to reply, and for a first worker [s]."""
+_PATIENCE = 10.0  # longest wait for a reply of the scheduler, and for a first worker [s]
 _GONE = 'what is done is kept; it no longer replies'
 
 
 class Cluster:
-    """A Dask cluster as a backend of `run`: the scheduler gives cases to its workers.
+    """A Dask cluster as a backend of `run`; its scheduler distributes cases to workers.
 
-    Raises `SourceError` where there is no scheduler, or it has no worker.
+    Raises `SourceError` if there is no scheduler, or it has no worker.
 
     Parameters
     ----------
     work : StudyWork
-        What they do; it is sent to each worker once.
+        The study, which is sent to each worker once.
     address : str
-        Of the scheduler, such as ``tcp://10.0.0.1:8786`` or ``tls://...``.
+        Address of the scheduler, such as ``tcp://10.0.0.1:8786`` or ``tls://...``.
     """
 
     def __init__(self, work: StudyWork, address: str) -> None:
@@ -184,7 +183,7 @@ class Cluster:
 
     @property
     def workers(self) -> int:
-        """How many threads the workers have by now."""
+        """Current number of threads of all workers."""
         with _replying(_GONE):
             return max(sum(map(int, self._client.nthreads().values())), 1)
 
@@ -193,17 +192,17 @@ class Cluster:
             return self._client.scatter(self._work, broadcast=True, hash=False)
 
     def submit(self, numbers: Sequence[int]) -> Any:
-        """Begin some cases."""
+        """Submit some cases."""
         return self._client.submit(rows_of, self._sent, self._key, numbers, pure=False)
 
     def result(self, future: Any) -> list[Row]:
-        """Return the rows of a future that is done; raise `DiedError` where its workers died."""
+        """Return the rows of a future that is done; raise `DiedError` if its workers died."""
         if future.status == 'finished':
             with _replying(_GONE):
                 rows: list[Row] = future.result()
                 return rows
         if future.status in ('cancelled', 'lost'):
-            # The workers that had the work may be gone.
+            # The workers that had the study may be gone.
             self._sent = self._send()
             raise DiedError('the scheduler lost it')
         error = future.exception()
@@ -212,7 +211,7 @@ class Cluster:
         raise SourceError('--scheduler', f'a worker cannot fly: {type(error).__name__}: {error}')
 
     def close(self) -> None:
-        """Leave the cluster; what was begun is cancelled there."""
+        """Disconnect from the cluster, which cancels unfinished cases."""
         self._client.close()
 
 
@@ -222,7 +221,7 @@ def _replying(what: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, TimeoutError, TypeError) as error:
-        # It is a TypeError where TLS is not configured.
+        # A TypeError is raised if TLS is not configured.
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise SourceError('--scheduler', f'{what}: {reason}') from None
 
@@ -239,45 +238,43 @@ def _distributed() -> Any:
         raise SourceError(
             '--scheduler', f"needs distributed, {how_to_get('distributed')}: {error}"
         ) from None
-    # It logs tracebacks of a scheduler that is gone, which is one line here.
+    # Tracebacks for a lost scheduler are not logged: an error of one line replaces them.
     logging.getLogger('distributed.client').setLevel(logging.CRITICAL)
     return module
 
 
-_AHEAD = 3
-"""Batches for each worker that are under way, so that none waits for the next."""
+_AHEAD = 3  # batches that are submitted for each worker, so that none runs out of work
 _MOST_DEATHS = 3
-"""A case that was under way so often when a worker died is a row with that error."""
-_LOOK = 0.5
-"""How often it is looked whether more has been done [s]."""
+"""Deaths of a worker after which the case that was under way becomes a row with that error."""
+_LOOK = 0.5  # longest wait for a finished batch [s]
 
 
 @dataclass(frozen=True)
 class _Batch:
-    """Cases that are flown one after the other."""
+    """Cases that one worker flies one after the other."""
 
     numbers: tuple[int, ...]
     deaths: int = 0
-    """How often it was under way when a worker died."""
+    """Number of times that a worker died with this batch under way."""
 
 
 def run(
     backend: Pool | Cluster, numbers: Iterable[int], batch: int = 1
 ) -> Iterator[list[tuple[int, Row | None, str]]]:
-    """Yield what is done as it is done: number, row, and '' or why there is no row.
+    """Yield the cases that have finished: number, row, and '' or why there is no row.
 
-    It yields an empty list now and then while nothing is done.
+    An empty list is yielded now and then while none has finished.
 
     Parameters
     ----------
     batch : int
-        How many a worker gets at a time.
+        Number of cases that a worker gets at a time.
     """
     waiting, again = iter(numbers), deque[_Batch]()
     running: dict[Any, _Batch] = {}
     done: SimpleQueue[Any] = SimpleQueue()
     while True:
-        # Cases that may have killed a worker are flown alone, so that the guilty one is known.
+        # Suspects of having killed a worker are flown alone, so that the right one is found.
         flown = (*running.values(), *islice(again, 1))
         suspect = any(each.deaths > 1 for each in flown)
         most = 1 if suspect else _AHEAD * backend.workers
@@ -307,7 +304,7 @@ def run(
 
 
 def _taken(done: SimpleQueue[Any]) -> Iterator[Any]:
-    """Yield what is done by now, after a while in which nothing may be."""
+    """Yield the futures that are done, waiting up to `_LOOK` for a first one."""
     with suppress(Empty):
         yield done.get(timeout=_LOOK)
         while True:

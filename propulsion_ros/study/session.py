@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study from its file to its tables, and the rows that are done: a study goes on from them."""
+"""Runs a study from its file to its tables, with a journal from which it can be resumed."""
 from __future__ import annotations
 
 import fcntl
@@ -26,29 +26,28 @@ from propulsion_ros.study.kinds import OpenStudy, StudyWork, files_of, named_in
 from propulsion_ros.study.pool import Cluster, Pool, run
 from propulsion_ros.study.study import KINDS, Row, Study, numbers_of, rates, write_rows
 
-_SYNC = 5.0
-"""How long rows may be in memory alone [s]: a loss of power loses those."""
+_SYNC = 5.0  # longest time for which rows may not be on the disk; a loss of power loses them [s]
 RESULTS, QUANTILES, JOURNAL, PICTURE = 'results.csv', 'quantiles.csv', 'journal.jsonl', 'study.png'
 RATES = 'rates.csv'
 
 
 class Journal:
-    """A file of rows that only grows; it ends before the first line that is torn.
+    """A file to which rows are appended, and which is cut at the first incomplete line.
 
-    Raises `SourceError` where it is of another study or another version of the package, or another
-    process has it.
+    Raises `SourceError` if it is of another study or another version of the package, or another
+    process has it open.
 
     Parameters
     ----------
     path : Path
-        The file; it is made where it is absent.
+        The file, which is created if it is absent.
     again : bool
-        Begin anew, whatever is there.
+        True to begin anew, whatever is in the file.
 
     Attributes
     ----------
     rows : dict
-        Rows by number.
+        Rows by the number of their case.
     """
 
     def __init__(self, path: Path, key: str, again: bool = False) -> None:
@@ -64,7 +63,7 @@ class Journal:
             raise
 
     def _begin(self, again: bool) -> None:
-        """Read what is there, and put the place to write behind it."""
+        """Lock and read the file, and continue behind its last whole line."""
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -76,11 +75,11 @@ class Journal:
             self._write([self._head])
 
     def _read(self) -> int:
-        """Read all whole lines and return how many bytes they are."""
+        """Read all whole lines and return their size in bytes."""
         whole = 0
         with opened(self._path, TABLE_LIMIT) as file:
             for line in file:
-                # After a loss of power zeros may be where a line was.
+                # After a loss of power a line may consist of zeros.
                 if not line.endswith(b'\n') or b'\0' in line:
                     break
                 entry = self._entry(line, is_head=not whole)
@@ -116,7 +115,7 @@ class Journal:
             )
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Add rows; they are in the file when this returns, and on the disk 5 s later."""
+        """Append rows; they are in the file at once, and on the disk `_SYNC` later."""
         rows = list(rows)
         self.rows.update((row['case'], row) for row in rows)
         self._write(rows)
@@ -148,9 +147,9 @@ class Journal:
 
 
 class Session(OpenStudy):
-    """A study that can be flown, here or by others.
+    """A study that can be flown by this process or by workers.
 
-    Raises `ConfigError` where a file of it is wrong.
+    Raises `ConfigError` if a file of it is wrong.
     """
 
     def __init__(self, study: Study) -> None:
@@ -163,21 +162,21 @@ class Session(OpenStudy):
         self, folder: Path, at: Callable[[int], None], *, jobs: int = 1, scheduler: str = '',
         batch: int = 1, again: bool = False,
     ) -> list[Row]:
-        """Fly the cases that are not done, and write all of them; return their rows in order.
+        """Fly the cases that are not done, write the tables, and return all rows in order.
 
-        Raises `ConfigError` where a file cannot be written, is of another study, or there is no
-        scheduler; after the first case where that has no such result as a limit names.
+        Raises `ConfigError` if a file cannot be written or is of another study, or there is no
+        scheduler; after the first case, if that lacks a result that has limits.
 
         Parameters
         ----------
         at : callable
-            Receives how many are done, again and again.
+            Receives the number of finished cases, repeatedly.
         jobs : int
-            Processes of this machine.
+            Number of processes of this machine.
         scheduler : str
             Address of a Dask scheduler, '' for this machine.
         batch : int
-            Cases that a worker gets at a time.
+            Number of cases that a worker gets at a time.
         """
         make_folder(folder)
         size = self.study.size
@@ -204,7 +203,7 @@ class Session(OpenStudy):
         return rows
 
     def _whole(self, number: int, row: Row | None, error: str) -> Row:
-        """Return the row of a case, also where its worker died of it."""
+        """Return the row of a case, also if it killed its workers."""
         if row is not None:
             return row
         case = self.study.case(number)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of published messages as signals over time, and what a study keeps of a signal."""
+"""Signals over time from published messages, and the numbers that a study derives from them."""
 from __future__ import annotations
 
 import math
@@ -24,7 +24,7 @@ _OPTIONS = ('from', 'to', 'minus')
 
 
 def _integral(time: FloatArray, values: FloatArray) -> float:
-    """Return the area of steps: a value holds until the next one."""
+    """Return the integral of a signal that holds each value until the next one."""
     return float(values[:-1] @ np.diff(time))
 
 
@@ -39,12 +39,12 @@ _TAKES: Mapping[str, Callable[[FloatArray, FloatArray], float]] = {
     'time_of_min': lambda time, values: float(time[values.argmin()]),
     'time_of_max': lambda time, values: float(time[values.argmax()]),
 }
-"""What can be kept of a signal."""
+"""Functions from a signal to a number."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """One number of a case, of a signal."""
+    """A number that is derived from a signal of each case."""
 
     name: str
     take: str
@@ -57,18 +57,18 @@ class Result:
     end: float = math.inf
     """First and last stamp that count [s]."""
     minus: float = 0.0
-    """What is taken off the signal first, as a target."""
+    """Number that is subtracted from the signal first, such as a target."""
 
     @property
     def unit(self) -> str:
-        """Unit of the number, '' where it has none."""
+        """Unit of the number, '' if it has none."""
         if self.take.startswith('time_of'):
             return 's'
         unit = next((unit for parts, unit in _UNITS if parts.fullmatch(self.part)), '')
         return f'{unit} s'.strip() if self.take == 'integral' else unit
 
     def of(self, rows: Iterable[tuple[float, float]]) -> float:
-        """Return the number of rows of stamp [s] and value, NaN where there is none."""
+        """Return the number for rows of stamp [s] and value, NaN without rows in its span."""
         kept = np.array(
             [row for row in rows if self.begin <= row[0] <= self.end], dtype=float
         ).reshape(-1, 2)
@@ -92,7 +92,7 @@ def check_published(place: str, topic: str, published: Collection[str]) -> None:
 
 
 def read_result(place: str, name: str, given: Any) -> Result:
-    """Return a result as a file gives it; raise `SourceError` for what is none.
+    """Return the result of an entry in a file; raise `SourceError` if it is invalid.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def read_result(place: str, name: str, given: Any) -> Result:
 
 
 class Signals:
-    """Collects the signals of some results from what is published."""
+    """Collects the signals of some results from published messages."""
 
     def __init__(self, results: Sequence[Result]) -> None:
         self._results = results
@@ -133,7 +133,7 @@ class Signals:
             self._wanted.setdefault(topic, []).append(part)
 
     def take(self, topic: str, kind: str, message: Any) -> None:
-        """Take a message; raise `SourceError` where it has no such part."""
+        """Take a message; raise `SourceError` if it lacks a part that a result needs."""
         parts = self._wanted.get(topic)
         if parts is None:
             return
@@ -149,7 +149,7 @@ class Signals:
             self._rows[topic, part].append((time, numbers[part]))
 
     def numbers(self) -> dict[str, float]:
-        """Return every result; NaN where nothing was published in its time."""
+        """Return all results; NaN if nothing was published in the span of one."""
         return {
             each.name: each.of(self._rows[f'/{each.topic}', each.part]) for each in self._results
         }
@@ -211,7 +211,7 @@ _READERS: Mapping[str, Callable[[Any], dict[str, float]]] = {
     Kind.PRESSURE: lambda message: {'pressure': float(message.fluid_pressure)},
     Kind.WRENCH: _wrench,
 }
-"""What turns a message of each kind into numbers by part."""
+"""Functions from a message of each kind to numbers by part."""
 
 _UNITS = tuple((re.compile(parts), unit) for parts, unit in {
     r'force\.[xyz]|.*\.effort': 'N', r'torque\.[xyz]': 'N m', r'.*/pressure\.position': 'Pa',
@@ -220,4 +220,4 @@ _UNITS = tuple((re.compile(parts), unit) for parts, unit in {
     'w[xyz]': 'rad/s', 'mass': 'kg', 'i(xx|yy|zz)': 'kg m^2', 'pressure': 'Pa', 'voltage': 'V',
     'current': 'A',
 }.items())
-"""The unit of each part."""
+"""Unit of each part."""

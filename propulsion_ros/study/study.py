@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study: what its file gives, its rows as CSV, and what they amount to."""
+"""A study: its file, its rows as CSV, and statistics of the rows."""
 from __future__ import annotations
 
 import csv
@@ -29,12 +29,12 @@ from propulsion_ros.settings.yaml_file import SIZE_LIMIT, KeyPlaces, document_of
 from propulsion_ros.study.draws import Variable, is_number, read_variable, seed_of
 from propulsion_ros.study.signals import Result, read_result
 
-MOST_CASES = 100_000_000
+MOST_CASES = 100_000_000  # at each point of the grid
 Row = Mapping[str, Any]
 """Numbers and texts of a case by column."""
 OWN = ('case', 'seed', 'error')
 """Columns that every study has."""
-_SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+_SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)  # quantiles in the summary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,15 +42,15 @@ class Kind:
     """One kind of study."""
 
     cases: tuple[str, str]
-    """Module and class of what flies its cases; a worker imports its own alone."""
+    """Module and class that fly its cases; a worker imports only the one that it needs."""
     keys: frozenset[str] = frozenset()
-    """What it has beside the keys of all."""
+    """Keys besides those of all kinds."""
     required: tuple[tuple[str, ...], ...] = ()
-    """Keys of which one must be given, of each tuple."""
+    """Tuples of keys; one key of each tuple must be given."""
     takes_logs: bool = False
-    """Whether its input is a folder of flown logs; else it is a table."""
+    """True if its input is a folder of flown logs, False if it is a table."""
     rates_by: tuple[str, ...] = ()
-    """Columns by whose values cases beyond their limits are counted."""
+    """Columns by whose values the cases beyond their limits are counted."""
 
 
 _ROBOT = frozenset({'vehicle', 'robot', 'params', 'results'})
@@ -77,14 +77,14 @@ KINDS: Mapping[str, Kind] = {
         required=(('robot',), ('input',), ('fit',)),
     ),
 }
-"""What can be studied."""
+"""All kinds of studies."""
 _ALL = frozenset({'kind', 'cases', 'seed', 'vary', 'limits'})
 _SECTIONS = ('vary', 'results', 'limits')
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StudyParams:
-    """Keys of a study, beside what varies, results and limits."""
+    """Keys of a study besides vary, results and limits."""
 
     kind: str = quantity(doc='what a case is', kind=str, choices=tuple(KINDS))
     vehicle: str = quantity(
@@ -125,25 +125,25 @@ class StudyParams:
 
 @dataclass(frozen=True)
 class Case:
-    """One case."""
+    """One case of a study."""
 
     number: int
     seed: int
-    """For what takes an integer; it follows of the study's seed and the number."""
+    """Seed of the case as an integer, which follows from the study's seed and the number."""
     values: Mapping[str, Any]
-    """What varies, by name."""
+    """Values of the variables, by name."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """What is flown how often; the same numbers always give the same cases."""
+    """A study whose cases depend on its file and their numbers only."""
 
     path: Path
     params: StudyParams
     vary: tuple[Variable, ...] = ()
     results: tuple[Result, ...] = ()
     limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Lowest and highest value of a result that is as it should be."""
+    """Lowest and highest accepted value of each result that has limits."""
 
     @property
     def name(self) -> str:
@@ -152,16 +152,16 @@ class Study:
 
     @functools.cached_property
     def points(self) -> int:
-        """How many points the grid has, 1 without one."""
+        """Number of points of the grid, 1 without a grid."""
         return math.prod(len(each.levels) for each in self.vary if each.levels)
 
     @property
     def size(self) -> int:
-        """How many cases there are."""
+        """Number of cases."""
         return self.points * self.params.cases
 
     def case(self, number: int) -> Case:
-        """Return a case; of a grid the last name varies first."""
+        """Return a case; in a grid the last variable changes fastest."""
         point, values = number // self.params.cases, {}
         for variable in reversed(self.vary):
             if variable.levels:
@@ -173,7 +173,7 @@ class Study:
         return Case(number, seed_of(self.params.seed, number), ordered)
 
     def failed_limits(self, row: Mapping[str, Any]) -> list[str]:
-        """Return the results of a row that lie beyond their limits, or are no number."""
+        """Return the results of a row that are beyond their limits, or no number."""
         def is_fine(name: str, low: float, high: float) -> bool:
             value = row.get(name)
             return isinstance(value, (int, float)) and low <= value <= high
@@ -181,9 +181,9 @@ class Study:
         return [name for name, limits in self.limits.items() if not is_fine(name, *limits)]
 
     def check_limits(self, rows: Iterable[Row]) -> bool:
-        """Refuse limits of a result that the first case without an error does not have.
+        """Check that the first case without an error has every result that has limits.
 
-        Returns whether there is such a case; raises `SourceError` naming the results that are.
+        Returns whether there is such a case; raises `SourceError` with the results that it has.
         """
         for row in rows:
             if row['error']:
@@ -199,7 +199,7 @@ class Study:
         return False
 
     def fingerprint(self, files: Mapping[str, bytes]) -> str:
-        """Return what differs where any case of it could differ."""
+        """Return a digest of files and keys, which differs if any case could differ."""
         digest = hashlib.sha256()
         for name, content in sorted(files.items()):
             digest.update(f'{name} {len(content)} '.encode() + content)
@@ -212,9 +212,9 @@ class Study:
 
 
 def find_study(path: Path) -> Path:
-    """Return a file, or the study of that name that comes with the package.
+    """Return the path of a file, or of the study of that name in the package.
 
-    Raises `SourceError` for the name of neither.
+    Raises `SourceError` if there is neither.
     """
     if kind_of(path) != ABSENT or path.name != str(path) or path.suffix:
         return path
@@ -228,9 +228,9 @@ def find_study(path: Path) -> Path:
 
 
 def read_study(path: Path, **given: Any) -> Study:
-    """Return the study of a file; options that are given win over its keys.
+    """Return the study of a file; ``given`` options override its keys.
 
-    Raises `SourceError` naming file, line and key of what is wrong.
+    Raises `SourceError` with file, line and key of an error.
     """
     name, places = printable(path), KeyPlaces()
     document = document_of(name, read_text(path, SIZE_LIMIT), places)
@@ -242,7 +242,7 @@ def read_study(path: Path, **given: Any) -> Study:
 
 
 class _Reader:
-    """The document of a study, for errors with its lines."""
+    """Reads the document of a study, and names the lines of errors."""
 
     def __init__(
         self, name: str, places: KeyPlaces, document: Mapping[str, Any], given: Mapping[str, Any]
@@ -275,7 +275,7 @@ class _Reader:
             raise SourceError(self._place(error.key), error.problem) from None
 
     def _check_keys(self, params: StudyParams) -> None:
-        """Refuse what a kind does not have, and require what it cannot do without."""
+        """Refuse keys that a kind does not have, and require those that it needs."""
         kind = KINDS[params.kind]
         for key in self._document:
             if key not in kind.keys | _ALL:
@@ -305,11 +305,11 @@ class _Reader:
 
 
 _OPEN = (None, 'null')
-"""What stands for no limit, as YAML gives it and as ROS does."""
+"""No limit, as YAML and as ROS give it."""
 
 
 def _limits(place: str, given: Any) -> tuple[float, float]:
-    """Return the lowest and the highest value; null is none."""
+    """Return the lowest and the highest value; null means no limit."""
     ends = given if isinstance(given, list) and len(given) == 2 else ['', '']
     if not all(end in _OPEN or type(end) in (int, float) for end in ends):
         raise SourceError(place, f'expected the lowest and the highest value, got {given!r}')
@@ -330,11 +330,11 @@ class Column:
     cases: FloatArray
     """Numbers of these cases, (n,)."""
     values: FloatArray
-    """(n,)."""
+    """Their values, (n,)."""
 
     @property
     def median(self) -> float:
-        """The value that half of the cases exceed."""
+        """Median of the values."""
         return float(np.median(self.values))
 
     @property
@@ -348,7 +348,7 @@ class Column:
         return int(self.cases[self.values.argmax()])
 
     def worst(self, count: int, limits: tuple[float, float] | None) -> list[int]:
-        """Return the cases that lie farthest beyond their limits, else from the median."""
+        """Return the cases farthest beyond the limits or, without limits, from the median."""
         low, high = limits or (self.median, self.median)
         beyond = np.maximum(low - self.values, self.values - high)
         order = np.argsort(-beyond, kind='stable')[:count]
@@ -356,7 +356,7 @@ class Column:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What the file of quantiles has of it."""
+        """Row of the column in the file of quantiles."""
         values = self.values
         spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
         shares = zip(_SHARES, np.quantile(values, _SHARES).tolist(), strict=True)
@@ -369,13 +369,13 @@ class Column:
 
 
 def columns_of(rows: Iterable[Row]) -> list[str]:
-    """Return every column, in the order in which the rows have them; the error is the last."""
+    """Return the names of all columns in the order of the rows, the error last."""
     names = dict.fromkeys(name for row in rows for name in row)
     return [*(name for name in names if name != 'error'), 'error']
 
 
 def numbers_of(study: Study, rows: Sequence[Row]) -> list[Column]:
-    """Return the results that are numbers, each with the cases that have one."""
+    """Return the numeric results, each with the cases that have one."""
     varied = {variable.name for variable in study.vary}
     return [
         column for name in columns_of(rows) if name not in OWN and name not in varied
@@ -384,7 +384,7 @@ def numbers_of(study: Study, rows: Sequence[Row]) -> list[Column]:
 
 
 def column_of(name: str, rows: Iterable[Row]) -> Column | None:
-    """Return the numbers of a column, None where it has none."""
+    """Return the numbers of a column, None if it has none."""
     found = [(row['case'], row[name]) for row in rows if is_number(row.get(name))]
     if not found:
         return None
@@ -393,9 +393,9 @@ def column_of(name: str, rows: Iterable[Row]) -> Column | None:
 
 
 def rates(study: Study, rows: Iterable[Row], by: Sequence[str]) -> list[dict[str, Any]]:
-    """Return how many cases lie beyond each limit, for all values of some columns together.
+    """Count the cases beyond each limit for each combination of values of some columns.
 
-    The first column is also taken together, as ``all``. Cases that failed count apart.
+    All values of the first column are also counted together, as ``all``; failed cases separately.
     """
     groups: dict[tuple[str, ...], list[Row]] = {}
     found: list[dict[str, Any]] = []
@@ -415,8 +415,8 @@ def rates(study: Study, rows: Iterable[Row], by: Sequence[str]) -> list[dict[str
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows as CSV; the same rows always give the same bytes.
 
-    A number has all its digits; an empty cell is no value. Raises `SourceError` where the file
-    cannot be written.
+    A number has all its digits; an empty cell is a missing value. Raises `SourceError` if the
+    file cannot be written.
     """
     names = columns_of(rows) if rows and 'error' in rows[0] else list(rows[0]) if rows else []
     with writing(path), replacing(path) as file:
@@ -426,7 +426,7 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def cell(value: Any) -> str:
-    """Return a value of a row as its file has it, '' for none."""
+    """Return a value of a row as a cell of the file, '' for none."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ''
     return value if isinstance(value, str) else repr(value)

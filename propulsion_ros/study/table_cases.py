@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replays and fits of a table as the cases of a study."""
+"""Cases of a study that replay a table, or fit parameters to it."""
 from __future__ import annotations
 
 import csv
@@ -29,11 +29,11 @@ from propulsion_ros.urdf.xml import SIZE_LIMIT
 
 _INPUT = 'input'
 _EFFECTS = ('noise', 'offset', 'factor')
-"""What can be done to a column of the input: ``noise`` is a standard deviation."""
+"""Changes of a column of the input; ``noise`` is a standard deviation."""
 
 
 class TableCases(RobotCases):
-    """What replays and fits have in common: a table that varies too."""
+    """Base class of replays and fits, whose table can vary too."""
 
     other = _INPUT
 
@@ -65,7 +65,7 @@ class TableCases(RobotCases):
         return model if self._description else None, config, table
 
     def _spoilt(self, columns: Mapping[str, Any], case: Case) -> str:
-        """Return the text of the table with what varies in its columns."""
+        """Return the text of the table with changed columns."""
         rows = list(csv.reader(read_lines(self._input)))
         header = [name.strip() for name in rows[0]] if rows else []
         for key, number in columns.items():
@@ -83,7 +83,7 @@ class TableCases(RobotCases):
             index = header.index(column)
             rng = generator(self._params.seed, case.number, f'{name} of rows')
             for row in rows[1:]:
-                # What is no number is refused by the reader of the table, with its line.
+                # The reader of the table refuses a cell that is no number, with its line.
                 with suppress(ValueError):
                     if index < len(row) and row[index].strip():
                         row[index] = repr(_spoil(effect, float(row[index]), number, rng))
@@ -100,7 +100,7 @@ class ReplayCases(TableCases):
     """Replays a table with the parameters of each case."""
 
     def check(self, case: Case) -> None:
-        """Raise `ConfigError` for what is wrong before a case can be replayed."""
+        """Raise `ConfigError` for an error that shows before a case is replayed."""
         robot, _ = self._robot(case, [])
         check_topics(
             self._study.results, [each for host in robot.hosts for each in host.published_topics]
@@ -124,10 +124,10 @@ class ReplayCases(TableCases):
 
 
 class IdentifyCases(TableCases):
-    """Fits parameters to a table: what noise and wrong starts make of the estimates."""
+    """Fits parameters to a table, to show the effect of noise and of wrong starts on estimates."""
 
     def check(self, case: Case) -> None:
-        """Raise `ConfigError` for what is wrong before a fit can be made."""
+        """Raise `ConfigError` for an error that shows before a fit."""
         measured = self._params.measured
         if measured not in MEASURED:
             known = ', '.join(MEASURED)
@@ -135,13 +135,13 @@ class IdentifyCases(TableCases):
         self._session(case)
 
     def fly(self, case: Case) -> Mapping[str, Any]:
-        """Return each estimate with its standard deviation, and the errors that are left."""
+        """Return each estimate with its standard deviation, and the errors of the fit."""
         self.warnings = ()
         report = self._session(case).run().report
         self.warnings = report['warnings']
         row: dict[str, Any] = {}
         for name, found in report['estimates'].items():
-            # Its own column is what it begins with, where that varies.
+            # If the start of a parameter varies, that has the column of its name.
             estimate = f'{name} fitted' if name in case.values else name
             row[estimate], row[f'{name} sd'] = found['value'], found['sd']
         return {

@@ -20,10 +20,8 @@ from propulsion_ros.tools.lines import known, note
 
 EXAMPLE = 'flight.csv --picture apogee.png'
 _DEFAULTS = ApogeeParams()
-_PAD = 100.0
-"""No log of a height above the pad begins as far from 0 [m]."""
-_SLOW = 1.0
-"""No altimeter samples as seldom [s]."""
+_PAD = 100.0  # first altitude above which a log is not relative to the pad [m]
+_SLOW = 1.0  # time between samples above which stamps are in another unit [s]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,11 +60,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def apogee_of_log(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
-    """Return what the flight logic finds in a log, and why it is nothing or doubtful, '' if not.
+    """Return the result of the flight logic for a log, and why it is doubtful or none, '' if not.
 
     It is armed from the first row on; rows are fed in the order of the file, as a node would
-    receive them. What was found has ``detected_time``, ``apogee_time``, ``sigma`` [s, in the time
-    of the log], ``apogee_altitude`` [m] and ``reason``, None where nothing was detected or known.
+    receive them. The result has ``detected_time``, ``apogee_time``, ``sigma`` [s, in the time of
+    the log], ``apogee_altitude`` [m] and ``reason``, None if not detected or not known.
 
     Raises `SourceError` for a malformed file.
     """
@@ -83,7 +81,7 @@ def apogee_of_log(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str
 
 
 def _of_the_place(log: LogUnits, least: float) -> list[str]:
-    """Return why a log may be turned over, or above the sea and not the pad."""
+    """Return why an altitude may be positive downward, or relative to the sea."""
     pressure = pressure_doubt(log.first, log.lowest, log.highest)
     if log.height < least <= log.depth:
         return [

@@ -64,10 +64,10 @@ _NO_BLOCK = (
 )
 _CHUTES, _AREAS = 'parachutes.names', 'parachutes.drag_area'
 _TIMER, _LOCKOUT = 'flight.max_ascent_time', 'flight.min_ascent_time'
-_NOSE, _UP, _ALONG = 'flight.nose', (0.0, 0.0, 1.0), 0.9
-"""Where engines push, by its default, and the cosine of what is still that direction."""
-_SAME_PAD, _DEEPEST = 100.0, 100.0
-"""Heights of one pad [m], and how far engines are throttled, which do not go to a tenth."""
+_NOSE, _UP = 'flight.nose', (0.0, 0.0, 1.0)  # direction in which engines push, and its default
+_ALONG = 0.9  # least cosine between it and the thrust of engines
+_SAME_PAD = 100.0  # largest difference in altitude of one pad [m]
+_DEEPEST = 100.0  # least ratio of thrusts that is a fault; engines do not throttle to a tenth
 _SIMULATED = '; silence it where the robot is never simulated: <silenced>body</silenced>'
 _FROM_LAUNCH: dict[str, dict[str, Any]] = {
     'vehicle': {'wrench_topics': ['any'], 'deployer_topic': 'any'},
@@ -112,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print one line for each fault, then what was asked for; return 1 where there is a fault."""
+    """Print one line for each fault, then what options request; return 1 if there is a fault."""
     if args.picture:
         require_target(args.picture, *args.files, args.model, *args.params_file)
     model, shipped = robot_files(str(args.model)) if args.model else (None, [])
@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
     robots = {path: own for path, own in files if path.suffix in _ROBOTS}
     judged = [(path, model, own or shipped) for path, own in files]
     parts = {path for path, _ in files if _is_part(path)}
-    # Files may be of several robots: parameters are of the only one.
+    # Parameters belong to a robot among the files only if it is the only one.
     if (given or parts) and model is None and len(robots) == 1:
         ((model, shipped),) = robots.items()
         judged = [
@@ -132,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
     reports = [check_file(path, robot, *options, behind) for path, robot, behind in judged]
     if given:
         reports.append(check_file(given[-1], model, *options, shipped, given[:-1]))
-    # What is found of a description is found with each parameter file.
+    # Faults of a description are found with each parameter file again.
     warnings = dict.fromkeys(line for report in reports for line in report.warnings)
     faults = dict.fromkeys(line for report in reports for line in report.faults)
     for warning in warnings:
@@ -150,13 +150,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _is_part(path: Path) -> bool:
-    """Return whether a file has parameters of a robot: those without one name actuators."""
+    """Return whether a file belongs to a robot: a file without a robot names its actuators."""
     if path.suffix not in _PARAMETERS:
         return False
     try:
         file = ParameterFile(path)
     except ConfigError:
-        # It is refused with its robot as without.
+        # It is refused with and without its robot.
         return True
     return not any('names' in file.of(node) for node in file.nodes)
 
@@ -189,20 +189,20 @@ def _layout(files: Sequence[Path], model: Path | None) -> RobotLayout:
 
 @dataclass
 class Report:
-    """What was found in one file, a line each."""
+    """Findings in one file, a line each."""
 
     silenced: Sequence[str] = ()
-    """Rules of sense that are left out."""
+    """Names of rules whose warnings are left out."""
     for_gazebo: bool = False
-    """Whether what Gazebo refuses is a fault."""
+    """True if what Gazebo refuses is a fault."""
     shipped: Sequence[Path] = ()
     """Parameter files that come with the robot."""
     given: Sequence[Path] = ()
-    """Parameter files that are checked, which win over those; of them the later ones win."""
+    """Parameter files that are checked; they win over shipped ones, later over earlier ones."""
     faults: list[str] = field(default_factory=list)
-    """What stops a node from starting."""
+    """Errors that stop a node from starting."""
     warnings: list[str] = field(default_factory=list)
-    """What is likely a mistake and stops nothing."""
+    """Likely mistakes that stop nothing."""
 
     @functools.cached_property
     def checked(self) -> ParameterFile:
@@ -215,7 +215,7 @@ class Report:
         return ParameterFile(*self.shipped, *self.given) if self.shipped else self.checked
 
     def add(self, place: str, error: ConfigError) -> None:
-        """Take a fault; ``place`` is the file, and the line where it is known."""
+        """Take a fault; ``place`` is the file, with the line if it is known."""
         name = place.partition(':')[0]
         line = str(error) if str(error).startswith(name) else f'{place}: {error}'
         if line not in self.faults:
@@ -230,16 +230,16 @@ def check_file(
     path: Path, model: Path | None = None, silenced: Sequence[str] = (), for_gazebo: bool = False,
     shipped: Sequence[Path] = (), behind: Sequence[Path] = (),
 ) -> Report:
-    """Return what is wrong with a file.
+    """Return the report on a file.
 
     Parameters
     ----------
     model : Path, optional
-        Robot description whose plugin blocks stand behind a parameter file.
+        Robot description with plugin blocks, over which a parameter file wins.
     for_gazebo : bool
-        Whether what Gazebo refuses of a robot is a fault.
+        True if what Gazebo refuses of a robot is a fault.
     shipped : sequence of Path
-        Parameter files that come with the robot, behind all others.
+        Parameter files that come with the robot, over which all others win.
     behind : sequence of Path
         Parameter files of the same robot over which this one wins, checked with it.
     """
@@ -275,7 +275,7 @@ def _require_model(model: Path | None) -> None:
 
 
 def _flight(path: Path, model: Path | None, report: Report) -> None:
-    # Nothing is known of the sensors, so that they may give anything.
+    # The sensors are not known, so all of their values may be used.
     config, doubts = _read_flight(path, 'safe', 'sensors')
     blocks = _blocks_of(read_description(model))[0] if model else []
     for text in (*doubts, *_unlit(config, blocks)):
@@ -283,8 +283,8 @@ def _flight(path: Path, model: Path | None, report: Report) -> None:
 
 
 def _read_flight(path: str | Path, semantics: str, source: str) -> tuple[Any, list[str]]:
-    """Return a flight configuration and what is doubtful in it; raise what is wrong."""
-    # Most files need nothing of it, and its import is a fifth of what `check` takes.
+    """Return a flight configuration and doubts about it; raise `ConfigError` if it is wrong."""
+    # Most files do not need it, and its import is a fifth of the time of `check`.
     from propulsion_ros.rml.config import doubtful_events, load_flight_config
 
     config = load_flight_config(path, semantics, source)
@@ -292,7 +292,7 @@ def _read_flight(path: str | Path, semantics: str, source: str) -> tuple[Any, li
 
 
 def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
-    """Yield a line for each engine whose booster is none of those that it is connected with."""
+    """Yield a line for each engine that no booster fits, or that no event lights."""
     groups = [b for b in blocks if REGISTRY[b.family].facts.tag == ENGINE_TAG and not b.faulty]
     named = [engine.booster for engine in config.engines if engine.booster]
     for group in groups[:1]:
@@ -315,7 +315,7 @@ def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
 def _swapped(config: Any, body: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line for each parachute that is larger than one that opens after it.
 
-    Where names alone tell the order, a rule of sense has it.
+    If the names show the order, another rule warns of it.
     """
     from propulsion_ros.rml.config import openings
 
@@ -333,7 +333,7 @@ def _swapped(config: Any, body: Mapping[str, Any]) -> Iterator[str]:
 def _warn_of_devices(
     nodes: Iterable[tuple[str, str]], blocks: Sequence[ActuatorSpec], report: Report
 ) -> None:
-    """Warn where the flight computer of a file and the robot beside it name things differently."""
+    """Warn if the flight computer of a file and its robot use different names."""
     file = report.file
     for name, namespace in nodes if not report.faults else ():
         values, body = file.of(name, namespace), file.of(BODY, namespace)
@@ -351,7 +351,7 @@ def _warn_of_devices(
 
 
 def _robot(path: Path, model: Path | None, report: Report) -> None:
-    """Report what is wrong with a robot and its parameter files."""
+    """Report the faults of a robot and its parameter files."""
     REGISTRY.check()
     description = read_description(path)
     blocks, faults = _blocks_of(description)
@@ -376,7 +376,7 @@ def _robot(path: Path, model: Path | None, report: Report) -> None:
 
 
 def _blocks_of(description: Description) -> tuple[list[ActuatorSpec], FaultList]:
-    """Return the plugin blocks of a description, and what is wrong with it."""
+    """Return the plugin blocks of a description, and its faults."""
     faults = FaultList()
     blocks: list[ActuatorSpec] = []
     with faults.whole():
@@ -392,10 +392,10 @@ def _blocks_of(description: Description) -> tuple[list[ActuatorSpec], FaultList]
 
 
 def _rehearse(description: Description, blocks: list[ActuatorSpec], report: Report) -> None:
-    """Report what the nodes refuse when they start.
+    """Report the errors with which nodes would refuse to start.
 
-    A body is simulated by `fly` alone: what it refuses is no fault where no link has a mass, or
-    where that is silenced, unless a file has its settings.
+    Only `fly` simulates a body: an error of the body is no fault if no link has a mass, or if it is
+    silenced, unless a file has settings of the body.
     """
     if report.faults or not blocks or any(block.faulty for block in blocks):
         return
@@ -410,7 +410,7 @@ def _rehearse(description: Description, blocks: list[ActuatorSpec], report: Repo
         of_file = '' if isinstance(error, SourceError) else file.place_of(node, error.key)
         place = of_file or description.place_of(error)
         line = error if isinstance(error, SourceError) else SourceError(node, str(error))
-        # A launch file of a vehicle has a flight computer that the file does not name.
+        # A launch file of a vehicle starts a flight computer that the file does not name.
         is_launched = error.key == 'deployer_topic'
         if node != BODY or (is_simulated and not is_launched):
             report.add(place, line)
@@ -421,7 +421,7 @@ def _rehearse(description: Description, blocks: list[ActuatorSpec], report: Repo
 
 
 def _warn_of_robot(description: Description, blocks: list[ActuatorSpec], report: Report) -> None:
-    """Warn of what makes no sense together, unless something is wrong."""
+    """Warn of implausible combinations of values, unless there are faults."""
     if report.faults or not blocks:
         return
     for note in (note for block in blocks for note in block.stays):
@@ -434,7 +434,7 @@ def _warn_of_robot(description: Description, blocks: list[ActuatorSpec], report:
 
 
 def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> None:
-    """Warn where the flight computer or a nozzle of a file is for another flight than the body."""
+    """Warn if the flight computer or a nozzle of a file does not fit the flight of the body."""
     site, flight = robot.params.site_altitude, file.of(FLIGHT)
     config = _flight_config(flight)
     pads = [(group.name, group.params.site_altitude) for group in robot.groups
@@ -470,7 +470,7 @@ def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> 
 
 
 def _flight_config(flight: Mapping[str, Any]) -> Any:
-    """Return the configuration that parameters of a flight computer name, None for none."""
+    """Return the configuration that the parameters of a flight computer name, None for none."""
     if not flight.get('config_file'):
         return None
     from propulsion_ros.rml.config import load_flight_config
@@ -479,7 +479,7 @@ def _flight_config(flight: Mapping[str, Any]) -> Any:
 
 
 def _warn_of_file(nodes: Sequence[str], report: Report) -> None:
-    """Warn of what makes no sense of actuators that a file alone places."""
+    """Warn of implausible values of actuators that only a parameter file describes."""
     file = report.file
     specs: dict[str, ActuatorSpec] = {}
     for node in nodes if not report.faults else ():
@@ -519,7 +519,7 @@ def _report(description: Description, faults: FaultList, report: Report) -> None
     alike = dict[tuple[str, str], list[ConfigError]]()
     for error in faults.errors:
         place = description.place_of(error)
-        # What a macro makes in several calls is one line.
+        # Faults of several calls of one macro are one line.
         line = place.partition(': called at')[0]
         key = (line, error.problem) if ':' in place else (place, str(error))
         alike.setdefault(key, []).append(error)
@@ -551,7 +551,7 @@ def _parameters(path: Path, model: Path | None, report: Report) -> None:
 def _node(
     name: str, namespace: str, blocks: list[ActuatorSpec], report: Report, described: FaultList
 ) -> None:
-    """Report what is wrong with one node; ``described`` takes what is wrong with its block."""
+    """Report the faults of one node; those of its block are added to ``described``."""
     file, paths = report.file, {path for block in blocks for path in block.paths.values()}
     found, values = FaultList(), file.of(name, namespace)
     taken: dict[str, Any] = {}
@@ -582,7 +582,7 @@ def _check_node(
     name: str, values: dict[str, Any], blocks: list[ActuatorSpec], faults: FaultList,
     silenced: Sequence[str],
 ) -> None:
-    """Find everything at which a node would not start."""
+    """Find all faults with which a node would not start."""
     is_simulated = values.get('use_sim_time', False)
     if not isinstance(is_simulated, bool):
         faults.add(ConfigError('use_sim_time', f'expected true or false, got {is_simulated!r}'))
@@ -597,7 +597,7 @@ def _check_node(
                 faults.warn(error.key, str(error))
     elif is_allocator(name):
         if blocks and not (spec or 'family' in values):
-            # Launch files call it after its group.
+            # Launch files name it after its group.
             spec = block_named(blocks, group_of(name))
         check_allocator(name, values, spec, faults)
     elif name == 'identify':
@@ -644,7 +644,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _check_identify(values: dict[str, Any], faults: FaultList) -> None:
-    """Find what is wrong with the settings of a fit, which no node has."""
+    """Find the faults of the settings of a fit, which belong to no node."""
     from propulsion_ros.identify.robot import settings_of_fit
 
     with faults.kept():

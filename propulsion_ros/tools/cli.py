@@ -32,16 +32,16 @@ COMMANDS = {
     'study': 'Fly many cases of one thing: Monte Carlo and grids, on cores or a Dask cluster.',
     'view': 'Write a page for the browser: a robot in 3D with its plots, from a bag or a table.',
 }
-"""What each command does, known without the import of any."""
+"""Summary of each command, which needs no import of it."""
 
 _OPTION = re.compile(r'(?<!\w)--?[a-z][a-z-]*')
 
 
 def module_of(command: str) -> ModuleType:
-    """Return a module with what a command has.
+    """Return the module of a command.
 
-    `EXAMPLE`, the words after the command; `add_arguments(parser)`; `run(options) -> exit code`,
-    which raises `ConfigError` for what is wrong, and `ImportError` for a package that is missing.
+    It has `EXAMPLE`, the words after the command; `add_arguments(parser)`; `run(options) -> exit
+    code`, which raises `ConfigError` for wrong input and `ImportError` for a missing package.
     """
     return import_module(f'propulsion_ros.tools.{command.replace("-", "_")}')
 
@@ -50,7 +50,7 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = sys.argv[1:] if args is None else list(args)
     named = given[:1] if given and given[0] in COMMANDS else []
-    # Ctrl-C is the regular end of what launch files start.
+    # Ctrl-C is the regular end of a command that launch files start.
     is_served = named == ['record'] or (named == ['view'] and '--live' in given)
     code = 0 if is_served else 128 + signal.SIGINT
     try:
@@ -71,11 +71,11 @@ def main(args: Sequence[str] | None = None) -> int:
         except ConfigError as error:
             code = fail(options.command, error)
         except ImportError as error:
-            # What some options alone need, such as matplotlib.
+            # Only some options need the package, such as matplotlib.
             code = fail(options.command, missing(error))
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # Nothing reads the rest, as of a pipe into head.
+    except BrokenPipeError:  # The reader has ended, such as head in a pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
@@ -85,7 +85,7 @@ def main(args: Sequence[str] | None = None) -> int:
 class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
-        """End with a message and the way to help."""
+        """Exit with a message that points to --help."""
         super().error(f'{message}; see {self.prog} --help')
 
 
@@ -105,12 +105,15 @@ def _parser_of(named: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _refuse(parser: argparse.ArgumentParser, unknown: Sequence[str]) -> None:
-    """End with the words that a command does not know, and the options that may be meant."""
+    """Exit with the words that a command does not know, and the options that may be meant."""
     # At the top it would be imported before Ctrl-C is taken care of.
     from propulsion_ros.settings.flat import suggestion
 
     known = _OPTION.findall(parser.format_help())
-    hints = [suggestion(word.partition('=')[0], known) for word in unknown if word[:1] == '-']
+    words = [word.partition('=')[0] for word in unknown if word[:1] == '-']
+    # Of a letter the option that begins with it is meant.
+    hints = [next((f", did you mean '{each}'?" for each in known if each.startswith(f'-{word}')),
+                  suggestion(word, known)) for word in words]
     hints += [f'; write {each.option_strings[-1]} {word}' for word in unknown
               for each in parser._actions if each.option_strings and word in (each.choices or ())]
     if not hints:
@@ -121,7 +124,7 @@ def _refuse(parser: argparse.ArgumentParser, unknown: Sequence[str]) -> None:
 
 @contextmanager
 def _quiet_imports(named: Sequence[str], code: int) -> Iterator[None]:
-    """End the process at Ctrl-C: an exception in an import could be taken for another fault."""
+    """Exit at Ctrl-C, as its exception in an import could be taken for another fault."""
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
     if before is not signal.default_int_handler or not is_main:

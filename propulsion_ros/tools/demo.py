@@ -36,18 +36,17 @@ from propulsion_ros.tools.view import OPEN
 from propulsion_ros.view.page import data_of, in_order, require_libraries, write_page
 from propulsion_ros.view.robot import robot_of
 
-_DOMAINS = range(1, 101)
-"""Below the ports that the system lends to others, and without the default domain."""
+_DOMAINS = range(1, 101)  # without the default one, and with ports below the ephemeral ones
 _FIRST_PORT = 32768
-"""Of domain 0, as in ROS 2's ``domain_coordinator``: test runs of other packages keep off too."""
+"""Port of domain 0, as in ROS 2's ``domain_coordinator``, so that other test runs keep off."""
 
 
 @contextmanager
 def reserved_domain() -> Iterator[int]:
     """Hold a domain that no other process on this machine holds, until the end of the context.
 
-    A TCP port stands for each domain; the system frees it where the process dies. Raises
-    `RuntimeError` where all of them are held.
+    A TCP port stands for each domain; the system frees it if the process dies. Raises
+    `RuntimeError` if all of them are held.
     """
     for domain in random.SystemRandom().sample(_DOMAINS, len(_DOMAINS)):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as held:
@@ -79,10 +78,8 @@ def own_network() -> Iterator[None]:
                 os.environ.pop(name, None)
 
 
-_PAGE_LIMIT = 20.0
-"""For a browser to show the page before the flight begins [s]."""
-_STOP_LIMIT = 10.0
-"""For the page of a flight to end [s]."""
+_PAGE_LIMIT = 20.0  # longest wait before the flight for a browser to show the page [s]
+_STOP_LIMIT = 10.0  # longest wait for the page's process to end [s]
 EXAMPLE = '--vehicle rocket --output demo'
 
 
@@ -121,7 +118,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Fly, print the table, write <vehicle>.png and <vehicle>.json; 0 where all of it is right."""
+    """Fly, print the table, write <vehicle>.png and <vehicle>.json; return 0 if all succeeded."""
     vehicle, output = options.vehicle, options.output
     if not options.until > 0.0:  # nor NaN
         return fail('demo', f'--until {options.until:g} is not above 0 s')
@@ -136,7 +133,7 @@ def run(options: argparse.Namespace) -> int:
         configs = [share_directory() / 'config' / f'{vehicle}_demo.yaml']
         configs += options.params_file
         for path in options.params_file:
-            # Before the nodes start, each of which would refuse it.
+            # A fault is found before the nodes start, each of which would refuse the file.
             ParameterFile(path)
         for path in filter(None, (options.html, options.gif)):
             require_target(path, *options.params_file)
@@ -164,7 +161,7 @@ def run(options: argparse.Namespace) -> int:
     page = demo.page(summary, recording)
     draw(page, picture)
     if signals is not None:
-        # The pilot knows more moments than its vehicle has published.
+        # The pilot's page has more marks than the vehicle has published.
         signals.flight.marks = list(page.marks)
         data = data_of(signals, robot_of(vehicle, configs), page.title)
         recorded = in_order(page_of(signals, compares=True).panels)
@@ -181,7 +178,7 @@ def _is_shown(options: argparse.Namespace) -> bool:
 
 
 def _show(data: dict[str, Any], page: Page, options: argparse.Namespace) -> None:
-    """Write the page and the loop that are wanted."""
+    """Write the page and the loop if they are requested."""
     if options.html:
         write_page(options.html, data)
     if options.gif:
@@ -192,7 +189,7 @@ def _show(data: dict[str, Any], page: Page, options: argparse.Namespace) -> None
 
 @contextmanager
 def _watched(options: argparse.Namespace) -> Iterator[list[Path]]:
-    """Serve a page of the flight if it is wanted; yield what then is set, for real time."""
+    """Serve a page of the flight if requested; yield parameter files, then one for real time."""
     if not options.view:
         yield []
         return
@@ -214,7 +211,7 @@ def _watched(options: argparse.Namespace) -> Iterator[list[Path]]:
 
 
 def _await_page(live: subprocess.Popen[bytes]) -> None:
-    """Print what a page prints, and return when a browser shows it, or after some time."""
+    """Print the lines of the page's process until a browser shows the page, or for some time."""
     is_open = threading.Event()
 
     def copy() -> None:
@@ -232,7 +229,7 @@ def _await_page(live: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def _bag(options: argparse.Namespace) -> Iterator[Path | None]:
-    """Yield where to record: the bag that is wanted, or one that a page or loop alone needs."""
+    """Yield the bag to record: the requested one, or a temporary one for a page or a loop."""
     if options.record or not _is_shown(options):
         yield options.record
         return

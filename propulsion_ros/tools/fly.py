@@ -33,27 +33,21 @@ from propulsion_ros.urdf.reader import actuators_from_urdf
 EXAMPLE = 'robot.urdf --params-file robot.yaml --controller controller.py'
 _LOG = 'flight_log'
 """Name of the node that draws the flight."""
-_POLL = 0.1
-_START_LIMIT = 90.0
-"""Wall time until all is recorded, where no controller is waited for [s]."""
-_CONTROLLER_LIMIT = 60.0
-"""Wall time until a controller publishes what is waited for [s]."""
-_END_LIMIT = 3.0
-"""Wall time from the last step to the end of the nodes [s]."""
-_ASKED_LIMIT = 1.0
-"""Wall time for a controller to print where it is [s]."""
-_STOP_LIMIT = 10.0
-"""Wall time for a controller to end by SIGTERM [s]."""
-_EARLY = 1.0
-"""Time of a flight within which a controller that ends has not flown it [s]."""
+_POLL = 0.1  # time between two checks whether the flight has ended [s]
+_START_LIMIT = 90.0  # wall time until all is recorded, if no step waits for a controller [s]
+_CONTROLLER_LIMIT = 60.0  # wall time until a controller publishes what steps wait for [s]
+_END_LIMIT = 3.0  # wall time from the last step to the end of the nodes [s]
+_PRINT_LIMIT = 1.0  # wall time for a controller to print the line that it runs [s]
+_STOP_LIMIT = 10.0  # wall time for a controller to end by SIGTERM [s]
+_EARLY = 1.0  # flight time before which a controller that ends has not flown [s]
 
 
 class _ControllerError(Exception):
-    """The controller has ended with an error."""
+    """Raised if the controller has ended with an error."""
 
 
 class _EndError(Exception):
-    """The flight has ended before its first step."""
+    """Raised if the flight has ended before its first step."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,9 +82,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run body, actuators and controller until the body stops; 0 where nothing has failed."""
+    """Run body, actuators and controller until the body stops; return 0 if nothing failed."""
     bag = BagWriter(options.record) if options.record else None
-    # As launch files have it.
+    # Launch files write it without the last /.
     options.namespace = options.namespace.rstrip('/')
     try:
         _fly(options, _graph_of(options), bag)
@@ -103,11 +97,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _graph_of(options: argparse.Namespace) -> Graph:
-    """Return what is started; raise `ConfigError` where that is wrong, before anything runs."""
+    """Return the graph to start; raise `ConfigError` if it is wrong, before anything runs."""
     if options.controller:
         check_file(options.controller)
     if options.picture:
-        # Before the flight, since it is drawn after that.
+        # It is drawn after the flight, and checked before it.
         require_target(options.picture, options.robot, options.controller, *options.params_file)
     if options.start_timeout is None and (options.record or options.controller):
         limit = 2.0 * _START_LIMIT if options.record else _CONTROLLER_LIMIT
@@ -120,7 +114,7 @@ def _graph_of(options: argparse.Namespace) -> Graph:
 
 
 def _note_steps(options: argparse.Namespace, graph: Graph) -> None:
-    """Print what steps can wait for where a controller cannot keep up with them."""
+    """Print the topics that steps can wait for if a controller may not keep up with them."""
     body = {**settings_of(options.params_file, BODY, options.namespace or '/'),
             **graph.nodes[-1].parameters}
     if not options.controller or options.wait_for or body.get('real_time_factor', 1.0) > 0.0:
@@ -139,7 +133,7 @@ def _note_steps(options: argparse.Namespace, graph: Graph) -> None:
 
 
 def _note_doubts(options: argparse.Namespace, graph: Graph) -> None:
-    """Print what of the files nothing reads, and how many warnings `check` has of the flight."""
+    """Print the sections of files that nothing reads, and the number of warnings of `check`."""
     from propulsion_ros.tools.check import check_file as check
 
     given = ParameterFile(*options.params_file)
@@ -194,11 +188,11 @@ def _fly(options: argparse.Namespace, graph: Graph, bag: BagWriter | None) -> No
             while not has_ended():
                 spin()
             if controller and not stopped and nodes.poll() and controller.poll() is None:
-                # What does not reply may still be at work on it.
+                # A controller that has not replied is asked to print the line that it runs.
                 controller.send_signal(ASKED)
-                _ends(controller, _ASKED_LIMIT)
+                _ends(controller, _PRINT_LIMIT)
         finally:
-            # Before the last messages are taken: else there would be no last one.
+            # Nodes are stopped before the last messages are taken: else none would be the last.
             flight.stop(nodes)
         if stopped:
             note('fly', 'stopped')
@@ -212,7 +206,7 @@ def _ends(process: subprocess.Popen[bytes], limit: float) -> bool:
 
 
 def _watched(options: argparse.Namespace) -> dict[str, str]:
-    """Return the parameters with which no step is made before all that is recorded is connected."""
+    """Return the parameters that delay the first step until observer and recorder are connected."""
     from propulsion_ros.replay.recorder import RECORDED, RECORDER
 
     own: dict[str, str] = {}
@@ -265,10 +259,10 @@ def _observers(
 ) -> Iterator[tuple[
     Callable[[], None], Callable[[Callable[[], bool]], None], Callable[[], float]
 ]]:
-    """Record what was chosen, and draw it at the end.
+    """Record what is requested, and draw it at the end.
 
-    Yields what to call again and again; ``settle(has_ended)``, which waits for controller and
-    recorder, and raises `_EndError` where the flight has ended before; and what returns the time
+    Yields a function to call repeatedly; ``settle(has_ended)``, which waits for controller and
+    recorder, and raises `_EndError` if the flight ends before; and a function that returns the time
     of the flight [s].
     """
     if not _is_observed(options):
@@ -304,7 +298,7 @@ def _observers(
 
                 limit = _START_LIMIT if options.record else _CONTROLLER_LIMIT
                 wait(options.wait_for, math.inf if options.wait_for else limit, absent)
-                # The first commands are of the first step.
+                # The publishers of commands must be found before the first step.
                 while node.lacks(options.wait_for):
                     absent()
                     executor.spin_once(timeout_sec=_POLL)
@@ -313,7 +307,7 @@ def _observers(
             try:
                 yield lambda: executor.spin_once(timeout_sec=_POLL), settle, lambda: node.now
             except _ControllerError as error:
-                # What was flown until then is recorded and drawn first.
+                # The flight until then is recorded and drawn first.
                 failed = error
             flight.drain(executor, lambda: node.received)
     if options.picture and log.signals.rows:
@@ -326,7 +320,7 @@ def _observers(
 
 
 def _time_of(options: argparse.Namespace) -> float:
-    """Return the time of a flight that waits for its controller [s], 0 where it has not begun."""
+    """Return the time of a flight that waits for its controller [s], 0 if it has not begun."""
     from propulsion_ros.demos import flight
     from propulsion_ros.demos.demo import FlightLog
     from propulsion_ros.demos.pilot_node import PilotNode

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,8 +22,8 @@ from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.tools.lines import note
 
 EXAMPLE = 'flight.csv --model rocket.urdf --measured odometry --fit body.drag_area'
-_WEAK = 0.3
-"""Standard deviation over a value from which on that is hardly known."""
+_WEAK = 0.3  # relative standard deviation above which a value is weakly known
+_LONG = 10.0  # least time between two lines about stages, where there is no terminal [s]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +81,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what was found as one JSON object; return the exit code."""
+    """Print the report as one JSON object; return the exit code."""
+    show, known = _Progress(), list[str]()
+
+    def warn(line: str) -> None:
+        show('')
+        note('identify', line)
+        known.append(line)
+
     try:
         for path in (args.output, args.picture):
             if path is not None:
@@ -92,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
             map_of(args),
         )
         robot = read_robot(robot_files(str(args.model))[0], args.params_file, fit)
-        session = Session(robot, request, _progress)
+        session = Session(robot, request, show, warn)
         result = session.run()
         is_found = any(each['value'] is not None for each in result.report['estimates'].values())
         if args.output is not None and is_found:
@@ -100,9 +108,10 @@ def run(args: argparse.Namespace) -> int:
         if args.picture is not None:
             draw_fit(result, args.picture)
     finally:
-        _progress('')
+        show('')
     for line in (*_table(result), *result.report['warnings']):
-        note('identify', line)
+        if line not in known:
+            note('identify', line)
     if not is_found:
         unwritten = f'; {printable(args.output)} is not written' if args.output else ''
         note('identify', f'nothing was identified{unwritten}')
@@ -111,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _table(result: Result) -> Iterator[str]:
-    """Yield the estimates as a table for people."""
+    """Yield the lines of a table of the estimates."""
     problem, held = result.fit.problem, held_by_bounds(result.fit)
     sizes = sizes_of(result.fit)
     rows = [('parameter', 'before', 'after', 'sd', 'unit', 'verdict')]
@@ -137,7 +146,7 @@ def _table(result: Result) -> Iterator[str]:
 
 
 def _check(text: str) -> tuple[Path, Span]:
-    """Return a file and the span of it: OTHER or OTHER:FROM:TO."""
+    """Return file and span of an option: OTHER or OTHER:FROM:TO."""
     parts = text.rsplit(':', 2)
     if len(parts) == 1:
         return Path(text), (None, None)
@@ -149,7 +158,15 @@ def _check(text: str) -> tuple[Path, Span]:
     return Path(parts[0]), (begin, end)
 
 
-def _progress(what: str) -> None:
-    """Show what is being done, on a terminal."""
-    if sys.stderr.isatty():
-        print(f'\r\033[K{what}', end='', file=sys.stderr, flush=True)
+class _Progress:
+    """Shows the current stage: in one line of a terminal, elsewhere in lines some time apart."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _LONG
+
+    def __call__(self, what: str) -> None:
+        if sys.stderr.isatty():
+            print(f'\r\033[K{what}', end='', file=sys.stderr, flush=True)
+        elif what and (now := time.monotonic()) > self._next:
+            self._next = now + _LONG
+            note('identify', f'{what} ...')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of a command on standard error, how far a long run is, and numbers as JSON has them."""
+"""Lines of a command on standard error, a progress bar, and numbers for JSON."""
 from __future__ import annotations
 
 import math
@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
-_EVERY = 0.2
-"""How often the line is drawn anew [s]."""
-_WIDTH = 30
+_EVERY = 0.2  # time between two updates of the bar [s]
+_SELDOM = 60.0  # time between two lines where there is no terminal [s]
+_WIDTH = 30  # of the bar [characters]
 
 
 def note(command: str, text: object) -> None:
@@ -27,7 +27,7 @@ def fail(command: str, text: object) -> int:
 
 
 def known(value: Any) -> Any:
-    """Return numbers as JSON has them: None, which it writes as null, for what is not finite."""
+    """Return a value for JSON, with None, which becomes null, for numbers that are not finite."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
     if isinstance(value, Mapping):
@@ -39,16 +39,19 @@ def known(value: Any) -> Any:
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield ``at(done)``, which draws a bar on standard error where that is a terminal."""
-    is_shown, drawn = sys.stderr.isatty() and total > 0, 0.0
+    """Yield ``at(done)``, which draws a bar on a terminal, else a line a minute."""
+    is_shown, drawn, printed = sys.stderr.isatty() and total > 0, 0.0, time.monotonic()
 
     def at(done: int) -> None:
-        nonlocal drawn
+        nonlocal drawn, printed
         if is_shown and (now := time.monotonic()) - drawn > _EVERY:
             drawn, share = now, done / total
             filled = round(_WIDTH * min(share, 1.0))
             bar = '#' * filled + '-' * (_WIDTH - filled)
             print(f'\r{what} [{bar}] {share:4.0%}', end='', file=sys.stderr, flush=True)
+        elif not is_shown and total > 0 and (now := time.monotonic()) - printed > _SELDOM:
+            printed = now
+            print(f'{what}: {done / total:.0%}', file=sys.stderr, flush=True)
 
     try:
         yield at

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     except LookupError as error:
         return fail('play', error)
     except RCLError as error:
-        # Access control may forbid a topic, or this process have it of another type.
+        # Access control may forbid a topic, or this process use it with another type.
         return fail('play', reason_of(error))
     except ExternalShutdownException:
         note('play', 'stopped')
@@ -78,7 +78,7 @@ def _play(args: argparse.Namespace, bag: BagReader) -> int:
         if (topic in args.topic or not args.topic) and topic not in taken
     }
     for topic in [t for t in chosen if t not in args.topic and not is_installed(chosen[t])]:
-        # One type of another robot is no reason to play nothing.
+        # The other topics are played even if one type is not installed.
         note('play', f'not played, {chosen.pop(topic)} is not installed: {topic}')
     player = Player(args.rate, args.clock)
     executor.add_node(player)

@@ -91,9 +91,9 @@ def run(args: argparse.Namespace) -> int:
 def read_signals(
     path: Path, namespace: str = '', commands: Path | None = None, motors: UlogMap = UNMAPPED,
 ) -> Signals:
-    """Return what an input has.
+    """Return the signals of an input.
 
-    Raises `ConfigError` where it cannot be read, or is none of them.
+    Raises `ConfigError` if it cannot be read, or has an unknown format.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from propulsion_ros.settings.names import domain_id
 from propulsion_ros.tools.lines import fail, note
 
 EXAMPLE = 'flight_bag --duration 60'
-_WAKE = 0.2
+_WAKE = 0.2  # longest time until a signal is noticed [s]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judge(topics: Collection[str], counts: Counter[str], name: str) -> int:
-    """Report what was recorded, and return the exit code."""
+    """Report the recorded topics, and return the exit code."""
     if counts:
         note('record', f'{name}: {counts.total()} messages of {len(counts)} topics')
     missed = sorted(set(topics) - set(counts))

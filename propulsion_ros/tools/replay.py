@@ -83,14 +83,14 @@ def replay(
     choice: Choice, source: Path, target: Path, keeps_inputs: bool = False,
     motors: UlogMap = UNMAPPED,
 ) -> Counter[str]:
-    """Replay a file into another one, and return what became of what was in it.
+    """Replay a file into another one, and return counts of its inputs, the outputs and faults.
 
     Raises `ConfigError` for everything that is wrong.
 
     Parameters
     ----------
     keeps_inputs : bool
-        Whether the inputs are written into the new bag too.
+        True to write the inputs into the new bag too.
     """
     if keeps_inputs and not (is_bag(source) and is_bag(target)):
         raise SourceError('--keep-inputs', 'expected to read a bag and to write one')
@@ -117,8 +117,8 @@ def replay(
         stack.enter_context(writer)
         at = stack.enter_context(progress('replay', total))
         count = 0
-        # Between the outputs of a block there is no place for the inputs, or for another node in
-        # a row of a table.
+        # Blocks of outputs cannot be mixed with inputs in a bag, or with another node's outputs in
+        # the rows of a table.
         are_apart = isinstance(given, BagSource) and is_bag(target) and not keeps_inputs
         is_alone = len(robot.hosts) == 1 and not is_bag(target)
         loops = block_loops(robot, is_timed=is_bare) if are_apart or is_alone else {}
@@ -146,7 +146,7 @@ def inputs_of(choice: Choice, source: Path, motors: UlogMap = UNMAPPED) -> list[
 def _into_bag(
     path: Path, source: BagSource | TableSource, keeps_inputs: bool
 ) -> tuple[BagWriter, _Write]:
-    """Write what loops publish into a new bag, at the times of what caused it."""
+    """Write what loops publish into a new bag, at the times of the inputs that caused it."""
     offered = source.offered if isinstance(source, BagSource) else {}
     writer, wire = BagWriter(path, offered=offered), Wire()
 
@@ -166,7 +166,7 @@ def _into_bag(
 
 
 def _into_table(path: Path, robot: Robot, is_bare: bool) -> tuple[TableWriter, _Write]:
-    """Write what loops publish into a table; of actuators alone the columns are known before."""
+    """Write messages of loops into a table, whose columns are known if it has only actuators."""
     if path.suffix == '.gz':
         raise SourceError(printable(path), 'a table is written unpacked, expected another name')
     columns = {host.name: columns_of(host.loop) for host in robot.hosts} if is_bare else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import signal
 import sys
@@ -19,14 +20,12 @@ from propulsion_ros.study.study import Row, Study, cell, find_study, numbers_of,
 from propulsion_ros.tools.lines import known, note, progress
 
 EXAMPLE = 'apogee --cases 200 --jobs 2'
-_NAMED = 5
-"""Failed cases that are named."""
-_BATCH = 10
-"""Cases that a worker of a scheduler gets at a time."""
+_NAMED = 5  # most failed cases that are named
+_BATCH = 10  # cases that a worker of a scheduler gets at a time
 
 
 class _StoppedError(Exception):
-    """A signal ended the study; what is done is kept."""
+    """Raised if a signal ends the study; finished cases are kept."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fly a study; return 1 where a case failed or lies beyond a limit."""
+    """Fly a study; return 1 if a case failed or is beyond a limit."""
     try:
         _check(args)
         given = {key: getattr(args, key) for key in ('cases', 'seed')}
@@ -90,11 +89,21 @@ def _check(args: argparse.Namespace) -> None:
             raise SourceError(f'--{name}', f'{number} is below 1')
 
 
+def _note_limits(session: Session) -> None:
+    """Print the limits with their units, and what is beyond half a turn."""
+    for name, (low, high) in session.study.limits.items():
+        unit, most = session.unit(name), max(-low, high)
+        meant = f'; if that is in degrees, write {math.radians(most):.4g}'
+        is_far = unit == 'rad' and math.pi < most < math.inf
+        note('study', f'limits: {name}: {low:g} to {high:g} {unit}'.rstrip() + meant * is_far)
+
+
 def _fly_one(session: Session, number: int, folder: Path) -> int:
-    """Fly one case, and write what it needs to be flown with nodes."""
+    """Fly one case, and write its parameter file, with which nodes can fly it."""
     size = session.study.size
     if not 0 <= number < size:
         raise SourceError('--case', f'expected 0 to {size - 1}, got {number}')
+    _note_limits(session)
     make_folder(folder)
     path = folder / f'case_{number}.yaml'
     session.write(path, number)
@@ -108,8 +117,9 @@ def _fly_one(session: Session, number: int, folder: Path) -> int:
 
 
 def _fly_all(session: Session, args: argparse.Namespace, folder: Path) -> list[Row]:
-    """Fly what is not done; raise `_StoppedError` at Ctrl-C or SIGTERM."""
+    """Fly the cases that are not done; raise `_StoppedError` at Ctrl-C or SIGTERM."""
     size, done = session.study.size, 0
+    _note_limits(session)
 
     def stopped(number: int) -> _StoppedError:
         return _StoppedError(
@@ -137,7 +147,7 @@ def _fly_all(session: Session, args: argparse.Namespace, folder: Path) -> list[R
 
 @contextmanager
 def _awaited(number: int) -> Iterator[list[int]]:
-    """Yield a list that a signal is put into, in place of what it did before."""
+    """Yield a list to which a signal is appended, in place of its usual handler."""
     came: list[int] = []
     before = signal.signal(number, lambda number, frame: came.append(number))
     try:
@@ -147,7 +157,7 @@ def _awaited(number: int) -> Iterator[list[int]]:
 
 
 def _draw(session: Session, rows: Sequence[Row], path: Path) -> None:
-    """Draw the results, where matplotlib is installed."""
+    """Draw the results if matplotlib is installed."""
     from propulsion_ros.study.page import draw_study
 
     try:
@@ -157,7 +167,7 @@ def _draw(session: Session, rows: Sequence[Row], path: Path) -> None:
 
 
 def _report(study: Study, rows: Sequence[Row], folder: Path) -> int:
-    """Print what the rows amount to; return 1 where one failed or lies beyond a limit."""
+    """Print a summary of the rows; return 1 if one failed or is beyond a limit."""
     failed = [row for row in rows if row['error']]
     beyond = [row for row in rows if not row['error'] and study.failed_limits(row)]
     for column in numbers_of(study, rows):

@@ -17,8 +17,7 @@ from propulsion_ros.view.server import LOOPBACK, Server, is_loopback
 
 OPEN = 'view: a page is open'
 """Printed once, when a browser shows a page that is served."""
-_WAKE = 0.2
-"""How long a signal may go unnoticed while nothing happens [s]."""
+_WAKE = 0.2  # longest time until a signal is noticed while nothing happens [s]
 EXAMPLE = 'BAG --model rocket --html flight.html'
 
 

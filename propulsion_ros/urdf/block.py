@@ -357,6 +357,10 @@ class _Reader:
 
     def _unknown(self, tag: Tag, known: Collection[str], prefix: str = '') -> SourceError:
         """Return the error of an unknown tag; the key that it may mean is not called missing."""
+        parts = [key for key in known if key.rpartition('_')[0] == tag.key]
+        if len(parts) > 1:
+            self._faulty.update(prefix + key for key in parts)
+            return SourceError(tag.path, f'unknown tag; write {" and ".join(parts)}')
         home = self._home_of(tag.key)
         other = ALSO_CALLED.get(tag.key, '')
         near = tag.key if home else other if other in known else nearest(tag.key, known)

@@ -193,6 +193,8 @@ class Tag:
         yield from self.notes
         for key in self.unread:
             hint = 'values are in SI units' if key in _UNITS else f'write a tag, <{key}>'
+            if key == 'value':
+                hint = f'write it as the text of <{self.key}>'
             yield f'{self.path}/@{key} has no effect: {hint}'
         for child in self.children:
             yield from child.unread_notes()

@@ -27,35 +27,29 @@ from propulsion_ros.pictures.picture import draw_panel
 from propulsion_ros.settings.files import opened_to_write, writing
 
 PICTURES = 80
-"""Of a loop."""
-_INTERVAL = 90
-"""Between two pictures [ms]."""
-_INCHES, _DOTS = (7.2, 3.8), 100
-_SCENE = (0.0, 0.0, 0.56, 0.93)
-"""Place of the robot in the picture."""
-_COLOURS = 96
-_CAMERA = np.array([0.9, -1.0, 0.5])
-"""From the robot to the camera."""
-_LIGHT = np.array([0.35, -0.55, 0.75])
-_REACH = 1.25
-"""Half the height of the picture over the size of the robot."""
-_EDGE = 0.995
-"""Where the names beside plots end."""
-_SEEN = 3
-"""Plots beside the robot."""
+"""Number of pictures of a loop."""
+_INTERVAL = 90  # time between two pictures [ms]
+_INCHES, _DOTS = (7.2, 3.8), 100  # size of a picture [in], and its resolution [1/in]
+_SCENE = (0.0, 0.0, 0.56, 0.93)  # left, bottom, width and height of the robot in the picture
+_COLOURS = 96  # in the palette
+_CAMERA = np.array([0.9, -1.0, 0.5])  # direction from the robot to the camera
+_LIGHT = np.array([0.35, -0.55, 0.75])  # direction from the robot to the light
+_REACH = 1.25  # half the height of the picture over the size of the robot
+_EDGE = 0.995  # right end of the names beside plots, over the width of the picture
+_SEEN = 3  # most plots beside the robot
 
 Faces = list[tuple[FloatArray, FloatArray]]
-"""Corners (k, 3) and colours (4,)."""
+"""Corners (k, 3) and colour (4,) of each face."""
 
 
 def write_gif(path: Path, data: Mapping[str, Any], page: Page) -> None:
     """Write the loop of a page for the browser, with panels of a page from its beginning on.
 
-    Raises `SourceError` where it cannot be written.
+    Raises `SourceError` if it cannot be written.
     """
     with plt.style.context(['default', {'text.parse_math': False, 'font.size': 8}]):
         pictures = list(_Loop(data, page).pictures())
-    # One palette for all, so that what stands still is the same in every picture.
+    # One palette for all, so that still parts are the same in every picture.
     samples = pictures[:: max(len(pictures) // 6, 1)]
     whole = Image.new('RGB', (samples[0].width, samples[0].height * len(samples)))
     for i, sample in enumerate(samples):
@@ -74,7 +68,7 @@ def write_gif(path: Path, data: Mapping[str, Any], page: Page) -> None:
 def chosen_frames(data: Mapping[str, Any], first: float) -> list[int]:
     """Return the frames from a time on that are drawn: each phase of a flight has an equal share.
 
-    ``first`` is when something begins to happen [s], ``data`` that of a page for the browser.
+    ``first`` is the time at which motion begins [s], ``data`` that of a page for the browser.
     """
     begin, end, step = data['begin'], data['end'], data['step']
     edges = [first, end]
@@ -91,7 +85,7 @@ def chosen_frames(data: Mapping[str, Any], first: float) -> list[int]:
 
 
 class _Loop:
-    """A figure that is drawn again and again."""
+    """Draws the pictures of a loop into one figure."""
 
     def __init__(self, data: Mapping[str, Any], page: Page) -> None:
         self._page = replace(page, phases=(), marks=(), end=data['end'])
@@ -166,7 +160,7 @@ class _Loop:
         centre = turn @ np.array(data['robot']['centre'], float) + at
         reach = _REACH * self._size
         if data['canopies']:
-            # With room for them above it.
+            # Leave room for parachutes above the robot.
             reach, centre = 1.3 * reach, centre + np.array([0.0, 0.0, 0.35 * self._size])
         flat = self._flat(centre)
         self._draw_ground(axis, flat, centre, reach)
@@ -224,11 +218,11 @@ class _Loop:
             radius = _at(each['radius'], i)
             if radius < 1e-3:
                 continue
-            # Drawn as far as it can be seen: a parachute is larger than what hangs from it.
+            # Limited to what fits the picture: a parachute is larger than the robot under it.
             radius = min(radius, 0.25 * self._size)
             tie = turn @ np.array(each['attachment'], float) + at
             faces = [face + stretch * up for face in canopy(tie, up, radius)]
-            # One above the other.
+            # Several parachutes are drawn above each other.
             stretch += 1.6 * radius
             hull += [
                 (face, _rgba('#ee5a22' if k % 4 < 2 else '#faf8f0', 1.0))
@@ -256,7 +250,7 @@ class _Loop:
     def _draw_faces(self, axis: Any, flat: Any, faces: Faces, is_lit: bool) -> None:
         drawn = [(flat(face), self._shaded(face, colour) if is_lit else colour)
                  for face, colour in faces]
-        # The farthest first.
+        # The farthest faces are drawn first.
         drawn.sort(key=lambda each: -float(each[0][:, 2].mean()))
         axis.add_collection(PolyCollection(
             [face[:, :2] for face, _ in drawn], facecolors=[colour for _, colour in drawn],
@@ -272,7 +266,7 @@ class _Loop:
         return np.array([*(colour[:3] * (0.65 + 0.35 * min(lit, 1.0))), colour[3]])
 
     def _draw_ground(self, axis: Any, flat: Any, centre: FloatArray, reach: float) -> None:
-        # Far above the ground there is none to see.
+        # The ground is not visible from far above.
         if centre[2] - self._floor > 6.0 * reach:
             return
         cell = 0.5 * reach
@@ -291,7 +285,7 @@ class _Loop:
 
 
 def _beside_robot(panel: Panel) -> Panel:
-    """Return a panel as it is small: what it is of, and its series alone."""
+    """Return a panel reduced to a short heading and its series."""
     return replace(
         panel, heading=panel.scale or panel.heading, scale='', traces=panel.series, bands=(),
         events=(), legend='',
@@ -299,7 +293,7 @@ def _beside_robot(panel: Panel) -> Panel:
 
 
 def _make_room(plots: Sequence[Any]) -> None:
-    """Narrow plots where a name beside one would leave the picture."""
+    """Narrow the plots if a name beside one would leave the picture."""
     whole = _INCHES[0] * _DOTS
     over = max(each.get_tightbbox().x1 for each in plots) / whole - _EDGE
     for each in plots if over > 0.0 else ():
@@ -321,9 +315,8 @@ def _rgba(text: str, opacity: float) -> FloatArray:
 
 
 SIDES = 20
-"""Of a cylinder."""
-_FEW = 3000
-"""Triangles of a mesh beyond which its box is drawn."""
+"""Number of sides of a cylinder."""
+_FEW = 3000  # triangles of a mesh above which its box is drawn instead
 
 
 def polygons_of(shape: Mapping[str, Any], meshes: Sequence[Mapping[str, str]]) -> list[FloatArray]:
@@ -358,7 +351,7 @@ def _sphere(size: FloatArray) -> list[FloatArray]:
 
 
 def _turned(profile: Sequence[tuple[float, float]], caps: bool = False) -> list[FloatArray]:
-    """Return what a profile of radius and height makes that turns about z."""
+    """Return the faces of a solid of revolution about z, by its profile of radius and height."""
     angles = np.linspace(0.0, 2.0 * np.pi, SIDES + 1)
     rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(SIDES + 1, z)])
              for r, z in profile]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same page of a running graph: each event is one picture, and of every second one the newest point of every line.
+// The page of a running graph: each event is one picture; every second one has the newest point of every line.
 
 const LIVE_POINTS = 300;
 
@@ -24,7 +24,7 @@ class LivePage {
 
   take(frame) {
     if (this.time !== undefined && frame.time < this.time - 0.5) {
-      // The graph began anew.
+      // The simulation has restarted.
       this.track = [];
       this.histories.clear();
     }
@@ -49,7 +49,7 @@ class LivePage {
     if (frame.plots) this.plot(frame);
   }
 
-  // New arrays each time: plotly draws an array that it has seen no more.
+  // New arrays each time, as plotly ignores changes in an array that it has drawn.
   history(plot, line) {
     const {time, value} = this.histories.get(JSON.stringify([plot.title, line.name, line.command]));
     return {time: time.slice(), value: value.slice()};
@@ -67,7 +67,7 @@ class LivePage {
       }
     }
     const shape = JSON.stringify(frame.plots.map(plot => [plot.title, plot.lines.map(line => [line.name, line.command])]));
-    // Plots cost more than the robot: twice a second is enough.
+    // Plots take longer than the robot, so they are drawn twice a second.
     if (shape === this.shape && performance.now() - this.drawn < 500) return;
     this.drawn = performance.now();
     const plots = frame.plots.map(plot => ({...plot, marks: [], lines: plot.lines.map(line => (
@@ -77,7 +77,7 @@ class LivePage {
       this.drawPlots(plots, shape, window);
       this.plots.show(frame.time);
     } catch (error) {
-      // What the library cannot draw must not stop the robot; the next picture begins with new plots.
+      // An error of the library must not stop the robot; the next picture begins with new plots.
       this.shape = undefined;
       console.warn('plots are drawn anew:', error);
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a page draws of a running graph: the newest of every topic, some times per second."""
+"""Live data of a page: the newest message of every topic of a graph, some times per second."""
 from __future__ import annotations
 
 from collections import deque
@@ -38,16 +38,14 @@ from propulsion_ros.view.robot import Robot, scene_of
 
 RATE = 10.0
 """Pictures per second of wall time."""
-_SEARCH = 0.5
-"""How often topics, and pages, are looked for [s]."""
+_SEARCH = 0.5  # time between two searches for topics and pages [s]
 _GRAPH = Path('graph')
-_KEPT = 100
-"""Messages of a topic that is latched."""
+_KEPT = 100  # most messages that are kept of a latched topic
 
 
 def scene_data(robot: Robot, title: str) -> dict[str, Any]:
-    """Return what a page needs before the first picture."""
-    # Any joint may move.
+    """Return the data that a page needs before the first picture."""
+    # Any joint may move later.
     scene, chutes = scene_of(robot, robot.tree.joints), parachutes_of(robot)
     at_rest = Signals('graph'), Frames(1.0, np.zeros(1), np.zeros(1))
     arrows = arrows_of(robot, Scale(scene['size']), *at_rest, draws_all=True)
@@ -90,7 +88,7 @@ class LiveView(Node):
         return sorted(self._open)
 
     def _search(self) -> None:
-        """Subscribe to what is published while a page is open, and to nothing else."""
+        """Subscribe to drawable topics while a page is open, and to none otherwise."""
         wanted = self._wanted() if self._is_watched() else {}
         for topic in [topic for topic in self._open if topic not in wanted]:
             self.destroy_subscription(self._open.pop(topic))
@@ -108,7 +106,7 @@ class LiveView(Node):
         try:
             return {topic: found[topic] for topic in readings_of(_GRAPH, found, self._prefix)}
         except SourceError:
-            # Nothing of this package runs yet.
+            # No node of this package runs yet.
             return {}
 
     def _subscribe(self, topic: str, kind: str) -> None:
@@ -122,7 +120,7 @@ class LiveView(Node):
             offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers
         )
         depth = _KEPT if is_latched else 1
-        # No publisher waits for a picture.
+        # Best effort, so that no publisher waits for a picture.
         profile = profile_of(depth, is_latched, is_latched)
         kept: deque[bytes] = deque(maxlen=depth)
 
@@ -131,7 +129,7 @@ class LiveView(Node):
             self._has_news = True
 
         try:
-            # Of most messages nothing is read.
+            # Raw, as most messages are never read.
             self._open[topic] = self.create_subscription(
                 class_of(kind), topic, take, profile, raw=True)
         except (LookupError, RCLError) as error:
@@ -151,7 +149,7 @@ class LiveView(Node):
         self._send(as_json(frame))
 
     def _signals(self) -> Signals:
-        """Return what the newest messages have."""
+        """Return the signals of the newest messages."""
         sorter = Sorter('graph', self._prefix, readings_of(_GRAPH, self._kinds, self._prefix))
         now = self.get_clock().now().nanoseconds * 1e-9
         for topic, messages in self._newest.items():
@@ -199,7 +197,7 @@ class LiveView(Node):
     def _canopies(self, signals: Signals, frames: Frames) -> list[Any]:
         """Return the radius of each parachute; a deployer publishes only while it fires."""
         now = float(frames.stamps[0])
-        # A graph that began anew has packed them.
+        # After a restart of the simulation, parachutes are packed again.
         fired = {**signals.flight.fired, **self._fired}
         self._fired = {name: time for name, time in fired.items() if time <= now}
         signals.flight.fired = dict(self._fired)

@@ -23,27 +23,26 @@ from propulsion_ros.urdf.xml import parse_xml
 
 FORMATS = ('stl', 'obj', 'dae')
 SIZE_LIMIT = 16 * 1024 * 1024
-"""Bytes of a file: its reader takes ten times as much memory."""
+"""Largest size of a file, whose reader takes ten times as much memory [bytes]."""
 WORD_LIMIT = 1_500_000
-"""Words of a text, and of all that a .dae file draws: of each corner its reader keeps 110 bytes."""
+"""Most words of a text, or in all that a .dae file draws, whose reader keeps 110 bytes a corner."""
 TRIANGLE_LIMIT = 20_000
-"""Of a mesh: more take a megabyte of the page, and are drawn as a box."""
-_LARGEST = 1e6
-_ELEMENTS = 100_000
+"""Most triangles of a mesh: a larger one takes a megabyte of the page, and is drawn as a box."""
+_LARGEST = 1e6  # largest coordinate [m]
+_ELEMENTS = 100_000  # most XML elements of a file
 _DRAWN = ('instance_geometry', 'instance_controller', 'instance_node')
 _TOO_MANY = 2 * WORD_LIMIT
-_INSTANCE = 1000
-"""Words that take as long to read as one instance does."""
+_INSTANCE = 1000  # number of words that take as long to read as one instance
 
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles."""
+    """A mesh of triangles."""
 
     points: FloatArray
-    """[m], (n, 3)."""
+    """Points [m], (n, 3)."""
     faces: Any
-    """Numbers of the points of each triangle, (m, 3)."""
+    """Indices of the points of each triangle, (m, 3)."""
 
     @property
     def packed(self) -> dict[str, str]:
@@ -71,7 +70,7 @@ def mesh_path(name: str, folder: Path | None) -> Path:
 def read_mesh(path: Path) -> Mesh:
     """Return a mesh, with all its parts in one.
 
-    Raises `SourceError` naming the file, where it is no mesh or its package is not installed.
+    Raises `SourceError` naming the file, if it is no mesh or its package is not installed.
     """
     name, kind = printable(path), path.suffix[1:].lower()
     if kind not in FORMATS:
@@ -90,13 +89,13 @@ def read_mesh(path: Path) -> Mesh:
 def _loaded(name: str, content: bytes, kind: str) -> Any:
     import trimesh
 
-    # It reports what it repairs.
+    # The library logs its repairs.
     logging.getLogger('trimesh').setLevel(logging.CRITICAL)
     try:
         # Without a resolver no other file is opened: no material, no texture.
         return trimesh.load_mesh(io.BytesIO(content), file_type=kind, process=False)
     except Exception as error:
-        # The readers raise whatever they meet in a damaged file.
+        # The readers raise errors of any type for a damaged file.
         reason = one_line(str(error)) or type(error).__name__
         raise SourceError(name, f'is no {kind} mesh: {reason}') from error
 
@@ -113,7 +112,7 @@ def _checked(name: str, loaded: Any) -> Mesh:
 
 
 def _check_xml(name: str, content: bytes) -> None:
-    """Refuse what a reader would expand without an end: entities, instances, numbers of corners."""
+    """Refuse what a reader would expand without bound: entities, instances, numbers of corners."""
     root = parse_xml(name, content, _ELEMENTS)
     counts = (text for element in root.iter() if _tag(element) == 'vcount'
               for text in (element.text or '').split())
@@ -127,14 +126,14 @@ def _check_words(name: str, count: int) -> None:
 
 
 class _Drawn:
-    """How many words of geometry are read for what a file draws: it may draw any part often."""
+    """Counts the words of geometry that are read to draw a file, which may repeat any part."""
 
     def __init__(self, root: Element) -> None:
         self._by_name = {f'#{element.get("id")}': element for element in root.iter()}
         self._known: dict[str, int] = {}
 
     def below(self, element: Element) -> int:
-        """Return the words for an element."""
+        """Return the number of words for an element."""
         if _tag(element) in _DRAWN:
             return _INSTANCE + self._named(element.get('url', ''))
         words = len((element.text or '').split())
@@ -142,7 +141,7 @@ class _Drawn:
 
     def _named(self, name: str) -> int:
         if name in self._by_name and name not in self._known:
-            # What is inside itself has no end.
+            # A part that contains itself is endless.
             self._known[name] = _TOO_MANY
             self._known[name] = self.below(self._by_name[name])
         return self._known.get(name, 0)

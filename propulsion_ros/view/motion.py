@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What moves on a page, at equal steps of time: the body, its joints, thrusts and parachutes."""
+"""Motion of body, joints, thrusts and parachutes on a page, at equal steps of time."""
 from __future__ import annotations
 
 import math
@@ -22,19 +22,14 @@ from propulsion_ros.view.numbers import column, flat
 from propulsion_ros.view.robot import Robot
 
 FRAMES = 1500
-"""Of a page; the browser draws what lies between."""
+"""Most frames of a page; the browser interpolates between them."""
 SHORTEST = 0.02
-"""Time between two frames [s]."""
-_FARTHEST = 1e7
-"""No body is farther from the origin [m]."""
-_ARROW = 0.5
-"""Length of the longest arrow over the size of the robot."""
-_SHAFT = 0.05
-"""Of an arrow over the longest one."""
-_SHADES = 20
-"""Colours of the load from 0 to 1."""
-_CANOPY = 4.0
-"""Drag area of a parachute of unknown size over the square of the robot's [m^2]."""
+"""Shortest time between two frames [s]."""
+_FARTHEST = 1e7  # largest coordinate of a body [m]
+_ARROW = 0.5  # length of the longest arrow over the size of the robot
+_SHAFT = 0.05  # diameter of the shaft of an arrow over the length of the longest one
+_SHADES = 20  # steps of colour for loads from 0 to 1
+_CANOPY = 4.0  # drag area of a parachute of unknown size over the square of the robot's size
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +37,11 @@ class Frames:
     """The times of a page's frames."""
 
     step: float
-    """[s]."""
+    """Time between two frames [s]."""
     times: FloatArray
-    """On the time axis of the page [s]."""
+    """Times on the axis of the page [s]."""
     stamps: FloatArray
-    """In stamps of the input [s]."""
+    """The same times as stamps of the input [s]."""
 
     def held(self, rows: Rows) -> FloatArray:
         """Return the newest value of a series at each frame, NaN before its first one."""
@@ -80,7 +75,7 @@ def moving_joints(robot: Robot, signals: Signals) -> dict[str, Rows]:
 
 
 def motion_of(signals: Signals, frames: Frames) -> dict[str, Any]:
-    """Return where the body is at each frame, at the origin where the input has no place."""
+    """Return the pose of the body at each frame, the origin if the input has none."""
     rows = np.array(_placed(signals), float).reshape(-1, len(Placed._fields))
     rows = rows[np.isfinite(rows).all(axis=1) & (np.abs(rows[:, 1:]) < _FARTHEST).all(axis=1)]
     rows = rows[np.linalg.norm(rows[:, 4:], axis=1) > 1e-6]
@@ -89,7 +84,7 @@ def motion_of(signals: Signals, frames: Frames) -> dict[str, Any]:
     _, first = np.unique(rows[:, 0], return_index=True)
     rows = rows[first]
     turns = rows[:, 4:] / np.linalg.norm(rows[:, 4:], axis=1, keepdims=True)
-    # The nearer of the two quaternions of each attitude.
+    # Of the two quaternions of an attitude, the one nearer to that before.
     flips = np.where(np.sum(turns[1:] * turns[:-1], axis=1) < 0.0, -1.0, 1.0)
     turns[1:] *= np.cumprod(flips)[:, None]
     turned = frames.between(rows[:, 0], turns)
@@ -101,7 +96,7 @@ def motion_of(signals: Signals, frames: Frames) -> dict[str, Any]:
 
 
 def _placed(signals: Signals) -> Sequence[Placed]:
-    """Return where the body was: as simulated, else as of the first odometry, else its altitude."""
+    """Return the poses of the body: simulated, else by the first odometry, else by altitude."""
     places = signals.places
     for name, rows in places.items():
         if name.rpartition('/')[2] == BODY:
@@ -115,7 +110,7 @@ def _placed(signals: Signals) -> Sequence[Placed]:
 
 
 def joints_of(joints: Mapping[str, Rows], frames: Frames) -> dict[str, Any]:
-    """Return the position of each joint at each frame, 0 where it is unknown."""
+    """Return the position of each joint at each frame, 0 if it is unknown."""
     return {
         name: column(np.nan_to_num(frames.held(rows), posinf=0.0, neginf=0.0))
         for name, rows in joints.items()
@@ -123,22 +118,22 @@ def joints_of(joints: Mapping[str, Rows], frames: Frames) -> dict[str, Any]:
 
 
 def palette() -> list[str]:
-    """Return the colours of arrows: of loads from 0 to 1, and last of an unknown one."""
+    """Return the colours of arrows for loads from 0 to 1, and last for an unknown load."""
     colours = [load_colour(i / _SHADES) for i in range(_SHADES + 1)]
     return [_hex(colour) for colour in (*colours, load_colour(math.nan))]
 
 
 class Scale:
-    """Lengths of arrows: the largest thrust that was seen is half as long as the robot.
+    """Scales arrows: the largest thrust so far is half as long as the robot.
 
-    Not the limits count: thrusts may be a hundredth of them in all of a flight.
+    Limits do not count, as all thrusts of a flight may be a hundredth of them.
     """
 
     def __init__(self, size: float) -> None:
         self._longest, self._largest = _ARROW * size, 0.0
 
     def of(self, states: Iterable[Sequence[ThrustState]]) -> Style:
-        """Return how thrusts are drawn, now that these were seen."""
+        """Return the style of thrusts, with these states included."""
         self._largest = max([self._largest, *map(_largest, states)])
         return Style(scale=self._longest / (self._largest or 1.0), shaft=_SHAFT * self._longest)
 
@@ -148,7 +143,7 @@ def arrows_of(
 ) -> Iterator[dict[str, Any]]:
     """Yield the arrow of each actuator, and its plume, at each frame.
 
-    A block of which the input has no state is noted, with ``draws_all`` drawn at rest.
+    A block without a state in the input is noted; with ``draws_all`` it is drawn at rest.
     """
     known = [
         (block, block.layout, _states_of(block.name, block.layout, signals, frames))
@@ -165,7 +160,7 @@ def arrows_of(
 def _states_of(
     block: str, layout: ThrustLayout, signals: Signals, frames: Frames
 ) -> list[ThrustState]:
-    """Return the state of a block at each frame, [] where the input has none."""
+    """Return the state of a block at each frame, [] if the input has none."""
     def series(quantity: str, name: str) -> FloatArray | None:
         for source in (block, ''):
             rows = signals.rows.get(Channel(source, quantity, name, PUBLISHED))
@@ -192,7 +187,7 @@ def _largest(states: Sequence[ThrustState]) -> float:
 def _arrow_rows(
     block: DrawnBlock, layout: ThrustLayout, states: Sequence[ThrustState], style: Style
 ) -> Iterator[dict[str, Any]]:
-    """Yield the arrow of each actuator of a block in each state; at rest where there is none."""
+    """Yield the arrow of each actuator of a block in each state; at rest if there is none."""
     count = len(layout.names)
     states = states or [ThrustState(np.zeros(count), np.zeros(len(layout.angle_names)))]
     rows: list[list[Shape]] = [[] for _ in range(count)]
@@ -229,7 +224,7 @@ def parachutes_of(robot: Robot) -> ParachutesParams:
 def canopies_of(
     known: ParachutesParams, size: float, signals: Signals, frames: Frames
 ) -> Iterator[dict[str, Any]]:
-    """Yield the radius of each parachute [m] at each frame, those that fired."""
+    """Yield the radius [m] of each parachute that fired, at each frame."""
     for name, time in signals.flight.fired.items():
         given: dict[str, Any] = {'drag_area': np.array([_CANOPY * size**2])}
         if name in known.names:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and texts as the data of a page has them."""
+"""Numbers and texts for the data of a page."""
 from __future__ import annotations
 
 import itertools
@@ -11,13 +11,13 @@ import numpy as np
 
 from propulsion_ros.settings.quantity import FloatArray
 
-_DIGITS = 5
+_DIGITS = 5  # significant digits
 _ESCAPED = {ord(c): f'\\u{ord(c):04x}' for c in '<>&\u2028\u2029'}
-"""What could end a script, or begin a comment or an entity."""
+"""Characters that could end a script, or begin a comment or an entity."""
 
 
 def flat(values: Any, digits: int = _DIGITS) -> list[float | None]:
-    """Return numbers in one row, rounded to some digits; None for what is not finite."""
+    """Return numbers in one row, rounded to some digits; None for one that is not finite."""
     row: Iterable[float] = np.ravel(np.asarray(values, float)).tolist()
     # Adding 0 turns -0 into 0, which is shorter.
     return [
@@ -27,13 +27,13 @@ def flat(values: Any, digits: int = _DIGITS) -> list[float | None]:
 
 
 def column(values: FloatArray) -> list[float | None]:
-    """Return the values of all frames; once where they are all the same."""
+    """Return the values of all frames, or a single one if all are the same."""
     rows = flat(values)
     return rows[:1] if rows.count(rows[0]) == len(rows) else rows
 
 
 def as_json(value: Any) -> str:
-    """Return JSON that ends no script element, whatever its texts hold."""
+    """Return JSON that cannot end a script element, whatever its texts contain."""
     text = json.dumps(value, allow_nan=False, separators=(',', ':'))
     return text.translate(_ESCAPED)
 
@@ -43,7 +43,7 @@ def _short(value: float) -> float:
 
 
 def thinned(time: FloatArray, value: FloatArray, limit: int) -> tuple[FloatArray, FloatArray]:
-    """Return a series with at most a number of points: of each part the lowest and the highest."""
+    """Return a series thinned to a number of points: lowest and highest of each part."""
     if len(time) <= limit:
         return time, value
     edges = np.linspace(0, len(time), limit // 2 + 1).astype(int)

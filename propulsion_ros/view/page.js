@@ -23,7 +23,7 @@ class Recording {
     this.quaternion = i => quaternion.slice(4 * (this.rows === 1 ? 0 : i), 4 * (this.rows === 1 ? 0 : i) + 4);
   }
 
-  // What is drawn at a time: the body between two frames, the rest as of the one before.
+  // State at a time: the body is interpolated between two frames, the rest is as in the earlier one.
   frame(time) {
     const {data} = this, last = data.count - 1;
     const place = Math.min(Math.max((time - data.begin) / data.step, 0), last);
@@ -90,7 +90,7 @@ function wireView(scene) {
   byId('close-licences').addEventListener('click', () => byId('licences').close());
 }
 
-// The place may be unknown.
+// The position may be unknown.
 function showValues(position, velocity) {
   const rows = position ? [
     ['height', `${position[2].toFixed(2).replace(/^-0\.00$/, '0.00')} m`],
@@ -127,7 +127,7 @@ class Page {
       span.textContent = span.title = name;
       span.style.cssText = `left:${100 * (begin - data.begin) / length}%;width:${100 * (end - begin) / length}%;background:${phaseColour(name)}`;
       byId('spans').append(span);
-      // A part of a name is none.
+      // A name that does not fit is not shown.
       new ResizeObserver(() => { span.textContent = name; if (span.scrollWidth > span.clientWidth) span.textContent = ''; }).observe(span);
     }
     this.ticks = [...data.events].sort((a, b) => a[0] - b[0]).map(([time, name]) => {
@@ -141,7 +141,7 @@ class Page {
     this.nameTicks();
   }
 
-  // Each name in the first of three rows in which it touches no other one; where none is free, its tick alone.
+  // Each name is in the first of three rows where it touches no other; if none is free, only its tick is shown.
   nameTicks() {
     const whole = byId('ticks').clientWidth, ends = [-1, -1, -1];
     for (const {tick, name, share} of this.ticks) {
@@ -156,7 +156,7 @@ class Page {
     }
   }
 
-  // The flight of a flight computer has an apogee, and ends where it is at rest again.
+  // Mark the apogee of a flight with a flight computer, and the place where it rests again.
   mark(path) {
     const {data} = this, height = point => `${(point.z - path[0].z).toFixed(0)} m`;
     if (!data.motion.is_known || path.length < 2 || !data.phases.some(([, , name]) => name === 'flight')) return;
@@ -189,7 +189,7 @@ class Page {
   }
 
   begin() {
-    // `page.html#t=12.5&camera=whole` opens as it says; else it plays, unless motion is not wanted.
+    // `page.html#t=12.5&camera=whole` sets time and camera; else it plays, unless reduced motion is preferred.
     const wanted = new URLSearchParams(location.hash.slice(1)), time = Number(wanted.get('t') || NaN);
     if (wanted.get('camera') === 'whole') document.querySelector('[data-camera=whole]').click();
     if (Number.isFinite(time)) this.seek(time);

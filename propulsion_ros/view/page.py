@@ -49,20 +49,19 @@ from propulsion_ros.view.numbers import as_json, flat, thinned
 from propulsion_ros.view.robot import Robot, scene_of
 
 POINTS = 900
-"""Of a line; a screen shows no more."""
+"""Most points of a line, as a screen shows no more."""
 SHOWN = 12
-"""Plots of a page, of which each takes a tenth of a second to draw."""
-_LINES = 16
-"""Of a plot."""
+"""Most plots of a page, of which each takes a tenth of a second to draw."""
+_LINES = 16  # most lines of a plot
 _ORDER = {
-    # The rest of the motion is seen in 3D.
+    # Other motion comes later, as it is visible in 3D.
     **dict.fromkeys((QUANTITIES[quantity] for quantity in OF_MOTION), 4),
     QUANTITIES['place']: 0, QUANTITIES['effort']: 1, 'effort [N]': 2,
 }
 
 
 def plots_of(page: Page) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the plots of a page, what moves and pushes first, and what is left out of them."""
+    """Return the plots of a page, those of motion and thrust first, and notes on omissions."""
     plots = [_plot(panel) for panel in (*page.above[:1], *in_order(page.panels))]
     notes = [
         f'{plot["title"]}: the first {_LINES} of {plot["count"]} lines are drawn'
@@ -74,7 +73,7 @@ def plots_of(page: Page) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def in_order(panels: Iterable[Panel]) -> list[Panel]:
-    """Return panels, those of what moves and pushes first, those of what never changes last."""
+    """Return the panels with those of motion and thrust first, and constant ones last."""
     return sorted(panels, key=lambda panel: (
         max(most_moved(panel.series).values(), default=0.0) < ROUNDING, _order(panel)))
 
@@ -115,20 +114,20 @@ def _line(name: str, trace: Trace, colour: int) -> dict[str, Any]:
 
 
 SIZE_LIMIT = 32 * 1024 * 1024
-"""Bytes of a file of a library."""
+"""Largest size of a file of a library [bytes]."""
 _HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class Library:
-    """A package of which a page holds a file."""
+    """A package whose file a page contains."""
 
     module: str
     file: str
-    """Below the folder of the module."""
+    """Path below the folder of the module."""
     use: str
     part: tuple[str, str] = ('', '')
-    """What is before and behind it in the file in an archive; all of a plain file by default."""
+    """Texts before and behind it in the file of an archive; by default a whole plain file."""
 
 
 LIBRARIES = (
@@ -141,15 +140,15 @@ LIBRARIES = (
 
 
 def data_of(signals: Signals, robot: Robot, title: str | None = None) -> dict[str, Any]:
-    """Return what a page shows, as JSON has it.
+    """Return the data of a page in types of JSON.
 
-    Notes of the robot become those of the page. ``title`` stands above it instead of the name of
-    the input.
+    Notes of the robot become those of the page. ``title`` stands above the page instead of the name
+    of the input.
 
     Raises
     ------
     ConfigError
-        Where there is nothing to show, or the robot is wrong.
+        If there is nothing to show, or the robot is wrong.
     """
     page = page_of(signals, title, compares=True)
     frames, joints = frames_of(page), moving_joints(robot, signals)
@@ -178,11 +177,11 @@ def data_of(signals: Signals, robot: Robot, title: str | None = None) -> dict[st
 def html_of(data: dict[str, Any]) -> str:
     """Return a page with its data, libraries and their licences.
 
-    Raises `SourceError` where a library is not installed.
+    Raises `SourceError` if a library is not installed.
     """
     libraries = [_packed(library) for library in LIBRARIES]
     text = as_json(data)
-    # What runs has this word; a text among the data cannot know it.
+    # Only scripts with this nonce run; a text among the data cannot know it.
     nonce = hashlib.sha256(text.encode()).hexdigest()[:32]
     parts = {
         'NONCE': nonce, 'CONNECT': "'self'" if data.get('live') else "'none'",
@@ -201,14 +200,14 @@ def html_of(data: dict[str, Any]) -> str:
 
 
 def require_libraries() -> None:
-    """Raise `SourceError` where a library is not installed."""
+    """Raise `SourceError` if a library is not installed."""
     absent = [library.module for library in LIBRARIES if find_spec(library.module) is None]
     if absent:
         raise _absent(*absent)
 
 
 def write_page(path: Path, data: dict[str, Any]) -> None:
-    """Write a page; raise `SourceError` where that is impossible."""
+    """Write a page; raise `SourceError` if that is impossible."""
     text = html_of(data)
     save_text(path, text)
 
@@ -230,13 +229,13 @@ def _absent(*modules: str) -> SourceError:
 
 
 def _packed(library: Library) -> str:
-    """Return a library as the page holds it: gzip in base64, a third of its size."""
+    """Return a library packed for the page: gzip in base64, a third of its size."""
     content = _text_of(library).encode()
     return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
 def _text_of(library: Library) -> str:
-    """Return what a library is; raise `SourceError` where another release has it otherwise."""
+    """Return the script of a library; raise `SourceError` if another release lacks it."""
     path = _folder(library) / library.file
     if not any(library.part):
         return read_text(path, SIZE_LIMIT)

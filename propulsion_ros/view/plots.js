@@ -5,7 +5,7 @@ const PLOT_COLOURS = ['#1f5fbf', '#d1342f', '#1b8a5a', '#d98200', '#7d3cc4', '#0
   '#8c564b', '#4b5bd6', '#e07b39', '#2f4858', '#a03b5c', '#5f9ea0', '#b8860b', '#708090'];
 const PLOT_PHASES = {setup: '#e4e7ea', preflight: '#dbe4f0', launch: '#f8e2a6', flight: '#c9e7d1', recovery: '#d3daf6'};
 const phaseColour = name => PLOT_PHASES[name] || '#e7e2ec';
-// Plotly reads a part of HTML in texts.
+// Plotly interprets some HTML in texts.
 const plain = text => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 
 class Plots {
@@ -41,24 +41,24 @@ class Plots {
     return {plot, area, cursor, values, ...this.written(plot, values)};
   }
 
-  // How values of a plot are written: all in three digits of the largest, in a width that no value exceeds.
+  // Format of the values of a plot: three digits of the largest one, in a width that no value exceeds.
   written(plot, values) {
     const all = plot.lines.flatMap(line => line.value).filter(Number.isFinite);
     const largest = all.reduce((top, value) => Math.max(top, Math.abs(value)), 0);
     const places = largest < 1e-3 ? null : Math.max(2 - Math.floor(Math.log10(largest)), 0);
-    // What rounding leaves of 0 is 0.
+    // A rounding error of 0 is shown as 0.
     const text = value => places === null ? (Math.abs(value) < 1e-12 ? 0 : Number(value.toPrecision(3))).toString() : value.toFixed(places).replace(/^-(0\.?0*)$/, '$1');
     const wide = places === null || largest > 1e6 ? 8 : text(all.reduce((low, value) => Math.min(low, value), 0) < 0 ? -largest : largest).length;
     for (const value of values) value.style.minWidth = `${wide}ch`;
     return {text};
   }
 
-  // Plotly ends a drawing later; by then a live page may have taken the plot away.
+  // Plotly draws asynchronously; a live page may have removed the plot by then.
   drawn(area, promise) {
     promise.catch(error => { if (area.isConnected) throw error; });
   }
 
-  // A name has its value, and beside it that of its command.
+  // Each name has its value beside it, and that of its command.
   entries(legend, lines) {
     const spans = new Map();
     if (lines.some(line => line.command)) legend.innerHTML = '<span><i class="command"></i>command</span>';
@@ -164,7 +164,7 @@ class Plots {
     }
     let value = low ? line.value[low - 1] : null;
     if (value === null || value === undefined) return '–';
-    // As it is drawn: a command is held, what was measured goes straight to its next point.
+    // As in the plot, a command is held, and other values are interpolated.
     const next = line.value[low];
     if (!line.command && next !== null && next !== undefined) {
       value += (next - value) * (time - line.time[low - 1]) / (line.time[low] - line.time[low - 1] || 1);

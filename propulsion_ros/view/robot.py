@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot description as a page draws it: shapes on frames that move."""
+"""Converts a robot description for a page: shapes on frames that move."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -26,13 +26,10 @@ from propulsion_ros.urdf.xml import Description, parse_urdf
 from propulsion_ros.view.meshes import TRIANGLE_LIMIT, Mesh, mesh_path, read_mesh
 from propulsion_ros.view.numbers import flat
 
-_SHAPES = 2000
-"""More are too slow to draw."""
-_TRIANGLES = 3 * TRIANGLE_LIMIT
-"""Of all meshes together."""
-_STAND_IN = 0.1
-"""Edge of the box in place of a mesh that cannot be drawn, times its scale [m]."""
-_FEW = 5
+_SHAPES = 2000  # most shapes that are drawn, as more are too slow
+_TRIANGLES = 3 * TRIANGLE_LIMIT  # most triangles of all meshes together
+_STAND_IN = 0.1  # edge of the box for a mesh that cannot be drawn, before its scale [m]
+_FEW = 5  # most meshes that are named in notes
 
 
 @dataclass(eq=False)
@@ -45,7 +42,7 @@ class Robot:
     params_files: Sequence[Path] = ()
     """Parameter files of its nodes, of which the later ones win."""
     notes: list[str] = field(default_factory=list)
-    """What is not drawn as it is described, a line each."""
+    """Parts that are not drawn as described, a line each."""
 
     @cached_property
     def tree(self) -> LinkTree:
@@ -55,14 +52,14 @@ class Robot:
 
     @cached_property
     def blocks(self) -> Sequence[DrawnBlock]:
-        """Its plugin blocks, [] for none."""
+        """Plugin blocks, [] for none."""
         with self.description.located():
             specs = actuators_from_urdf(self.description.text, loop_params_of)
             return drawn_blocks(specs, self.settings_of) if specs else []
 
     @property
     def base_link(self) -> str:
-        """The link whose motion odometry has."""
+        """Link whose motion odometry has."""
         return self.blocks[0].base_link if self.blocks else self.tree.root
 
     def settings_of(self, node: str) -> dict[str, Any]:
@@ -71,7 +68,7 @@ class Robot:
 
     @cached_property
     def visuals(self) -> Sequence[Visual]:
-        """Its shapes, as many as are drawn."""
+        """Shapes, as many as are drawn."""
         with self.description.located():
             found = list(visuals_of(parse_urdf(self.description.text)))
         if len(found) > _SHAPES:
@@ -86,14 +83,14 @@ def robot_of(model: str, params_files: Sequence[Path] = ()) -> Robot:
     ----------
     model : str
         A .urdf or .xacro file, ``package://NAME/FILE``, or the name of a vehicle of the package,
-        with whose own parameter file ``params_files`` come later.
+        over whose own parameter file ``params_files`` win.
     params_files : sequence of Path
         Parameter files.
 
     Raises
     ------
     SourceError
-        Naming the file, where it cannot be read.
+        If a file cannot be read; the error names it.
     """
     path, own = robot_files(model)
     return Robot(read_description(path), path.resolve().parent, [*own, *params_files])
@@ -102,7 +99,8 @@ def robot_of(model: str, params_files: Sequence[Path] = ()) -> Robot:
 def robot_in(signals: Signals, model: str = '', params_files: Sequence[Path] = ()) -> Robot:
     """Return the robot of a recording.
 
-    By a model as of `robot_of`, else as the recording describes it, else a plain body.
+    It is that of a model, as of `robot_of`, else of the description in the recording, else a plain
+    body.
     """
     if model:
         return robot_of(model, params_files)
@@ -115,7 +113,7 @@ def robot_in(signals: Signals, model: str = '', params_files: Sequence[Path] = (
 
 
 def scene_of(robot: Robot, moving: Collection[str]) -> dict[str, Any]:
-    """Return the shapes of a robot and the frames that they are in, as JSON has them.
+    """Return the shapes of a robot and the frames that they are in, in types of JSON.
 
     Frame 0 is base_link; each joint of ``moving`` has another one. ``size`` and ``centre`` are
     those of all shapes [m], with every joint at 0.
@@ -141,7 +139,7 @@ def scene_of(robot: Robot, moving: Collection[str]) -> dict[str, Any]:
 
 
 class _Frames:
-    """The frames of links: those that move, and where each link is in one of them."""
+    """Frames that move, and the pose of each link in one of them."""
 
     def __init__(self, robot: Robot, moving: Collection[str]) -> None:
         self.rows: list[dict[str, Any]] = [{'parent': -1, **_placed(IDENTITY)}]
@@ -178,7 +176,7 @@ Shape = tuple[Visual, Pose, FloatArray, dict[str, Any]]
 
 
 class _Meshes:
-    """Reads meshes, each once; what is too large, or no mesh, becomes a box."""
+    """Reads each mesh once; one that is too large, or invalid, becomes a box."""
 
     def __init__(self, robot: Robot) -> None:
         self.kept: list[Mesh] = []
@@ -202,11 +200,11 @@ class _Meshes:
             box = {'kind': 'box', 'size': flat(np.maximum(edges, 1e-6))}
             return visual, visual.pose @ middle, edges, box
         mesh = {'kind': 'mesh', 'size': flat(scale), 'mesh': number}
-        # Its middle counts for the size of the robot.
+        # The offset of its middle counts for the size of the robot.
         return visual, visual.pose, edges + 2.0 * np.abs(middle.position), mesh
 
     def _read(self, visual: Visual) -> tuple[FloatArray, int | None]:
-        """Return the lowest and highest corner of a mesh, and its number where it is drawn."""
+        """Return the lowest and highest corner of a mesh, and its number if it is drawn."""
         stand_in = 0.5 * _STAND_IN * np.array([[-1.0] * 3, [1.0] * 3])
         name = printable(visual.mesh)
         try:

@@ -16,7 +16,7 @@ class RobotScene {
     this.follows = true;
   }
 
-  // What stands still.
+  // Fixed surroundings.
 
   addSurroundings() {
     const T = this.three;
@@ -44,7 +44,7 @@ class RobotScene {
     const plane = new T.Mesh(
       new T.CircleGeometry(30 * extent, 64), new T.MeshBasicMaterial({color: 0xc3cbb8, side: T.DoubleSide, depthWrite: false}));
     plane.position.set(grid.position.x, grid.position.y, floor - 1e-3 * extent);
-    // Drawn first, and nothing is hidden by it: depths of many metres do not tell it from the lines on it.
+    // The plane is drawn first and hides nothing, as depths over many metres are too coarse for the lines on it.
     plane.renderOrder = -3;
     grid.renderOrder = -1;
     this.ground = floor;
@@ -53,7 +53,7 @@ class RobotScene {
     this.addPad();
   }
 
-  // Lines that form squares. Each has many pieces: software that draws drops a line which ends behind the eye.
+  // Lines that form squares. Each has many pieces, as software renderers drop a line that ends behind the camera.
   squares(edge, count, colour, opacity) {
     const T = this.three, at = i => edge * (i - count / 2), ends = [];
     for (let i = 0; i <= count; i += 1) {
@@ -63,7 +63,7 @@ class RobotScene {
     return new T.LineSegments(geometry, new T.LineBasicMaterial({color: colour, transparent: true, opacity}));
   }
 
-  // Squares as large as the robot, below it: near the ground those of the grid are too large to be seen.
+  // Squares as large as the robot, below it, as those of the grid are too large near the ground.
   addPad() {
     const edge = 10 ** Math.round(Math.log10(0.4 * this.size));
     this.square = Number(edge.toPrecision(1));
@@ -104,7 +104,7 @@ class RobotScene {
     this.stage.set('dot', this.dot);
   }
 
-  // Where something was: a dot with its name above or below, of the same size from everywhere.
+  // Mark of a place: a dot with its name above or below, of the same size at any distance.
   addMark(name, point, isAbove = true) {
     const T = this.three, canvas = document.createElement('canvas'), pen = canvas.getContext('2d');
     canvas.width = 1024;
@@ -127,7 +127,7 @@ class RobotScene {
     this.path.add(sprite);
   }
 
-  // Motes that stand still in the air around the body: far above the ground nothing else shows its speed.
+  // Fixed motes in the air around the body, as nothing else shows its speed far above the ground.
   addMotes() {
     const T = this.three, reach = 9 * this.size;
     const seats = Array.from({length: 240}, (_, i) => [0.7548776662, 0.5698402910, 0.4142135624].map(step => 2 * reach * ((i * step) % 1)));
@@ -140,7 +140,7 @@ class RobotScene {
       const around = (seat, at) => at - reach + (((seat - at + reach) % (2 * reach)) + 2 * reach) % (2 * reach);
       seats.forEach((seat, i) => {
         const place = [around(seat[0], body.x), around(seat[1], body.y), around(seat[2], body.z)];
-        // None lies in the ground.
+        // Motes in the ground are moved out of sight.
         geometry.attributes.position.setXYZ(i, ...(place[2] > ground ? place : [0, 0, -1e6]));
       });
       geometry.attributes.position.needsUpdate = true;
@@ -171,7 +171,7 @@ class RobotScene {
     }
   }
 
-  // What moves.
+  // Moving parts.
 
   place(object, at) {
     object.position.fromArray(at.position);
@@ -203,7 +203,7 @@ class RobotScene {
     const geometry = new T.BufferGeometry();
     geometry.setAttribute('position', new T.BufferAttribute(new Float32Array(bytes(packed.points)), 3));
     geometry.setIndex(new T.BufferAttribute(new Uint32Array(bytes(packed.faces)), 1));
-    // Each triangle flat: a file may share points across edges.
+    // Flat shading of each triangle, as a file may share points across edges.
     const flat = geometry.toNonIndexed();
     flat.computeVertexNormals();
     return flat;
@@ -244,7 +244,7 @@ class RobotScene {
     this.plumes = new T.Group();
     this.root.add(this.arrows, this.plumes);
     this.drawn = data.arrows.map(arrow => {
-      // Seen through the hull: many push from inside of it.
+      // Arrows are visible through the hull, as many actuators push from inside of it.
       const material = new T.MeshBasicMaterial({depthTest: false, transparent: true, opacity: 0.92});
       const parts = {width: arrow.shaft, flame: arrow.flame, material, arrow: new T.Group(), plume: new T.Group()};
       parts.shaft = new T.Mesh(shaft, material);
@@ -327,10 +327,10 @@ class RobotScene {
       group.scale.setScalar(radius);
       group.quaternion.setFromUnitVectors(new T.Vector3(0, 0, 1), against);
       const tie = attachment.clone().applyQuaternion(this.root.quaternion).add(this.root.position);
-      // One above the other, each with lines down to the robot.
+      // Parachutes are above each other, each with lines down to the robot.
       const height = above + 1.5 * radius;
       if (isLying) {
-        // Behind the robot, flat on the ground.
+        // A landed parachute lies behind the robot, flat on the ground.
         const fall = new T.Vector3(0.4, 1, 0).setLength(above + radius + 0.3 * this.size).setZ(this.ground - tie.z);
         group.position.copy(tie).add(fall);
         group.quaternion.identity();
@@ -389,7 +389,7 @@ class RobotScene {
     if (this.dot) this.dot.visible = !this.follows;
     if (this.tube) this.tube.visible = !this.follows;
     if (this.follows) {
-      // With room for what hangs above it.
+      // Leave room for parachutes above the robot.
       this.look(this.body, (this.canopies.length ? 4.2 : 2.9) * this.size, new T.Vector3(0.9, -1, 0.38));
     } else {
       const sphere = this.whole.getBoundingSphere(new T.Sphere());

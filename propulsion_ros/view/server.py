@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serves one page, and what it is to draw next, to browsers of this machine."""
+"""Serves one page, and the data that it draws, to browsers of this machine."""
 from __future__ import annotations
 
 import contextlib
@@ -16,32 +16,30 @@ from propulsion_ros.settings.errors import SourceError
 
 LOOPBACK = '127.0.0.1'
 PAGES = 8
-"""Open at once."""
-_KEEP_ALIVE = 2.0
-"""Between two signs of life, by which a closed page is found [s]."""
-_TIMEOUT = 10.0
-"""For one request, and for a page to take what it is sent [s]."""
+"""Most pages that are open at once."""
+_KEEP_ALIVE = 2.0  # time between two signs of life, by which a closed page is found [s]
+_TIMEOUT = 10.0  # longest time of a request, and for a page to receive data [s]
 
 
 class Server:
     """A page at a URL with a token, and a stream of events for it.
 
-    Only GET is served, so that a page can send nothing. A request from another site has another
-    origin or host, and is refused, as is one without the token.
+    Only GET is served, so that a page can change nothing. A request from another site has another
+    origin or host and is refused, as is one without the token.
 
     Parameters
     ----------
     html : str
         The page.
     address : str
-        Of this machine; another than the loopback can be reached from outside.
+        Address of this machine; any but the loopback can be reached from outside.
     port : int
-        0 for any that is free.
+        Port; 0 for any that is free.
 
     Raises
     ------
     SourceError
-        Where the address cannot be used.
+        If the address cannot be used.
     """
 
     def __init__(self, html: str, address: str = LOOPBACK, port: int = 0) -> None:
@@ -64,16 +62,16 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """Address of the page."""
         return f'http://{self._address}:{self._port}/?token={self._token}'
 
     @property
     def pages(self) -> int:
-        """How many pages are open."""
+        """Number of open pages."""
         return len(self._streams)
 
     def send(self, text: str) -> None:
-        """Send one line to every page; one that is slow misses some."""
+        """Send one line to every page; a slow page misses some."""
         with self._lock:
             streams = list(self._streams)
         for stream in streams:
@@ -88,7 +86,7 @@ class Server:
         self._http.shutdown()
         self._http.server_close()
 
-    # For the handler.
+    # Used by the handler.
 
     @property
     def html(self) -> bytes:
@@ -96,19 +94,19 @@ class Server:
         return self._html
 
     def refusal(self, host: str, origin: str | None, token: str) -> HTTPStatus | None:
-        """Return why a request is refused, None where it is not."""
+        """Return why a request is refused, None if it is not."""
         if not hmac.compare_digest(token.encode(), self._token.encode()):
             return HTTPStatus.FORBIDDEN
         if origin is not None and origin != f'http://{host}':
             return HTTPStatus.FORBIDDEN
-        # A name that another site has made to point here is not among them.
+        # This excludes a name that another site has made to point here (DNS rebinding).
         own = {f'{name}:{self._port}' for name in (self._address, 'localhost')}
         if is_loopback(self._address) and host not in own:
             return HTTPStatus.FORBIDDEN
         return None
 
     def add_stream(self) -> queue.Queue[bytes | None] | None:
-        """Return a stream for one more page, None where there are too many."""
+        """Return a stream for one more page, None if there are too many."""
         with self._lock:
             if len(self._streams) >= PAGES:
                 return None
@@ -117,13 +115,13 @@ class Server:
             return stream
 
     def forget(self, stream: queue.Queue[bytes | None]) -> None:
-        """Take away the stream of a page that is closed."""
+        """Remove the stream of a page that is closed."""
         with self._lock:
             self._streams.discard(stream)
 
 
 def _put(stream: queue.Queue[bytes | None], line: bytes | None) -> None:
-    """Put a line into a stream, in place of its oldest where it is full: no page is waited for."""
+    """Put a line into a stream, in place of its oldest one if it is full, so as not to block."""
     if stream.full():
         with contextlib.suppress(queue.Empty):
             stream.get_nowait()
@@ -192,10 +190,10 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(b'data: ' + line + b'\n\n' if line else b':\n\n')
                 self.wfile.flush()
         except OSError:
-            # The page is closed, or takes nothing.
+            # The page is closed, or does not receive.
             return
         finally:
             self.owner.forget(stream)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Write nothing: a URL has the token."""
+        """Log nothing, as a URL has the token."""

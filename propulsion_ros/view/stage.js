@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What three.js draws: z is up, dragging turns, with shift or another button moves, the wheel or two fingers come nearer.
+// The view by three.js: z is up; dragging turns, with shift or another button moves; the wheel or two fingers zoom.
 'use strict';
 
 class Stage {
   constructor(pane) {
     const T = THREE;
     this.pane = pane;
-    // Logarithmic depths: a nozzle of centimetres, and a path of kilometres. The sky is the page's.
+    // Logarithmic depths serve a nozzle of centimetres and a path of kilometres. The sky is that of the page.
     this.renderer = new T.WebGLRenderer({antialias: true, logarithmicDepthBuffer: true, preserveDrawingBuffer: true, alpha: true});
     this.renderer.setPixelRatio(window.devicePixelRatio);
     pane.appendChild(this.renderer.domElement);
@@ -27,7 +27,7 @@ class Stage {
     next();
   }
 
-  // Under a name is one object; another one takes its place.
+  // Add an object under a name, in place of the one that had it.
   set(name, object) {
     if (this.named.has(name)) this.scene.remove(this.named.get(name));
     this.named.set(name, object);

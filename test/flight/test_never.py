@@ -326,6 +326,12 @@ def test_vehicle_that_stays_on_the_ground_deploys_nothing(first):
         assert not {'drogue', 'main', 'low', 'again', 'sustainer'} & set(walk.fired), f'walk {seed}'
 
 
+@pytest.mark.parametrize('seed', [75, 77, 98, 259])
+def test_an_estimate_that_settles_beside_a_dead_accelerometer_is_no_liftoff(seed):
+    """Its speed settles with its height, and a coast seemed to end at the pad."""
+    assert ground_walk(seed).state.liftoff is None
+
+
 def flown(seed: int) -> tuple[Walk, Motion]:
     """Fly a vehicle above 100 m, with one sensor dead from a random moment on, or a restart."""
     rng = np.random.default_rng(2 * 10**6 + seed)

@@ -228,6 +228,15 @@ def test_rotors_of_what_floats_are_in_air(tmp_path):
     assert (report.faults, report.warnings) == ([], [])
 
 
+def test_air_in_another_unit_is_one_line_at_its_density(tmp_path):
+    (tmp_path / 'robot.urdf').write_text(TEXTS['quadrotor'])
+    path = tmp_path / 'robot.yaml'
+    path.write_text('vehicle:\n  ros__parameters:\n    body.fluid_density: 1225.0\n')
+    (line,) = check_file(path, tmp_path / 'robot.urdf').warnings
+    assert f"{path}:3: warning: vehicle: parameter 'body.fluid_density': " in line
+    assert 'if that is in g/m^3, write 1.225' in line
+
+
 @pytest.mark.parametrize('text', [TEXTS[name] for name in ('quadrotor', 'rocket', 'boat')])
 def test_robots_of_the_mistakes_are_right_without_them(text, tmp_path):
     path = tmp_path / 'robot.urdf'

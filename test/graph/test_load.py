@@ -241,6 +241,9 @@ def test_every_node_of_the_files_of_a_vehicle_is_known(vehicle):
      "description's [0.03, 0.05, 0.05, 0.05]; to keep some, give a list"),
     ("thrust_curve: '0 1e-3 1.1e-5'", "parameter 'thrust_curve': 0 1e-3 1.1e-5 wins over the robot "
      "description's motor_constant [2e-05, 1e-05, 1e-05, 1e-05]; to keep some, give a list"),
+    (f"thrust_curve: '0 1e-3 1.1e-5{' 0.0' * 40}'", "parameter 'thrust_curve': 0 1e-3 1.1e-5"
+     f"{' 0.0' * 20} ... wins over the robot description's motor_constant [2e-05, 1e-05, 1e-05, "
+     '1e-05]; to keep some, give a list'),
     ('time_constant_up: [0.08, 0.05, 0.05, 0.05]', ''), ('max_thrust: [7.0]', ''),
     ("thrust_curve: ['', '0 1e-3 1.1e-5', '', '']", ''),
 ])

@@ -175,7 +175,10 @@ def test_only_what_the_model_moves_is_drawn(bench, tmp_path):
     fit = ['thrusters.time_constant', 'thrusters.rotor_constant']
     robot = read_robot(bench / 'bench.urdf', [bench / 'bench.yaml'], fit)
     request = Request(tmp_path / 'six.csv', fit, 'wrench', (None, 3.0))
-    page = page_of_fit(Session(robot, request).run())
+    result = Session(robot, request).run()
+    page = page_of_fit(result)
+    result.report['estimates']['delay'] = {'value': 0.02, 'sd': 1e-3, 'unit': 's'}
+    assert 'delay\xa0=\xa00.02\xa0±\xa00.001\xa0s' in page_of_fit(result).title
     assert len(page.panels) == 4
     assert all(panel.heading.startswith('force along x') for panel in page.panels)
     found, error, rest = page.title.split('\n')

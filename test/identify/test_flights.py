@@ -81,10 +81,19 @@ def test_a_good_flight_has_no_doubts_but_that_of_its_offset(flight, tmp_path):
     assert report['cross_validation_rms'] == pytest.approx(report['rms'], rel=0.05)
 
 
-def test_g_is_refused(flight, tmp_path):
-    columns = {**flight, 'accel_z': flight['accel_z'] / 9.80665}
-    with pytest.raises(ConfigError, match=r'looks like g: multiply by 9\.80665'):
-        report_of(written(tmp_path / 'a.csv', columns))
+@pytest.mark.parametrize(('name', 'factor', 'words'), [
+    ('accel_z', 1.0 / 9.80665, r'looks like g: .*; give identify: factors.accel_x: 9\.80665, '),
+    ('gyro_x', 57.3, r'looks like degrees/s: .*; give identify: factors.gyro_x: 0\.0174533, '),
+])
+def test_g_and_degrees_are_refused(flight, tmp_path, name, factor, words):
+    with pytest.raises(ConfigError, match=words):
+        report_of(written(tmp_path / 'a.csv', {**flight, name: flight[name] * factor}))
+
+
+def test_what_is_wrong_with_the_input_is_known_before_the_fit(flight, tmp_path):
+    began, path = [], written(tmp_path / 'a.csv', flight)
+    Session(robot(), Request(path, FIT, 'imu'), began.append, began.append).run()
+    assert 'no rest' in ' '.join(began[:began.index('fit: starts')])
 
 
 def test_what_a_command_without_change_does_not_show_is_named_and_written_as_it_was(
@@ -128,9 +137,10 @@ def test_the_largest_of_many_steps_is_not_clipped():
 
 
 @pytest.mark.parametrize(('shift', 'words'), few_of([
-    (0.05, 'follows its command by |--fit-delay fits'),
+    (0.05, 'follows its command by |commands and sensor: --fit-delay'),
+    (0.02, 'follows its command by |commands and sensor: --fit-delay'),
     (-0.05, 'leads its command by |no delay is fitted below 0: --delay -0.0'),
-], 2))
+], 3))
 def test_a_clock_offset_is_named(shift, words, flight, tmp_path):
     rows = round(abs(shift) / DT)
     columns = dict(flight)
@@ -142,7 +152,8 @@ def test_a_clock_offset_is_named(shift, words, flight, tmp_path):
     begin, _, end = words.partition('|')
     line = next(line for line in report['warnings'] if begin in line)
     assert end in line
-    assert float(line.partition(begin)[2].split()[0]) == pytest.approx(50.0, abs=4.0)
+    assert float(line.partition(begin)[2].split()[0]) == pytest.approx(1e3 * abs(shift), abs=4.0)
+    assert not any('is the form of the model right' in line for line in report['warnings'])
     if shift < 0.0:
         # No delay that is fitted takes it out, the one that is named does.
         with_delay = report_of(path, fit_delay=True)['warnings']

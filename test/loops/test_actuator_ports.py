@@ -121,7 +121,7 @@ def table(interface):
     )
 
 
-FAR = 'every last command is far beyond its limits, such as '
+FAR = 'every last command is far beyond its limits and clamped, such as a '
 LIMITED = {'min_command': -350.0, 'max_command': 350.0}
 FAST = {'rotor_constant': 1e-4, 'max_command': 600.0, 'dynamics': ['zero_order']}
 
@@ -142,7 +142,11 @@ FAST = {'rotor_constant': 1e-4, 'max_command': 600.0, 'dynamics': ['zero_order']
     pytest.param(table('throttle'), 'position', [0.6, 0.7], '', id='throttles'),
     pytest.param(table('throttle'), 'position', [1.2, 1.3], '', id='throttles a little beyond'),
     pytest.param(table('throttle'), 'position', [1500.0, 1600.0],
-                 FAR + '1500 of at most 1; is it a throttle of 0 to 1?', id='pulses as throttles'),
+                 FAR + '1500 of at most 1; is it a throttle of 0 to 1, not N, % or us?',
+                 id='pulses as throttles'),
+    pytest.param(rotors(command_interface='throttle'), 'position', [5.2, 2.1],
+                 FAR + '5.2 of at most 1; is it a throttle of 0 to 1, not N, % or us?',
+                 id='newtons as throttles'),
     pytest.param(table('velocity'), 'velocity', [1700.0, 1800.0],
                  FAR + '1700 of at most 380 rad/s; is it in rad/s?', id='pulses as speeds'),
     pytest.param(table('velocity'), 'velocity', [300.0, 1800.0], '', id='one speed'),
@@ -160,6 +164,7 @@ def test_commands_of_another_unit_or_sign_are_told_apart(family, field, sent, wo
     for ms in (10, 20, 30):
         group.command(ms, **{field: sent})
     assert group.loop.mistake == words
+    assert group.host.said('warn') == [words] * words.startswith('every last')
 
 
 def test_what_is_asked_for_in_the_end_may_be_less():

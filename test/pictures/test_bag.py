@@ -144,6 +144,12 @@ BOOSTER_STATE = joints(
         id='lift of a fin is no thrust',
     ),
     pytest.param(
+        [('/rotors/command', joints(1.0, ['a'], position=[5.2])),
+         ('/rotors/state', joints(1.0, ['a'], effort=[5.0]))],
+        {'rotors: thrust [N]': ['a'], 'rotors: throttle': ['a command']},
+        id='a throttle above 1 is no angle',
+    ),
+    pytest.param(
         [('/fam/wrench', wrench(1.0)), ('/fam/wrench_command', wrench(1.0))],
         {'fam: applied force [N]': FORCE + TOLD, 'fam: applied torque [N m]': TORQUE + TOLD},
         id='wrench and demand',

@@ -225,19 +225,38 @@ def test_a_result_that_is_no_number_is_the_error_of_its_case(folder, capsys, her
     )
 
 
-def test_a_study_that_changed_is_refused(folder, capsys, here):
+@pytest.mark.parametrize('changed', ['lift.py', 'gains.py', 'units.py'])
+def test_a_study_that_changed_is_refused(folder, capsys, here, changed):
+    """The controller may import what is beside it, which imports more."""
+    (folder / 'units.py').write_text('ONE = 1.0\n')
+    (folder / 'gains.py').write_text('from units import ONE\n')
+    (folder / 'other.py').write_text('raise ValueError\n')
+    (folder / 'lift.py').write_text(f'from gains import ONE\n{LIFT}')
     (folder / 'flight.yaml').write_text(FLIGHT.replace('cases: 4', 'cases: 1'))
     command = ['study', 'flight.yaml', '--jobs', '1', '--no-picture']
     assert main(command) == 0
-    (folder / 'lift.py').write_text(LIFT + '\n')
+    with (folder / changed).open('a') as file:
+        file.write('\n')
     capsys.readouterr()
     assert main(command) == 1
     err = capsys.readouterr().err
-    assert err == (
+    assert err.endswith(
         'propulsion_ros study: flight_study/journal.jsonl: has rows of another study: give '
         'another --output, or --again to begin anew\n'
     )
     assert main([*command, '--again']) == 0
+
+
+@pytest.mark.parametrize(('limits', 'line'), [
+    ('z: [-1.0, 1.0]', 'z: -1 to 1 m\n'),
+    ('tilt: [null, 0.5]', 'tilt: -inf to 0.5 rad\n'),
+    ('tilt: [0, 30]', 'tilt: 0 to 30 rad; if that is in degrees, write 0.5236\n'),
+])
+def test_limits_are_printed_with_their_unit(folder, capsys, limits, line):
+    (folder / 'flight.yaml').write_text(FLIGHT.replace('z: [-1.0, 1.0]', limits).replace(
+        'limits:', '  tilt: {max: vehicle/odometry.tilt}\nlimits:'))
+    assert main(['study', 'flight.yaml', '--case', '0']) == 0
+    assert f'propulsion_ros study: limits: {line}' in capsys.readouterr().err
 
 
 def test_a_study_whose_motor_changed_is_refused(folder, capsys, here):

@@ -28,13 +28,13 @@ class ApogeeParams:
         100.0, 'm', lo=0.0, doc='rise above the pad before which nothing is detected'
     )
     lockout_speed: float = quantity(
-        30.0, 'm/s', above=0.0, doc='upward speed at which detection is locked'
+        30.0, 'm/s', above=0.0, doc='upward speed of the velocity input at which nothing is decided'
     )
     lockout_hold: float = quantity(
-        1.0, 's', lo=0.0, doc='how long the lock lasts after the last such speed'
+        1.0, 's', lo=0.0, doc='how long that lasts after the last such speed (legacy)'
     )
     maximum_gap: float = quantity(
-        1.5, 's', above=0.0, doc='a longer gap empties the window, unless the sensor is as slow'
+        4.0, 's', above=0.0, doc='a longer gap empties the window, unless the sensor is as slow'
     )
     frozen_after: float = quantity(
         0.5, 's', above=0.0, doc='a value that repeats for so long while the fit moves on is frozen'
@@ -44,10 +44,7 @@ class ApogeeParams:
     )
     acceleration_sigma: float = quantity(
         2.0, 'm/s^2', above=0.0,
-        doc='one sigma of the acceleration input, used while the window is short'
-    )
-    minimum_fall: float = quantity(
-        3.0, 'm/s^2', lo=0.0, doc='least downward acceleration of a flight at its apogee'
+        doc='how far the acceleration may be from that of gravity near the apogee, one sigma'
     )
     descent_speed: float = quantity(
         4.0, 'm/s', above=0.0, doc='downward speed that is a descent at any curvature'

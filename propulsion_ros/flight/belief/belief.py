@@ -169,8 +169,10 @@ class Belief:
 
     Attributes
     ----------
-    has_risen : bool
-        Whether the vehicle left its pad upward; the caller sets it.
+    has_flown : bool
+        Whether the vehicle has left what held it; the caller sets it.
+    level : float
+        Height at which it was certainly held last [m]; the caller sets it.
     """
 
     def __init__(self) -> None:
@@ -193,6 +195,7 @@ class Belief:
         self._pushing = np.flatnonzero(is_pushed & is_felt & height)
         hangs = self._mode == int(Mode.PARACHUTE)
         self._hanging = np.flatnonzero(hangs & is_felt)
+        self._may_drop = self._is_held | self._is_coast
         self._may_be_below = self._is_held | height
         # Wind must not explain a level height where the accelerometer reads a free fall.
         self._moved_by_wind = (self._is_held | hangs) * self._sound[Channel.FORCE]
@@ -286,7 +289,7 @@ class Belief:
         prior[self._is_carried] += more
         self._shares: FloatArray = np.maximum(prior, _LEAST)
         self._begins_in_air = in_air
-        self.has_risen = False
+        self.has_flown, self.level = False, 0.0
         self._level_height = self._constant_force = math.nan
         self._lit_time = self._scatter = self._constant_time = 0.0
         self._recent = np.full(_CHANNELS, np.nan)
@@ -326,7 +329,7 @@ class Belief:
             # Without a height the ground is as likely at any height.
             lands = np.full_like(lands, _TERRAIN / _AIR_SPREAD)
         elif not may_heal:
-            lands = np.where(self._state[:, 0] < -_BELOW, _DEEP, lands)
+            lands = np.where(self._state[:, 0] < self.level - _BELOW, _DEEP, lands)
         # A vehicle that climbs does not land.
         climbs = np.maximum(self._state[:, 1] - np.sqrt(self._covariance[:, 1, 1]), 0.0)
         lands = lands * np.exp(np.minimum(climbs, 300.0) / -_CLIMB)
@@ -602,10 +605,12 @@ class Belief:
     def _too_deep(self) -> FloatArray:
         """Return the log likelihood that a flight loses below the ground.
 
-        After a rise a sound height may show a valley; before one it shows pressure in the bay.
+        Once the vehicle has left what held it, a sound height may show a valley; before that it
+        shows pressure in the bay, unless it falls as freely as what is dropped.
         """
-        deep = np.minimum((self._state[:, 0] + _BELOW) / np.sqrt(self._covariance[:, 0, 0]), 0.0)
-        may_be = self._may_be_below if self.has_risen else self._is_held
+        above = self._state[:, 0] - self.level + _BELOW
+        deep = np.minimum(above / np.sqrt(self._covariance[:, 0, 0]), 0.0)
+        may_be = self._may_be_below if self.has_flown else self._may_drop
         return np.where(may_be, 0.0, np.minimum(0.5 * deep**2, 50.0))
 
     def read_spin(self, rate: float, seconds: float) -> None:

@@ -12,6 +12,8 @@ from propulsion_ros.models.common.rotation import of_vector, rotate
 
 PUSH, CLIMB, FALL = 'acceleration', 'climb', 'fall'
 """Source of a departure: a push that the accelerometer measured, or else the way it goes."""
+AWAY = 15.0
+"""A vehicle that was not seen to be pushed has left a level when it is so far from it [m]."""
 DROP = 50.0
 """A drop so deep is past its apogee [m]: wind on a static port does not show that much."""
 
@@ -19,7 +21,7 @@ _LEFT = 1.0 - CERTAIN  # the vehicle has left when it is held with less than thi
 _READINGS = 2  # readings in a row that must show a departure
 _LASTS_NS = 600_000_000  # dwell of a departure without a push [ns]
 _PUSHED = (5.0, 5.0)  # least distance from where it was held [m], least speed [m/s], after a push
-_UNPUSHED = (15.0, 10.0)  # the same without a push, as wind on a port moves a height too
+_UNPUSHED = (AWAY, 10.0)  # the same without a push, as wind on a port moves a height too
 _SETTLE_NS = 10_000_000_000  # for so long a barometer settles after its first reading [ns]
 _PUSHES_NS = 25_000_000_000  # a longer push of a held vehicle is an offset of its sensor [ns]
 _DATED_NS = 10_000_000_000  # a departure without a push is dated back by no more [ns]
@@ -73,6 +75,11 @@ class DepartureWatch:
         """Whether it certainly flies: a fall counts from a depth of `DROP`."""
         found = self.found
         return found is not None and (found.source != FALL or self.fallen > DROP)
+
+    @property
+    def known_level(self) -> float:
+        """Level at which it was certainly held last, else that of the pad [m]."""
+        return self.level if self._is_level_known else 0.0
 
     def reset(
         self, *, in_air: bool = False, highest: float = math.inf, drifted: float = 0.0

@@ -48,12 +48,15 @@ class Readings(NamedTuple):
         Specific force in any axes [m/s^2].
     rate : Vector
         Rate of turn in any axes [rad/s].
+    is_estimate : bool
+        Whether height and speed are of one estimate, so that a fault of either is one of both.
     """
 
     height: float = math.nan
     speed: float = math.nan
     force: Vector = _UNKNOWN
     rate: Vector = _UNKNOWN
+    is_estimate: bool = False
 
 
 class Mean(NamedTuple):
@@ -102,7 +105,7 @@ class Feed:
     def reset(self, usual_ns: int = 0) -> None:
         """Forget all readings, and begin with the usual time of a repeated value [ns]."""
         self._last: tuple[float, ...] = ()
-        self._climbed = self._landed = False
+        self._has_changed = self._climbed = self._landed = False
         self.usual_ns = usual_ns
         self._interval_ns = self._held_ns = 0
         self._variance, self._is_measured = 0.0, False
@@ -128,12 +131,16 @@ class Feed:
         if values != self._last:
             is_move = bool(self._last) and math.dist(values, self._last) > self._moves
             self._held_ns = round(_HELD * repeats_ns) if is_move else 0
+            self._has_changed = bool(self._last)
             self._last, self._new_ns = values, now_ns
             self._climbed, self._landed = climbs, lands
         elif repeats_ns < self._held_ns:
             return None
         elif learns:
             self.usual_ns = max(self.usual_ns, repeats_ns)
+        if self._bends is None and not self._has_changed:
+            # An inertial sensor has noise: one that never changed has been stuck from the start.
+            return None
         is_explained = since_ns is not None and self._new_ns >= since_ns
         if now_ns - self._new_ns > self._longest_ns and not is_explained:
             self._readings.clear()

@@ -173,6 +173,7 @@ class MotionWatch:
         ``is_windy`` the wind may be strong until it is measured.
         """
         is_supported, held = kept.is_supported, kept.held
+        self._begun_in_air = in_air
         self.has_rested = in_air and kept.has_rested
         # A fall begins no higher than where it rested, as a height that settles falls too.
         self._departure.reset(
@@ -197,7 +198,7 @@ class MotionWatch:
         self._level_ns: int | None = None
         self._level, self._has_moved = 0.0, False
         self._leap = _Leap()
-        self._height = math.nan
+        self._height, self._is_estimate = math.nan, False
         self._off_time, self._fall_time, self._moved_ns, self._dead_time = 0.0, 0.0, 0, 0.0
         self.flown_ns: int | None = None
         self.probability, self.held = 0.0, self._belief.held
@@ -272,7 +273,7 @@ class MotionWatch:
 
     def update(
         self, now_ns: int, readings: Readings, *, learns: bool, has_flown: bool = False,
-        has_risen: bool = False, hovers: bool = False,
+        hovers: bool = False,
     ) -> None:
         """Take readings.
 
@@ -285,13 +286,14 @@ class MotionWatch:
         learns : bool
             Whether the vehicle waits on the pad, so that repetitions of its sensors are usual.
         has_flown : bool
-            Whether a liftoff was seen, so that a level height far up may be that of a blocked port.
-        has_risen : bool
-            Whether it left its pad upward, so that the ground may be below the pad.
+            Whether a liftoff was seen: the ground may be below, and a level height far up may be
+            that of a blocked port.
         hovers : bool
             Whether its own engine may hold it, which is no rest.
         """
-        self._belief.has_risen = has_risen
+        self._is_estimate |= readings.is_estimate
+        self._belief.has_flown = has_flown or self._begun_in_air
+        self._belief.level = self._departure.known_level
         self._departure.feel(now_ns, readings.force, readings.rate)
         values = (readings.height,), (readings.speed,), readings.force, readings.rate
         # A coarse height may repeat itself while a live force shows no motion.
@@ -307,6 +309,8 @@ class MotionWatch:
         ]
         if self._settling.holds(now_ns, readings.height, self._channels[Channel.HEIGHT].noise):
             due[Channel.HEIGHT] = None
+            if readings.is_estimate:
+                due[Channel.SPEED] = None
         since_ns = now_ns if self._clock_ns is None else self._clock_ns
         if self._clock_ns is None and self._was_likely:
             self._likely_ns = now_ns
@@ -387,7 +391,9 @@ class MotionWatch:
         held = self.held = belief.held
         live = [feed.is_live(now_ns) for feed in self._channels]
         # A height that still settles shows nothing.
-        live[Channel.HEIGHT] &= not self._settling.is_on(now_ns)
+        if self._settling.is_on(now_ns):
+            live[Channel.HEIGHT] = False
+            live[Channel.SPEED] &= not self._is_estimate
         fresh = [
             lives and feed.is_fresh(now_ns)
             for lives, feed in zip(live, self._channels, strict=True)

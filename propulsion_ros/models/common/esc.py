@@ -65,7 +65,8 @@ class Esc:
     Raises
     ------
     ConfigError
-        For a curve that is missing or no curve, that falls, or goes below ``lowest``.
+        For a curve that is missing, no curve or a table of no table, that falls, or goes below
+        ``lowest``.
     """
 
     def __init__(self, params: EscParams, largest: FloatArray, lowest: float = -np.inf) -> None:
@@ -74,6 +75,13 @@ class Esc:
         for i, row in enumerate(rows):
             if not row:
                 rows[i] = _proportional(params, float(largest[i]), table, i)
+            elif not table and len(row) > 5 and row[0] == 0.0 and row[-2:-1] == [1.0] and (
+                len(row) % 2 == 0 and np.all(np.diff(row[::2]) > 0.0)
+            ):
+                raise ConfigError(
+                    'esc_curve', f'has {len(row)} numbers, of which every second one rises from 0 '
+                    'to 1; is esc_kind table missing?', i,
+                )
         self._curves = Curves([
             np.stack(points_of('esc_curve', row, 'throttle', i)) if table else np.array(row)
             for i, row in enumerate(rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One case: a situation, the source of the altitude, faults and restarts, all drawn of a seed."""
+"""One case: a situation, the source of the altitude, faults and restarts, all drawn from a seed."""
 from __future__ import annotations
 
 import math
@@ -32,9 +32,9 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     'pressure': (PRESSURE,), 'odometry': (ODOMETRY,), 'sensors': (IMU, PRESSURE),
     'sensors and fix': (IMU, PRESSURE, FIX),
 }
-"""What each configuration reads; the first word is its ``altitude_source``."""
+"""Sensors that each configuration reads; the first word is its ``altitude_source``."""
 _COUNTS = {'seed': (0, 2**63), 'restarts': (0, 100), 'stages': (1, 2), 'faults': (0, 100)}
-"""Least and most of what is counted."""
+"""Smallest and largest value of each integer of a case."""
 DRAWN = frozenset({
     *SENSORS, *(name for situation in SITUATIONS.values() for name in situation.vary), 'clock.at',
     *(f'{name}.{key}' for name, fault in FAULTS.items() for key in ('at', *fault.vary)),
@@ -42,26 +42,27 @@ DRAWN = frozenset({
 })
 """Names of all numbers that are drawn in one case or another."""
 CLASSES = ('none', 'beside', 'only', 'two')
-"""No fault, one beside a sound second source, one of the only source, two."""
+"""Classes of faults: none, one beside a sound source, one of the only source, two."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is flown; the same case is always the same flight.
+    """A case to fly; the same case always gives the same flight.
 
     Attributes
     ----------
     faults : int or sequence of (str, str)
-        How many are drawn, or which ones: the source and one of `FAULTS`.
+        Number of faults to draw, or the source and the name in `FAULTS` of each.
     restarts : int
-        Of the computer, with its record kept.
+        Number of restarts of the computer, which keeps its record.
     stages : int
-        Two where an engine is lit in flight as well.
+        1, or 2 if an engine is lit in flight as well.
     clock : float
-        How far the time of computer and sensors is set at a drawn moment [s].
+        Step of the clocks of computer and sensors at a drawn moment [s].
     pins : mapping
-        Drawn numbers that are given: of the situation, the sensors, and ``<fault>.<name>``;
-        ``<fault>.at`` is when it begins, ``restart.at`` when the computer restarts [s].
+        Fixed values in place of drawn ones: of the situation, the sensors, and
+        ``<fault>.<name>``; ``<fault>.at`` is when it begins, ``restart.at`` when the computer
+        restarts [s].
     """
 
     situation: str
@@ -97,18 +98,18 @@ class Case:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A case with all that was drawn.
+    """A case with all drawn values.
 
     Attributes
     ----------
     streams : mapping
-        Of all sensors, with their faults.
+        Readings of all sensors, with their faults.
     faults : tuple of (str, str)
-        Source and kind of each.
+        Source and name of each fault.
     restarts : tuple of (float, float)
-        When, and for how long the computer is away [s].
+        Time of each restart, and for how long the computer is off [s].
     clock : (float, float)
-        When the time is set, and how far [s].
+        Time of the step of the clocks, and its size [s].
     """
 
     scene: Scene
@@ -119,7 +120,7 @@ class Drawn:
     numbers: Mapping[str, Any]
 
     def fault_class(self, source: str) -> str:
-        """Return which of `CLASSES` it is for a configuration."""
+        """Return the one of `CLASSES` that the faults are for a configuration."""
         if not self.faults:
             return 'none'
         if len(self.faults) > 1:
@@ -149,7 +150,7 @@ def draw(case: Case) -> Drawn:
     streams = measure(scene.motion, rng('noise'), kit)
     window = scene.begin, max(scene.end, scene.begin + 0.1)
     chosen = _faults(case, rng('faults'))
-    # What an odometry is made of has its faults before it.
+    # Faults of other sensors come first, as the odometry is computed from those.
     for source, name in sorted(chosen, key=lambda each: each[0] == ODOMETRY):
         if source not in streams and source == ODOMETRY:
             streams[ODOMETRY] = odometry_of(streams, scene.motion, kit)
@@ -167,7 +168,7 @@ def draw(case: Case) -> Drawn:
 
 
 def _apart(restarts: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
-    """Return restarts (at, away) in order, without those of a computer that is off [s]."""
+    """Return restarts (at, away) in order, without those during which it is off already [s]."""
     on, kept = -math.inf, []
     for at, away in sorted(restarts):
         if at > on:

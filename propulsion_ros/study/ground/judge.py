@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real flight computer before a case, and what its charges and engines did to the truth."""
+"""Flies a case with the real flight computer, and judges charges and engines by the truth."""
 from __future__ import annotations
 
 import functools
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import json5
+import numpy as np
 
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
@@ -32,18 +33,18 @@ from propulsion_ros.study.study import Case as StudyCase
 from propulsion_ros.study.study import Study
 
 PREMATURE = 1.0
-"""A drogue so long before the apogee is premature [s], if it rises as fast as a coast does then."""
+"""A drogue is premature more than this before apogee if the climb exceeds `_COAST` [s]."""
 LATE = 2.0
-"""After the apogee; or after the timer, where no source is without a fault [s]."""
+"""Time after apogee, or after the timer if all sources have faults, that makes one late [s]."""
 MAIN_HEIGHT = 450.0
-"""At which the shipped configuration fires the main [m]."""
+"""Height at which the shipped configuration fires the main [m]."""
 _COAST = 5.0  # upward speed below which nothing is premature [m/s]
-_TOUCH = 1.0  # a charge so shortly after the touchdown was late, and is none into what rests [s]
-_LOWEST = {'pressure': 150.0}  # apogees below which a drogue may be missed [m]
-_EPOCH = 1_700_000_000
+_TOUCH = 1.0  # time after touchdown until which a charge is late, not fired on the ground [s]
+_LOWEST = {'pressure': 150.0}  # apogee below which a drogue may be missed, by source [m]
+_EPOCH = 1_700_000_000  # time of stamps at power on [s]
 _DROGUE, _MAIN = 'drogue parachute', 'main parachute'
 VERDICTS = ('fired_on_ground', 'lit_on_ground', 'twice', 'missed', 'premature', 'late')
-"""Columns with how often something was wrong."""
+"""Columns with the number of errors of each kind."""
 
 
 class _Disk:
@@ -73,13 +74,13 @@ class _Disk:
         call()
 
     def write(self) -> None:
-        """Bring the record to the path."""
+        """Write the newest record."""
         if self._record is not None:
             replace_durably(self._path, encode(self._record))
 
 
 class _Bench(BenchHost):
-    """Notes when charges and engines go on, and forgets the rest of what is published."""
+    """Passes on to the notes what `_TAKEN` has, and drops all other messages."""
 
     def __init__(self, notes: Notes) -> None:
         super().__init__()
@@ -98,7 +99,7 @@ class _Bench(BenchHost):
 
 
 class Notes:
-    """What a flight computer did, restarts included."""
+    """Record of what a flight computer did, across restarts."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -111,7 +112,7 @@ class Notes:
         self._on: set[str] = set()
 
     def restart(self) -> None:
-        """Forget what was on: a computer without power has nothing on."""
+        """Clear the outputs that are on, as they go off without power."""
         self._on = set()
 
     def phase(self, outlet: Outlet, payload: Any) -> None:
@@ -120,15 +121,15 @@ class Notes:
             self.phases.append((self.now, payload))
 
     def event(self, outlet: Outlet, payload: Any) -> None:
-        """Note what fired."""
+        """Note the events that fired."""
         self.events += [(self.now, status.name) for status in payload]
 
     def flags(self, outlet: Outlet, payload: Any) -> None:
-        """Note what decided the apogee."""
+        """Note the source that decided the apogee."""
         self.apogee_by = dict(payload[0].values).get('apogee_source') or self.apogee_by
 
     def pulse(self, outlet: Outlet, payload: Any) -> None:
-        """Note which deployers go on."""
+        """Note which deployers are switched on."""
         self._switch(self.pulses, zip(outlet.names, payload.effort, strict=True))
 
     def engine(self, outlet: Outlet, payload: Any) -> None:
@@ -145,7 +146,7 @@ class Notes:
                 to.append((self.now, name))
 
     def first(self, event: str) -> float:
-        """Return when an event fired first [s], NaN where it did not."""
+        """Return when an event fired first [s], NaN if it did not."""
         return next((time for time, name in self.events if name == event), math.nan)
 
 
@@ -157,14 +158,14 @@ _TAKEN = {
 
 @functools.cache
 def _config(stages: int) -> str:
-    """Return the shipped configuration, with a second stage where there are two."""
+    """Return the file of the shipped configuration, or of that with a second stage."""
     shipped = share_directory() / 'config' / 'rocket_flight.jsonc'
     if stages == 1:
         return str(shipped)
     document = json5.loads(read_text(shipped))
     (ignition,) = [each for each in document['Events'] if each['name'] == 'ignition']
     sustainer = ignition['action'].pop()
-    # Lit by time and height, as a team would: when the first stage is burnt out and went well.
+    # As a team would, it is lit by time and height, after the burn of a good first stage.
     document['Events'].append({
         'id': 3, 'name': 'second stage', 'single_fire': True, 'cooldown': 0,
         'action': [sustainer],
@@ -223,21 +224,21 @@ _MESSAGES: Mapping[str, Callable[[int, Any], Any]] = {
 
 
 class _Computer:
-    """A flight computer on a robot, which loses its power now and then."""
+    """A flight computer on a robot, which can lose its power."""
 
     def __init__(self, case: Case, drawn: Drawn, notes: Notes, folder: Path) -> None:
         self._notes, self._path, self._clock = notes, folder / 'flight.json', drawn.clock
         self._params = build(FlightLoopParams, {
             'config_file': _config(case.stages), 'altitude_source': case.source.split()[0],
             'state_file': str(self._path), 'flight.max_ascent_time': drawn.scene.timer,
-            # The clock that ends on-times would cost a third of the time.
+            # The steady clock would take a third of the computing time.
             'on_time_clock': 'stamps',
         })
         self._disk: _Disk | None = None
         self.start(0.0)
 
     def start(self, now: float) -> None:
-        """Boot at a time [s]; the clock since boot goes on, as of a process that is begun anew."""
+        """Start the process at a time [s]; the clock since boot is not reset."""
         self._host = host = _Bench(self._notes)
         self._notes.restart()
         host.now = round((_EPOCH + now + self._offset(now)) * 1e9)
@@ -255,7 +256,7 @@ class _Computer:
         return offset if now >= set_at else 0.0
 
     def kill(self) -> None:
-        """End at once."""
+        """End the process at once, with its newest record on the disk."""
         if self._disk is not None:
             self._disk.write()
         self._host.is_active = False
@@ -268,11 +269,11 @@ class _Computer:
         host.wait(now + 5.0 - host.steady * 1e-9)
 
     def deliver(self, topic: str, sample: Any) -> None:
-        """Give it a message."""
+        """Deliver a message."""
         self._host.deliver(topic, sample)
 
     def call(self, name: str) -> bool:
-        """Call a service, and return whether it was followed."""
+        """Call a service, and return whether it succeeded."""
         (request,) = [each for each in self._host.loop.requests if each.topic == f'~/{name}']
         success, text = request.serve(True)
         if not success:
@@ -281,7 +282,7 @@ class _Computer:
 
 
 def fly(case: Case) -> tuple[Drawn, Notes]:
-    """Have the flight computer fly a case, and return the truth and what it did."""
+    """Fly a case with the flight computer, and return the drawn case and the notes."""
     drawn, notes = draw(case), Notes()
     with tempfile.TemporaryDirectory(prefix='ground_') as folder:
         computer = _Computer(case, drawn, notes, Path(folder))
@@ -300,7 +301,7 @@ def _run(computer: _Computer, drawn: Drawn, case: Case) -> None:
 
     def pass_to(until: float) -> None:
         nonlocal now
-        # Where nothing comes, the clocks go on in steps, so that what happens has its time.
+        # Without messages the clocks advance in steps, so that events are noted at their time.
         while on and now + step < until:
             now += step
             computer.pass_to(now)
@@ -333,16 +334,15 @@ def _run(computer: _Computer, drawn: Drawn, case: Case) -> None:
 
 
 def judge(case: Case) -> dict[str, Any]:
-    """Return the row of a case: what happened, and what of it was wrong.
+    """Fly a case, and return its row.
 
     Returns
     -------
     dict
-        What was flown; when it was armed, and what its charges and engines did; the verdicts of
-        `VERDICTS`.
+        The case, phases, charges and engines, and the numbers of errors by `VERDICTS`.
 
-    What is beyond the sources, as the situation has it, counts in ``beyond`` alone, and a
-    computer that was never armed can have done nothing wrong.
+    If a situation is beyond its sources, errors count in ``beyond`` only; a computer that was never
+    armed has no errors.
     """
     drawn, notes = fly(case)
     scene, motion = drawn.scene, drawn.scene.motion
@@ -354,8 +354,8 @@ def judge(case: Case) -> dict[str, Any]:
         'faults': ' + '.join(f'{source} {name}' for source, name in drawn.faults),
         'restarts': len(drawn.restarts), 'stages': case.stages,
         'phases': ' '.join(f'{phase}@{time:.2f}' for time, phase in notes.phases),
-        'fired': ' '.join(_told(motion, *pulse) for pulse in notes.pulses),
-        'lit': ' '.join(_told(motion, *pulse) for pulse in notes.lit),
+        'fired': ' '.join(_described(motion, *pulse) for pulse in notes.pulses),
+        'lit': ' '.join(_described(motion, *pulse) for pulse in notes.lit),
         'refused': '; '.join(notes.refusals[:3]),
         'hours': motion.end / 3600.0, 'apogee_by': notes.apogee_by,
         'drogue': drogue, 'delay': drogue - scene.apogee,
@@ -363,7 +363,7 @@ def judge(case: Case) -> dict[str, Any]:
     }
     wrong = {
         'fired_on_ground': sum(motion.rested(time) > _TOUCH for time, _ in notes.pulses),
-        'lit_on_ground': sum(_is_unbidden(drawn, *each) for each in notes.lit),
+        'lit_on_ground': sum(_is_unrequested(drawn, *each) for each in notes.lit),
         'twice': sum(count > 1 for count in counts.values()),
         **_of_flight(drawn, case, drogue, main),
     }
@@ -373,27 +373,27 @@ def judge(case: Case) -> dict[str, Any]:
     return {**row, 'armed': int(is_armed), **counted, 'beyond': sum(wrong.values()) * is_beyond}
 
 
-def _told(motion: Any, time: float, name: str) -> str:
-    """Return when something went on, at which height and speed, and on what."""
+def _described(motion: Any, time: float, name: str) -> str:
+    """Return as text when an output was switched on, with height, speed and support then."""
     row = motion.at(time)
     on = 'aloft' if motion.is_aloft[row] else 'supported'
     return f'{name}@{time:.2f}:{motion.height[row]:.0f}m:{motion.speed[row]:.1f}m/s:{on}'
 
 
-def _is_unbidden(drawn: Drawn, time: float, name: str) -> bool:
-    """Return whether an engine was lit of what rests, other than by the request to light it."""
-    asked = [at for at, request in drawn.scene.requests if request == 'ignition']
-    is_bidden = any(at <= time < at + 1.0 for at in asked)
-    return not is_bidden and drawn.scene.motion.rested(time) > _TOUCH
+def _is_unrequested(drawn: Drawn, time: float, name: str) -> bool:
+    """Return whether an engine was lit at rest without a request."""
+    requested = [at for at, request in drawn.scene.requests if request == 'ignition']
+    is_requested = any(at <= time < at + 1.0 for at in requested)
+    return not is_requested and drawn.scene.motion.rested(time) > _TOUCH
 
 
 def _of_flight(drawn: Drawn, case: Case, drogue: float, main: float) -> dict[str, int]:
-    """Return what was wrong about the charges of a flight, from liftoff to touchdown."""
+    """Count the errors of charges in a flight, from liftoff to touchdown."""
     scene, motion = drawn.scene, drawn.scene.motion
-    top = float(motion.height.max())
+    top = float(np.ptp(motion.height))
     if math.isnan(scene.apogee) or top < _LOWEST.get(case.source, 100.0):
         return {'missed': 0, 'premature': 0, 'late': 0}
-    is_bidden = any(name == 'abort' and at < scene.touchdown for at, name in scene.requests)
+    is_aborted = any(name == 'abort' and at < scene.touchdown for at, name in scene.requests)
     due = scene.apogee if math.isnan(scene.due) else scene.due
     if set(SOURCES[case.source]) == {source for source, _ in drawn.faults}:
         due = max(due, PAD + scene.timer)
@@ -407,7 +407,7 @@ def _of_flight(drawn: Drawn, case: Case, drogue: float, main: float) -> dict[str
     early = drogue < scene.apogee - PREMATURE and motion.speed[motion.at(drogue)] > _COAST
     return {
         'missed': int(not (is_off or drogue <= ends)) + int(must_main and not main <= ends),
-        'premature': int(early and not is_bidden),
+        'premature': int(early and not is_aborted),
         'late': int(on_due + LATE < drogue <= ends) + int(
             must_main and max(main_due, drogue) + LATE < main <= ends
         ),
@@ -415,7 +415,7 @@ def _of_flight(drawn: Drawn, case: Case, drogue: float, main: float) -> dict[str
 
 
 def _once_on(drawn: Drawn, due: float) -> float:
-    """Return when a computer can do what is due at a time: without power it does nothing [s]."""
+    """Return the first time at or after a due one at which the computer has power [s]."""
     for at, away in drawn.restarts:
         if at <= due < at + away:
             due = at + away
@@ -424,18 +424,18 @@ def _once_on(drawn: Drawn, due: float) -> float:
 
 _PREFIX = 'ground.'
 _OWN = ('situation', 'source', 'seed', 'faults', 'restarts', 'stages', 'clock')
-"""What varies, beside drawn numbers that are given."""
+"""Variables besides those that fix a drawn number."""
 _UNITS = {'drogue': 's', 'delay': 's', 'main_height': 'm', 'hours': 'h'}
 
 
 class GroundCases:
-    """Has the flight computer fly a drawn situation for each case.
+    """Flies a drawn situation with the flight computer for each case.
 
-    What does not vary is drawn evenly of all there is, without faults and restarts.
+    If they do not vary, situation and source are drawn evenly and there are no faults or restarts.
     """
 
     warnings = ()
-    """Texts of the warnings of the last case, of which it has none: its columns tell."""
+    """Warnings of the last case: always none, as its columns have all errors."""
 
     def __init__(self, study: Study, folder: Path) -> None:
         known = {f'{_PREFIX}{name}' for name in (*_OWN, *DRAWN)}
@@ -448,7 +448,7 @@ class GroundCases:
                 )
 
     def check(self, case: StudyCase) -> None:
-        """Raise `ConfigError` where a case cannot be drawn."""
+        """Raise `ConfigError` if a case cannot be drawn."""
         self._case(case)
 
     def fly(self, case: StudyCase) -> Mapping[str, Any]:
@@ -464,7 +464,7 @@ class GroundCases:
         }})
 
     def unit(self, name: str) -> str:
-        """Return the unit of a column, '' where it has none."""
+        """Return the unit of a column, '' if it has none."""
         return _UNITS.get(name, '')
 
     def _case(self, case: StudyCase) -> Case:

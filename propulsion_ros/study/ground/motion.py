@@ -13,25 +13,25 @@ from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.draws import Rng
 
 STEP = 0.01
-"""Between two rows of a motion [s]."""
-_IMPACT = 0.05  # how long a landing takes [s]
+"""Time between two rows of a motion [s]."""
+_IMPACT = 0.05  # duration of the impact of a landing [s]
 _AIR = 8400.0  # scale height of the air [m]
 
 
 @dataclass(frozen=True)
 class Motion:
-    """What happens to a vehicle, in rows that are `STEP` apart.
+    """True motion of a vehicle, in rows that are `STEP` apart.
 
     Attributes
     ----------
     time, height, speed : array (n,)
-        Since power on [s]; above the pad [m]; upward [m/s].
+        Time since power on [s], height above the pad [m], upward speed [m/s].
     force, rate : array (n, 3)
         Specific force and turn rate at the inertial sensor, in body axes [m/s^2], [rad/s].
     port : array (n,)
         Error of the pressure at the static ports, as an altitude [m].
     is_aloft : array (n,) of bool
-        Whether it flies: neither rests, nor is carried, nor hangs.
+        True while it flies: it neither rests, nor is carried, nor hangs.
     """
 
     time: FloatArray
@@ -52,13 +52,13 @@ class Motion:
         return min(max(int(time / STEP + 1e-6), 0), len(self.time) - 1)
 
     def rested(self, time: float) -> float:
-        """Return for how long it has not flown at a time [s]; 0 while it flies."""
+        """Return how long before a time it last flew [s]; 0 while it flies."""
         last = self.at(time)
         flown = np.flatnonzero(self.is_aloft[:last + 1])
         return (last - int(flown[-1]) if len(flown) else last + 1) * STEP
 
     def then(self, after: Motion) -> Motion:
-        """Return this motion and another one after it, which begins at its height."""
+        """Return this motion followed by another one, which begins at its height."""
         begin = self.end + STEP
         return Motion(
             np.concatenate([self.time, after.time + begin]),
@@ -69,11 +69,11 @@ class Motion:
         )
 
     def with_port(self, error: FloatArray) -> Motion:
-        """Return it with a further error of the ports (n,) [m]."""
+        """Return the motion with a further error of the ports, (n,) [m]."""
         return replace(self, port=self.port + error)
 
     def with_force(self, force: FloatArray) -> Motion:
-        """Return it with a further force, (n, 3)."""
+        """Return the motion with a further specific force, (n, 3) [m/s^2]."""
         return replace(self, force=self.force + force)
 
 
@@ -88,11 +88,11 @@ def carried(
     Parameters
     ----------
     pieces : sequence of (float, float)
-        How long each lasts [s], and the speed at its end [m/s]; it changes evenly from 0 on.
+        Duration of each [s], and speed at its end [m/s]; it begins with 0 and changes evenly.
     tilts : sequence of (float, float)
-        Time [s] and angle between body z and the vertical [rad]; between them it turns evenly.
+        Time [s] and angle between body z and the vertical [rad]; it changes evenly between them.
     is_aloft : bool
-        Whether what carries it is its own engine.
+        True if its own engine carries it.
     """
     ends = np.cumsum([0.0, *(length for length, _ in pieces)])
     time = STEP * np.arange(max(round(ends[-1] / STEP), 1))
@@ -109,34 +109,34 @@ def carried(
 
 
 def rest(seconds: float, tilt: float = 0.0) -> Motion:
-    """Return a rest."""
+    """Return a motion at rest [s]."""
     return carried([(seconds, 0.0)], [(0.0, tilt)])
 
 
 @dataclass(frozen=True)
 class Rocket:
-    """What flies: forces are over mass.
+    """A rocket; forces are per mass.
 
     Attributes
     ----------
     burns : tuple of (float, float, float)
         Begin and end after the liftoff [s], and thrust [m/s^2].
     drag : float
-        Over mass and speed squared at sea level [1/m].
+        Drag per mass and squared speed at sea level [1/m].
     lean, wind : float
         Angle of the rail [rad], and wind along it [m/s].
     drogue, drogue_speed : float
-        Delay after apogee [s], infinity for none, and the speed it sinks with [m/s].
+        Delay of the drogue after apogee [s], infinity for none, and its sink rate [m/s].
     main_height, main_speed : float
-        Below which the main is open [m], -infinity for none, and its speed [m/s].
+        Height below which the main is open [m], -infinity for none, and its sink rate [m/s].
     glide : float
-        What it sinks with as it glides in place of the drogue [m/s]; 0 for none.
+        Sink rate of a glide in place of the drogue [m/s]; 0 for none.
     ground : float
         Height of the place where it comes down [m].
     spin, offset : float
-        About the nose [rev/s], and distance of the inertial sensor from the axis [m].
+        Spin about the nose [rev/s], and distance of the inertial sensor from the axis [m].
     swing : float
-        Of what hangs under a parachute [m/s^2].
+        Amplitude of the force of swinging under a parachute [m/s^2].
     """
 
     burns: tuple[tuple[float, float, float], ...]
@@ -156,7 +156,7 @@ class Rocket:
 
 @dataclass(frozen=True)
 class Flight:
-    """A motion from liftoff to touchdown, and when its apogee is [s]."""
+    """A motion from liftoff to touchdown, and the time of its apogee [s]."""
 
     motion: Motion
     apogee: float
@@ -168,9 +168,9 @@ def fly(rocket: Rocket, rng: Rng, height: float = 0.0, speed: float = 0.0) -> Fl
     Parameters
     ----------
     rng : numpy.random.Generator
-        For what swings.
+        Draws the swinging under a parachute.
     height, speed : float
-        At its begin [m], [m/s]; what begins without a burn falls.
+        Height [m] and upward speed [m/s] at the begin; without a burn it falls.
     """
     x, y, east, up = 0.0, height, 0.0, speed
     sine, cosine = math.sin(rocket.lean), math.cos(rocket.lean)
@@ -193,8 +193,8 @@ def fly(rocket: Rocket, rng: Rng, height: float = 0.0, speed: float = 0.0) -> Fl
             sine, cosine = flow_x / air, flow_y / air
         force_x, force_y = thrust * sine + drag_x, thrust * cosine + drag_y
         new = math.atan2(sine, cosine)
-        axial, aside = force_x * sine + force_y * cosine, force_x * cosine - force_y * sine
-        rows.append((y, up, aside, axial, math.remainder(new - angle, math.tau) / STEP, opened))
+        axial, lateral = force_x * sine + force_y * cosine, force_x * cosine - force_y * sine
+        rows.append((y, up, lateral, axial, math.remainder(new - angle, math.tau) / STEP, opened))
         angle = new
         if time < apogee and up <= 0.0 and time >= max((b for _, b, _ in rocket.burns), default=0):
             apogee = time
@@ -203,19 +203,19 @@ def fly(rocket: Rocket, rng: Rng, height: float = 0.0, speed: float = 0.0) -> Fl
             y, force_x, force_y = 0.0, 0.0, G
         east, up = east + force_x * STEP, up + (force_y - G) * STEP
         time += STEP
-    return Flight(_felt(rocket, rng, np.array(rows)), apogee)
+    return Flight(_sensed(rocket, rng, np.array(rows)), apogee)
 
 
-def _felt(rocket: Rocket, rng: Rng, rows: FloatArray) -> Motion:
-    """Return the motion with what the inertial sensor measures of it, and the touchdown."""
-    height, speed, aside, axial, turn, opened = rows.T
+def _sensed(rocket: Rocket, rng: Rng, rows: FloatArray) -> Motion:
+    """Return the motion with force and turn rate at the inertial sensor, and the impact."""
+    height, speed, lateral, axial, turn, opened = rows.T
     count = len(rows)
     time = np.arange(0.0, count) * STEP
-    force = np.stack([aside, np.zeros(count), axial], axis=1)
+    force = np.stack([lateral, np.zeros(count), axial], axis=1)
     rate = np.stack([np.zeros(count), turn, np.zeros(count)], axis=1)
     hangs = opened > 0.0
     if rocket.swing and hangs.any() and not rocket.glide:
-        # What hangs swings as a pendulum of some metres, and turns over at first.
+        # Under a parachute it swings as a pendulum of some metres.
         period, phase = rng.uniform(2.0, 5.0), rng.uniform(0.0, math.tau)
         wave = np.sin(math.tau * time / period + phase)
         force[hangs, 1] += rocket.swing * wave[hangs]
@@ -241,23 +241,23 @@ def gusts(rng: Rng, time: FloatArray, mean: float, intensity: float, cp: float) 
     Parameters
     ----------
     time : array (n,)
-        Evenly spaced [s].
+        Evenly spaced times [s].
     mean, intensity : float
-        Wind [m/s], and standard deviation of the gusts over it.
+        Mean wind [m/s], and standard deviation of the gusts over that.
     cp : float
         Pressure coefficient: 1 facing the wind, -1.2 abeam of a cylinder.
     """
     step, constant = float(time[1] - time[0]), 23.0 / max(mean, 0.5)
     speed = mean + wandering(rng, intensity * mean, step / constant, len(time))
-    # Air of 1.2 kg/m^3 weighs as much at a metre as 1.2 G Pa.
+    # A metre of air of 1.2 kg/m^3 is a difference of 1.2 G Pa.
     error = -cp * 0.5 * speed * np.abs(speed) / G
     return np.asarray(error - error[0])
 
 
 def wandering(rng: Rng, sigma: float, step: float, count: int) -> FloatArray:
-    """Return noise of a standard deviation that forgets itself (count,).
+    """Return first-order Gauss-Markov noise of a standard deviation, (count,).
 
-    ``step`` is the time between two values over the time in which it forgets.
+    ``step`` is the time between two values over the correlation time.
     """
     from scipy.signal import lfilter
 
@@ -275,7 +275,7 @@ def rattle(rng: Rng, time: FloatArray, size: float, share: float = 1.0) -> Float
     size : float
         Standard deviation within a burst [m/s^2].
     share : float
-        Of the time that has bursts of 1 s.
+        Share of the time that has bursts, which last 1 s.
     """
     frequency = rng.uniform(3.0, 30.0, 3)
     phase = math.tau * time[:, None] * frequency + rng.uniform(0.0, math.tau, 3)

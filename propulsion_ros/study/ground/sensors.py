@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What sensors make of a motion: streams of readings, an odometry, and the faults of each."""
+"""Measures a motion: streams of sensor readings, an odometry, and the faults of each."""
 from __future__ import annotations
 
 import math
@@ -20,7 +20,7 @@ SITE = (47.0, 11.0, 120.0)
 PRESSURE, IMU, FIX, ODOMETRY = 'pressure', 'imu', 'fix', 'odometry'
 
 SENSORS: Mapping[str, Range] = {
-    # With which drivers publish [Hz].
+    # Rates of drivers [Hz].
     'baro_rate': [10.0, 20.0, 25.0, 50.0, 100.0],
     'imu_rate': [50.0, 100.0, 200.0],
     'fix_rate': [1.0, 5.0, 10.0],
@@ -35,20 +35,20 @@ SENSORS: Mapping[str, Range] = {
     # ICM-20948: 0.015 deg/s/sqrt(Hz); 5 deg/s of offset before it is calibrated.
     'gyro_noise': (0.002, 0.02, LOG),
     'gyro_offset': (-0.05, 0.05),
-    # u-blox M8 and M9: 2.5 m horizontally, about twice that upward, alike for a minute.
+    # u-blox M8 and M9: 2.5 m horizontally, about twice that upward, correlated over a minute.
     'fix_error': (2.0, 6.0),
-    # A receiver is a filter too: it follows a steady speed, and a change of it so late [s].
+    # Time constant of the filter in a receiver, which lags only while the speed changes [s].
     'fix_time': (0.05, 1.0, LOG),
-    # How long a message is under way [s].
+    # Latency of a message [s].
     'delay': (0.0005, 0.02, LOG),
-    # Of the odometry's filter: how long it takes to follow the barometer [s].
+    # Time constant with which the odometry's filter follows the barometer [s].
     'filter_time': (0.5, 2.0),
 }
-"""Ranges of what is drawn of the sensors."""
-IMU_RANGE = 16.0 * G
-_OFFSET = np.array([0.5, 0.5, 0.7])  # a direction
-_GYRO_RANGE = math.radians(2000.0)
-_FIX_ALIKE = 60.0  # [s]
+"""Ranges of the drawn properties of sensors."""
+IMU_RANGE = 16.0 * G  # [m/s^2]
+_OFFSET = np.array([0.5, 0.5, 0.7])  # direction of the offset of the accelerometer
+_GYRO_RANGE = math.radians(2000.0)  # [rad/s]
+_FIX_ALIKE = 60.0  # correlation time of the altitude of a fix [s]
 Drawn = Mapping[str, Any]
 _HEIGHTS = (PRESSURE, FIX, ODOMETRY)
 _ALL = (PRESSURE, IMU, FIX, ODOMETRY)
@@ -61,7 +61,7 @@ class Stream:
     Attributes
     ----------
     stamp, arrival : array (n,)
-        When it was measured, by the sensor's clock, and when it comes [s].
+        Time of measurement by the sensor's clock, and time of arrival [s].
     values : array (n, k)
         pressure: altitude above the pad [m]; imu: force and rate [m/s^2], [rad/s]; fix: altitude
         [m]; odometry: height and speed [m], [m/s].
@@ -72,11 +72,11 @@ class Stream:
     values: FloatArray
 
     def kept(self, rows: Any) -> Stream:
-        """Return some of its rows."""
+        """Return the stream with some of its rows."""
         return Stream(self.stamp[rows], self.arrival[rows], self.values[rows])
 
     def with_values(self, places: Any, values: FloatArray | float) -> Stream:
-        """Return it with other values in some places of its own."""
+        """Return the stream with other values at some places."""
         changed = self.values.copy()
         changed[places] = values
         return replace(self, values=changed)
@@ -91,12 +91,12 @@ Streams = Mapping[str, Stream]
 
 
 def measure(motion: Motion, rng: Rng, kit: Mapping[str, Any]) -> dict[str, Stream]:
-    """Return what barometer, inertial sensor and GNSS measure of a motion."""
+    """Return the readings of barometer, inertial sensor and GNSS for a motion."""
     def times(rate: float) -> FloatArray:
         return np.arange(rng.uniform(0.0, 1.0 / rate), motion.end, 1.0 / rate)
 
     def at(time: FloatArray, column: FloatArray) -> FloatArray:
-        # Rows are even, so that the nearest one is found at once.
+        # Rows are evenly spaced, so that no search is needed.
         rows: FloatArray = column[np.minimum((time / STEP).astype(int), len(column) - 1)]
         return rows
 
@@ -112,9 +112,9 @@ def measure(motion: Motion, rng: Rng, kit: Mapping[str, Any]) -> dict[str, Strea
     force = force + rng.normal(0.0, kit['imu_noise'], force.shape)
     rate = at(time, motion.rate) + kit['gyro_offset']
     rate = rate + rng.normal(0.0, kit['gyro_noise'], rate.shape)
-    # A digit is the 32768th part of the range.
+    # The resolution is the 32768th part of the range.
     found[IMU] = stream(time, np.concatenate([
-        _digits(force, IMU_RANGE), _digits(rate, _GYRO_RANGE),
+        _quantised(force, IMU_RANGE), _quantised(rate, _GYRO_RANGE),
     ], axis=1))
     time = times(kit['fix_rate'])
     slow = wandering(rng, kit['fix_error'], 1.0 / (kit['fix_rate'] * _FIX_ALIKE), len(time))
@@ -137,21 +137,21 @@ def _stepped(values: FloatArray, step: float) -> FloatArray:
     return np.round(values / step) * step if step else values
 
 
-def _digits(values: FloatArray, limit: float) -> FloatArray:
+def _quantised(values: FloatArray, limit: float) -> FloatArray:
     return np.clip(_stepped(values, limit / 32768.0), -limit, limit)
 
 
 def odometry_of(streams: Streams, motion: Motion, kit: Mapping[str, Any]) -> Stream:
-    """Return an odometry as a simple filter makes it of barometer and inertial sensor.
+    """Return the odometry of a simple filter of barometer and inertial sensor.
 
-    Two states, height and speed, with constant gains (those of a critically damped filter of
-    ``filter_time``); the attitude is known. It trusts whatever comes.
+    It has two states, height and speed, with constant gains (those of a critically damped filter of
+    ``filter_time``). The attitude is known, and no reading is rejected.
     """
     imu, baro = streams[IMU], streams[PRESSURE]
     if not len(imu.arrival):
         return Stream(imu.stamp, imu.arrival, np.zeros((0, 2)))
     rows = np.minimum((imu.stamp / STEP).astype(int), len(motion.time) - 1)
-    # The vertical in body axes is where a sensor without errors would feel the motion's force.
+    # The vertical in body axes is the direction of the true specific force.
     true, up = motion.force[rows], np.gradient(motion.speed, motion.time)[rows] + G
     size = np.maximum(np.linalg.norm(true, axis=1), 0.1)
     axis = true / size[:, None]
@@ -198,7 +198,7 @@ def _since(stream: Stream, at: float, length: float = math.inf) -> FloatArray:
 
 
 def _moved(stream: Stream, by: FloatArray) -> Stream:
-    """Return it with its height moved (n,) [m], where the amount is known."""
+    """Return the stream with its height moved, (n,) [m]; NaN moves nothing."""
     return stream.with_values(np.s_[:, 0], stream.values[:, 0] + np.nan_to_num(by))
 
 
@@ -226,7 +226,7 @@ def _settling(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
 
 
 def _held(stream: Stream, rows: FloatArray, noise: FloatArray | float = 0.0) -> Stream:
-    """Return it with the value before the first of some rows in all of them."""
+    """Return the stream with some rows held at the value before the first of them."""
     at = np.flatnonzero(rows)
     if not len(at):
         return stream
@@ -267,7 +267,7 @@ def _spikes(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
 
 
 def _shows(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
-    """Return an inertial sensor that shows a force along body z, with its noise."""
+    """Return an inertial sensor that measures a given force along body z, with noise."""
     rows = np.isfinite(_since(stream, at, drawn['length']))
     force = drawn['force'] + rng.normal(0.0, 0.05, int(rows.sum()))
     return stream.with_values((rows, 2), force)
@@ -286,7 +286,7 @@ def _swapped(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
 
 
 def _late(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
-    """Return what queues for a while, and then comes all at once."""
+    """Return a stream that queues for a while, and then arrives all at once."""
     end = at + drawn['length']
     waits = (stream.arrival >= at) & (stream.arrival < end)
     return Stream(stream.stamp, np.where(waits, end, stream.arrival), stream.values)
@@ -298,7 +298,7 @@ def _clock(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
 
 
 def _brownout(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
-    """Return a sensor that is away, and settles when it comes back."""
+    """Return a sensor that is off for a while, and settles when it is on again."""
     back = at + drawn['length']
     stream = stream.kept((stream.arrival < at) | (stream.arrival >= back))
     since = stream.arrival - back
@@ -308,7 +308,7 @@ def _brownout(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
 
 
 def _interleaved(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
-    """Return the stream with that of another one between, which is stuck at the pad."""
+    """Return the stream interleaved with that of a second sensor, which is stuck at the pad."""
     step = float(np.median(np.diff(stream.stamp)))
     other = Stream(
         stream.stamp + 0.5 * step, stream.arrival + 0.5 * step,
@@ -326,7 +326,7 @@ def _speed_stuck(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
 
 
 def _drift(rng: Rng, stream: Stream, at: float, drawn: Drawn) -> Stream:
-    """Return an odometry whose height drifts while its own speed stays as it is."""
+    """Return an odometry whose height drifts while its speed does not."""
     since = np.clip((stream.arrival - at) / drawn['length'], 0.0, 1.0)
     return _moved(stream, drawn['size'] * since)
 

@@ -26,29 +26,29 @@ from propulsion_ros.study.ground.sensors import ODOMETRY, PRESSURE
 
 Drawn = Mapping[str, Any]
 PAD = 8.0
-"""Rest before anything happens [s]; it is armed in it."""
+"""Duration of the rest before anything happens, in which the vehicle is armed [s]."""
 LAUNCH = 6.0
-"""When the launch is requested [s]."""
+"""Time at which the launch is requested [s]."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What happens in a case, before sensors measure it.
+    """True motion of a case, with requests and the times that count.
 
     Attributes
     ----------
     begin, end : float
-        Between which faults begin and the computer restarts [s].
+        Span in which faults begin and the computer restarts [s].
     timer : float
         ``flight.max_ascent_time`` as a team would set it [s].
     requests : tuple of (float, str)
-        When which service is called beside launch [s].
+        Time [s] and service of each request besides the launch.
     apogee, touchdown : float
-        Of a flight [s], NaN without one.
+        Times of a flight [s], NaN without one.
     due : float
-        When the drogue must have a reason to fire at the latest [s]; NaN for the apogee.
+        Latest time at which the drogue has a reason to fire [s]; NaN for the apogee.
     last_launch : float
-        Until when the launch is requested again where it is refused [s].
+        Time until which a refused launch is requested again [s].
     """
 
     motion: Motion
@@ -74,11 +74,11 @@ class Situation:
     make : callable
         ``make(rng, drawn)`` returns a scene.
     beyond : tuple of str
-        Sources that alone cannot tell it from a flight.
+        Sources that cannot show by themselves whether it is a flight.
     faults : tuple of str
-        Kinds of faults that all its sources have, at once.
+        Faults that all of its sources have at once.
     pins : mapping
-        What is not drawn: numbers of sensors, and of these faults.
+        Fixed values in place of drawn ones, of sensors and of these faults.
     """
 
     make: Callable[[Rng, Drawn], Scene]
@@ -114,7 +114,7 @@ def _wind_of(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _heating(rng: Rng, drawn: Drawn) -> Scene:
-    """Return the sun on a box: the barometer's offset and the accelerometer's follow slowly."""
+    """Return a box in the sun, where offsets of barometer and accelerometer grow slowly."""
     scene = _still(rng, {**drawn, 'tilt': 0.0})
     grown = 1.0 - np.exp(-np.maximum(scene.motion.time - PAD, 0.0) / drawn['constant'])
     force = np.outer(grown * drawn['force'], [0.3, 0.3, 0.9])
@@ -122,7 +122,7 @@ def _heating(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _weather(rng: Rng, drawn: Drawn) -> Scene:
-    """Return a tendency of the pressure, and a front that passes within minutes."""
+    """Return a steady change of the pressure, and a front that passes within minutes."""
     scene = _still(rng, {**drawn, 'tilt': 0.0})
     time, metres = scene.motion.time, 8.3
     middle = rng.uniform(PAD, scene.motion.end)
@@ -132,13 +132,13 @@ def _weather(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _walks(rng: Rng, time: np.ndarray[Any, Any], size: float) -> np.ndarray[Any, Any]:
-    """Return the force of steps, about 1.8 a second (n, 3)."""
+    """Return the force of footsteps, about 1.8 a second, (n, 3) [m/s^2]."""
     wave = np.maximum(np.sin(math.tau * rng.uniform(1.5, 2.2) * time), -0.6)
     return np.outer(size * wave, [0.2, 0.3, 1.0])
 
 
 def _trip(rng: Rng, drawn: Drawn, size: float, pieces: list[tuple[float, float]]) -> Scene:
-    """Return a trip with what shakes it, turned over by and by."""
+    """Return a trip on which the vehicle shakes, and is turned over slowly."""
     length = sum(piece for piece, _ in pieces)
     turns = np.sort(rng.uniform(0.0, length, 4))
     tilts = [(0.0, 0.0), *zip(turns.tolist(), rng.uniform(-1.6, 1.6, 4).tolist(), strict=True)]
@@ -147,7 +147,7 @@ def _trip(rng: Rng, drawn: Drawn, size: float, pieces: list[tuple[float, float]]
 
 
 def _hills(rng: Rng, drawn: Drawn, longest: float) -> list[tuple[float, float]]:
-    """Return climbs and descents at most at a speed, each of several seconds."""
+    """Return climbs and descents of several seconds each, up to a largest speed [m/s]."""
     pieces, left = [], float(drawn['length'])
     while left > 0.0:
         speed = rng.uniform(-longest, longest)
@@ -174,7 +174,7 @@ def _car(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _lift(rng: Rng, drawn: Drawn) -> Scene:
-    """Return rides up and down, with some m/s^2 at both ends."""
+    """Return rides up and down, with an acceleration at both ends."""
     speed, ramp = drawn['speed'], abs(drawn['speed']) / drawn['acceleration']
     ride = max(drawn['rise'] / abs(speed) - ramp, 0.1)
     pieces = [(5.0, 0.0)]
@@ -211,7 +211,7 @@ def _bumps(rng: Rng, drawn: Drawn) -> Scene:
         rows = max(round(drawn['blow'] * 100.0), 1)
         way = rng.normal(size=3)
         force[at:at + rows] += drawn['size'] * way / np.linalg.norm(way)
-        # What pushed it has to stop it too.
+        # The vehicle is stopped again after each push.
         force[at + rows:at + 3 * rows] -= 0.5 * drawn['size'] * way / np.linalg.norm(way)
     return replace(scene, motion=scene.motion.with_force(force))
 
@@ -235,7 +235,7 @@ def _shaken(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _swung(rng: Rng, drawn: Drawn) -> Scene:
-    """Return a test of its stability: it is swung in a circle, on a rope."""
+    """Return a test of stability, in which the rocket is swung in a circle on a rope."""
     scene = _still(rng, {'length': drawn['turning'] + 30.0, 'tilt': 0.0})
     motion = scene.motion
     time = motion.time
@@ -243,12 +243,12 @@ def _swung(rng: Rng, drawn: Drawn) -> Scene:
     rate = math.tau * drawn['turns'] * share
     angle, zero = np.cumsum(rate) * STEP, np.zeros_like(rate)
     lean = drawn['lean'] * share
-    # Of a circle that leans the weight turns in the axes of the body.
-    aside, rise = G * np.sin(lean), drawn['rope'] * np.sin(lean)
+    # In a tilted circle the direction of the weight turns in body axes.
+    lateral, rise = G * np.sin(lean), drawn['rope'] * np.sin(lean)
     return replace(scene, motion=replace(
         motion, height=rise * np.sin(angle), speed=rise * rate * np.cos(angle),
         force=np.stack([
-            rate**2 * drawn['rope'] + aside * np.sin(angle), aside * np.cos(angle),
+            rate**2 * drawn['rope'] + lateral * np.sin(angle), lateral * np.cos(angle),
             G * np.cos(lean),
         ], axis=1),
         rate=np.stack([zero, zero, rate], axis=1),
@@ -256,7 +256,7 @@ def _swung(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _kicked(rng: Rng, drawn: Drawn) -> Scene:
-    """Return an accelerometer that shows much for a while, beside a level barometer."""
+    """Return an accelerometer with a large reading for a while, beside a constant barometer."""
     scene = _still(rng, {'length': 60.0, 'tilt': 0.0})
     force = np.zeros_like(scene.motion.force)
     at = scene.motion.at(PAD + rng.uniform(1.0, 4.0))
@@ -265,7 +265,7 @@ def _kicked(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _syringe(rng: Rng, drawn: Drawn) -> Scene:
-    """Return a syringe on the ports: sucked, held, and let go."""
+    """Return a test with a syringe on the ports: pulled, held, and released."""
     scene = _still(rng, {'length': 90.0, 'tilt': 0.0})
     ends = PAD + 2.0 + np.cumsum([0.0, drawn['pull'], drawn['hold'], drawn['push']])
     error = np.interp(scene.motion.time, ends, [0.0, drawn['size'], drawn['size'], 0.0])
@@ -319,7 +319,7 @@ def _landed(rng: Rng, drawn: Drawn, after: Motion, **changes: Any) -> Scene:
 
 
 def _low(rng: Rng, drawn: Drawn) -> Scene:
-    """Return a flight to a given height, and a rest after it; perhaps it is to be made safe."""
+    """Return a flight to a given height and a rest, perhaps with a request to make it safe."""
     burn = 0.6
     speed = math.sqrt((0.5 * burn * G) ** 2 + 2.0 * G * drawn['top']) - 0.5 * burn * G
     rocket = Rocket(
@@ -374,12 +374,12 @@ def situation(
     pins: Drawn | None = None,
     **vary: Range,
 ) -> Situation:
-    """Return a situation with the ranges of what is drawn."""
+    """Return a situation with the ranges of its drawn numbers."""
     return Situation(make, vary, beyond, faults, pins or {})
 
 
 _TILT = (0.0, 0.3)
-_LENGTH = [300.0]  # of what has no end of its own [s]; a study pins it
+_LENGTH = [300.0]  # of situations without an end of their own; a study pins it [s]
 GROUND: Mapping[str, Situation] = {
     'rest': situation(_still, length=_LENGTH, tilt=_TILT),
     'rest without noise': situation(_still, length=_LENGTH, tilt=_TILT, pins={
@@ -405,7 +405,7 @@ GROUND: Mapping[str, Situation] = {
     ),
     'by hand': situation(_by_hand, length=_LENGTH, speed=(0.3, 1.2), step=(0.5, 4.0)),
     'car': situation(_car, length=_LENGTH, speed=(1.0, 5.0), cp=(-0.6, 0.6)),
-    # Lifts of houses have 1 to 4 m/s, of towers 10, with 0.8 to 1.5 m/s^2.
+    # Lifts have 1 to 4 m/s in houses and 10 m/s in towers, with 0.8 to 1.5 m/s^2.
     'lift': situation(
         _lift, speed=(1.0, 4.0), acceleration=(0.8, 1.5), rise=(10.0, 150.0), rides=[1, 2]
     ),
@@ -461,7 +461,7 @@ def _second_stage(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _high(rng: Rng, drawn: Drawn, **changes: object) -> Scene:
-    """Return a flight to 600 m or more, whose main has its own height to wait for."""
+    """Return a flight to 600 m or more, so that the main fires at its own height."""
     return flown(fly(rocket_of(drawn, main_height=-math.inf, **changes), rng))
 
 
@@ -505,7 +505,7 @@ def _hopper(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _balloon(rng: Rng, drawn: Drawn) -> Scene:
-    """Return a climb under a balloon that bursts, and a fall of which nothing was announced."""
+    """Return a climb under a balloon that bursts, and a fall after no ignition."""
     ride = drawn['top'] / drawn['speed']
     up = carried([(3.0, drawn['speed']), (ride, drawn['speed'])])
     sway = np.outer(np.sin(math.tau * 0.2 * up.time), [0.5, 0.3, 0.0])
@@ -515,20 +515,42 @@ def _balloon(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _dropped(rng: Rng, drawn: Drawn) -> Scene:
-    """Return what a drone carries up and drops."""
+    """Return a vehicle that a drone carries up and drops."""
     return _balloon(rng, {**drawn, 'speed': min(drawn['speed'], 6.0), 'top': 0.5 * drawn['top']})
+
+
+def _armed_aloft(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a drop of a vehicle that was armed where a drone held it, and was lowered since."""
+    speed, lowered = drawn['speed'], drawn['lowered']
+    ways = [(drawn['hang'], 0.0), (2.0, -speed), (lowered / speed, -speed), (2.0, 0.0), (5.0, 0.0)]
+    hangs = carried(ways)
+    sway = np.outer(np.sin(math.tau * 0.3 * hangs.time), [0.5, 0.3, 0.0])
+    rocket = Rocket((), 6e-4, lean=0.0, drogue=4.0, drogue_speed=drawn['drogue_speed'])
+    return _then_falls(hangs.with_force(sway), fly(rocket, rng, height=drawn['drop']), 5.0)
+
+
+def _from_below(rng: Rng, drawn: Drawn) -> Scene:
+    """Return a flight from far below where the vehicle was armed, as at the foot of a hill."""
+    way = drawn['below'] / drawn['speed']
+    down = carried([(3.0, -drawn['speed']), (way, -drawn['speed']), (3.0, 0.0), (20.0, 0.0)])
+    ridden, scene = rest(PAD).then(down), flown(fly(rocket_of(drawn), rng))
+    later = ridden.end + STEP
+    return replace(
+        scene, motion=ridden.then(scene.motion), begin=scene.begin + later, end=scene.end + later,
+        requests=tuple((at + later, name) for at, name in scene.requests),
+        apogee=scene.apogee + later, touchdown=scene.touchdown + later,
+    )
 
 
 def _then_falls(
     up: Motion, fall: Flight, ascent: float, requests: tuple[tuple[float, str], ...] = ()
 ) -> Scene:
-    level = float(up.height[-1])
     motion = rest(PAD).then(up)
     apogee = motion.end + fall.apogee
-    falls = replace(fall.motion, height=fall.motion.height - level)
+    falls = replace(fall.motion, height=fall.motion.height - fall.motion.height[0])
     motion = motion.then(falls)
     touchdown = motion.end
-    # What may have been held is in flight once it has fallen by 50 m.
+    # A vehicle that may have been held counts as in flight once it has fallen by 50 m.
     return Scene(
         motion.then(rest(15.0)), PAD, apogee, round(1.2 * ascent + 10.0), requests, apogee,
         touchdown, due=apogee + 4.0,
@@ -546,7 +568,7 @@ FLIGHTS: Mapping[str, Situation] = {
     'under a drogue': situation(_under_drogue, **_LARGE),
     'before the apogee': situation(_before_apogee, **_LARGE),
     'ballistic': situation(_ballistic, **_LARGE),
-    # Fins that are set at an angle, and a sensor as near to the axis as a board can be.
+    # Canted fins, and a sensor as near to the axis as a board can be.
     'spin': situation(_spins, spin=(1.0, 5.0), offset=(0.0, 0.02), **SMALL),
     'glide': situation(_glides, sink=(1.5, 5.0), **SMALL),
     'hopper': situation(_hopper, speed=(12.0, 30.0), top=(120.0, 300.0), hover=(1.0, 15.0)),
@@ -556,5 +578,13 @@ FLIGHTS: Mapping[str, Situation] = {
     'dropped': situation(
         _dropped, speed=(3.0, 6.0), top=(300.0, 900.0), beyond=(PRESSURE, ODOMETRY)
     ),
+    'armed aloft': situation(
+        _armed_aloft, hang=(5.0, 30.0), lowered=(0.0, 150.0), speed=(2.0, 4.0),
+        drop=(250.0, 600.0), drogue_speed=(14.0, 25.0),
+    ),
+    # Low enough for the main to be due with the drogue, whichever level its height counts from.
+    'from below': situation(_from_below, below=(50.0, 250.0), speed=(1.0, 4.0), **{
+        **SMALL, 'push': (30.0, 60.0), 'burn': (0.8, 1.5),
+    }),
 }
 """Situations in which the charges must fire."""

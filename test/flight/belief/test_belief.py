@@ -108,7 +108,7 @@ def test_a_parachute_is_no_support(top):
     """It falls with 1 g too, and only the height differs."""
     belief = Belief()
     belief.reset(in_air=True)
-    belief.has_risen = True
+    belief.has_flown = True
     error = noise(7, 0.3)
     channels = {HEIGHT: lambda now: top - 20.0 * now + error(now), FORCE: at(G, 8, 0.3)}
     assert (follow(belief, 30.0, channels)[20:] < 0.01).all()

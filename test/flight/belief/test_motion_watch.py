@@ -411,7 +411,7 @@ def test_a_height_that_runs_down_on_the_pad_is_no_fall(force, speed, was_flown):
     """A bay under pressure looked like a fall into a valley, and both charges fired."""
     watched = Watched().stand()
     if was_flown:
-        watched.watch.update(round(watched.now * SECOND), Readings(), learns=False, has_risen=True)
+        watched.watch.update(round(watched.now * SECOND), Readings(), learns=False, has_flown=True)
     watched.read(
         120.0 / speed, lambda t: -speed * t, None if force is None else lambda t: force
     )
@@ -676,6 +676,34 @@ def test_a_height_that_runs_in_after_a_restart_ends_no_rest(level, above):
     watched.watch.begin(in_air=True, kept=replace(RESTED, level=level), away=1.0)
     watched.read(15.0, lambda t: level + above * math.exp(-t / 1.5), lambda t: G, flown=True)
     assert watched.watch.has_rested
+
+
+@pytest.mark.parametrize('force', [50.0, 100.0])
+def test_an_accelerometer_that_never_changed_since_a_boot_pushes_nothing(force):
+    """Stuck at 5 g before a restart, its first half second added up to a liftoff."""
+    watched = Watched()
+    watched.read(3.0, lambda t: 0.1 * math.sin(20.0 * t), lambda t: force, noise=0.0)
+    assert watched.watch.departure is None
+    assert watched.watch.held > 0.5
+
+
+@pytest.mark.parametrize('force', [G, None], ids=['accelerometer', 'barometer alone'])
+@pytest.mark.parametrize('lowered', [0.0, 80.0, 140.0])
+def test_what_was_armed_aloft_and_lowered_falls_once_it_is_dropped(lowered, force):
+    """Depth counted from where it was armed, so that no fall was believed, or no parachute."""
+    watched = Watched().stand()
+    watched.read(lowered / 4.0, lambda t: -4.0 * t, force and (lambda t: G))
+    watched.read(
+        4.0, lambda t: -lowered - 0.5 * G * t * t, force and (lambda t: 0.1 * t * t), lambda t: 0.3
+    )
+    found = watched.watch.departure
+    assert found is not None
+    assert found.source == 'fall'
+    below = lowered + 8.0 * G
+    watched.read(
+        10.0, lambda t: -below - 20.0 * t, force and (lambda t: G), lambda t: 0.3, flown=True
+    )
+    assert watched.watch.held < 0.05
 
 
 def test_rates_of_readings_are_put_together():

@@ -161,3 +161,19 @@ def test_descent_after_a_longer_absence_is_believed(away, sink, force):
         )
         watch.update(round((1.0 + t) * 1e9), readings, learns=False)
     assert watch.held < 0.05
+
+
+@pytest.mark.parametrize('tau', [0.5, 0.75])
+@pytest.mark.parametrize('offset', [-500.0, 500.0])
+def test_speed_of_an_estimate_settles_with_its_height(offset, tau):
+    """The speed alone looked like a coast that ends at the pad."""
+    rng, watch = np.random.default_rng(1), MotionWatch(5.0)
+    watch.begin(in_air=False, kept=Kept(held=1.0), away=2.0, may_settle=True)
+    held = []
+    for t in np.arange(0.0, 8.0, 0.02):
+        height = offset * math.exp(-t / tau)
+        watch.update(round((1.0 + t) * 1e9), Readings(
+            height + rng.normal(0.0, 0.01), -height / tau + rng.normal(0.0, 0.01), is_estimate=True
+        ), learns=False)
+        held.append(watch.held)
+    assert min(held) > 0.5

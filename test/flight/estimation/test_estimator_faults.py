@@ -109,9 +109,7 @@ def _follow(flight, sensor, kind, window):
                 estimator.fix(stamp, *fix.tolist(), [4.0, 0, 0, 0, 4.0, 0, 0, 0, 4.0])
         state = estimator.state(stamp)
         sample = sample_of(state, PARAMS)
-        estimate = detector.update(
-            stamp, sample.altitude, sample.velocity, sample.acceleration
-        )
+        estimate = detector.update(stamp, sample.altitude, sample.velocity)
         if estimate.detected and detected is None:
             detected = since
         rows.append((since, state.position[2] - flight['up'][i]))
@@ -239,7 +237,7 @@ def test_all_lost_is_said_and_gives_no_apogee(flight):
             estimator.pressure(stamp, float(flight['pressure'][i, 0]))
         state = estimator.state(stamp)
         sample = sample_of(state, PARAMS)
-        found = detector.update(stamp, sample.altitude, sample.velocity, sample.acceleration)
+        found = detector.update(stamp, sample.altitude, sample.velocity)
         if since < flight['apogee'] - 1.0:
             assert not found.detected
     assert state.mode is Mode.NO_SENSOR

@@ -76,6 +76,12 @@ ROWS: Mapping[str, Row] = {
     'a lift at 2.5 m/s and a restart': Row('lift', _BARO, {
         'speed': 2.5, 'rise': 100.0, 'acceleration': 1.0,
     }, restarts=1),
+    'armed aloft, lowered by 100 m, dropped': Row('armed aloft', _EACH, {
+        'lowered': 100.0, 'hang': 5.0, 'drop': 400.0,
+    }),
+    'launched 150 m below where it was armed': Row('from below', _EACH, {
+        'below': 150.0, 'speed': 4.0, 'push': 50.0, 'burn': 1.2,
+    }),
     'a syringe': Row('syringe', _BARO),
     'a step of 30 m': Row('rest', _BARO, {**_SHORT, 'step.size': 30.0}, [(PRESSURE, 'step')]),
     '30 m within 2 s that stay': Row('rest', _BARO, {

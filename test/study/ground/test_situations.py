@@ -41,11 +41,11 @@ def test_its_numbers_are_those_of_the_truth(name, pins, column, expected):
 def test_it_rises_falls_and_lands(name):
     scene = draw(Case(name, 'pressure', 4)).scene
     motion = scene.motion
-    top = motion.time[motion.height.argmax()]
+    top = motion.time[np.where(motion.is_aloft, motion.height, -np.inf).argmax()]
     assert scene.apogee == pytest.approx(top, abs=1.0) or name == 'hopper'
     assert scene.begin <= scene.end < scene.touchdown < motion.end
     assert motion.rested(scene.touchdown + 3.0) == pytest.approx(3.0, abs=0.1)
-    assert motion.height[-1] == pytest.approx(0.0, abs=1.0)
+    assert motion.height[-1] == pytest.approx(min(motion.height.min(), 0.0), abs=1.0)
 
 
 @pytest.mark.parametrize('name', ['hopper', 'glide'])
