@@ -277,7 +277,7 @@ class Resumption:
         if self.is_aside:
             is_far = altitude > _CERTAIN_RISE
             return departure is not None and (departure.source == PUSH or is_far)
-        is_at_pad = abs(altitude) <= AWAY
+        is_at_pad = abs(altitude - self.snapshot.motion.level) <= AWAY
         self.is_aloft = (
             is_on and motion.is_believed and self._flew_shortly_ago and not is_at_pad
         )

@@ -195,7 +195,6 @@ class Belief:
         self._pushing = np.flatnonzero(is_pushed & is_felt & height)
         hangs = self._mode == int(Mode.PARACHUTE)
         self._hanging = np.flatnonzero(hangs & is_felt)
-        self._may_drop = self._is_held | self._is_coast
         self._may_be_below = self._is_held | height
         # Wind must not explain a level height where the accelerometer reads a free fall.
         self._moved_by_wind = (self._is_held | hangs) * self._sound[Channel.FORCE]
@@ -606,11 +605,11 @@ class Belief:
         """Return the log likelihood that a flight loses below the ground.
 
         Once the vehicle has left what held it, a sound height may show a valley; before that it
-        shows pressure in the bay, unless it falls as freely as what is dropped.
+        shows pressure in the bay.
         """
         above = self._state[:, 0] - self.level + _BELOW
         deep = np.minimum(above / np.sqrt(self._covariance[:, 0, 0]), 0.0)
-        may_be = self._may_be_below if self.has_flown else self._may_drop
+        may_be = self._may_be_below if self.has_flown else self._is_held
         return np.where(may_be, 0.0, np.minimum(0.5 * deep**2, 50.0))
 
     def read_spin(self, rate: float, seconds: float) -> None:

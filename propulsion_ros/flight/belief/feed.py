@@ -102,10 +102,13 @@ class Feed:
         self._window_ns, self._moves, self._bends = window_ns, moves, bends
         self.reset()
 
-    def reset(self, usual_ns: int = 0) -> None:
-        """Forget all readings, and begin with the usual time of a repeated value [ns]."""
+    def reset(self, usual_ns: int = 0, *, has_changed: bool = False) -> None:
+        """Forget all readings, and begin with the usual time of a repeated value [ns].
+
+        A channel that ``has_changed`` need not do so again to be read.
+        """
         self._last: tuple[float, ...] = ()
-        self._has_changed = self._climbed = self._landed = False
+        self._has_changed, self._climbed, self._landed = has_changed, False, False
         self.usual_ns = usual_ns
         self._interval_ns = self._held_ns = 0
         self._variance, self._is_measured = 0.0, False
@@ -131,7 +134,7 @@ class Feed:
         if values != self._last:
             is_move = bool(self._last) and math.dist(values, self._last) > self._moves
             self._held_ns = round(_HELD * repeats_ns) if is_move else 0
-            self._has_changed = bool(self._last)
+            self._has_changed |= bool(self._last)
             self._last, self._new_ns = values, now_ns
             self._climbed, self._landed = climbs, lands
         elif repeats_ns < self._held_ns:

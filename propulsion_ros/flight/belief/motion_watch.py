@@ -186,7 +186,8 @@ class MotionWatch:
         # Within seconds of a rest a steady descent is that of a sensor's filter that starts up.
         self._settling.begin(may_settle=may_settle, in_air=in_air, runs_in=away < _RUNS_IN)
         for feed, usual_ns in zip(self._feeds, kept.usual_ns, strict=True):
-            feed.reset(usual_ns)
+            # In the air an exact zero is that of a simulated coast, and every second counts.
+            feed.reset(usual_ns, has_changed=in_air)
         self._wander.reset(kept.wander, is_windy=is_windy)
         self._belief.wander = self._wander.growth
         self._certain_dwell.reset()
