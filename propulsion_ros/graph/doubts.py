@@ -316,7 +316,7 @@ RULES = (
     Rule('blades', 'makes {} of density x speed^2 x radius^4', (4e-4, 0.2), '', 'propellers have '
          '0.01 to 0.06; the radius is half of the way to the next one, of a given one see load',
          r.of_rows(r.actuators, 'motor_constant', lambda a: a.blades),
-         remedy='is the constant in N s^2/rad^2, and the way between rotors in m?'),
+         remedy='is the constant in N s^2/rad^2, and the distance between them in m?'),
     Rule('backwards', 'pushes backwards without limit, {}', (-r.NO_LIMIT, _ENDLESS), 'N',
          'no limit', r.of_rows(r.actuators, 'max_thrust', lambda a: a.lowest),
          remedy='give min_thrust too, 0 for none'),

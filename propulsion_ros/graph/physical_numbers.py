@@ -325,7 +325,7 @@ def flight_rows(robot: RobotLayout) -> Iterator[tuple[str, str]]:
     )
     if margin:
         is_all = len(engines) == len(robot.groups)
-        yield 'static margin', margin + ('' if is_all else ', of fins alone')
+        yield 'static margin', margin + ('' if is_all else ', of its surfaces alone')
     for group in engines:
         rows = actuators(robot, group)
         burnt = np.where(np.isnan(rows.burns), rows.lasts * rows.rate, rows.burns)

@@ -55,9 +55,9 @@ def test_drogue_fires_at_the_apogee_and_main_at_its_height(config, rate, samplin
     assert APOGEE - 0.5 < drogue.time < APOGEE + 0.5
     assert height(main.time) == pytest.approx(450.0, abs=7.0)
     assert [each.name for each in computer.events] == ['drogue parachute', 'main parachute']
-    # A trigger learns of it at its next call, and of a sample after that instant's trigger.
+    # What is measured since a call is there after the next one, and read by the one after that.
     for each in computer.deployed:
-        assert 0.0 <= flight.fired[each.name] - each.time <= 1.0 / rate + 1.0 / sampling + 1e-9
+        assert 0.0 <= flight.fired[each.name] - each.time < 2.0 / rate
 
 
 def test_triggers_share_one_computer_and_a_dropped_one_is_not_missed(config):
