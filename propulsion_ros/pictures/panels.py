@@ -57,7 +57,7 @@ _DECISION = 'decision'
 _MOTION = {'climb': 'velocity', 'lift': 'acceleration'}
 _VETOES = {
     'lockout': ('lockout',),
-    'fit not believed': ('outliers', 'frozen', 'standstill', 'no altitude'),
+    'fit not believed': ('shock', 'outliers', 'frozen', 'standstill', 'gap', 'no altitude'),
 }
 """Reasons that kept a detector from deciding, and the words of its health for each."""
 _ACTUATED = ('effort', 'velocity', 'position')

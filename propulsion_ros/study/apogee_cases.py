@@ -175,7 +175,8 @@ def watch(flight: SimulatedFlight, params: ApogeeParams) -> ApogeeEstimate | Non
     """Return the estimate that decides the apogee of a flight, None for a miss."""
     detector = make_detector(params)
     for sample in zip(
-        flight.stamp_ns, flight.altitude.tolist(), flight.velocity.tolist(), strict=True,
+        flight.stamp_ns, flight.altitude.tolist(), flight.velocity.tolist(),
+        flight.acceleration.tolist(), strict=True,
     ):
         detector.expect(flies=sample[0] > 0, may_light=False)
         estimate = detector.update(*sample)

@@ -87,7 +87,7 @@ def test_pressure_in_the_column_of_the_altitude_is_named(command, unit, factor):
 
 
 @pytest.mark.parametrize(('content', 'reason'), [
-    pytest.param(_throw(speed=300.0), "before one was seen, at health 'early'\n", id='climbs'),
+    pytest.param(_throw(speed=300.0), "before one was seen, at health 'lockout'\n", id='climbs'),
     pytest.param(
         '\n'.join(_throw().split()[:122]) + '\n', 'before one was seen\n', id='at its apogee'
     ),

@@ -10,6 +10,7 @@ import numpy as np
 from propulsion_ros.flight.apogee.parabola import (
     Parabola,
     fit_parabola,
+    has_outliers,
     noise_of,
     reweight,
 )
@@ -127,8 +128,10 @@ class SampleWindow:
 _MINIMUM_POINTS = 5
 _STRETCH = 3  # a slow sensor may fill its window over this many spans
 _GATE = 5.0  # sigma beyond which a sample contradicts the fit
+_HELD_GATE = 4.0
 _REJECTED = 0.05  # weight below which a sample counts as an outlier
 _RECENT = 0.3  # the samples that must agree with the fit before it is believed [s]
+_SURRENDER = 0.5  # part of the window that, in one run of outliers, is the truth
 _PRIOR_COUNT = 4.0
 _REPEATS = 3  # of a value, before a leap, that show a sensor which is published faster than it is
 _LEAP = 5.0  # [m]
@@ -139,9 +142,10 @@ _FLOOR_RATIO = 0.2  # smallest outlier scale over the prior noise
 class AltitudeTracker:
     """Fit a parabola to the latest altitudes each time a new point comes.
 
-    The fit is plain least squares. Where a sample contradicts the fit before it, and as long as
-    one is left out, two rounds of Tukey's bisquare weights start from that earlier fit, so that a
-    pressure shock or an ejection charge is left out.
+    The fit is plain least squares while the residuals look normal. Where they do not, or a
+    sample contradicts the fit before it, two rounds of Tukey's bisquare weights start from that
+    earlier fit, so that a pressure shock or an ejection charge is left out. A run of outliers
+    as long as half the window is taken as the truth and the window starts anew with it.
 
     A value that repeats while the fit moves on is a sensor that holds its output: it is left
     out until it changes. One that repeats and then leaps is that of a slow sensor which is
@@ -217,7 +221,7 @@ class AltitudeTracker:
         self.is_news = self._is_news(stamp_ns, time, altitude, speed)
         if not self.is_news:
             return None
-        surprising = self._contradicts(self.fit, time, altitude)
+        surprising = self._contradicts(self.fit, time, altitude, _GATE)
         if not points.opens(stamp_ns):
             if not surprising:
                 points.add(stamp_ns, altitude)
@@ -226,6 +230,15 @@ class AltitudeTracker:
         self._drop_old(time)
         self._refit(time, surprising)
         return self.fit
+
+    def fit_of_last(self, duration: float) -> Parabola | None:
+        """Return a plain fit to the end of the window [s], None where that has too few points."""
+        time, value = self._points.time, self._points.value
+        first = int(time.searchsorted(time[-1] - duration)) if len(time) else 0
+        if len(time) - first < _MINIMUM_POINTS:
+            return None
+        fitted = fit_parabola(time[first:], value[first:])
+        return None if fitted is None else fitted[0].with_noise(self.noise)
 
     def _is_news(self, stamp_ns: int, time: float, altitude: float, speed: float) -> bool:
         """Return whether an altitude is one that was measured, not one that is held."""
@@ -239,7 +252,7 @@ class AltitudeTracker:
             moved = abs(speed) * (stamp_ns - (since_ns or 0)) * 1e-9
             if not self.is_held and (
                 moved > max(_MOVED, _STEPS * self._change)
-                or self._contradicts(self._held.then, time, altitude)
+                or self._contradicts(self._held.then, time, altitude, _HELD_GATE)
             ):
                 self.is_held = True
                 self._drop_repeated(since_ns)
@@ -262,13 +275,15 @@ class AltitudeTracker:
         if since_ns is not None and len(self._points):
             self._points.drop_after(self._points.seconds(since_ns) + self._interval)
 
-    def _contradicts(self, fit: Parabola | None, time: float, altitude: float) -> bool:
+    def _contradicts(
+        self, fit: Parabola | None, time: float, altitude: float, gate: float
+    ) -> bool:
         if fit is None:
             return False
         distance = abs(altitude - fit.altitude(time))
-        if distance <= _GATE * self.noise:
+        if distance <= gate * self.noise:
             return False
-        return distance > _GATE * math.hypot(self.noise, fit.altitude_sigma(time))
+        return distance > gate * math.hypot(self.noise, fit.altitude_sigma(time))
 
     def _drop_old(self, time: float) -> None:
         start = time - self._span
@@ -282,24 +297,30 @@ class AltitudeTracker:
         self.length = now - self._points.oldest
         if surprising or now <= self._outliers_until:
             self._fit_robust(now)
-        else:
-            self._fit_plain()
+            return
+        residual, square_sum = self._fit_plain()
+        if len(self._points) > _MINIMUM_POINTS and has_outliers(residual, square_sum):
+            self._fit_robust(now)
 
-    def _fit_plain(self) -> FloatArray:
-        """Fit with equal weights; return the residuals."""
+    def _fit_plain(self) -> tuple[FloatArray, float]:
+        """Fit with equal weights; return the residuals and the sum of their squares."""
         fitted = fit_parabola(self._points.time, self._points.value)
         if fitted is None:
             self.fit = None
             self.agrees = False
-            return np.empty(0)
+            return np.empty(0), 0.0
         parabola, residual = fitted
-        self._accept(parabola, residual, float(len(residual)))
+        square_sum = float(residual.dot(residual))
+        self._accept(parabola, residual, square_sum, float(len(residual)))
         self.agrees = True
-        return residual
+        return residual, square_sum
 
     def _fit_robust(self, now: float) -> None:
         time, altitude = self._points.time, self._points.value
-        residual = self._fit_plain() if self.fit is None else altitude - self.fit.altitudes(time)
+        if self.fit is None:
+            residual, _ = self._fit_plain()
+        else:
+            residual = altitude - self.fit.altitudes(time)
         if len(residual) == 0:
             return
         floor = _FLOOR_RATIO * self._noise_prior
@@ -313,12 +334,31 @@ class AltitudeTracker:
         rejected = (weight < _REJECTED).nonzero()[0]
         if len(rejected):
             self._outliers_until = float(time[rejected[-1]]) + self._span
+            if weight[-1] < _REJECTED and self._begin_anew(time, weight, now):
+                return
         weighted = residual * np.sqrt(weight)
-        self._accept(parabola, weighted, float(np.add.reduce(weight)))
+        total = float(np.add.reduce(weight))
+        self._accept(parabola, weighted, float(weighted.dot(weighted)), total)
         recent = weight[int(time.searchsorted(now - _RECENT)):]
         self.agrees = float(np.add.reduce(recent)) >= 0.5 * len(recent)
 
-    def _accept(self, parabola: Parabola, residual: FloatArray, total: float) -> None:
-        square_sum = float(residual.dot(residual))
+    def _begin_anew(self, time: FloatArray, weight: FloatArray, now: float) -> bool:
+        """Surrender to a long run of outliers at the end: keep only that run."""
+        kept = (weight >= _REJECTED).nonzero()[0]
+        last = int(kept[-1]) if len(kept) else -1
+        if len(time) - 1 - last < _MINIMUM_POINTS:
+            return False
+        begin = float(time[last + 1])
+        if now - begin <= _SURRENDER * self._span:
+            return False
+        self._points.drop_before(begin)
+        self.length = now - begin
+        self._outliers_until = -math.inf
+        self._fit_plain()
+        return True
+
+    def _accept(
+        self, parabola: Parabola, residual: FloatArray, square_sum: float, total: float
+    ) -> None:
         self.noise = noise_of(residual, square_sum, total, self._noise_prior, _PRIOR_COUNT)
         self.fit = parabola.with_noise(self.noise)

@@ -15,7 +15,7 @@ from propulsion_ros.timing.dwell import Dwell
 _TIMER_DWELL = 0.05  # dwell of the backup timer, as one wild stamp is no apogee [s]
 _TURN_DWELL = 0.3  # dwell of a fall by dead reckoning until it is the apogee [s]
 # Health of the detector in which its fit does not show the present motion.
-_UNFIT = ('filling', 'no altitude', 'frozen', 'standstill', 'outliers')
+_UNFIT = ('filling', 'no altitude', 'gap', 'frozen', 'standstill', 'outliers', 'shock')
 
 
 class ApogeeWatch:
@@ -78,7 +78,7 @@ class ApogeeWatch:
         if is_silence:
             estimate = self._detector.wait(sample.stamp_ns)
         else:
-            estimate = self._detector.update(sample.stamp_ns, altitude, velocity)
+            estimate = self._detector.update(sample.stamp_ns, altitude, velocity, acceleration)
         self.estimate = estimate
         if math.isnan(velocity):
             velocity = self.fitted_velocity

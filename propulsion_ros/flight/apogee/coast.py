@@ -8,12 +8,17 @@ from typing import NamedTuple
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 _DRAG, _DRAG_SIGMA = 3e-4, 4e-4  # prior of the drag over the square of the speed [1/m]
+_LARGEST_DRAG = 1e-2  # [1/m]
 _ACCELERATION_NOISE = 0.4  # of what drag and gravity do not explain [m^2/s^3]
 _DRAG_NOISE = 0.1  # relative change of the drag in 1 s, one sigma
+_LONGEST_GAP = 30.0  # over which nothing is predicted [s]
 _LONGEST_STEP = 0.25  # of the prediction [s]
 _TAILS = 4.0  # degrees of freedom of the noise: Student's t has heavy tails
 _GATE = 16.0  # squared innovation over its variance beyond which a sample disagrees
+_FARTHEST = 400.0  # and beyond which it is not used
 _MEMORY = 0.7  # over which the share of samples that agree is averaged [s]
+_SEEN = 0.6  # for so long samples must have agreed before the filter is believed [s]
+_STANDING = 1.5  # and before it keeps a vote back [s]
 _MODEL_SHARE, _MODEL_SIGMA = 0.06, 0.08  # error of the model: part of the time to go, and [s]
 
 
@@ -50,6 +55,8 @@ class CoastFilter:
         When it was begun; None while there is no coast.
     agreement : float
         Share of the latest samples that agree, 0 to 1.
+    disagreed_ns : int or None
+        Since when no sample has agreed.
     """
 
     def __init__(self) -> None:
@@ -58,6 +65,8 @@ class CoastFilter:
     def reset(self) -> None:
         """Forget the coast."""
         self.begun_ns: int | None = None
+        self.disagreed_ns: int | None = None
+        self.agreed_ns: int | None = None
         self.agreement = 0.0
         self.altitude = self.velocity = self.drag = math.nan
         self._now_ns = 0
@@ -66,10 +75,11 @@ class CoastFilter:
     def begin(self, stamp_ns: int, altitude: float, velocity: float, sigma: float) -> None:
         """Begin with an altitude, and a velocity of one sigma."""
         self.reset()
-        self.begun_ns = self._now_ns = stamp_ns
+        self.begun_ns = self._now_ns = self.agreed_ns = stamp_ns
         self.altitude, self.velocity, self.drag = altitude, velocity, _DRAG
         self._hh, self._hv, self._hk = 25.0, 0.0, 0.0
         self._vv, self._vk, self._kk = sigma * sigma, 0.0, _DRAG_SIGMA * _DRAG_SIGMA
+        self.agreement = 0.5
 
     @property
     def velocity_sigma(self) -> float:
@@ -77,9 +87,21 @@ class CoastFilter:
         return math.sqrt(self._vv)
 
     @property
+    def standing(self) -> float:
+        """Time from its beginning to the last sample that agreed [s]."""
+        if self.begun_ns is None or self.agreed_ns is None:
+            return 0.0
+        return (self.agreed_ns - self.begun_ns) * 1e-9
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether it has agreed with the samples for long enough to be believed."""
+        return self.standing >= _SEEN
+
+    @property
     def agrees(self) -> bool:
-        """Whether most of the latest samples agree."""
-        return self.agreement >= 0.5
+        """Whether it is believed, and the latest samples agree."""
+        return self.agreement >= 0.5 and self.is_trusted
 
     @property
     def foresight(self) -> Foresight | None:
@@ -91,7 +113,9 @@ class CoastFilter:
         return self._foresight
 
     def is_early(self, stamp_ns: int, margin: float) -> bool:
-        """Return whether the apogee of the coast surely lies ahead of a stamp."""
+        """Return whether the apogee of a trusted coast surely lies ahead of a stamp."""
+        if self.standing < _STANDING:
+            return False
         foreseen = self.foresight
         if foreseen is None:
             return False
@@ -102,6 +126,9 @@ class CoastFilter:
         if self.begun_ns is None or stamp_ns <= self._now_ns:
             return
         step = (stamp_ns - self._now_ns) * 1e-9
+        if step > _LONGEST_GAP:
+            self.reset()
+            return
         self._predict(step)
         self._now_ns = stamp_ns
         variance = noise * noise
@@ -109,9 +136,22 @@ class CoastFilter:
         square = innovation * innovation / (self._hh + variance)
         agrees = square < _GATE
         self.agreement += (agrees - self.agreement) * min(step / _MEMORY, 0.3)
-        self._correct(innovation, variance * (_TAILS + square) / (_TAILS + 1.0))
+        if square < _FARTHEST:
+            self._correct(innovation, variance * (_TAILS + square) / (_TAILS + 1.0))
         if agrees:
+            self.agreed_ns, self.disagreed_ns = stamp_ns, None
             self._foresight = None
+        elif self.disagreed_ns is None:
+            self.disagreed_ns = stamp_ns
+
+    def velocity_at(self, stamp_ns: int) -> float:
+        """Return the velocity at a stamp after the last sample [m/s]."""
+        time, velocity = (stamp_ns - self._now_ns) * 1e-9, self.velocity
+        while 0.0 < time < _LONGEST_GAP:
+            step = min(time, _LONGEST_STEP)
+            velocity += (-STANDARD_GRAVITY - self.drag * velocity * abs(velocity)) * step
+            time -= step
+        return velocity
 
     def _predict(self, time: float) -> None:
         while time > 0.0:
@@ -140,7 +180,7 @@ class CoastFilter:
         gain_h, gain_v, gain_k = self._hh / total, self._hv / total, self._hk / total
         self.altitude += gain_h * innovation
         self.velocity += gain_v * innovation
-        self.drag = max(self.drag + gain_k * innovation, 0.0)
+        self.drag = min(max(self.drag + gain_k * innovation, 0.0), _LARGEST_DRAG)
         self._kk -= gain_k * self._hk
         self._vk -= gain_v * self._hk
         self._vv -= gain_v * self._hv

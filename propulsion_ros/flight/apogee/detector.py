@@ -13,7 +13,7 @@ from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.inputs import SpeedInput
 from propulsion_ros.flight.apogee.parabola import CLEAR, Parabola, fit_parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.flight.apogee.vetoes import SURE, LastingFall, Standstill
+from propulsion_ros.flight.apogee.vetoes import LONGEST_DIP, SURE, LastingFall, Lockout, Standstill
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
 from propulsion_ros.flight.events.signs import INTERVALS
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
@@ -21,15 +21,21 @@ from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 __all__ = ['ApogeeDetector', 'ApogeeEstimate', 'ApogeeParams']
 
-_SHORT = 1.0  # a window shorter than this shows neither a coast nor a wrong input [s]
+_ALTITUDE_RANGE = (-5e3, 1e6)  # what no pressure sensor reads is no altitude [m]
+_MINIMUM_LENGTH = 0.25  # [s]
+_SHORT = 1.0  # a window shorter than this is helped by the acceleration input [s]
 _CERTAIN = 5.0  # sigma that need no curvature
 _OLDER_BEFORE_JUMP = 3  # samples in a row that are older than the newest: the clock was set back
 _FOLLOW_NS = 95_000_000  # between two altitudes that the coast is followed by
+_LONG_NS = 10_000_000_000  # over which medians are those of one coast
 _FEWEST_MEDIANS = 4  # that show a coast
 _MEDIAN_NOISE = 1.0  # one sigma [m]
+_BRIEF = 0.8  # end of the window that shows a coast first [s]
 _COASTING = -0.5 * STANDARD_GRAVITY  # acceleration, at most, of a coast
 _NEAR_APOGEE = 0.7  # time to go below which the fit knows the vertex better [s]
 _EARLY = 0.2  # beyond 3 sigma, by which an apogee must lie ahead to keep a vote back [s]
+_KEPT_SPANS = 2.0  # windows that a gap may be long and still be fitted over
+_LEAPING = 60.0  # climb of a fit that is slow, but for errors of static ports [m/s]
 _LEAST_WAIT = 1.0  # after a foreseen apogee [s]
 _NOWHERE = None, math.nan, math.nan
 
@@ -39,8 +45,8 @@ class ApogeeDetector:
 
     Successive parabolas are fitted to the last two seconds (`AltitudeTracker`), and a filter
     follows the coast where they cannot (`CoastFilter`). Both are evidence for a list of votes; the
-    first vote that has held for its time decides. None decides below the minimum height, nor while
-    a velocity input that is believed climbs fast. Without `expect` the vehicle is in the air.
+    first vote that has held for its time decides. None decides below the minimum height, and only
+    a fall that has lasted decides under the lockout. Without `expect` the vehicle is in the air.
 
     An error e of the fitted velocity moves the decision by e / g only, so the velocity needs
     little significance; that the flight is in free fall at all is what must be certain.
@@ -59,6 +65,7 @@ class ApogeeDetector:
         self._stamps = StampJudge(StampLimits(
             agreeing=_OLDER_BEFORE_JUMP, gap_ns=round(params.maximum_gap * 1e9)
         ))
+        self._lockout = Lockout(params)
         self._coast = CoastFilter()
         self._fall = LastingFall()
         self._standstill = Standstill()
@@ -69,6 +76,7 @@ class ApogeeDetector:
     def reset(self) -> None:
         """Forget the flight."""
         self._stamps.reset()
+        self._lockout.reset()
         self._velocity.reset()
         self._restart()
         self._coast.reset()
@@ -109,7 +117,11 @@ class ApogeeDetector:
         return self._estimate(now_ns, self._health)
 
     def update(
-        self, stamp_ns: int, altitude: float, velocity: float = math.nan
+        self,
+        stamp_ns: int,
+        altitude: float,
+        velocity: float = math.nan,
+        acceleration: float = math.nan,
     ) -> ApogeeEstimate:
         """Take one sample; a NaN, infinite or absurd value is a missing one.
 
@@ -121,32 +133,40 @@ class ApogeeDetector:
             Above the pad, up positive [m].
         velocity : float
             Vertical velocity from another source, up positive [m/s].
+        acceleration : float
+            Vertical acceleration net of gravity, up positive [m/s^2].
         """
         arrival = self._stamps.take(stamp_ns)
         if not arrival.advances:
             return self._estimate(stamp_ns - self._offset_ns, 'late')
         if arrival is Arrival.GAP:
-            self._restart()
+            self._pass_gap()
         elif arrival.is_jump:
+            self._restart()
             self._offset_ns += self._stamps.shift_ns
         now_ns = stamp_ns - self._offset_ns
-        self._take(now_ns, altitude, velocity)
+        self._take(now_ns, altitude, velocity, acceleration)
         return self._estimate(now_ns, self._health)
 
-    def _take(self, stamp_ns: int, altitude: float, velocity: float) -> None:
+    def _take(
+        self, stamp_ns: int, altitude: float, velocity: float, acceleration: float
+    ) -> None:
         """Take a sample at a time that never jumps."""
         self._velocity.add(stamp_ns, velocity)
-        is_altitude = math.isfinite(altitude)
-        speed = self._coast.velocity if self._coast.begun_ns is not None else math.nan
+        if math.isfinite(acceleration):
+            self._acceleration = acceleration
+        self._lockout.take_input(stamp_ns, self._velocity)
+        is_altitude = _ALTITUDE_RANGE[0] < altitude < _ALTITUDE_RANGE[1]
+        speed = self._coast.velocity if self._coast.is_trusted else math.nan
         fit = self._tracker.add(stamp_ns, altitude, speed) if is_altitude else None
         is_news = is_altitude and self._tracker.is_news
         if is_news:
             self._follow(stamp_ns, altitude)
         if fit is not None:
-            self._judge(stamp_ns, fit)
+            self._judge(stamp_ns, fit, altitude)
         elif is_news and self._tracker.fit is None:
             self._vote_without_fit(stamp_ns)
-        elif not is_news and self._age(stamp_ns) > self._patience:
+        elif self._is_without(is_altitude) and self._age(stamp_ns) > self._patience:
             self._health = 'frozen' if is_altitude else 'no altitude'
             self._vote_without_altitude(stamp_ns)
 
@@ -154,9 +174,17 @@ class ApogeeDetector:
         """Empty the window, keeping what is known of the flight."""
         self._tracker.restart()
         self._velocity.restart()
+        self._acceleration = math.nan
         self._fit: Parabola | None = None
         self._ballot.reset()
         self._health = 'filling'
+
+    def _pass_gap(self) -> None:
+        """Go on after a gap: points from before it help, votes from before it do not."""
+        if self._stamps.interval_ns * 1e-9 > _KEPT_SPANS * self._params.window:
+            self._restart()
+        self._ballot.reset()
+        self._health = 'gap'
 
     def _vote_without_fit(self, stamp_ns: int) -> None:
         """Let the filter decide where the samples are too few for a fit."""
@@ -166,11 +194,22 @@ class ApogeeDetector:
 
     def _follow(self, stamp_ns: int, altitude: float) -> None:
         """Let filter and fall take a new altitude."""
-        if self._fall.add(stamp_ns, altitude) and self._coast.begun_ns is None:
+        if self._fall.add(stamp_ns, altitude) and self._may_coast:
             self._begin_coast_by_medians()
-        if self._followed_ns is None or stamp_ns - self._followed_ns >= _FOLLOW_NS:
-            self._followed_ns = stamp_ns
-            self._coast.take(stamp_ns, altitude, self._tracker.noise)
+        if self._followed_ns is not None and stamp_ns - self._followed_ns < _FOLLOW_NS:
+            return
+        self._followed_ns = stamp_ns
+        self._coast.take(stamp_ns, altitude, self._tracker.noise)
+        if not self._standstill.is_found and self._disagrees(stamp_ns):
+            self._coast.reset()
+
+    def _disagrees(self, stamp_ns: int) -> bool:
+        """Return whether the altitude has contradicted the coast for longer than any dip."""
+        since_ns = self._coast.disagreed_ns
+        return since_ns is not None and stamp_ns - since_ns > LONGEST_DIP * 1e9
+
+    def _is_without(self, is_altitude: bool) -> bool:
+        return self._tracker.is_held or not is_altitude
 
     def _age(self, stamp_ns: int) -> float:
         """Return the time since the last fit [s]."""
@@ -180,39 +219,53 @@ class ApogeeDetector:
     def _patience(self) -> float:
         """Time without an altitude after which a sensor is lost [s]."""
         interval_ns = max(self._stamps.interval_ns, self._tracker.interval_ns)
-        return max(self._params.frozen_after, min(INTERVALS * interval_ns * 1e-9, 5.0))
+        slow = min(INTERVALS * interval_ns * 1e-9, 2.0 * INTERVALS)
+        return max(self._params.frozen_after, slow if interval_ns > 2e8 else 0.0)
 
-    def _judge(self, stamp_ns: int, fit: Parabola) -> None:
+    def _judge(self, stamp_ns: int, fit: Parabola, altitude: float) -> None:
         """Weigh a new fit."""
         now = self._tracker.seconds(stamp_ns)
         if self._detected_ns is None and self._stands_still(stamp_ns, fit, now):
             self._health = 'standstill'
             self._vote_without_altitude(stamp_ns)
             return
+        fit = self._informed(fit)
         self._fit, self._altitude_ns = fit, stamp_ns
         if self._detected_ns is not None:
             self._health = 'ok'
             return
-        if self._tracker.agrees:
-            self._fall.reach(stamp_ns, fit.altitude(now) - fit.altitude_sigma(now))
-        if self._tracker.agrees and self._tracker.length >= _SHORT:
-            self._compare_input(stamp_ns, fit.velocity(now), fit.velocity_sigma(now))
-            self._begin_coast(stamp_ns, fit, now)
+        is_filled = self._tracker.length >= _MINIMUM_LENGTH
+        if is_filled:
+            self._learn(stamp_ns, fit, now, altitude)
         evidence = self._known(stamp_ns)
-        evidence.health = self._health = self._obstacle(evidence)
-        self._weigh(stamp_ns, fit, now, evidence)
+        evidence.health = self._health = self._obstacle(evidence) if is_filled else 'filling'
+        if is_filled:
+            self._weigh(stamp_ns, fit, now, evidence)
         self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))
+
+    def _learn(self, stamp_ns: int, fit: Parabola, now: float, altitude: float) -> None:
+        """Let height, lockout, velocity input and coast take a fit."""
+        tracker, coast, limit = self._tracker, self._coast, self._params.lockout_speed
+        velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
+        if tracker.agrees:
+            # A fit goes on above an altitude that stopped: both must have been there.
+            self._fall.reach(stamp_ns, min(fit.altitude(now) - fit.altitude_sigma(now), altitude))
+        if not (coast.agrees and coast.velocity + CLEAR * coast.velocity_sigma < limit):
+            self._lockout.take_fit(stamp_ns, velocity, sigma)
+        if tracker.agrees and tracker.length >= _SHORT:
+            self._compare_input(stamp_ns, velocity, sigma)
+            self._begin_coast(stamp_ns, fit, now)
 
     def _weigh(self, stamp_ns: int, fit: Parabola, now: float, evidence: Evidence) -> None:
         """Add what a fit shows to the evidence."""
         velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
-        if self._flies:
-            # What pulls near the apogee is gravity, within the drag.
+        if self._flies and velocity < self._params.lockout_speed:
+            # In the air and no longer fast: what pulls is gravity, within the drag.
             fit = fit.with_acceleration(-STANDARD_GRAVITY, self._params.acceleration_sigma)
         self._predict(stamp_ns, fit, now)
-        evidence.falls = self._is_falling(fit, velocity)
+        evidence.falls = self._is_falling(fit, velocity, sigma)
         evidence.fit, evidence.measured, evidence.now = fit, self._fit, now
-        evidence.climbs = 2.0 * sigma < velocity
+        evidence.climbs = 2.0 * sigma < velocity < _LEAPING and self._tracker.agrees
         evidence.length = self._tracker.length
 
     def _stands_still(self, stamp_ns: int, fit: Parabola, now: float) -> bool:
@@ -224,41 +277,50 @@ class ApogeeDetector:
         ):
             # It was begun while the altitude stopped, and follows what stands still.
             coast.reset()
-        if coast.agrees and coast.velocity_sigma < SURE:
+            standstill.is_odd = True
+        if coast.agrees and standstill.is_news(stamp_ns, coast.velocity, coast.velocity_sigma):
             standstill.trust(stamp_ns, coast.velocity, coast.velocity_sigma)
         elif tracker.agrees and tracker.length >= _SHORT:
-            velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
-            is_over = standstill.is_found and standstill.is_over(stamp_ns)
-            if is_over and self._is_falling(fit, velocity):
-                standstill.trust(stamp_ns, velocity, sigma)
-            else:
-                is_known = coast.begun_ns is not None
-                fastest = coast.velocity + CLEAR * coast.velocity_sigma if is_known else math.inf
-                standstill.follow(stamp_ns, velocity, sigma, fastest)
+            self._follow_standstill(stamp_ns, fit, now)
         if standstill.is_found and not was_found:
             self._distrust_altitude()
         return standstill.is_found
 
+    def _follow_standstill(self, stamp_ns: int, fit: Parabola, now: float) -> None:
+        """Compare the altitude with the least speed that a vehicle has, or find it moving again."""
+        standstill, coast = self._standstill, self._coast
+        velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
+        is_over = standstill.is_found and standstill.is_over(stamp_ns)
+        if is_over and self._is_falling(fit, velocity, sigma):
+            standstill.trust(stamp_ns, velocity, sigma)
+            return
+        fastest = math.inf
+        if coast.is_trusted:
+            fastest = coast.velocity + CLEAR * coast.velocity_sigma
+        standstill.follow(stamp_ns, velocity, sigma, fastest)
+
     def _distrust_altitude(self) -> None:
         """Keep of the prediction only what the coast foresaw before the altitude stopped."""
-        if self._coast.begun_ns is not None and self._standstill.is_since(self._coast.begun_ns):
-            self._coast.reset()
-        self._foreseen = self._coast.foresight
+        coast = self._coast
+        if coast.begun_ns is not None and self._standstill.is_since(coast.begun_ns):
+            coast.reset()
+        self._foreseen = coast.foresight if coast.is_trusted else None
         self._apogee = self._foreseen or _NOWHERE
 
     def _compare_input(self, stamp_ns: int, velocity: float, sigma: float) -> None:
         """Compare the velocity input with the coast, or with a fit, which lags behind an engine."""
         coast = self._coast
         if coast.agrees:
-            velocity, sigma = coast.velocity, coast.velocity_sigma
+            velocity, sigma = coast.velocity_at(stamp_ns), coast.velocity_sigma
         if sigma < SURE:
-            self._velocity.compare(stamp_ns, velocity, learns=coast.agrees)
+            self._velocity.compare(stamp_ns, velocity, sigma, learns=coast.agrees)
 
     def _known(self, stamp_ns: int) -> Evidence:
         """Return what is known without a fit."""
         coast = self._coast
         evidence = Evidence(
             self._params, height=self._height,
+            is_locked=self._lockout.is_locked(stamp_ns),
             is_early=coast.is_early(stamp_ns, _EARLY),
             speed=self._velocity.at(stamp_ns), has_fallen=self._fall.has_lasted,
         )
@@ -270,19 +332,35 @@ class ApogeeDetector:
     def _height(self) -> float:
         """Height that the flight has reached above its pad [m]."""
         peak, coast = self._fall.peak, self._coast
-        return (max(peak, coast.altitude) if coast.begun_ns is not None else peak) - self._pad
+        return (max(peak, coast.altitude) if coast.is_trusted else peak) - self._pad
+
+    @property
+    def _may_coast(self) -> bool:
+        """Whether what falls freely is a coast that is not yet followed."""
+        return self._coast.begun_ns is None and not self._standstill.is_odd
 
     def _begin_coast(self, stamp_ns: int, fit: Parabola, now: float) -> None:
-        """Begin to follow a coast where a fit shows one."""
-        if not self._flies or self._coast.begun_ns is not None:
+        """Begin to follow a coast where a fit shows one, of the window or its end."""
+        if not (self._flies and self._may_coast):
             return
-        if fit.acceleration + fit.acceleration_sigma < _COASTING:
-            velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
-            self._coast.begin(stamp_ns, fit.altitude(now), velocity, max(3.0 * sigma, 8.0))
+        for seen in (self._tracker.fit_of_last(_BRIEF), fit):
+            if seen is None or seen.acceleration + seen.acceleration_sigma >= _COASTING:
+                continue
+            velocity, sigma = seen.velocity(now), seen.velocity_sigma(now)
+            self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(3.0 * sigma, 8.0))
+            return
+
+    def _informed(self, fit: Parabola) -> Parabola:
+        """Return the fit, helped by the acceleration input while the window is short."""
+        if self._tracker.length >= _SHORT or math.isnan(self._acceleration):
+            return fit
+        return fit.with_acceleration(self._acceleration, self._params.acceleration_sigma)
 
     def _begin_coast_by_medians(self) -> None:
         """Begin to follow a coast that is seen in glimpses, too short for a fit each."""
-        medians = self._fall.medians
+        medians = [
+            each for each in self._fall.medians if self._fall.medians[-1][0] - each[0] < _LONG_NS
+        ]
         if len(medians) < _FEWEST_MEDIANS:
             return
         last_ns = medians[-1][0]
@@ -314,14 +392,19 @@ class ApogeeDetector:
         if vertex > now and self._tracker.length >= _SHORT:
             self._foreseen = found
 
-    def _is_falling(self, fit: Parabola, velocity: float) -> bool:
-        """Return whether the descent is certain, by the mean velocity over the window."""
-        is_certain = fit.slope + _CERTAIN / math.sqrt(fit.slope_info) < 0.0
-        return velocity < 0.0 and fit.slope < -self._params.descent_speed and is_certain
+    def _is_falling(self, fit: Parabola, velocity: float, sigma: float) -> bool:
+        """Return whether the descent is certain, by the velocity now or over the window."""
+        limit = -self._params.descent_speed
+        now = velocity < limit and velocity + _CERTAIN * sigma < 0.0
+        mean_sigma = 1.0 / math.sqrt(fit.slope_info)
+        mean = velocity < 0.0 and fit.slope < limit and fit.slope + _CERTAIN * mean_sigma < 0.0
+        return now or mean
 
     def _obstacle(self, evidence: Evidence) -> str:
         if not self._tracker.agrees:
             return 'outliers'
+        if self._standstill.is_odd:
+            return 'shock'
         if evidence.is_locked:
             return 'lockout'
         if evidence.is_early:
@@ -357,7 +440,7 @@ class ApogeeDetector:
         if reason == 'fit':
             return
         # Without a vertex of its own a descent takes the last one that was foreseen.
-        foreseen = self._coast.foresight if self._coast.begun_ns is not None else self._foreseen
+        foreseen = self._coast.foresight if self._coast.is_trusted else self._foreseen
         if foreseen is not None and foreseen[0] <= stamp_ns:
             self._apogee = foreseen
         else:

@@ -29,8 +29,8 @@ class ApogeeEstimate(NamedTuple):
         Why apogee was decided: 'fit', 'descent', 'track', 'fall', 'velocity', 'foreseen',
         or 'reckoned' by the belief; '' before.
     health : str
-        'ok', or what keeps the detector from deciding: 'filling', 'no altitude', 'late', 'frozen',
-        'standstill', 'outliers', 'lockout', 'early', 'below minimum height'.
+        'ok', or what keeps the detector from deciding: 'filling', 'no altitude', 'late', 'gap',
+        'frozen', 'standstill', 'outliers', 'shock', 'lockout', 'early', 'below minimum height'.
     """
 
     stamp_ns: int
@@ -67,7 +67,11 @@ class Detector(Protocol):
         ...
 
     def update(
-        self, stamp_ns: int, altitude: float, velocity: float = math.nan
+        self,
+        stamp_ns: int,
+        altitude: float,
+        velocity: float = math.nan,
+        acceleration: float = math.nan,
     ) -> ApogeeEstimate:
         """Take one sample and return what is known; see `ApogeeDetector.update`."""
         ...

@@ -8,9 +8,11 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Held
 
 _FAR = 12.0  # difference to the altitude's speed that is a wrong input [m/s]
+_FINE = 1.5  # largest sigma of the altitude's speed that the bias is learnt from [m/s]
 _SHARE_TIME = 4.0  # time constant of the share of values that are far [s]
-_WRONG = 0.5  # share of far values above which the input is wrong
-_MEMORY = 1.5  # of the bias [s]
+_WRONG, _RIGHT = 0.5, 0.2  # share of far values from which the input is wrong; is right again
+_MEMORY = 1.5  # of bias and scatter [s]
+_WILD = 6.0  # scatter about the bias that makes an input useless [m/s]
 _RISE = 8.0  # of the input that an engine must have made [m/s]
 _LATE = 3.0  # by which the longest coast must be over, for an engine too weak for such a rise [s]
 _ALIVE_NS = 1_500_000_000  # a value that has not changed for longer is not believed
@@ -20,7 +22,7 @@ class SpeedInput:
     """A velocity input that is compared with the speed of the altitude.
 
     A difference that lasts longer than any error of static ports is an error of the input, which
-    then locks and contradicts nothing until the two agree again. So is an upward
+    then locks and contradicts nothing until the two have agreed for as long again. So is an upward
     speed that lasts longer than the coast from its largest one could.
 
     Attributes
@@ -40,7 +42,7 @@ class SpeedInput:
         self.latest = math.nan
         self.restart()
         self.is_believed = True
-        self._bias = 0.0
+        self._bias, self._square = 0.0, 0.0
         self._compared_ns: int | None = None
         self._far = 0.0
         self._fastest, self._fastest_ns, self._slowest = 0.0, 0, -math.inf
@@ -66,21 +68,26 @@ class SpeedInput:
 
     def at(self, stamp_ns: int) -> float:
         """Return the latest value without its bias [m/s]; NaN where it is not to be used."""
-        is_useful = self.is_live(stamp_ns) and self.is_believed
+        is_useful = self.is_live(stamp_ns) and self.is_believed and self._square < _WILD * _WILD
         speed = self.latest - self._bias
         since = (stamp_ns - self._fastest_ns) * 1e-9
         is_over = since > self._fastest / STANDARD_GRAVITY + _LATE
         return math.nan if not is_useful or (speed > 0.0 and is_over) else speed
 
-    def compare(self, stamp_ns: int, velocity: float, *, learns: bool) -> None:
+    def compare(self, stamp_ns: int, velocity: float, sigma: float, *, learns: bool) -> None:
         """Compare the latest value with the altitude's speed [m/s]; learn its bias from a coast."""
         if not self.is_live(stamp_ns):
             return
         difference = self.latest - velocity
-        is_far = abs(difference) > _FAR
+        is_far = abs(difference) > _FAR + 3.0 * sigma
         since = 0.0 if self._compared_ns is None else (stamp_ns - self._compared_ns) * 1e-9
         self._compared_ns = stamp_ns
         self._far += (is_far - self._far) * min(since / _SHARE_TIME, 0.2)
-        self.is_believed = self._far <= _WRONG
-        if learns and not is_far:
-            self._bias += min(since / _MEMORY, 0.5) * (difference - self._bias)
+        if self._far > _WRONG:
+            self.is_believed = False
+        elif self._far < _RIGHT:
+            self.is_believed = True
+        if learns and not is_far and sigma < _FINE:
+            share = min(since / _MEMORY, 0.5)
+            self._bias += share * (difference - self._bias)
+            self._square += share * ((difference - self._bias) ** 2 - self._square)

@@ -13,6 +13,8 @@ CLEAR = 3.0
 """Sigma that count as clear."""
 _MAD_TO_SIGMA = 1.4826  # median absolute deviation of a normal distribution
 _BISQUARE = 4.685  # Tukey's tuning constant: 95 % efficient on normal noise
+_GEARY_MEAN = math.sqrt(2.0 / math.pi)  # mean(|r|) / rms(r) of a normal distribution
+_GEARY_SPREAD = 0.2123  # its standard deviation times sqrt(n)
 _LARGEST_CORRELATION = 0.9
 
 
@@ -198,6 +200,25 @@ def reweight(residual: FloatArray, noise_floor: float) -> FloatArray:
     np.subtract(1.0, size, out=size)
     size *= size
     return size
+
+
+def has_outliers(residual: FloatArray, square_sum: float) -> bool:
+    """Return whether the residuals have tails that normal noise does not have.
+
+    Geary's test ("The ratio of the mean deviation to the standard deviation as a test of
+    normality", Biometrika 27, 1935) at three standard deviations.
+
+    Parameters
+    ----------
+    residual : FloatArray
+        Shape (n,) [m].
+    square_sum : float
+        Sum of the squares of the residuals [m^2].
+    """
+    n = len(residual)
+    absolute = float(np.add.reduce(np.abs(residual)))
+    limit = _GEARY_MEAN - 3.0 * _GEARY_SPREAD / math.sqrt(n)
+    return absolute < limit * math.sqrt(n * square_sum)
 
 
 def noise_of(

@@ -28,13 +28,13 @@ class ApogeeParams:
         100.0, 'm', lo=0.0, doc='rise above the pad before which nothing is detected'
     )
     lockout_speed: float = quantity(
-        30.0, 'm/s', above=0.0, doc='upward speed of the velocity input at which nothing is decided'
+        30.0, 'm/s', above=0.0, doc='upward speed at which detection is locked'
     )
     lockout_hold: float = quantity(
-        1.0, 's', lo=0.0, doc='how long that lasts after the last such speed (legacy)'
+        1.0, 's', lo=0.0, doc='how long the lock lasts after the last such speed'
     )
     maximum_gap: float = quantity(
-        4.0, 's', above=0.0, doc='a longer gap empties the window, unless the sensor is as slow'
+        1.5, 's', above=0.0, doc='a longer gap empties the window, unless the sensor is as slow'
     )
     frozen_after: float = quantity(
         0.5, 's', above=0.0, doc='a value that repeats for so long while the fit moves on is frozen'
@@ -44,7 +44,10 @@ class ApogeeParams:
     )
     acceleration_sigma: float = quantity(
         2.0, 'm/s^2', above=0.0,
-        doc='how far the acceleration may be from that of gravity near the apogee, one sigma'
+        doc='one sigma of the acceleration input, used while the window is short'
+    )
+    minimum_fall: float = quantity(
+        3.0, 'm/s^2', lo=0.0, doc='least downward acceleration of a flight at its apogee'
     )
     descent_speed: float = quantity(
         4.0, 'm/s', above=0.0, doc='downward speed that is a descent at any curvature'

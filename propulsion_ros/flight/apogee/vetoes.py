@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds against what a fit of the altitude says, or for it.
 
-A fall that has lasted, and an altitude that stands still although the vehicle was too fast to
-have stopped.
+A fall that has lasted; the lockout by speed; an altitude that stands still
+although the vehicle was too fast to have stopped.
 """
 from __future__ import annotations
 
 import math
 from collections import deque
 
+from propulsion_ros.flight.apogee.inputs import SpeedInput
 from propulsion_ros.flight.apogee.parabola import CLEAR
+from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Dwell
 
@@ -19,6 +21,7 @@ SURE = 5.0
 """One sigma of a speed that is known well [m/s]."""
 _MEDIAN_NS = 500_000_000  # of samples that make one median
 _MEDIANS = 5  # number that is kept
+_MARGIN = 10.0  # below the peak [m]
 
 
 class LastingFall:
@@ -68,10 +71,12 @@ class LastingFall:
 
     @property
     def has_lasted(self) -> bool:
-        """Whether the altitude has fallen for long enough."""
-        if self._since_ns is None:
+        """Whether the altitude has fallen for long enough, and is below its peak."""
+        if not self.medians or self._since_ns is None:
             return False
-        return self.medians[-1][0] - self._since_ns >= LONGEST_DIP * 1e9
+        latest_ns, altitude = self.medians[-1]
+        has_lasted = latest_ns - self._since_ns >= LONGEST_DIP * 1e9
+        return has_lasted and altitude < self.peak - _MARGIN
 
     def reach(self, stamp_ns: int, altitude: float) -> None:
         """Take an altitude that was certainly reached [m]."""
@@ -97,13 +102,58 @@ class LastingFall:
         elif self._since_ns is None:
             self._since_ns = latest[0]
         median = (self._begun_ns + self._ended_ns) // 2, middle
+        if latest is not None:
+            # Two medians must reach a peak, so that one wild sample does not count.
+            self.reach(*min(latest, median, key=lambda each: each[1]))
         self.medians.append(median)
+
+
+_CLEAR = 2.0  # sigma by which a fitted velocity must exceed the limit
+
+
+class Lockout:
+    """Locked while the vehicle is fast, and for a hold time after.
+
+    The fitted altitude and the velocity input lock independently, since static ports mislead
+    the altitude near Mach 1 and an inertial velocity drifts. An input that has been found wrong
+    does not lock.
+    """
+
+    def __init__(self, params: ApogeeParams) -> None:
+        self._params = params
+        self._hold_ns = round(params.lockout_hold * 1e9)
+        self.reset()
+
+    def reset(self) -> None:
+        """Unlock."""
+        self._fit_until: int | None = None
+        self._input_until: int | None = None
+
+    def take_input(self, stamp_ns: int, velocity: SpeedInput) -> None:
+        """Take the velocity input."""
+        if not velocity.is_believed:
+            self._input_until = None
+        elif velocity.is_live(stamp_ns) and velocity.latest >= self._params.lockout_speed:
+            self._input_until = stamp_ns + self._hold_ns
+
+    def take_fit(self, stamp_ns: int, velocity: float, sigma: float) -> None:
+        """Take the fitted velocity and its sigma [m/s]."""
+        if velocity - _CLEAR * sigma >= self._params.lockout_speed:
+            self._fit_until = stamp_ns + self._hold_ns
+
+    def is_locked(self, stamp_ns: int) -> bool:
+        """Return whether detection is locked."""
+        return any(
+            until_ns is not None and stamp_ns < until_ns
+            for until_ns in (self._fit_until, self._input_until)
+        )
 
 
 _DRAG = 2e-3  # more than any vehicle without a parachute has [1/m]
 _PART, _OFF = 0.7, 10.0  # of the least physical speed, that a fit may be wrong by [m/s]
 _BEFORE_NS = 600_000_000  # that a motion must have lasted before the altitude stopped
-_MOVING, _MOVING_TIME = 10.0, 1.0  # a clearly faster climb, for so long, is motion [m/s], [s]
+_MOVING, _MOVING_TIME = 10.0, 1.0  # a clearly larger speed, for so long, is motion [m/s], [s]
+_OTHER_TIME = 2.5  # an impossible speed that lasts for longer is the true one [s]
 
 
 class Standstill:
@@ -118,18 +168,22 @@ class Standstill:
     ----------
     is_found : bool
         Whether the altitude stands still and must not be used.
+    is_odd : bool
+        Whether its latest speed is less than drag and gravity can leave.
     """
 
     def __init__(self) -> None:
         self._moving = Dwell(_MOVING_TIME)
+        self._other = Dwell(_OTHER_TIME)
         self.reset()
 
     def reset(self) -> None:
         """Forget the flight."""
-        self.is_found = False
+        self.is_found = self.is_odd = False
         self._stamp_ns: int | None = None
         self._speed = 0.0
         self._moving.reset()
+        self._other.reset()
 
     def is_since(self, begun_ns: int) -> bool:
         """Return whether the last trusted speed is older than a motion, or hardly younger."""
@@ -141,25 +195,42 @@ class Standstill:
 
     def trust(self, stamp_ns: int, velocity: float, sigma: float) -> None:
         """Take a speed that is certain, and its sigma [m/s]."""
-        self.is_found = False
+        self.is_found = self.is_odd = False
         self._stamp_ns, self._speed = stamp_ns, max(velocity - CLEAR * sigma, 0.0)
         self._moving.reset()
+        self._other.reset()
 
     def is_too_slow(self, stamp_ns: int, velocity: float, sigma: float) -> bool:
         """Return whether a speed is less than drag and gravity can leave [m/s]."""
         return velocity + CLEAR * sigma < _PART * self._least(stamp_ns) - _OFF
 
-    def follow(self, stamp_ns: int, velocity: float, sigma: float, fastest: float) -> None:
-        """Take the speed of the altitude and its sigma [m/s].
+    def is_news(self, stamp_ns: int, velocity: float, sigma: float) -> bool:
+        """Return whether a speed is known better than by what drag and gravity can leave [m/s]."""
+        return sigma < SURE or velocity - CLEAR * sigma > self._least(stamp_ns)
 
-        ``fastest`` is that of a coast that is known, which ports that refill exceed; else infinity.
+    def follow(self, stamp_ns: int, velocity: float, sigma: float, fastest: float) -> None:
+        """Take the speed of the altitude.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            [ns].
+        velocity, sigma : float
+            Of the fit [m/s].
+        fastest : float
+            Speed of a coast that is known, which ports that refill exceed [m/s]; infinity for none.
         """
         if self.is_found:
-            if self._moving.update(stamp_ns, velocity - CLEAR * sigma > _MOVING):
+            if self._moving.update(stamp_ns, abs(velocity) - CLEAR * sigma > _MOVING):
                 self.trust(stamp_ns, velocity, sigma)
-        elif self.is_too_slow(stamp_ns, velocity, sigma):
+            return
+        too_fast = velocity - CLEAR * sigma > fastest + _OFF
+        self.is_odd = too_slow = self.is_too_slow(stamp_ns, velocity, sigma)
+        if self._other.update(stamp_ns, too_slow or too_fast):
+            self.trust(stamp_ns, velocity, sigma)
+        elif too_slow:
             self.is_found = True
-        elif sigma < SURE and velocity - CLEAR * sigma <= fastest + _OFF:
+        elif not too_fast and self.is_news(stamp_ns, velocity, sigma):
             self.trust(stamp_ns, velocity, sigma)
 
     def _since(self, stamp_ns: int) -> float:

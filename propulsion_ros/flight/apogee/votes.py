@@ -36,6 +36,8 @@ class Evidence:
         Whether the fit is sure of a descent, whatever its curvature.
     height : float
         That the flight has reached [m].
+    is_locked : bool
+        Whether the vehicle is fast, or was just now.
     is_early : bool
         Whether a coast that is known cannot be over yet.
     speed : float
@@ -57,6 +59,7 @@ class Evidence:
     climbs: bool = False
     falls: bool = False
     height: float = 0.0
+    is_locked: bool = False
     is_early: bool = False
     speed: float = math.nan
     tracked: float = math.nan
@@ -65,24 +68,21 @@ class Evidence:
     overdue: float = -math.inf
 
     @property
-    def is_locked(self) -> bool:
-        """Whether a velocity input that is believed is that of a fast climb."""
-        return self.speed >= self.params.lockout_speed
-
-    @property
     def is_high(self) -> bool:
         """Whether the flight has reached the least height."""
         return self.height >= self.params.minimum_height
 
     def has_passed(self, significance: float) -> bool:
         """Return whether the vertex of a free fall has passed, by so many sigma of velocity."""
-        fit, seen = self.fit, self.measured
+        fit, seen, params = self.fit, self.measured, self.params
         if fit is None or seen is None or self.health != 'ok':
             return False
         velocity = fit.velocity(self.now)
         return (
-            velocity + significance * fit.velocity_sigma(self.now) < 0.0
+            velocity < 0.0
+            and velocity + significance * fit.velocity_sigma(self.now) < 0.0
             and seen.acceleration + seen.acceleration_sigma < 0.0
+            and params.minimum_fall < -fit.acceleration
             and self.now - fit.vertex < self.length
         )
 
@@ -122,16 +122,17 @@ def _descends(e: Evidence) -> bool:
 
 
 def _is_tracked(e: Evidence) -> bool:
-    is_free = e.is_high and not e.is_locked and not e.climbs
+    is_free = e.is_high and not e.is_locked and not e.is_early and not e.climbs
     return is_free and e.tracked + CLEAR * e.tracked_sigma < 0.0
 
 
 def _has_fallen(e: Evidence) -> bool:
-    return e.is_high and e.has_fallen and not e.is_locked
+    return e.is_high and e.has_fallen and not e.speed > e.params.lockout_speed
 
 
 def _velocity_falls(e: Evidence) -> bool:
-    return e.fit is None and e.is_high and e.speed < -e.params.descent_speed
+    is_free = e.is_high and not e.is_locked and not e.is_early
+    return e.fit is None and is_free and e.speed < -e.params.descent_speed
 
 
 def _is_overdue(e: Evidence) -> bool:

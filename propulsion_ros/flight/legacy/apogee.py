@@ -69,7 +69,11 @@ class LegacyApogeeDetector:
         return self.update(stamp_ns, math.nan)
 
     def update(
-        self, stamp_ns: int, altitude: float, velocity: float = math.nan
+        self,
+        stamp_ns: int,
+        altitude: float,
+        velocity: float = math.nan,
+        acceleration: float = math.nan,
     ) -> ApogeeEstimate:
         """Take one sample; see `ApogeeDetector.update` for the arguments."""
         now_ms = stamp_ns // 1_000_000

@@ -33,7 +33,9 @@ def test_no_altitudes_raise_anything(seed):
             fed = np.nan
         elif kind < 5:
             fed = round(altitude, -2)
-        estimate = detector.update(stamp, float(fed), float(rng.choice([speed, np.nan, 0.0])))
+        estimate = detector.update(
+            stamp, float(fed), float(rng.choice([speed, np.nan, 0.0])), float('nan')
+        )
         assert estimate is not None
 
 

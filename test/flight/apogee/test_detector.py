@@ -23,21 +23,25 @@ _HEIGHT = 0.5 * _SPEED * _APOGEE
 
 
 def _throw(rate=50.0, end=_APOGEE + 4.0, noise=0.3, seed=0, begin=-2.0):
-    """Return stamps [s], altitude and velocity of a vertical throw from rest."""
+    """Return stamps [s], altitude, velocity and acceleration of a vertical throw from rest."""
     time = np.arange(begin, end, 1.0 / rate)
     t = np.maximum(time, 0.0)
     altitude = _SPEED * t - 0.5 * STANDARD_GRAVITY * t * t
     velocity = np.where(time > 0.0, _SPEED - STANDARD_GRAVITY * t, 0.0)
+    acceleration = np.where(time > 0.0, -STANDARD_GRAVITY, 0.0)
     rng = np.random.default_rng(seed)
-    return time, altitude + rng.normal(0.0, noise, len(t)), velocity
+    return time, altitude + rng.normal(0.0, noise, len(t)), velocity, acceleration
 
 
-def _feed(detector, time, altitude, velocity=None):
-    velocity = np.full(len(time), math.nan) if velocity is None else velocity
+def _feed(detector, time, altitude, velocity=None, acceleration=None):
+    nothing = np.full(len(time), math.nan)
+    velocity = nothing if velocity is None else velocity
+    acceleration = nothing if acceleration is None else acceleration
     return [
-        detector.update(round(t * 1e9), h, v) for t, h, v in zip(
+        detector.update(round(t * 1e9), h, v, a)
+        for t, h, v, a in zip(
             np.asarray(time).tolist(), np.asarray(altitude).tolist(),
-            np.asarray(velocity).tolist(), strict=True,
+            np.asarray(velocity).tolist(), np.asarray(acceleration).tolist(), strict=True,
         )
     ]
 
@@ -74,7 +78,8 @@ def test_final_apogee_lies_within_its_sigma():
 @pytest.mark.parametrize(('sigma', 'falls'), [(0.5, True), (2.0, False)])
 def test_fall_over_the_window_counts_where_it_is_five_sigma(sigma, falls):
     fit = Parabola(0.0, 500.0, -6.0, 0.0, 0.0, 0.1, 1.0, sigma**-2, 1.0)
-    assert ApogeeDetector(ApogeeParams())._is_falling(fit, -6.0) is falls
+    # The velocity of now is too uncertain.
+    assert ApogeeDetector(ApogeeParams())._is_falling(fit, -6.0, 5.0) is falls
 
 
 def test_apogee_is_predicted_while_climbing():
@@ -88,7 +93,7 @@ def test_apogee_is_predicted_while_climbing():
 
 
 def test_estimate_holds_the_motion_at_the_stamp():
-    time, altitude, velocity = _throw(noise=0.0)
+    time, altitude, velocity, _ = _throw(noise=0.0)
     estimates = _feed(ApogeeDetector(ApogeeParams()), time, altitude)
     for t, h, v, estimate in zip(time, altitude, velocity, estimates, strict=True):
         assert estimate.stamp_ns == round(t * 1e9)
@@ -195,7 +200,7 @@ def test_entry_under_the_parachute_is_a_descent():
 
 
 def _frozen_throw():
-    time, altitude, velocity = _throw()
+    time, altitude, velocity, _ = _throw()
     frozen = int(np.searchsorted(time, 3.0))
     altitude[frozen:], velocity[frozen:] = altitude[frozen], velocity[frozen]
     return time, altitude, velocity
@@ -210,7 +215,7 @@ def test_frozen_in_the_climb_is_no_apogee_until_that_is_foreseen():
 @pytest.mark.parametrize('method', ['robust', 'legacy'])
 def test_nothing_is_detected_before_the_vehicle_has_left_what_held_it(method):
     detector = make_detector(ApogeeParams(method=method))
-    time, altitude, velocity = _throw(rate=45.0, noise=0.0)
+    time, altitude, velocity, _ = _throw(rate=45.0, noise=0.0)
     detector.expect(flies=False, may_light=False)
     assert not any(each.detected for each in _feed(detector, time, altitude, velocity))
     detector.expect(flies=True, may_light=False)
@@ -221,7 +226,7 @@ def test_nothing_is_detected_before_the_vehicle_has_left_what_held_it(method):
 @pytest.mark.parametrize(('rises', 'is_detected'), [(1.1, True), (0.9, False)])
 def test_the_least_height_counts_from_where_the_vehicle_left(pad, rises, is_detected):
     """Of a barometer that drifts on the pad by the weather: the drogue never came."""
-    time, altitude, velocity = _throw()
+    time, altitude, velocity, _ = _throw()
     altitude = altitude * rises * ApogeeParams().minimum_height / altitude.max() + pad
     detector = ApogeeDetector(ApogeeParams())
     detector.expect(flies=True, may_light=False, pad=pad)
@@ -250,7 +255,7 @@ def test_nothing_is_foreseen_while_a_stage_may_still_light():
 
 @pytest.mark.parametrize('value', [math.nan, 120.0], ids=['lost', 'frozen'])
 def test_a_live_velocity_decides_where_the_altitude_is_lost(value):
-    time, altitude, velocity = _throw()
+    time, altitude, velocity, _ = _throw()
     altitude[int(np.searchsorted(time, 2.0)):] = value
     velocity = velocity + np.random.default_rng(1).normal(0.0, 0.5, len(time))
     estimates = _feed(ApogeeDetector(ApogeeParams()), time, altitude, velocity)
@@ -259,7 +264,7 @@ def test_a_live_velocity_decides_where_the_altitude_is_lost(value):
 
 
 def test_a_velocity_that_climbs_for_longer_than_a_coast_contradicts_no_more():
-    time, altitude, velocity = _throw()
+    time, altitude, velocity, _ = _throw()
     lost = time >= 3.0
     altitude[lost] = math.nan
     velocity[lost] = 35.0 + np.random.default_rng(1).normal(0.0, 0.5, np.count_nonzero(lost))
@@ -311,7 +316,7 @@ def test_static_ports_near_mach_one_are_no_apogee():
 
 @pytest.mark.parametrize(('velocity', 'expected'), [(200.0, 'lockout'), (0.0, 'ok')])
 def test_lockout_by_the_velocity_input(velocity, expected):
-    time, altitude, speed = _throw(end=_APOGEE - 0.2)
+    time, altitude, speed, _ = _throw(end=_APOGEE - 0.4)
     fast = speed + np.random.default_rng(0).normal(0.0, 0.1, len(time))
     fast[time > time[-1] - 2.0] += velocity
     estimates = _feed(ApogeeDetector(ApogeeParams()), time, altitude, fast)
@@ -319,22 +324,33 @@ def test_lockout_by_the_velocity_input(velocity, expected):
 
 
 def test_a_velocity_input_that_is_wrong_for_longer_than_any_dip_locks_no_more():
-    time, altitude, *_ = _throw(end=_APOGEE - 0.2)
+    time, altitude, *_ = _throw(end=_APOGEE - 0.4)
     wild = 200.0 + np.random.default_rng(0).normal(0.0, 0.1, len(time))
     assert _feed(ApogeeDetector(ApogeeParams()), time, altitude, wild)[-1].health == 'ok'
 
 
 def test_a_velocity_input_stuck_high_delays_but_never_prevents():
-    time, altitude, velocity = _throw(end=_APOGEE + 6.0)
+    time, altitude, velocity, _ = _throw(end=_APOGEE + 6.0)
     for wrong in (velocity + 90.0, np.full(len(time), 90.0)):
         assert -0.1 < _delay(_feed(ApogeeDetector(ApogeeParams()), time, altitude, wrong)) < 3.0
 
 
-def test_nothing_is_decided_while_the_apogee_of_the_coast_lies_ahead():
+def test_the_fit_locks_while_fast():
     estimates = _feed(ApogeeDetector(ApogeeParams()), *_throw()[:2])
     by_time = {round(e.stamp_ns * 1e-9, 2): e for e in estimates}
-    assert by_time[2.5].health == by_time[round(_APOGEE - 1.0, 1)].health == 'early'
-    assert by_time[round(_APOGEE - 0.2, 1)].health == 'ok'
+    unlocked = (_SPEED - 30.0) / STANDARD_GRAVITY + 1.0
+    assert by_time[2.5].health == 'lockout'
+    # The coast is known by then, and cannot be over yet.
+    assert by_time[round(unlocked + 0.2, 1)].health == 'early'
+    assert by_time[round(_APOGEE - 0.4, 1)].health == 'ok'
+
+
+@pytest.mark.parametrize('hold', [0.0, 5.0])
+def test_the_lockout_outlasts_the_speed_by_its_hold_time(hold):
+    detector = ApogeeDetector(ApogeeParams(lockout_hold=hold))
+    unlocked = (_SPEED - 30.0) / STANDARD_GRAVITY + hold
+    delay = _delay(_feed(detector, *_throw(end=_APOGEE + 6.0)[:2]))
+    assert delay == pytest.approx(max(unlocked - _APOGEE, 0.0), abs=0.5)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from propulsion_ros.flight.apogee.parabola import (
     Parabola,
     fit_parabola,
+    has_outliers,
     noise_of,
     reweight,
 )
@@ -108,6 +109,16 @@ def test_measurements_join_by_their_information():
     joined = fit.with_acceleration(-6.0, 1.0)
     assert joined.curve == pytest.approx(-4.0)
     assert joined.acceleration_sigma == pytest.approx(2.0 / math.sqrt(8.0))
+
+
+def test_outliers_are_seen_and_normal_noise_is_not():
+    rng = np.random.default_rng(3)
+    clean = [rng.normal(0.0, 1.0, 100) for _ in range(400)]
+    alarms = sum(has_outliers(r, float(r @ r)) for r in clean)
+    assert alarms <= 8
+    spiked = clean[0].copy()
+    spiked[50] = 30.0
+    assert has_outliers(spiked, float(spiked @ spiked))
 
 
 def test_weights_refuse_outliers_and_keep_the_rest():

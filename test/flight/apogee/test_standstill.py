@@ -74,7 +74,7 @@ def _decide_in_flight(sensors):
 def _decide(sensors):
     """Return when apogee is detected [s] and why; infinity for never."""
     detector = ApogeeDetector(ApogeeParams())
-    for t, *values in zip(*(part.tolist() for part in sensors[:3]), strict=True):
+    for t, *values in zip(*(part.tolist() for part in sensors), strict=True):
         estimate = detector.update(round(t * 1e9), *values)
         if estimate.detected:
             return t, estimate.reason
@@ -83,11 +83,13 @@ def _decide(sensors):
 
 _CLOGS = {
     'boost, 292 m/s, altitude alone': (100.0, 4.0, 3.0, '', ''),
+    'boost, 292 m/s, acceleration': (100.0, 4.0, 3.0, 'a', ''),
     'boost, 292 m/s, velocity': (100.0, 4.0, 3.0, 'v', 'velocity'),
-    'coast, 221 m/s, velocity': (80.0, 3.0, 4.0, 'v', ''),
-    'coast, 248 m/s, velocity': (90.0, 3.0, 4.0, 'v', 'velocity'),
+    'boost, 292 m/s, both': (100.0, 4.0, 3.0, 'va', 'velocity'),
+    'coast, 221 m/s, both': (80.0, 3.0, 4.0, 'va', ''),
+    'coast, 248 m/s, both': (90.0, 3.0, 4.0, 'va', 'velocity'),
     'coast, 141 m/s, altitude alone': (60.0, 3.0, 6.0, '', 'foreseen'),
-    'coast, 141 m/s, velocity': (60.0, 3.0, 6.0, 'v', 'velocity'),
+    'coast, 141 m/s, both': (60.0, 3.0, 6.0, 'va', 'velocity'),
 }
 
 
@@ -120,7 +122,7 @@ _CEILINGS = {
     '596 m/s, altitude alone': (80.0, 13.0, 2e-5, ''),
     '354 m/s, altitude alone': (75.0, 12.0, 2e-5, ''),
     '589 m/s, velocity': (80.0, 13.0, 2e-5, 'v'),
-    '812 m/s, altitude alone': (80.0, 14.5, 1.5e-5, ''),
+    '812 m/s, acceleration': (80.0, 14.5, 1.5e-5, 'a'),
 }
 
 

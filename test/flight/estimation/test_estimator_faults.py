@@ -109,7 +109,9 @@ def _follow(flight, sensor, kind, window):
                 estimator.fix(stamp, *fix.tolist(), [4.0, 0, 0, 0, 4.0, 0, 0, 0, 4.0])
         state = estimator.state(stamp)
         sample = sample_of(state, PARAMS)
-        estimate = detector.update(stamp, sample.altitude, sample.velocity)
+        estimate = detector.update(
+            stamp, sample.altitude, sample.velocity, sample.acceleration
+        )
         if estimate.detected and detected is None:
             detected = since
         rows.append((since, state.position[2] - flight['up'][i]))
@@ -237,7 +239,7 @@ def test_all_lost_is_said_and_gives_no_apogee(flight):
             estimator.pressure(stamp, float(flight['pressure'][i, 0]))
         state = estimator.state(stamp)
         sample = sample_of(state, PARAMS)
-        found = detector.update(stamp, sample.altitude, sample.velocity)
+        found = detector.update(stamp, sample.altitude, sample.velocity, sample.acceleration)
         if since < flight['apogee'] - 1.0:
             assert not found.detected
     assert state.mode is Mode.NO_SENSOR

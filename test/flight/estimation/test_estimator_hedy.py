@@ -58,7 +58,9 @@ class _Stages:
             if self.stage is Stage.PAD:
                 self.detector.reset()
             self.stage = Stage.BOOST if self.stage is Stage.PAD else Stage.COAST
-        estimate = self.detector.update(sample.stamp_ns, sample.altitude, sample.velocity)
+        estimate = self.detector.update(
+            sample.stamp_ns, sample.altitude, sample.velocity, sample.acceleration
+        )
         if self.stage is Stage.COAST and estimate.detected:
             self.stage, self.detected = Stage.DESCENT, time
         return self.stage
