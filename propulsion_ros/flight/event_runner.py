@@ -22,8 +22,8 @@ from propulsion_ros.flight.phases.progress import NO_DOUBT, Doubt, Progress
 from propulsion_ros.settings.errors import ConfigError
 
 _TOGETHER_NS = 3_000_000_000
-"""Engines that are lit within so long after the first one belong to one ignition [ns]: nobody is
-near the vehicle so soon."""
+"""Engines that are lit within so long after the first one belong to one ignition [ns]: people
+are still away from the vehicle."""
 
 Fired = tuple[tuple[ControlOutput, ...], list[EventFired]]
 

@@ -38,7 +38,7 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.timing.dwell import Dwell, Held
 from propulsion_ros.timing.flight_clock import FlightTime, Stamp
 
-_ALONE_NS = 60_000_000_000  # nobody is near the vehicle for so long after an ignition [ns]
+_ALONE_NS = 60_000_000_000  # people stay away for so long after an ignition [ns]
 _OVERRIDES_NS = 60_000_000_000  # an override counts more than the sensors for so long [ns]
 
 
@@ -344,7 +344,7 @@ class FlightState:
     def _hovers(self) -> bool:
         """Whether an engine that another event shuts down may hold the vehicle.
 
-        The vehicle is away from the pad, and was lit so recently that nobody can be near it.
+        The vehicle is away from the pad, and was lit so recently that people are still away.
         """
         lit_ns = self._events.lit_ns
         is_recent = lit_ns is not None and self._clock.now_ns - lit_ns < _ALONE_NS

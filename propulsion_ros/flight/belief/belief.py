@@ -84,7 +84,7 @@ _LEAST = 1e-30  # least probability of a hypothesis, so that it can recover
 _LONGEST = 0.25  # longest step of a prediction [s]
 _STEPS = 40  # most steps of a prediction, however long
 _SHAKEN = 10.0  # variance of the acceleration at rest over the noise variance of the force
-_LIT = 60.0  # nobody handles the vehicle for so long after an ignition command [s]
+_LIT = 60.0  # people stay away from the vehicle for so long after an ignition command [s]
 # Probability of each mode, by whether the vehicle may begin in the air.
 _PRIORS = {
     False: (0.90, 0.01, 0.01, 0.04, 0.04),
@@ -231,7 +231,7 @@ class Belief:
             health += each
         self._lands, self._heals_height = _Switch(modes * lands), _Switch(heals_height)
         self._health = _Switch(health)
-        # By whether an engine was just lit, so that nobody picks the vehicle up.
+        # By whether an engine was just lit: people stay away, and do not pick the vehicle up.
         self._modes = {
             is_lit: _Switch(np.where(lands | (lifts & is_lit), 0.0, modes))
             for is_lit in (False, True)
@@ -296,7 +296,7 @@ class Belief:
         self._track.reset()
 
     def light(self) -> None:
-        """Take note that an engine is being lit: nobody carries the vehicle for a while.
+        """Take note that an engine is being lit: people stay away for a while.
 
         A reading of the accelerometer ends that, as it shows a push by itself.
         """

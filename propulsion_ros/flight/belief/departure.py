@@ -61,6 +61,8 @@ class DepartureWatch:
         Set while the vehicle certainly flies.
     level : float
         Height at which it was certainly held last [m].
+    begins_in_air : bool
+        Whether it began where the vehicle may fly, not on a pad.
     drifted : float
         Sum of the drift of its height at rest [m].
     fallen : float
@@ -88,7 +90,7 @@ class DepartureWatch:
 
         ``drifted`` is the drift of its height so far [m].
         """
-        self._begins_in_air, self._highest = in_air, highest
+        self.begins_in_air, self._highest = in_air, highest
         self._settled_ns: int | None = None
         self.level = highest if math.isfinite(highest) else 0.0
         self.drifted = drifted
@@ -220,7 +222,7 @@ class DepartureWatch:
         """Take a height while the level is unknown."""
         if self._settled_ns is None:
             self._settled_ns = now_ns + _SETTLE_NS
-            if self._begins_in_air:
+            if self.begins_in_air:
                 self.level = min(height, self._highest)
         if now_ns >= self._settled_ns and not self._has_settled:
             # If no level was certain for so long, the vehicle began where it is now.

@@ -173,7 +173,6 @@ class MotionWatch:
         ``is_windy`` the wind may be strong until it is measured.
         """
         is_supported, held = kept.is_supported, kept.held
-        self._begun_in_air = in_air
         self.has_rested = in_air and kept.has_rested
         # A fall begins no higher than where it rested, as a height that settles falls too.
         self._departure.reset(
@@ -293,7 +292,7 @@ class MotionWatch:
             Whether its own engine may hold it, which is no rest.
         """
         self._is_estimate |= readings.is_estimate
-        self._belief.has_flown = has_flown or self._begun_in_air
+        self._belief.has_flown = has_flown or self._departure.begins_in_air
         self._belief.level = self._departure.known_level
         self._departure.feel(now_ns, readings.force, readings.rate)
         values = (readings.height,), (readings.speed,), readings.force, readings.rate
