@@ -366,12 +366,14 @@ def test_what_was_set_aside_at_rest_is_resumed_by_a_certain_ascent_alone(
     assert found.outcome is (outcome or Outcome.WAIT)
 
 
-@pytest.mark.parametrize(('altitude', 'is_on'), [
-    (0.0, False), (-14.0, False), (16.0, True), (-16.0, True), (NAN, True),
+@pytest.mark.parametrize(('altitude', 'level', 'is_on'), [
+    (0.0, 0.0, False), (-14.0, 0.0, False), (16.0, 0.0, True), (-16.0, 0.0, True),
+    (NAN, 0.0, True), (-90.0, -100.0, False), (0.0, -100.0, True),
 ])
-def test_what_was_armed_flies_unseen_only_away_from_its_pad(altitude, is_on):
+def test_what_was_armed_flies_unseen_only_away_from_its_pad(altitude, level, is_on):
     """A speed that died away at the pad was the end of a coast, and charges fired."""
-    record, found = Resumption(FlightParams(), ARMED, 1.0), set()
+    armed = replace(ARMED, motion=Kept(level=level))
+    record, found = Resumption(FlightParams(), armed, 1.0), set()
     motion = SimpleNamespace(
         unsettled=0.0, departure=None, held=0.001, likely=0.001, height=0.0, is_seen=True,
         is_believed=True, is_certain=False,

@@ -114,6 +114,17 @@ def test_a_parachute_is_no_support(top):
     assert (follow(belief, 30.0, channels)[20:] < 0.01).all()
 
 
+def test_by_its_force_alone_it_is_no_nearer_to_the_ground_far_below_where_it_was_armed():
+    """Launched 200 m below, it was as likely landed as what is reckoned below the ground."""
+    found = []
+    for level in (0.0, -200.0):
+        belief = Belief()
+        belief.level = level
+        follow(belief, 10.0, {HEIGHT: lambda now: -200.0, FORCE: lambda now: G})
+        found.append(follow(belief, 6.0, {FORCE: lambda now: 40.0 if now < 1.0 else 0.5})[-1])
+    assert found[1] < 0.5 * found[0]
+
+
 def test_a_force_alone_shows_no_support():
     assert follow(Belief(), 20.0, {FORCE: at(G, 9, 0.1)}).max() > 0.99
     belief = Belief()

@@ -708,6 +708,16 @@ def test_what_was_armed_aloft_and_lowered_falls_once_it_is_dropped(lowered, forc
     assert watched.watch.held < 0.05
 
 
+def test_what_began_in_the_air_may_come_down_into_a_valley():
+    """Its record, or its log, need not say how high the ground is."""
+    watched = Watched()
+    watched.watch.begin(in_air=True)
+    for begin in range(15):
+        watched.read(1.0, lambda t: 20.0 - 20.0 * (begin + t), lambda t: G,  # noqa: B023
+                     lambda t: 0.3)
+        assert watched.watch.held < 0.05
+
+
 def test_rates_of_readings_are_put_together():
     """A hundred readings of a second are no hundred witnesses, and cost no hundred updates."""
     watched = MotionWatch(5.0)

@@ -176,4 +176,19 @@ def test_speed_of_an_estimate_settles_with_its_height(offset, tau):
             height + rng.normal(0.0, 0.01), -height / tau + rng.normal(0.0, 0.01), is_estimate=True
         ), learns=False)
         held.append(watch.held)
+        assert not watch.is_seen or abs(height) < 10.0
+    assert watch.is_seen
     assert min(held) > 0.5
+
+
+@pytest.mark.parametrize(('force', 'is_felt'), [(0.0, True), (G, False)], ids=['a coast', '1 g'])
+def test_constant_force_of_a_simulated_coast_counts_at_once_after_a_boot(force, is_felt):
+    """A flight was resumed up to 3 s later, once its height had settled."""
+    watch = MotionWatch(5.0)
+    watch.begin(in_air=True, may_settle=True)
+    for t in np.arange(0.0, 0.5, 0.02):
+        watch.update(
+            round((1.0 + t) * 1e9), Readings(800.0 * math.exp(-t), force=(0.0, 0.0, force)),
+            learns=False,
+        )
+    assert (watch.unsettled == 0.0) is is_felt
