@@ -31,7 +31,8 @@ _THROWN = 30.0  # a push to such a speed is a departure, whatever a height shows
 _LONGEST = 0.5  # longest step of an integrated force [s]
 _DRIFTS = 0.15  # fastest drift of the mean height at rest [m/s]
 _DRIFT_TIME = 5.0  # time constant of that mean [s]
-_MOVED_NS = 3_000_000_000  # the vehicle still moves so long after a force off 1 g [ns]
+_SHAKES = 0.3  # time constant of a force without its shaking, which adds up to no speed [s]
+_MOVED_NS = 3_000_000_000  # the vehicle still moves so long after a steady force off 1 g [ns]
 
 
 class Departure(NamedTuple):
@@ -98,8 +99,8 @@ class DepartureWatch:
         self._is_level_known = self._has_settled = False
         self._forget_flight()
         self._forget_push()
-        self._moved_ns = self._off_weight_ns = -_MOVED_NS
-        self._read_ns = 0
+        self._moved_ns = self._off_weight_ns = self._read_ns = -_MOVED_NS
+        self._steady_force: Vector = (0.0, 0.0, 0.0)
         self._had_offset = self._was_likely = False
 
     def _forget_flight(self) -> None:
@@ -117,8 +118,9 @@ class DepartureWatch:
 
     def _end_push(self, now_ns: int) -> None:
         """Forget a push of a held vehicle that rests again, or has an accelerometer offset."""
-        has_offset = self._pushed_ns is not None and now_ns - self._pushed_ns > _PUSHES_NS
-        is_still = now_ns - self._moved_ns > _MOVED_NS
+        pushed_ns = self._moved_ns if self._pushed_ns is None else self._pushed_ns
+        has_offset = self._pushed_ns is not None and now_ns - pushed_ns > _PUSHES_NS
+        is_still = now_ns - max(self._moved_ns, pushed_ns) > _MOVED_NS
         if has_offset or is_still:
             self._forget_push()
             self._has_offset = has_offset
@@ -138,14 +140,18 @@ class DepartureWatch:
         size = math.hypot(*force)
         if not math.isfinite(size):
             return
-        if abs(size - STANDARD_GRAVITY) > STILL:
+        seconds, self._read_ns = (now_ns - self._read_ns) * 1e-9, now_ns
+        share = -math.expm1(-max(seconds, 0.0) / _SHAKES)
+        pairs = zip(self._steady_force, force, strict=True)
+        x, y, z = (last + share * (each - last) for last, each in pairs)
+        self._steady_force = x, y, z
+        if abs(math.hypot(x, y, z) - STANDARD_GRAVITY) > STILL:
             self._moved_ns = now_ns
         if not _WEIGHT[0] < size < _WEIGHT[1]:
             self._off_weight_ns = now_ns
         elif now_ns - self._off_weight_ns > _MOVED_NS:
             # Or an offset of the accelerometer would add up for ever.
             self._forget_push()
-        seconds, self._read_ns = (now_ns - self._read_ns) * 1e-9, now_ns
         self._has_offset = self._has_offset and size > _WEIGHT[1]
         if self._has_offset:
             return

@@ -135,6 +135,15 @@ def test_no_liftoff(samples):
     assert run(samples) is None
 
 
+@pytest.mark.parametrize('pull', [-4.0, 4.0])
+def test_a_pump_on_the_port_of_a_vehicle_that_shakes_is_no_liftoff(pull):
+    """Each peak counted as a push or a drop; but shaking adds up to no speed."""
+    times = 0.01 * np.arange(1000)
+    shaking = 5.0 * np.sin(math.tau * 8.0 * times)
+    pumped = [(0.5 * pull * t * t, NAN, a) for t, a in zip(times, shaking, strict=True)]
+    assert run(PAD + pumped) is None
+
+
 def test_few_samples_across_gaps_are_no_liftoff_but_six_that_climb_are():
     gap_ns = 2_000_000_000
     samples = [(0.0, 0.0, NAN), (0.1, 0.0, NAN), *((100.0 * i, 50.0, NAN) for i in range(1, 7))]
