@@ -167,7 +167,10 @@ class Columns:
         known = commands | wrench | vectors
         for column in columns[1:]:
             if column not in known:
-                near = suggestion(column, known) or f'; actuators: {", ".join(sorted(names))}'
+                near = suggestion(column, known) or (
+                    f', expected ACTUATOR.{" or .".join(FIELDS)}; actuators: '
+                    f'{", ".join(sorted(names))}'
+                )
                 raise SourceError(place, f'unknown column {column!r}{near}')
         self._columns = columns
         self._targets = [(column, *_target(column)) for column in columns[1:]]
