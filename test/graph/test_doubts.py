@@ -78,7 +78,7 @@ def test_a_curve_alone_in_another_unit_is_one_line_about_it(tmp_path):
             '<plugin filename="propulsion_ros" name="thrusters"> <esc_kind>table</esc_kind> '
             '<command_interface>throttle</command_interface>'
         )).replace('<min_command>-100</min_command> <max_command>100</max_command>', ''))
-    (line,) = warnings_of(path)
+    (line,) = warnings_of(path, 'unread')
     assert '/esc_curve: ' in line
     assert '; if that is in gf, its end, write 45.0125' in line
 
