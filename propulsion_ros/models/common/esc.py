@@ -20,7 +20,6 @@ FIELDS = {'effort': 'effort', 'velocity': 'velocity', 'throttle': 'position'}
 
 _GRID = np.linspace(0.0, 1.0, 1001)
 _HALVINGS = 60
-_NARROW = 1e-6  # widest dead zone that is none
 _NO_LIMIT = 1e12
 """The largest thrust of a thruster that has none [N]."""
 
@@ -94,10 +93,11 @@ class Esc:
             _check_values(places, column, lowest, i)
         self._ends = values[0], values[-1]
         # A reversible one rests in the middle of its dead zone: noise moves it between the ends.
-        self._least, self._rest = 1e-9 * (values[-1] - values[0]), np.full(len(rows), np.nan)
-        low, high = self.throttle(-self._least), self.throttle(self._least)
-        is_dead = (values[0] < 0.0) & (high - low > _NARROW)
-        self._rest = np.where(is_dead, 0.5 * (low + high), np.nan)
+        self._least = 1e-9 * (values[-1] - values[0])
+        is_none, at = np.abs(values) <= self._least, places[:, None]
+        first, last = np.where(is_none, at, 1.0).min(axis=0), np.where(is_none, at, 0.0).max(axis=0)
+        is_dead = (values[0] < 0.0) & (last > first)
+        self._rest = np.where(is_dead, 0.5 * (first + last), np.nan)
 
     def demand(self, throttle: FloatArray) -> FloatArray:
         """Return what is asked for at throttles, (..., n), clamped to 0..1; NaN stays NaN."""
