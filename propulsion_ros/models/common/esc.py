@@ -93,7 +93,7 @@ class Esc:
             _check_values(places, column, lowest, i)
         self._ends = values[0], values[-1]
         # A reversible one rests in the middle of its dead zone: noise moves it between the ends.
-        self._least = 1e-9 * (values[-1] - values[0])
+        self._least = 1e-6 * (values[-1] - values[0])
         is_none, at = np.abs(values) <= self._least, places[:, None]
         first, last = np.where(is_none, at, 1.0).min(axis=0), np.where(is_none, at, 0.0).max(axis=0)
         is_dead = (values[0] < 0.0) & (last > first)
