@@ -125,13 +125,13 @@ class SampleWindow:
             self._first, self._end = 0, count
 
 
-_MINIMUM_POINTS = 5  # points of a window: two more than a parabola needs, to estimate the noise
-_STRETCH = 3  # a slow sensor gets a window of up to so many usual lengths for these points
-_GATE = 5.0  # a sample this many sigma from the fit contradicts it
-_HELD_GATE = 4.0  # a repeated value this many sigma from the fit at its change is held
+_MINIMUM_POINTS = 5  # points that a window should have; a parabola needs three
+_STRETCH = 3  # a slow sensor gets a window of up to so many usual lengths to have these points
+_GATE = 5.0  # a sample that is more sigma away from the fit contradicts the fit
+_HELD_GATE = 4.0  # a repeated value is held once its last fit has moved away by so many sigma
 _REJECTED = 0.05  # a sample with a smaller weight is an outlier
-_RECENT = 0.3  # half of the weight of the samples of this time must agree with the fit [s]
-_SURRENDER = 0.5  # a run of outliers over this part of the window is the true altitude
+_RECENT = 0.3  # a fit agrees if the samples of this last time have half of their weight [s]
+_SURRENDER = 0.5  # outliers in a row over this part of the window are the true altitude
 _PRIOR_COUNT = 4.0  # number of samples that the prior of the noise counts as
 _REPEATS = 3  # a sensor that repeats a value so often and then leaps is slower than its messages
 _LEAP = 5.0  # least change of the altitude that is such a leap [m]

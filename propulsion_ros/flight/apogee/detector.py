@@ -82,7 +82,7 @@ class ApogeeDetector:
         self._coast.reset()
         self._fall.reset()
         self._standstill.reset()
-        self._offset_ns = 0  # stamp of a sample less its time without jumps [ns]
+        self._offset_ns = 0  # sum of the jumps of the stamps [ns]
         self._flies, self._may_light, self._pad = True, False, 0.0
         self._altitude_ns: int | None = None  # time of the last altitude that was used
         self._followed_ns: int | None = None  # time of the last altitude of the coast filter
@@ -110,7 +110,7 @@ class ApogeeDetector:
         self._flies, self._may_light, self._pad = flies, may_light, pad
 
     def wait(self, stamp_ns: int) -> ApogeeEstimate:
-        """Advance to a stamp at which nothing was measured; later samples may be older than it."""
+        """Advance to a stamp at which nothing was measured; later samples may have older stamps."""
         now_ns = stamp_ns - self._offset_ns
         if self._silence(now_ns) > self._longest_silence:
             self._health = 'no altitude'
@@ -205,7 +205,7 @@ class ApogeeDetector:
         return since_ns is not None and stamp_ns - since_ns > LONGEST_DIP * 1e9
 
     def _lacks_altitude(self, is_altitude: bool) -> bool:
-        """Return whether there is no altitude, or one that its sensor holds."""
+        """Return whether there is no altitude, or the sensor holds its output."""
         return self._tracker.is_held or not is_altitude
 
     def _silence(self, stamp_ns: int) -> float:
@@ -284,7 +284,7 @@ class ApogeeDetector:
         return standstill.is_found
 
     def _follow_standstill(self, stamp_ns: int, fit: Parabola, now: float) -> None:
-        """Compare the fitted speed with the least possible one, or find that it moves again."""
+        """Compare the fitted speed with the least possible one, and find a new motion."""
         standstill, coast = self._standstill, self._coast
         velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         is_over = standstill.is_found and standstill.is_over(stamp_ns)
@@ -337,7 +337,7 @@ class ApogeeDetector:
         return self._coast.begun_ns is None and not self._standstill.is_odd
 
     def _begin_coast_by_fit(self, stamp_ns: int, fit: Parabola, now: float) -> None:
-        """Begin a coast if the end of the window or all of it has the acceleration of one."""
+        """Begin a coast if the end of the window, or all of it, has the acceleration of a coast."""
         if not (self._flies and self._may_begin_coast):
             return
         for seen in (self._tracker.fit_of_last(_BRIEF), fit):
@@ -372,7 +372,7 @@ class ApogeeDetector:
             self._coast.begin(last_ns, seen.altitude(0.0), velocity, max(3.0 * sigma, 8.0))
 
     def _update_apogee(self, stamp_ns: int, fit: Parabola, now: float) -> None:
-        """Set the apogee to that of the coast, or near it to the vertex of the fit."""
+        """Set the apogee by the coast, or shortly before the apogee by the vertex of the fit."""
         foreseen = self._coast.foresight if self._coast.agrees else None
         if foreseen is not None and foreseen.apogee_ns - stamp_ns > _NEAR_APOGEE * 1e9:
             self._apogee = self._foreseen = foreseen

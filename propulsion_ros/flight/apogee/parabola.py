@@ -10,7 +10,7 @@ import numpy as np
 from propulsion_ros.settings.quantity import FloatArray
 
 CLEAR = 3.0
-"""A deviation of so many sigma is clear."""
+"""Least deviation that is clear, in sigma."""
 _MAD_TO_SIGMA = 1.4826  # sigma of a normal distribution over its median absolute deviation
 _BISQUARE = 4.685  # residuals beyond so many sigma get no weight: Tukey's, 95 % efficient
 _GEARY_MEAN = math.sqrt(2.0 / math.pi)  # mean |r| over the rms of r, of a normal distribution

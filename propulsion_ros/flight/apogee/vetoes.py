@@ -125,26 +125,26 @@ class Lockout:
 
     def reset(self) -> None:
         """Unlock."""
-        self._fit_until: int | None = None
-        self._input_until: int | None = None
+        self._fit_until_ns: int | None = None
+        self._input_until_ns: int | None = None
 
     def take_input(self, stamp_ns: int, velocity: SpeedInput) -> None:
         """Lock by the velocity input if that is fast, or end its lock if it is wrong."""
         if not velocity.is_believed:
-            self._input_until = None
+            self._input_until_ns = None
         elif velocity.is_live(stamp_ns) and velocity.latest >= self._params.lockout_speed:
-            self._input_until = stamp_ns + self._hold_ns
+            self._input_until_ns = stamp_ns + self._hold_ns
 
     def take_fit(self, stamp_ns: int, velocity: float, sigma: float) -> None:
-        """Lock by the fitted velocity if that is fast; it has a sigma [m/s]."""
+        """Lock by the fitted velocity if that is fast by 2 sigma [m/s]."""
         if velocity - _CLEAR * sigma >= self._params.lockout_speed:
-            self._fit_until = stamp_ns + self._hold_ns
+            self._fit_until_ns = stamp_ns + self._hold_ns
 
     def is_locked(self, stamp_ns: int) -> bool:
         """Return whether detection is locked."""
         return any(
             until_ns is not None and stamp_ns < until_ns
-            for until_ns in (self._fit_until, self._input_until)
+            for until_ns in (self._fit_until_ns, self._input_until_ns)
         )
 
 
@@ -160,7 +160,7 @@ _IMPOSSIBLE_TIME = 2.5  # dwell of an impossible speed before it is taken for th
 class Standstill:
     """Finds an altitude that stops faster than gravity and drag can stop the vehicle.
 
-    Then a port is clogged or the sensor is saturated. The largest drag and gravity give the least
+    Its port is clogged or its sensor is saturated. The largest drag and gravity give the least
     speed that the vehicle can have after its last trusted speed. If the altitude is slower, it is
     not used until it moves at 10 m/s for 1 s. After the longest possible coast from the trusted
     speed the caller also trusts a descent.
@@ -195,7 +195,7 @@ class Standstill:
         return self._seconds_since_trust(stamp_ns) > self._trusted_speed / STANDARD_GRAVITY
 
     def trust(self, stamp_ns: int, velocity: float, sigma: float) -> None:
-        """Set the trusted speed, less its error of 3 sigma [m/s]."""
+        """Set the trusted speed to the lower bound of a speed, at 3 sigma [m/s]."""
         self.is_found = self.is_odd = False
         self._trusted_ns, self._trusted_speed = stamp_ns, max(velocity - CLEAR * sigma, 0.0)
         self._moving.reset()
