@@ -78,6 +78,8 @@ class Vehicles:
                 raise ConfigError('groups', f'unknown {name!r}, known: {", ".join(self.groups)}')
         if seed is not None and indices is not None:
             raise ConfigError('seed', 'is that of all vehicles; leave out the indices')
+        if seed is not None and not (isinstance(seed, int | np.integer) and seed >= 0):
+            raise ConfigError('seed', f'expected a whole number of at least 0, got {seed!r}')
         self.bodies.reset(indices, state)
         for i, (name, group) in enumerate(self.groups.items()):
             restartable: Restartable = group
