@@ -49,6 +49,9 @@ class Vehicles:
         self._uses_body = any(group.uses_body for group in groups.values())
         self.reset()
 
+    def __repr__(self) -> str:
+        return f'<Vehicles: {self.count}, each with {", ".join(self.groups)}>'
+
     def reset(
         self, indices: Any = None, state: State | None = None,
         groups: Mapping[str, State] | None = None, seed: int | None = None,

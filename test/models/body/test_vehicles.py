@@ -159,6 +159,7 @@ def constants_of(vehicles):
 def test_what_is_drawn_from_ranges_follows_the_seed(drawn):
     """Each vehicle and rotor has its own; a reset of some draws theirs anew."""
     vehicles = drawn()
+    assert repr(vehicles) == '<Vehicles: 5, each with rotors>'
     first = constants_of(vehicles)
     assert len(np.unique(first)) == first.size == 2 * 5 * 4
     np.testing.assert_array_equal(constants_of(drawn()), first)
