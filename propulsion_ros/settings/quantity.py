@@ -328,9 +328,9 @@ def out_of_bounds(value: float, lo: float, hi: float, above: float, unit: str) -
 def _check_rows(key: str, spec: Quantity, value: Any) -> None:
     """Raise `ConfigError` where rows have another length, as of an array that is transposed."""
     first = 0.0 if _is_scalar(value) else next(iter(value), 0.0)
-    row = math.prod(int(size) for size in spec.shape[1:])
-    if spec.per_row and row > 1 and not _is_scalar(first) and len(flatten(first)) != row:
-        raise ConfigError(key, f'expected rows of {row} values, got one of {len(flatten(first))}')
+    if len(spec.shape) == 2 and not _is_scalar(first) and len(flatten(first)) != spec.shape[1]:
+        row, got = spec.shape[1], len(flatten(first))
+        raise ConfigError(key, f'expected rows of {row} values, got one of {got}')
 
 
 def _broadcast(key: str, spec: Quantity, flat: list[Any], n: int) -> list[Any]:

@@ -36,7 +36,7 @@ class Model:
     Parameters
     ----------
     batch : tuple of int
-        Leading shape that the family was made with, as in ``Model(Rotors(params, (64,)), (64,))``.
+        Leading shape that the family was made with too, such as ``(64,)``.
     name : str
         What begins the errors: the name of the group, by default that of the family.
 
@@ -51,7 +51,7 @@ class Model:
     def __init__(self, family: Family, batch: tuple[int, ...] = (), name: str = '') -> None:
         if not hasattr(family, 'command_names'):
             got = type(family).__name__
-            raise TypeError(f'Model: expected a family, such as Rotors(params), got {got}')
+            raise TypeError(f'Model: expected a family made of its parameters, got {got}')
         self.family, self.tick = family, 0
         self._batch, self._name = batch, name or type(family).__name__
 
