@@ -27,7 +27,7 @@ from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.settings.hints import comma_hint
+from propulsion_ros.settings.hints import header_hint
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 IMU = tuple(f'{what}_{axis}' for what in ('accel', 'gyro') for axis in 'xyz')
@@ -208,7 +208,7 @@ def _of_table(path: Path, names: Names) -> Recording:
         raise SourceError(
             place, f'expected {" or ".join(_TIMES)} as the first column, got '
             f'{columns[0] if columns else "no lines"!r}; ' + (
-                comma_hint(''.join(columns[:1]))
+                header_hint(columns[0] if columns else 'no lines')
                 or 'another name is given in the parameter file, below identify: columns'
             )
         )

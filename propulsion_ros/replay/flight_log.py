@@ -20,7 +20,7 @@ from propulsion_ros.replay.command_table import KEPT_LIMIT, LATEST, read_number,
 from propulsion_ros.rml.config import FlightConfig
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import TABLE_LIMIT, printable
-from propulsion_ros.settings.hints import comma_hint
+from propulsion_ros.settings.hints import header_hint
 from propulsion_ros.timing.flight_clock import SampleTime
 
 _REQUIRED = ('time_s', 'altitude_m')
@@ -89,7 +89,7 @@ def _columns(place: str, header: list[str]) -> dict[str, int]:
     for name in _REQUIRED:
         if name not in names:
             near = [f'write {name} for {each}' for each in names if each.lower() == name]
-            hint = comma_hint(names[0]) or ''.join(near) or (
+            hint = header_hint(names[0]) or ''.join(near) or (
                 f'the first line must name the columns, {" and ".join(_REQUIRED)} among them'
             )
             raise SourceError(

@@ -9,10 +9,9 @@ from propulsion_ros.settings.quantity import quantity, validate
 
 @dataclass(frozen=True, kw_only=True)
 class ApogeeParams:
-    """What the detector is allowed to believe.
+    """Window, noise and limits of the detector.
 
-    The defaults for window, capacity, minimum height and lockout speed are those of the flown
-    Pickle Rick software; the gates are statements about free fall.
+    Window, capacity, minimum height and lockout speed are by default those of Pickle Rick.
     """
 
     method: str = quantity(
