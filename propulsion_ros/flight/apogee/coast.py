@@ -117,10 +117,8 @@ class CoastFilter:
 
     def is_early(self, stamp_ns: int, margin: float) -> bool:
         """Return whether the apogee is after a stamp by 3 sigma and a margin [s]."""
-        if self.standing < _STANDING:
-            return False
         foreseen = self.foresight
-        if foreseen is None:
+        if self.standing < _STANDING or foreseen is None:
             return False
         return (foreseen.apogee_ns - stamp_ns) * 1e-9 > 3.0 * foreseen.sigma + margin
 

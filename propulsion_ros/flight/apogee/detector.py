@@ -31,6 +31,7 @@ _LONG_NS = 10_000_000_000  # medians that are further apart do not show one coas
 _FEWEST_MEDIANS = 4  # medians that show a coast: one more than a parabola needs
 _MEDIAN_NOISE = 1.0  # least noise of a median, one sigma [m]
 _BRIEF = 0.8  # a coast may show in this last part of the window before it shows in all [s]
+_COAST_SIGMA = 8.0  # least sigma of the velocity with which a coast begins [m/s]
 _COASTING = -0.5 * STANDARD_GRAVITY  # largest upward acceleration of a coast [m/s^2]
 _NEAR_APOGEE = 0.7  # so shortly before the apogee the fit knows its time better [s]
 _EARLY = 0.2  # an apogee that is ahead by this and 3 sigma prevents a detection [s]
@@ -343,9 +344,13 @@ class ApogeeDetector:
         for seen in (self._tracker.fit_of_last(_BRIEF), fit):
             if seen is None or seen.acceleration + seen.acceleration_sigma >= _COASTING:
                 continue
-            velocity, sigma = seen.velocity(now), seen.velocity_sigma(now)
-            self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(3.0 * sigma, 8.0))
+            self._begin_coast(stamp_ns, seen, now)
             return
+
+    def _begin_coast(self, stamp_ns: int, seen: Parabola, now: float) -> None:
+        """Begin a coast with the altitude and the velocity of a fit at a time [s]."""
+        velocity, sigma = seen.velocity(now), seen.velocity_sigma(now)
+        self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(3.0 * sigma, _COAST_SIGMA))
 
     def _with_acceleration_input(self, fit: Parabola) -> Parabola:
         """Return the fit, corrected by the acceleration input while the window is short."""
@@ -354,7 +359,10 @@ class ApogeeDetector:
         return fit.with_acceleration(self._acceleration, self._params.acceleration_sigma)
 
     def _begin_coast_by_medians(self) -> None:
-        """Begin a coast by medians, if samples come in groups that are too short for a fit."""
+        """Begin a coast by medians, if samples come in groups that are too short for a fit.
+
+        Also before it flies: a computer that begins in the air is late without these medians.
+        """
         medians = [
             each for each in self._fall.medians if self._fall.medians[-1][0] - each[0] < _LONG_NS
         ]
@@ -367,9 +375,8 @@ class ApogeeDetector:
             return
         noise = max(_MEDIAN_NOISE, math.sqrt(float(fitted[1].dot(fitted[1]))))
         seen = fitted[0].with_noise(noise)
-        velocity, sigma = seen.velocity(0.0), seen.velocity_sigma(0.0)
         if seen.acceleration + CLEAR * seen.acceleration_sigma < _COASTING:
-            self._coast.begin(last_ns, seen.altitude(0.0), velocity, max(3.0 * sigma, 8.0))
+            self._begin_coast(last_ns, seen, 0.0)
 
     def _update_apogee(self, stamp_ns: int, fit: Parabola, now: float) -> None:
         """Set the apogee by the coast, or shortly before the apogee by the vertex of the fit."""
@@ -415,11 +422,10 @@ class ApogeeDetector:
         """Vote by the velocity input and the foreseen apogee, as the altitude is lost."""
         if self._detected_ns is not None:
             return
-        speed, coast = self._velocity, self._coast
-        is_live = speed.is_live(stamp_ns)
-        if is_live and self._fit is not None and self._altitude_ns is not None:
+        coast, speed = self._coast, self._velocity.at(stamp_ns)
+        if math.isfinite(speed) and self._fit is not None and self._altitude_ns is not None:
             last = self._fit.altitude(self._tracker.seconds(self._altitude_ns))
-            self._fall.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
+            self._fall.reckon(stamp_ns, self._altitude_ns, last, speed)
         evidence = self._evidence_at(stamp_ns)
         evidence.tracked = math.nan
         foreseen = self._foreseen if self._standstill.is_found else None

@@ -75,8 +75,8 @@ _ASSUMED = {
     Stage.DESCENT: (0.0, 10.0), Stage.LANDED: (0.0, 1.0),
 }
 _UNKNOWN_TURNS = 0.5  # noise density of the attitude without gyroscope [rad/s/sqrt(Hz)]
-_UNKNOWN_PLACE = 1e4  # sigma of the position after a restart in the air [m]
-_UNKNOWN_SPEED = 1e3  # sigma of the velocity after a restart in the air [m/s]
+_UNKNOWN_PLACE = 1e4  # sigma of an unknown position [m]
+_UNKNOWN_SPEED = 1e3  # sigma of an unknown velocity [m/s]
 
 
 class Estimator:
@@ -163,6 +163,10 @@ class Estimator:
         self.reset()
         self.stage = stage
         self._baro.set_pad(pad_altitude)
+        self._forget_motion()
+
+    def _forget_motion(self) -> None:
+        """Begin with an unknown position and velocity."""
         for axis in range(3):
             self._filter.inflate(POSITION + axis, _UNKNOWN_PLACE**2)
             self._filter.inflate(VELOCITY + axis, _UNKNOWN_SPEED**2)
@@ -253,10 +257,9 @@ class Estimator:
         age = self._age_of(clock_ns, self._baro.monitor)
         if age is None:
             return
-        is_inertial = self._pad.is_aligned and self._imu.is_good(clock_ns)
         self._baro.fuse(
             clock_ns, age, pascal, variance if 0.0 <= variance < _WILDEST else 0.0, self.stage,
-            is_inertial=is_inertial, is_armed=self._is_armed,
+            is_inertial=self._has_inertial(clock_ns), is_armed=self._is_armed,
         )
 
     def magnetic_field(self, stamp_ns: int, tesla: Sequence[float]) -> None:
@@ -324,9 +327,7 @@ class Estimator:
         """Advance a filter without inertial sensor to a message; return its age [s], or None."""
         if self._now_ns is None:
             self._now_ns = stamp_ns
-        elif stamp_ns - self._now_ns > self._imu_gap_ns or (
-            stamp_ns > self._now_ns and not self._has_inertial(stamp_ns)
-        ):
+        elif stamp_ns > self._now_ns and not self._has_inertial(stamp_ns):
             self._advance_until(stamp_ns)
             self._now_ns = stamp_ns
         age = (stamp_ns - self._now_ns) * 1e-9
@@ -359,10 +360,8 @@ class Estimator:
             return
         self._since_tidy = 0
         if not self._filter.tidy():
-            # Begin anew on the pad, without attitude, and with an unknown height and climb.
             self._filter.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)
-            self._filter.inflate(POSITION + 2, 1e8)
-            self._filter.inflate(VELOCITY + 2, 1e6)
+            self._forget_motion()
             self._pad.reset()
 
     def state(self, stamp_ns: int) -> EstimatorState:

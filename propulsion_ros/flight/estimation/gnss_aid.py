@@ -61,7 +61,6 @@ class GnssAid:
         """Forget the pad and all fixes."""
         self.monitor.reset()
         self._forget()
-        self._offset = (0.0, 0.0, 0.0)
         self._refused.reset()
         self._held.reset()
 
@@ -72,6 +71,7 @@ class GnssAid:
         self._origin: list[float] = []  # of the plane: latitude, longitude [deg], altitude [m]
         self._altitudes = 0  # number of altitudes in the mean of the origin
         self._fixes = 0  # number of fixes in that mean
+        self._offset = (0.0, 0.0, 0.0)  # of the plane's origin from the pad: east, north, up [m]
 
     def check(self, stamp_ns: int, latitude: float, longitude: float, altitude: float) -> Status:
         """Return OK if a fix [deg], [deg], [m] may be fused, else the reason of its refusal."""
@@ -179,7 +179,9 @@ class GnssAid:
     def _follow_pad(self, fix: tuple[float, float, float]) -> None:
         """Include a fix on the pad in the mean that is the origin of the plane."""
         latitude, longitude, altitude = fix
-        if not self._origin:
+        if not self._fixes:
+            # Where a fix in flight anchored the plane is not the pad.
+            self._forget()
             self._origin = [latitude, longitude, 0.0]
         self._fixes = min(self._fixes + 1, _LARGEST_MEAN)
         self._origin[0] += (latitude - self._origin[0]) / self._fixes

@@ -129,7 +129,7 @@ class PadAid:
             return
         if self.is_aligned and self._estimate_moves() and stage is Stage.PAD:
             # The sensors show rest, but the estimate moves: a wrong attitude explains up to 5 m/s.
-            self.is_aligned = self.is_aligned and math.hypot(*self._filter.velocity) > _DRIFT
+            self.is_aligned = math.hypot(*self._filter.velocity) > _DRIFT
         if self.is_aligned:
             self._correct(mean, variance, stage)
         elif stage is Stage.PAD:

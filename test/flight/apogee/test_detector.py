@@ -361,3 +361,16 @@ def test_the_lockout_outlasts_the_speed_by_its_hold_time(hold):
 def test_bad_parameters_are_refused_by_name(key, value):
     with pytest.raises(ConfigError, match=key):
         ApogeeParams(**{key: value})
+
+
+@pytest.mark.parametrize('wrong', [20.0, 60.0])
+def test_an_input_that_is_wrong_carries_no_lost_altitude_above_the_minimum_height(wrong):
+    detector = ApogeeDetector(ApogeeParams())
+    for i in range(-500, 700):
+        now, t = 0.02 * i, max(0.02 * i, 0.0)
+        altitude = 40.0 * t - 0.5 * STANDARD_GRAVITY * t * t if t < 3.0 else math.nan
+        detector.expect(flies=t > 0.3, may_light=False)
+        estimate = detector.update(
+            round((now + 20.0) * 1e9), altitude, wrong + 0.01 * math.sin(50.0 * now)
+        )
+        assert not estimate.detected  # Its top is at 82 m.
