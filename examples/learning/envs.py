@@ -74,6 +74,9 @@ class VehicleEnv(VectorEnv):
             touched = np.where(np.isnan(touched), touchdown, touched)
         self.steps += 1
         reward, terminated, info = self.judge(touched)
+        for each in (reward, terminated):
+            self._require('judge', f'rewards and ends of shape ({self.num_envs},)',
+                          np.shape(each), np.shape(each) == (self.num_envs,))
         if self.ended.any():
             self.steps[self.ended] = 0
             self.begin(np.flatnonzero(self.ended))

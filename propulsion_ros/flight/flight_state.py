@@ -324,7 +324,8 @@ class FlightState:
     @property
     def _doubt(self) -> Doubt:
         """How far flight time may be ahead by a clock that was set; 0 once the climb is over."""
-        is_on = self._climb.is_certain and not self._is_legacy
+        # Hardly any flight has a doubt, and whether it climbs is a fit of a line.
+        is_on = self._doubt_ns and not self._is_legacy and self._climb.is_certain
         return Doubt(self._resumed_ns, self._doubt_ns if is_on else 0)
 
     @property

@@ -514,7 +514,7 @@ RULES = (
          p.dry_propellers, remedy='is a sign in its <origin> wrong?'),
     Rule('start', '{} from where it floats', (0.0, 0.5), 'm', 'it falls, or is thrown up',
          p.starts, 'the height of its hulls', 'see afloat in check --show'),
-    Rule('start', '{} above the water', (-_ENDLESS, 1.0), 'm', 'depths',
+    Rule('start', '{} above the water', (-_ENDLESS, 1.0), 'm', _SHAPE,
          p.submerged_starts, 'the size of the robot', 'z is up: write it below 0'),
     # Abilities, which count if they are expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',

@@ -227,6 +227,11 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                         if key == 'max_thrust' and (both := _with_curve(made, node, factor)):
                             words = f'{word}, as {_CURVE} is'
                             yield Change(key, block, part.start or 0, words, meant, both)
+        ends = [float(text.replace(',', ' ').split()[-1])
+                for text in flatten(sources.value(node, _CURVE)) if text.strip()][:1]
+        for word, meant, factor in _far(np.array(ends), 'N', _FAR):
+            if curve := _with_curve(sources, node, factor):
+                yield Change(_CURVE, block, 0, f'{word}, its end', meant, curve)
     doubted = [path for path in sources.links
                if any(doubt.number.key.startswith(f'{path}/') for doubt in doubts)][:_FEW]
     for key, (element, unit) in _OF_LINK.items():

@@ -89,7 +89,11 @@ def prepared(
         length = (recording.begin + recording.end if end is None else end) - first
         if length > _LONGEST:
             column = recording.columns.get(STAMP)
-            hint = f'; of ms give identify: factors.{column.name}: 0.001' if column else ''
+            hint = '' if column is None else (
+                f'; of ms give identify: factors.{column.name}: 0.001' if column.factor is None
+                else f'; factors.{column.name} is {column.factor:g}, where ms have 0.001, us '
+                '1.0e-6, ns 1.0e-9'
+            )
             raise SourceError(recording.name, (
                 f'samples are {step:.3g} s apart over {length:.4g} s, expected stamps in '
                 f'seconds{hint}'

@@ -18,6 +18,7 @@ from propulsion_ros.identify.reading import (
     ALTITUDE,
     ATTITUDE,
     FLOW,
+    IMU,
     STATE,
     WRENCH,
     Recording,
@@ -363,17 +364,32 @@ class Problem:
         return time, force
 
     def _fluid(self) -> tuple[FloatArray, FloatArray] | None:
-        """Return times, and drag and buoyancy of the body [N], (n, 3); None if not known."""
-        names, measured = (*FLOW, *ATTITUDE, ALTITUDE), self.setup.recording.measured
-        known = [measured[name] for name in names if name in measured]
+        """Return times, and drag and buoyancy of the body [N], (n, 3); None if not known.
+
+        Raises `SourceError` where buoyancy, which may be its whole weight, is not known.
+        """
+        names, fluid = (*FLOW, *ATTITUDE, ALTITUDE), self.setup.fluid
+        measured = {**self.setup.recording.measured}
+        for name, rate in zip(FLOW[3:], IMU[3:], strict=True):
+            # A gyroscope turns as the body does.
+            if rate in measured:
+                measured.setdefault(name, measured[rate])
+        absent = [name for name in names if name not in measured]
+        if absent and (fluid.displaced_volume or fluid.hulls.names):
+            raise SourceError(self.setup.recording.name, (
+                'buoyancy and drag of the body (body.* of vehicle) are in the specific force, and '
+                f'without {", ".join(absent)} they are not known; name these columns, or give a '
+                'bag with odometry'
+            ))
         # `fluid_force` has no drag over the Mach number.
-        if self.setup.fluid.drag_over_mach or len(known) < len(names) or len(
-            {len(each.time) for each in known}
-        ) > 1:
+        if fluid.drag_over_mach or absent:
             return None
-        rows = np.stack([each.value for each in known], axis=1)
-        return known[0].time, fluid_force(
-            self.setup.fluid, self.setup.body, rows[:, 10], rows[:, 6:10], rows[:, :3], rows[:, 3:6]
+        time = max((measured[name].time for name in names), key=len)
+        rows = np.stack([
+            np.interp(time, measured[name].time, measured[name].value) for name in names
+        ], axis=1)
+        return time, fluid_force(
+            fluid, self.setup.body, rows[:, 10], rows[:, 6:10], rows[:, :3], rows[:, 3:6]
         )
 
     def _rate_channel(self, name: str, series: Series, axis: int) -> Channel:

@@ -27,7 +27,7 @@ from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.settings.hints import comma_hint
+from propulsion_ros.settings.hints import header_hint
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 IMU = tuple(f'{what}_{axis}' for what in ('accel', 'gyro') for axis in 'xyz')
@@ -167,7 +167,7 @@ class Names:
         states = [each for each in self.known if each.startswith((STATE, PRESSURE))]
         return [
             STAMP, *self.commands, *IMU, *(WRENCH + name for name in WRENCH_NAMES), ALTITUDE, CLIMB,
-            *states[:_LISTED], *['...'] * (len(states) > _LISTED), *FLOW,
+            *states[:_LISTED], *['...'] * (len(states) > _LISTED), *FLOW, *ATTITUDE,
         ]
 
     @property
@@ -176,7 +176,7 @@ class Names:
         own = {f'{name}.{field}': name for name, field in self.commands.items()}
         states = {f'{name}.{field}' for name in self.states for field in FIELDS}
         measured = {
-            *IMU, ALTITUDE, CLIMB, *FLOW, *(WRENCH + name for name in WRENCH_NAMES),
+            *IMU, ALTITUDE, CLIMB, *FLOW, *ATTITUDE, *(WRENCH + name for name in WRENCH_NAMES),
             *(STATE + name for name in states),
         }
         tanks = [name.removesuffix(_OF_TANK) for name in self.states if name.endswith(_OF_TANK)]
@@ -208,12 +208,12 @@ def _of_table(path: Path, names: Names) -> Recording:
         raise SourceError(
             place, f'expected {" or ".join(_TIMES)} as the first column, got '
             f'{columns[0] if columns else "no lines"!r}; ' + (
-                comma_hint(''.join(columns[:1]))
+                header_hint(columns[0] if columns else 'no lines')
                 or 'another name is given in the parameter file, below identify: columns'
             )
         )
     keys, factors = _keys(place, columns, names)
-    values = names.columns.in_si(_numbers(place, columns, rows), columns)
+    values = names.columns.in_si(_numbers(place, columns, rows, names), columns)
     values[:, 1:] *= factors
     zeros, scales = names.columns.zeros, names.columns.factors
     return replace(_recording(printable(path), values, keys, names), columns={
@@ -222,9 +222,11 @@ def _of_table(path: Path, names: Names) -> Recording:
     })
 
 
-def _numbers(place: str, columns: Sequence[str], rows: Any) -> FloatArray:
+def _numbers(place: str, columns: Sequence[str], rows: Any, names: Names) -> FloatArray:
     """Return all cells, (rows, columns)."""
     table: list[list[float]] = []
+    first, given = columns[0], names.columns
+    zero, factor = given.zeros.get(first, 0.0), given.factors.get(first, 1.0)
     for place, cells in rows:
         if len(cells) != len(columns):
             raise SourceError(place, f'expected {len(columns)} cells, got {len(cells)}')
@@ -234,10 +236,11 @@ def _numbers(place: str, columns: Sequence[str], rows: Any) -> FloatArray:
             numbers = [
                 read_number(place, name, cell) for name, cell in zip(columns, cells, strict=True)
             ]
-        if not abs(numbers[0]) < LATEST:
-            raise SourceError(
-                place, f'{columns[0]}: expected a finite time in seconds, got {cells[0]}'
-            )
+        if not abs((numbers[0] - zero) * factor) < LATEST:
+            raise SourceError(place, (
+                f'{first}: expected a finite time in seconds, got {cells[0]}; of ms since 1970 '
+                f'give identify: factors.{first}: 0.001, of us 1.0e-6, of ns 1.0e-9'
+            ))
         table.append(numbers)
         if len(table) > _MOST_ROWS:
             raise SourceError(place, f'expected at most {_MOST_ROWS} rows; cut the recording')

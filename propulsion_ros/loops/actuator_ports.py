@@ -53,6 +53,7 @@ from propulsion_ros.timing.stamped_inputs import Ordering
 _FAR = {'effort': (10.0, ' N', 'in N'), 'velocity': (4.0, ' rad/s', 'in rad/s'),
         'position': (1.5, '', 'a throttle of 0 to 1, not N, % or us')}
 """By field: commands of so many times their limit are in another unit; unit, and unit in words."""
+_BELOW = 0.01  # throttles so far below 0 are no rounding
 _ODD = 4.0  # commands of so many times the response to them are in another unit
 _MOST = 1e9  # larger commands are not counted
 # Commands are shares up to 1 if all thrusts are below `_SHARES` [N] and below a share `_LITTLE` of
@@ -559,7 +560,7 @@ class ActuatorPorts(StampedPorts):
         names, fields = self.family.command_names, self.family.command_fields
         if not self._asked.any():
             is_idle = isinstance(self.family, Allocatable) and self.core.hold.has_any
-            return 'every command was 0, so nothing pushed' if is_idle else ''
+            return f'every command was 0, {self._at_zero or "so nothing pushed"}' * is_idle
         columns = [column for own, _ in self._followed.values() for column in own]
         for i in (i for i in columns if self._asked[i] > _ODD * self._done[i]):
             unit = {'position': 'rad, not degrees', 'velocity': 'rad/s, not rpm'}[fields[i]]
@@ -586,23 +587,42 @@ class ActuatorPorts(StampedPorts):
                 return f'no thrust was above {self._most:.3g} of {limit:g} N; is {field} in {unit}?'
         return ''
 
+    @functools.cached_property
+    def _at_zero(self) -> str:
+        """What a throttle of 0 does if that is not rest, as of reversible thrusters; else ''."""
+        if not isinstance(self.family, Allocatable) or self.family.command_fields[0] != 'position':
+            return ''
+        rest = np.max(self.family.command_for(np.zeros(len(self.family.actuator_names))))
+        words = f'which is full astern, and {rest:.3g} is rest; of -1 to 1 send 0.5 + 0.5 x'
+        return words if rest > _BELOW else ''
+
     def _far_commands(self) -> str:
         """Describe the last commands if all are far beyond their limits, or push nothing there."""
         output = None if self._report is None else self._report.output
         saturated = None if output is None else output.flags.get('saturated')
-        if output is None or saturated is None or output.thrusts is None or not np.all(
-            saturated | output.flags.get('off_curve', False)
-        ):
+        if output is None or saturated is None or output.thrusts is None:
             return ''
-        last, limits, is_far = self.core.hold.last, np.zeros(1), False
+        met = saturated | output.flags.get('off_curve', False)
+        sent, last = self.core.hold.commanded, self.core.hold.last
+        if not (np.any(met) and np.any(sent)):
+            return ''
+        i = int(np.argmin(np.where(sent, last, np.inf)))
+        if last[i] < -_BELOW and self._at_zero:
+            return (f'every command below 0 is clamped to 0, such as {last[i]:g} of '
+                    f'{self.family.command_names[i]}, {self._at_zero}')
+        if not np.all(met[sent] if len(met) == len(sent) else met):
+            return ''
+        limits, is_far, i = np.zeros(1), False, int(np.argmax(sent))
         times, unit, asked = _FAR[self.family.command_fields[0]]
         if isinstance(self.family, Allocatable):
             ends = [self.family.command_for(limit) for limit in self.family.thrust_limits]
             limits = np.abs(ends).max(axis=0)
-            is_far = len(last) == len(limits) and bool(np.all(np.abs(last) > times * limits))
+            is_far = len(last) == len(limits) and bool(np.all(
+                np.abs(last[sent]) > times * limits[sent]
+            ))
         what = 'beyond its limits' if not is_far else (
-            f'far beyond its limits and clamped, such as {self.family.command_names[0]} '
-            f'{last[0]:g} of at most {limits[0]:g}{unit}; is it {asked}?'
+            f'far beyond its limits and clamped, such as {self.family.command_names[i]} '
+            f'{last[i]:g} of at most {limits[i]:g}{unit}; is it {asked}?'
         )
         what += '; is their sign wrong?' if np.all(last < 0.0) else ''
         pushes = '' if np.any(output.thrusts) else 'nothing pushes, as '

@@ -48,6 +48,7 @@ _MOST_SKIPPED = 10
 _CLIMB = 30.0
 """A parachute that fires at a larger upward speed is logged as a warning [m/s]."""
 _HOP = 0.1  # a touchdown after a shorter time in the air is not reported [s]
+_LIQUID = 100.0  # a fluid of less density is a gas [kg/m^3]
 _STANDSTILL = 1e-9  # a smaller speed is a rounding error [m/s]
 
 
@@ -81,6 +82,7 @@ class VehicleLoop:
         self._joints: dict[str, float] = {}
         self._tick = self._airborne = 0
         self._touchdown = ''
+        self._is_out = False
         self._patient_ns = 0
         self._open(with_tf and params.publish_tf)
 
@@ -156,6 +158,7 @@ class VehicleLoop:
         self._joints.clear()
         self._tick = self._airborne = 0
         self._touchdown = ''
+        self._is_out = False
         self._patient_ns = self._host.steady_ns()
         self._lockstep.restart(self._patient_ns)
         self._host.log('info', f'active, waits for {", ".join(self._params.awaited_topics)}')
@@ -302,6 +305,7 @@ class VehicleLoop:
                 'info', f'leaves the rail at {self.time_ns * 1e-9:.3f} s with {speed:.3g} m/s'
             )
         self._note_touchdown()
+        self._note_surface()
         self._lockstep.complete(self._host.steady_ns())
         if self._lockstep.skipped and self._params.wait_for_publishers:
             self._host.counts['skipped'] += 1
@@ -328,6 +332,18 @@ class VehicleLoop:
         along = along if along > _STANDSTILL else 0.0
         self._touchdown = f'{down:.3g} m/s down, {along:.3g} m/s along the ground'
         self._host.log('info', f'touchdown at {self.time_ns * 1e-9:.3f} s: {self._touchdown}')
+
+    def _note_surface(self) -> None:
+        """Report once that a body which displaces water has come out of it."""
+        fluid, height = self._params.body, float(self._body.motion.position[2])
+        if self._is_out or fluid.fluid_density < _LIQUID or not fluid.displaced_volume:
+            return
+        self._is_out = height > fluid.displaced_volume ** (1.0 / 3.0)
+        if self._is_out:
+            self._host.log('warn', (
+                f'at {self.time_ns * 1e-9:.3f} s it is {height:.3g} m above z = 0, and buoyant as '
+                'below it: without body.hulls the water has no surface'
+            ))
 
     def _announce(self) -> None:
         """Publish the present step if it is due."""

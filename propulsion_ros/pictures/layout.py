@@ -20,6 +20,7 @@ from propulsion_ros.settings.quantity import FloatArray
 _VIEWS = (('from above', 0, 1), ('from the right', 0, 2), ('from the front', 1, 2))
 """Title of each view, and which axes of base_link lie to the right and up."""
 _ARROW = 0.3  # length of the longest arrow over the size of the robot
+_SHORT = 0.02  # arrows that are shorter lie along the line of sight, over the longest arrow
 _NEAR = 0.08  # largest distance of points that share a text, over the size of the robot
 _SMALL = 1e-6  # lengths that count as 0
 _FACING = 0.9  # cosine of thrust and line of sight above which a dot or cross is drawn
@@ -54,7 +55,7 @@ def _draw_view(axis: Any, robot: RobotLayout, title: str, right: int, up: int) -
             axis.fill(*hull.T, facecolor='0.93', edgecolor='0.6', linewidth=0.8, zorder=0)
     largest = max((group.layout.largest for group in robot.groups), default=0.0) or 1.0
     for number, group in enumerate(robot.groups):
-        _draw_group(axis, group, plane, size * _ARROW / largest, f'C{number}')
+        _draw_group(axis, group, plane, size * _ARROW, largest, f'C{number}')
         _draw_ways(axis, group, plane, normal, f'C{number}')
     _number_points(axis, robot, plane, size * _NEAR)
     axis.plot(0.0, 0.0, 'k+', markersize=10, label=f'origin of {robot.base_link}')
@@ -72,17 +73,19 @@ def _draw_view(axis: Any, robot: RobotLayout, title: str, right: int, up: int) -
 
 
 def _draw_group(
-    axis: Any, group: Group, plane: list[int], scale: float, colour: str
+    axis: Any, group: Group, plane: list[int], longest: float, largest: float, colour: str
 ) -> None:
-    """Draw each actuator as a point, and its largest thrust as an arrow."""
-    layout = group.layout
-    thrust = np.where(np.isfinite(layout.highest), layout.highest, layout.largest)
+    """Draw each actuator as a point, and its thrust as an arrow, the largest one as the longest."""
+    layout, scale = group.layout, longest / largest
+    # Fins, whose largest thrust is not known, have arrows of half the length.
+    unknown = layout.largest or 0.5 * largest
+    thrust = np.where(np.isfinite(layout.highest), layout.highest, unknown)
     tips = layout.position + layout.axis * thrust[:, None] * scale
     points, ends = layout.position[:, plane], tips[:, plane]
     axis.plot(points[:, 0], points[:, 1], 'o', color=colour, markersize=5, label=group.name)
     axis.update_datalim(ends)
     for point, end in zip(points, ends, strict=True):
-        if np.linalg.norm(end - point) > _SMALL * scale:
+        if np.linalg.norm(end - point) > _SHORT * longest:
             axis.annotate(
                 '', end, point, arrowprops={'arrowstyle': '-|>', 'color': colour, 'lw': 1.5}
             )

@@ -142,12 +142,13 @@ def _is_still(panel: Panel) -> bool:
 
 
 def flight_page(signals: Signals) -> Page:
-    """Return the page of a flight alone, from shortly before liftoff until after the apogee."""
+    """Return the page of a flight alone, from before liftoff until after apogee and events."""
     flight, origin = signals.flight, _origin(span_of(signals)[0])
     begin = min((mark.time - 1.0 for mark in flight.marks), default=span_of(signals)[0])
     end = min(
         (time + max(4.0, 0.3 * (time - begin)) for time, _ in flight.detections), default=math.inf
     )
+    end = max([end, *(mark.time + 4.0 for mark in flight.marks)])
     page = page_of(signals, begin=begin - origin, end=end - origin)
     return replace(page, panels=()) if page.above else page
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, RESIDUAL, Mark
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
-from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.loops.command_hold import FIELDS
+from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.pictures.signals import OF_TANKS, Channel, Fit, FlightSignals, Signals
 from propulsion_ros.replay.command_table import (
@@ -22,7 +22,7 @@ from propulsion_ros.replay.command_table import (
     read_number,
     read_rows,
 )
-from propulsion_ros.replay.flight_log import fly, read_flight_log
+from propulsion_ros.replay.flight_log import flight_of_log, fly, read_flight_log
 from propulsion_ros.replay.table_writer import BATTERY_PARTS
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
@@ -38,21 +38,18 @@ def signals_of_log(path: Path) -> Signals:
     SourceError
         For a malformed file, or one without rows.
     """
-    samples = read_flight_log(path)
-    return signals_of_flight(printable(path), samples, fly(samples, ApogeeParams()))
+    flight = flight_of_log(FlightLoopParams(replay=True))
+    return signals_of_flight(printable(path), fly(read_flight_log(path), flight))
 
 
-def signals_of_flight(
-    name: str, samples: Sequence[Sample], reports: Iterable[FlightReport]
-) -> Signals:
+def signals_of_flight(name: str, flown: Iterable[tuple[Sample, FlightReport]]) -> Signals:
     """Return the samples of a flight, and the reports of the flight logic on them.
 
     Raises `SourceError` with the name of the log if there are no samples.
     """
-    if not samples:
-        raise SourceError(name, 'expected samples, got none')
     signals, accepted = Signals(name), []
-    for sample, report in zip(samples, reports, strict=True):
+    sample = None
+    for sample, report in flown:
         if not report.stamp.is_accepted:
             continue
         accepted.append(report)
@@ -60,6 +57,8 @@ def signals_of_flight(
             ('altitude', sample.altitude), ('climb', sample.velocity), ('lift', sample.acceleration)
         ):
             signals.add(Channel('', quantity, 'log'), report.stamp_ns * 1e-9, value)
+    if sample is None:
+        raise SourceError(name, 'expected samples, got none')
     signals.flight = _flight(accepted)
     return signals
 
@@ -85,6 +84,9 @@ def _flight(reports: Sequence[FlightReport]) -> FlightSignals:
     lifted = next((report.liftoff for report in reports if report.liftoff is not None), None)
     if lifted is not None:
         flight.marks.append(Mark(lifted.stamp_ns * 1e-9, 'liftoff'))
+    flight.marks += [
+        Mark(event.stamp_ns * 1e-9, event.name) for report in reports for event in report.events
+    ]
     if decided is not None and decided.apogee is not None:
         flight.detections.append(Mark(decided.apogee.stamp_ns * 1e-9, decided.apogee.source))
         if decided.estimate is not None and decided.estimate.apogee_ns is not None:

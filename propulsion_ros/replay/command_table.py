@@ -18,7 +18,7 @@ from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import LONGEST_LINE, TABLE_LIMIT, printable, read_lines
 from propulsion_ros.settings.flat import suggestion
-from propulsion_ros.settings.hints import comma_hint, number_hint
+from propulsion_ros.settings.hints import header_hint, number_hint
 from propulsion_ros.settings.quantity import FloatArray
 
 LATEST = 9e9
@@ -159,7 +159,7 @@ class Columns:
         columns = [column.strip() for column in header]
         if columns[0] != STAMP:
             parts = [f'expected {STAMP!r} as the first column, got {columns[0]!r}']
-            raise SourceError(place, '; '.join([*parts, *filter(None, [comma_hint(columns[0])])]))
+            raise SourceError(place, '; '.join([*parts, *filter(None, [header_hint(columns[0])])]))
         check_columns(place, columns)
         commands = {f'{name}.{field}' for name in names for field in FIELDS}
         wrench = {f'wrench.{part}' for part in WRENCH_NAMES}
@@ -167,7 +167,10 @@ class Columns:
         known = commands | wrench | vectors
         for column in columns[1:]:
             if column not in known:
-                near = suggestion(column, known) or f'; actuators: {", ".join(sorted(names))}'
+                near = suggestion(column, known) or (
+                    f', expected ACTUATOR.{" or .".join(FIELDS)}; actuators: '
+                    f'{", ".join(sorted(names))}'
+                )
                 raise SourceError(place, f'unknown column {column!r}{near}')
         self._columns = columns
         self._targets = [(column, *_target(column)) for column in columns[1:]]

@@ -11,6 +11,7 @@ from propulsion_ros.flight.events.conditions import NoValue
 from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Sample, bounded
 from propulsion_ros.flight.flight_report import FlightReport
+from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.flight.params import FlightLoopParams, make_flight_state, read_config
 from propulsion_ros.loops.payloads import Kind
@@ -20,7 +21,7 @@ from propulsion_ros.replay.command_table import KEPT_LIMIT, LATEST, read_number,
 from propulsion_ros.rml.config import FlightConfig
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import TABLE_LIMIT, printable
-from propulsion_ros.settings.hints import comma_hint
+from propulsion_ros.settings.hints import header_hint
 from propulsion_ros.timing.flight_clock import SampleTime
 
 _REQUIRED = ('time_s', 'altitude_m')
@@ -89,7 +90,7 @@ def _columns(place: str, header: list[str]) -> dict[str, int]:
     for name in _REQUIRED:
         if name not in names:
             near = [f'write {name} for {each}' for each in names if each.lower() == name]
-            hint = comma_hint(names[0]) or ''.join(near) or (
+            hint = header_hint(names[0]) or ''.join(near) or (
                 f'the first line must name the columns, {" and ".join(_REQUIRED)} among them'
             )
             raise SourceError(
@@ -127,22 +128,35 @@ _CHECK_NS = 100_000_000  # time between two checks for silence [ns]
 _LATER_STAGE = EventSpec(0, 'later stage', NoValue('never'), (Action('engine', 0, 1.0),))
 
 
-def fly(samples: Iterable[Sample], apogee: ApogeeParams) -> Iterator[FlightReport]:
-    """Yield the report of the flight logic on each sample; it is armed at the first one.
+def flight_of_log(params: FlightLoopParams) -> FlightState:
+    """Return the flight logic for a log, with the events of its configuration.
+
+    Raises
+    ------
+    ConfigError
+        Where the parameters name a configuration that cannot be used.
+    """
+    return make_flight_state(params, read_config(params), in_simulation=False)
+
+
+def fly(
+    samples: Iterable[Sample], flight: FlightState
+) -> Iterator[tuple[Sample, FlightReport]]:
+    """Yield each sample with the report of the flight logic; it is armed at the first one.
 
     Parameters
     ----------
     samples : iterable of Sample
         In the order in which a flight computer would receive them.
+    flight : FlightState
+        As of `flight_of_log`.
     """
-    params = FlightLoopParams(apogee=apogee, replay=True)
-    state = make_flight_state(params, read_config(params), in_simulation=False)
     for i, sample in enumerate(samples):
-        report = state.update(sample)
+        report = flight.update(sample)
         if i == 0:
             # By force, since a log may begin with an unknown altitude.
-            state.command('launch', sample.stamp_ns, force=True)
-        yield report
+            flight.command('launch', sample.stamp_ns, force=True)
+        yield sample, report
 
 
 def fly_live(

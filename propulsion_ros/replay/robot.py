@@ -118,7 +118,7 @@ class Robot:
         choice, values = self._choice, self._parameters(spec, files)
         host = LoopHost(
             spec.name, choice.namespace, self.bus, spec.remappings,
-            bool(values.get('use_sim_time')), self._warn,
+            bool(values.get('use_sim_time')), self.warn,
             self._note if spec.name == _FLIGHT_STATE else None,
         )
         parameters = _Parameters(spec.name, values, choice.namespace, self._inputs)
@@ -228,7 +228,8 @@ class Robot:
         published, self._published = self._published, []
         return published
 
-    def _warn(self, line: str) -> None:
+    def warn(self, line: str) -> None:
+        """Take a warning, with the place of the input."""
         self._warn_of(f'{self.place}: {line}' if self.place else line)
 
 

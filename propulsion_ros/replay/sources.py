@@ -277,8 +277,7 @@ class TableSource:
         columns = Columns(
             self._place, self._header, {name for maker in makers for name in maker.names}
         )
-        if not self._is_bare:
-            _check_wanted(self._place, self._header, robot)
+        _check_wanted(self._place, self._header, robot, self._is_bare)
         loop = next(iter(loops.values()), None)
         last_ns: int | None = None
 
@@ -337,15 +336,20 @@ def _tick(robot: Robot, stamp_ns: int) -> list[Published]:
     return robot.feed(CLOCK_TOPIC, clock_message(stamp_ns), stamp_ns)
 
 
-def _check_wanted(place: str, header: Sequence[str], robot: Robot) -> None:
-    """Raise `SourceError` for a column that no loop takes."""
+def _check_wanted(
+    place: str, header: Sequence[str], robot: Robot, may_be_result: bool
+) -> None:
+    """Raise `SourceError` for a column that no loop takes, or warn where it may be a result."""
     wanted = {topic.rpartition('/')[2] for topic in robot.bus.wanted}
     for prefix, topic in (
         ('body.', 'odometry'), ('com.', 'inertia'), ('wrench.', 'wrench_command'),
     ):
         unused = [name for name in header if name.strip().startswith(prefix)]
         if unused and topic not in wanted:
-            raise SourceError(place, f'no node takes column {unused[0].strip()!r}')
+            error = SourceError(place, f'no node takes column {unused[0].strip()!r}')
+            if not may_be_result:
+                raise error
+            robot.warn(str(error))
 
 
 class Moment(NamedTuple):

@@ -72,8 +72,10 @@ def by_opening(names: Iterable[str]) -> list[str]:
     return list(filter(None, first))
 
 
-def comma_hint(header: str) -> str:
-    """Return what to write if the columns of a header are not separated by commas, else ''."""
+def header_hint(header: str) -> str:
+    """Return what to write in place of a first column without a name or commas, else ''."""
+    if not header:
+        return 'it has no name: leave out an index, with pandas by to_csv(..., index=False)'
     points = ', and write decimals with points' * (';' in header)
     return f'separate columns by commas{points}' if points or '\t' in header else ''
 

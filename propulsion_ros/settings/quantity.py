@@ -233,6 +233,7 @@ def value_faults(key: str, spec: Quantity, value: Any, n: int = 0) -> Iterator[C
             yield ConfigError(key, problem, None if _is_scalar(value) else i)
     if spec.shape:
         try:
+            _check_rows(key, spec, value)
             _broadcast(key, spec, flat, n)
         except ConfigError as error:
             yield error
@@ -322,6 +323,14 @@ def out_of_bounds(value: float, lo: float, hi: float, above: float, unit: str) -
     if value > hi:
         return f'{value:g} is above {hi:g}{words}{hint}'
     return f'{value:g} must be above {above:g}{words}{hint}' if value <= above else ''
+
+
+def _check_rows(key: str, spec: Quantity, value: Any) -> None:
+    """Raise `ConfigError` where rows have another length, as of an array that is transposed."""
+    first = 0.0 if _is_scalar(value) else next(iter(value), 0.0)
+    if len(spec.shape) == 2 and not _is_scalar(first) and len(flatten(first)) != spec.shape[1]:
+        row, got = spec.shape[1], len(flatten(first))
+        raise ConfigError(key, f'expected rows of {row} values, got one of {got}')
 
 
 def _broadcast(key: str, spec: Quantity, flat: list[Any], n: int) -> list[Any]:

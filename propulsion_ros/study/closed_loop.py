@@ -146,23 +146,25 @@ class ClosedLoop:
             self._send(str(topic).strip('/'), stamp_ns, command)
 
     def _send(self, topic: str, stamp_ns: int, command: Command) -> None:
+        is_new = topic not in self._outlets
+        if is_new:
+            self._check_taken(topic)
         payload = payload_of(topic, command)
-        if topic not in self._outlets:
+        if is_new:
             kind = Kind.JOINTS if isinstance(payload, JointRow) else Kind.WRENCH
-            self._check_taken(topic, kind)
+            self._bus.check(f'/{topic}', kind)
             outlet = Outlet(f'/{topic}', kind, 'command', self._frame)
             self._outlets[topic] = outlet, maker_of(outlet)
         outlet, make = self._outlets[topic]
         self._bus.publish(outlet.topic, outlet.kind, make(outlet, stamp_ns, payload))
 
-    def _check_taken(self, topic: str, kind: str) -> None:
-        """Raise `SourceError` if no node receives a topic, or receives it with another type."""
+    def _check_taken(self, topic: str) -> None:
+        """Raise `SourceError` if no node receives a topic."""
         if not self._bus.takers(f'/{topic}'):
             wanted = self._bus.wanted_of((Kind.JOINTS, Kind.WRENCH)) - self.published_topics
             known = sorted(each.strip('/') for each in wanted)
             hint = known_hint(topic, known, 'found')
             raise SourceError('steer()', f'no node receives {topic!r}{hint}')
-        self._bus.check(f'/{topic}', kind)
 
 
 def running(

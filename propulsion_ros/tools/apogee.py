@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the apogee in a flight log."""
+"""Find the apogee in a flight log, and what a flight configuration would have fired."""
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,23 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.belief.departure import DROP
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.phases.progress import Mark
-from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_log
+from propulsion_ros.loops.flight.params import FlightLoopParams, read_params
+from propulsion_ros.loops.ports import GivenParameters
+from propulsion_ros.replay.flight_log import flight_of_log, fly, read_flight_log, samples_of_log
 from propulsion_ros.replay.log_units import LogUnits
+from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.hints import fall_doubt, pressure_doubt
+from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools.lines import known, note
 
-EXAMPLE = 'flight.csv --picture apogee.png'
+EXAMPLE = 'flight.csv --config my_flight.jsonc --picture apogee.png'
+_NODE = 'flight_state'
 _DEFAULTS = ApogeeParams()
 _PAD = 100.0  # first altitude above which a log is not relative to the pad [m]
+_NOTHING: Mapping[str, Any] = dict.fromkeys(
+    ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
+)
 _SLOW = 1.0  # time between samples above which stamps are in another unit [s]
 
 
@@ -32,12 +41,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'a bag or a log of PX4 (.ulg), of which the odometry is taken',
     )
     parser.add_argument(
-        '--minimum-height', type=float, default=_DEFAULTS.minimum_height, metavar='M',
-        help='height above the pad below which no apogee is detected [m] (default: %(default)g)',
+        '--config', default='', metavar='FLIGHT.jsonc',
+        help='flight configuration: also print when each of its events fires in this flight, and '
+        'why the others do not',
     )
     parser.add_argument(
-        '--method', default=_DEFAULTS.method, metavar='NAME',
-        help='detector: robust, or legacy as flown on Pickle Rick (default: %(default)s)',
+        '--params-file', type=Path, action='append', default=[], metavar='YAML',
+        help=f'parameters of the node {_NODE}, such as its backup timer; may be repeated',
+    )
+    parser.add_argument(
+        '--minimum-height', type=float, metavar='M',
+        help='height above the pad below which no apogee is detected [m] (default: '
+        f'{_DEFAULTS.minimum_height:g})',
+    )
+    parser.add_argument(
+        '--method', metavar='NAME',
+        help='detector: robust, or legacy as flown on Pickle Rick (default: '
+        f'{_DEFAULTS.method})',
     )
     parser.add_argument(
         '--picture', type=Path, metavar='FILE.png',
@@ -48,36 +68,87 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the apogee of a log as one JSON object; return the exit code."""
     if args.picture is not None:
-        require_target(args.picture, args.log)
-    params = ApogeeParams(minimum_height=args.minimum_height, method=args.method)
-    result, doubt = apogee_of_log(args.log, params)
+        require_target(args.picture, args.log, *args.params_file)
+    params = params_of(args.params_file, {
+        'config_file': args.config or None, 'apogee.minimum_height': args.minimum_height,
+        'apogee.method': args.method,
+    })
+    result, doubts = apogee_of_log(args.log, params)
     if args.picture is not None:
         _draw(args.log, params, args.picture)
-    if doubt:
+    for doubt in doubts:
         note('apogee', f'{printable(args.log)}: {doubt}')
-    print(json.dumps(result, allow_nan=False))
+    print(json.dumps(dict(result), allow_nan=False))
     return 0
 
 
-def apogee_of_log(path: Path, params: ApogeeParams) -> tuple[dict[str, Any], str]:
-    """Return the result of the flight logic for a log, and why it is doubtful or none, '' if not.
+def params_of(files: Sequence[Path], options: Mapping[str, Any]) -> FlightLoopParams:
+    """Return the parameters of a flight computer whose flight is over: it keeps no record.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Parameter files of the node; later ones win.
+    options : mapping
+        Parameters that win over the files; None for those that are not given.
+
+    Raises
+    ------
+    ConfigError
+        For a fault in a file or a parameter.
+    """
+    file = ParameterFile(*files)
+    if files and not file.names(_NODE):
+        raise SourceError(printable(files[-1]), (
+            f"expected a section '{_NODE}', got {', '.join(file.nodes) or 'none'}"
+        ))
+    given = {key: value for key, value in options.items() if value is not None}
+    try:
+        return read_params(GivenParameters(_NODE, {
+            **file.of(_NODE), **given, 'replay': True, 'state_file': '',
+        }))
+    except ConfigError as error:
+        if error.key in given:
+            raise
+        raise file.placed(_NODE, error) from None
+
+
+def apogee_of_log(
+    path: Path, params: FlightLoopParams
+) -> tuple[Mapping[str, Any], list[str]]:
+    """Return what the flight logic does in the flight of a log, and lines on what is doubtful.
 
     It is armed from the first row on; rows are fed in the order of the file, as a node would
     receive them. The result has ``detected_time``, ``apogee_time``, ``sigma`` [s, in the time of
-    the log], ``apogee_altitude`` [m] and ``reason``, None if not detected or not known.
+    the log], ``apogee_altitude`` [m] and ``reason``, None if not detected or not known. With a
+    configuration it has ``liftoff_time`` [s] and ``events``, each with ``time`` [s], ``name``,
+    ``altitude`` of that row [m] and ``why``; what never fired is a line.
 
-    Raises `SourceError` for a malformed file.
+    Raises `ConfigError` for a malformed file.
     """
-    report, log = None, LogUnits()
-    for report in fly(log.taken(samples_of_log(path)), params):
-        if report.apogee is not None and report.estimate is not None:
-            doubts = log.doubts() or _of_the_place(log, min(params.minimum_height, DROP))
+    flight, log = flight_of_log(params), LogUnits()
+    report, decided = None, None
+    doubts: list[str] = []
+    events: list[dict[str, Any]] = []
+    for sample, report in fly(log.taken(samples_of_log(path)), flight):
+        events += [
+            {'time': event.stamp_ns / 1e9, 'name': event.name, 'altitude': known(sample.altitude),
+             'why': event.why}
+            for event in report.events
+        ]
+        if decided is None and report.apogee is not None and report.estimate is not None:
+            decided = _result(report.apogee, report.estimate)
+            doubts = log.doubts() or _of_the_place(log, min(params.apogee.minimum_height, DROP))
             doubts = doubts or [fall_doubt(-report.estimate.acceleration)]
-            return _result(report.apogee, report.estimate), '; '.join(doubts)
-    nothing = dict.fromkeys(
-        ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
-    )
-    return nothing, _why_none(report, log, params.minimum_height)
+            if not params.config_file:
+                break
+    if decided is None:
+        doubts = [_why_none(report, log, params.apogee.minimum_height)]
+    result = decided or _NOTHING
+    if params.config_file:
+        liftoff = None if report is None or report.liftoff is None else report.liftoff.stamp_ns
+        result = {**result, 'liftoff_time': _seconds(liftoff), 'events': events}
+    return result, list(filter(None, ['; '.join(doubts), *flight.unfired]))
 
 
 def _of_the_place(log: LogUnits, least: float) -> list[str]:
@@ -119,13 +190,13 @@ def _why_none(report: FlightReport | None, log: LogUnits, least: float) -> str:
     return '; '.join([f'no apogee: the log ends before one was seen{at}', *doubts])
 
 
-def _draw(log: Path, params: ApogeeParams, picture: Path) -> None:
+def _draw(log: Path, params: FlightLoopParams, picture: Path) -> None:
     from propulsion_ros.pictures.panels import flight_page
     from propulsion_ros.pictures.picture import draw
     from propulsion_ros.pictures.table import signals_of_flight
 
-    samples = read_flight_log(log)
-    draw(flight_page(signals_of_flight(log.stem, samples, fly(samples, params))), picture)
+    flown = fly(read_flight_log(log), flight_of_log(params))
+    draw(flight_page(signals_of_flight(log.stem, flown)), picture)
 
 
 def _result(decided: Mark, estimate: ApogeeEstimate) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def test_altitude_and_speed_that_do_not_agree_are_not_a_flight():
 
 
 @pytest.mark.parametrize('rate', [25, 100])
-@pytest.mark.parametrize('noise', few_of([0.3, 0.01, 1.0], 1))
+@pytest.mark.parametrize('noise', few_of([0.3, 0.01, 1.0], 3))
 @pytest.mark.parametrize(('force', 'drift'), few_of([(15.0, 0.0), (60.0, 2.0), (30.0, 0.5)], 2))
 def test_force_that_stays_on_the_pad_beside_noise_of_an_altitude_is_no_liftoff(
     force, drift, noise, rate
@@ -757,7 +757,7 @@ def test_reset_requested_twice_is_refused_with_an_output_armed(circuits):
 
 @pytest.mark.parametrize('command', [None, 'abort'], ids=['timer', 'abort'])
 @pytest.mark.parametrize('lasts', [1.0, 3.0], ids=lambda lasts: f'gusts of {lasts:g} s')
-@pytest.mark.parametrize(('rms', 'seed'), few_of(itertools.product([2.0, 4.0], range(4)), 4))
+@pytest.mark.parametrize(('rms', 'seed'), few_of(itertools.product([4.0, 2.0], range(4)), 8))
 def test_wind_on_the_port_of_what_landed_without_an_apogee_fires_nothing(
     rms, seed, lasts, command
 ):

@@ -69,6 +69,20 @@ def test_thrusts_and_their_curves_in_another_unit_are_one_line(in_n, expected, t
     assert [line[line.rindex('; if'):] for line in warnings_of(path)] == expected
 
 
+def test_a_curve_alone_in_another_unit_is_one_line_about_it(tmp_path):
+    path = tmp_path / 'robot.urdf'
+    path.write_text(TEXTS['boat'].replace('<conversion>propeller</conversion>', (
+        '<esc_curve>0 -4000 0.5 0 1 4590</esc_curve> <rotor_constant>0.0072</rotor_constant>'
+    )).replace('<thrust_coefficient>0.0045', '<thrust_coefficient>0').replace(
+        '<plugin filename="propulsion_ros" name="thrusters">', (
+            '<plugin filename="propulsion_ros" name="thrusters"> <esc_kind>table</esc_kind> '
+            '<command_interface>throttle</command_interface>'
+        )).replace('<min_command>-100</min_command> <max_command>100</max_command>', ''))
+    (line,) = warnings_of(path, 'unread')
+    assert '/esc_curve: ' in line
+    assert '; if that is in gf, its end, write 45.0125' in line
+
+
 def test_every_rule_is_met():
     assert {*MEETS} | ELSEWHERE == set(NAMES)
 

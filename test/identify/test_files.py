@@ -301,6 +301,7 @@ def test_a_bag_gives_commands_and_states(tmp_path, late_ns, is_stamped):
 
 @pytest.mark.parametrize(('text', 'problem'), [
     ('time,a\n0,1\n1,2\n', "expected stamp or time_s as the first column, got 'time'"),
+    (',stamp,a\n0,0,1\n', "first column, got ''; it has no name: leave out an index"),
     ('stamp,left.velocity\n0,1\n', 'expected rows, got 1'),
     ('stamp,left.velocity\n0,1\nnan,2\n', 'expected a finite time in seconds'),
     ('stamp,left.velocity\n0,1\n1,fast\n', "left.velocity: expected a number, got 'fast'"),

@@ -96,9 +96,9 @@ def test_velocities_of_a_bag_are_those_through_its_current(dive):
     assert not any(name.startswith('current') for name in recording.measured)
 
 
-def identified(dive, capsys, *more):
+def identified(dive, capsys, *more, name='dive'):
     assert cli.main([
-        'identify', str(dive / 'dive'), '--model', str(AUV / 'auv.urdf'), *more,
+        'identify', str(dive / name), '--model', str(AUV / 'auv.urdf'), *more,
         '--fit', 'thrusters.time_constant', '--from', '1',
     ]) == 0
     return json.loads(capsys.readouterr().out)
@@ -108,3 +108,40 @@ def test_drag_and_buoyancy_are_no_thrust(dive, capsys):
     report = identified(dive, capsys, '--params-file', str(dive / 'auv.yaml'))
     assert report['estimates']['thrusters.time_constant']['value'] == pytest.approx(0.15, rel=0.03)
     assert report['rms'] < 0.1 * identified(dive, capsys)['rms']
+
+
+@pytest.fixture
+def table(dive, tmp_path):
+    """The dive as a logger writes it: a row for each message, empty where it has no number."""
+    names = load(AUV / 'auv.urdf')['thrusters'].actuator_names
+    recording = read_recording(dive / 'dive', Names(dict.fromkeys(names, 'velocity')))
+    columns = {**recording.commands, **{
+        name: each for name, each in recording.measured.items()
+        if name.startswith(('accel', 'gyro', 'attitude', 'altitude', 'body.velocity'))
+    }}
+    rows = {}
+    for i, each in enumerate(columns.values()):
+        for time, value in zip(each.time.round(6), each.value, strict=True):
+            rows.setdefault(time, [''] * len(columns))[i] = f'{value:.9g}'
+    lines = [','.join([f'{time:.3f}', *cells]) for time, cells in sorted(rows.items())]
+    (tmp_path / 'dive.csv').write_text('\n'.join([','.join(['stamp', *columns]), *lines]))
+    return tmp_path / 'dive.csv'
+
+
+def test_a_table_with_attitude_and_velocity_is_as_a_bag(dive, table, capsys):
+    more = ('--params-file', str(dive / 'auv.yaml'))
+    bag = identified(dive, capsys, *more)
+    found = identified(table.parent, capsys, *more, name='dive.csv')
+    assert found['rms'] == pytest.approx(bag['rms'], rel=0.05)
+
+
+def test_buoyancy_that_a_table_does_not_show_is_named(dive, table, capsys):
+    table.write_text(table.read_text().replace('attitude.w', 'yaw'))
+    assert cli.main([
+        'identify', str(table), '--model', str(AUV / 'auv.urdf'), '--params-file',
+        str(dive / 'auv.yaml'), '--fit', 'thrusters.time_constant',
+    ]) == 1
+    assert (
+        'buoyancy and drag of the body (body.* of vehicle) are in the specific force, and without '
+        'attitude.w they are not known; name these columns, or give a bag with odometry'
+    ) in capsys.readouterr().err

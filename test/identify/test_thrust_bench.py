@@ -130,6 +130,9 @@ def test_before_is_what_the_files_have(foreign, fit, capsys):
      'and 1900 is 1, give identify: zeros.ESC signal (µs): 1000 and'),
     ('factors.Time (ms)', None, 'samples are 10 s apart over 4190 s, expected stamps in seconds; '
      'of ms give identify: factors.Time (ms): 0.001'),
+    ('factors.Time (ms)', 0.999, 'factors.Time (ms) is 0.999, where ms have 0.001, us 1.0e-6'),
+    ('factors.Time (ms)', 1e10, 'Time (ms): expected a finite time in seconds, got 10; of ms '
+     'since 1970 give identify: factors.Time (ms): 0.001, of us 1.0e-6, of ns 1.0e-9'),
     ('factors.ESC signal', 0.001, "is no column of the table, did you mean 'ESC signal (µs)'"),
     ('zeros.Thrust (kgf)', 'none', "expected a number, got 'none'"),
 ])
@@ -139,6 +142,16 @@ def test_what_is_wrong_with_a_table_in_other_units_is_named(foreign, key, value,
         del given['zeros.ESC signal (µs)']
     assert identified({key: value for key, value in given.items() if value is not None}) == 1
     assert problem in capsys.readouterr().err
+
+
+def test_stamps_in_ms_since_1970_are_read_as_others(foreign, capsys):
+    reports = []
+    for begin in (0.0, 1.7e12):
+        rewrite(lambda table, begin=begin: table + np.array([begin, 0.0, 0.0]))
+        assert identified(foreign) == 0
+        reports.append(json.loads(capsys.readouterr().out)['estimates'])
+    assert reports[1]['rotors.time_constant_up']['value'] == pytest.approx(
+        reports[0]['rotors.time_constant_up']['value'], rel=1e-3)
 
 
 @pytest.mark.parametrize(('factor', 'newtons', 'line'), [

@@ -122,6 +122,7 @@ def table(interface):
 
 
 FAR = 'every last command is far beyond its limits and clamped, such as a '
+ASTERN = 'which is full astern, and 0.5 is rest; of -1 to 1 send 0.5 + 0.5 x'
 LIMITED = {'min_command': -350.0, 'max_command': 350.0}
 FAST = {'rotor_constant': 1e-4, 'max_command': 600.0, 'dynamics': ['zero_order']}
 
@@ -147,6 +148,15 @@ FAST = {'rotor_constant': 1e-4, 'max_command': 600.0, 'dynamics': ['zero_order']
     pytest.param(rotors(command_interface='throttle'), 'position', [5.2, 2.1],
                  FAR + '5.2 of at most 1; is it a throttle of 0 to 1, not N, % or us?',
                  id='newtons as throttles'),
+    pytest.param(table('throttle'), 'position', [np.nan, 1600.0],
+                 FAR[:-2] + 'b 1600 of at most 1; is it a throttle of 0 to 1, not N, % or us?',
+                 id='a pulse alone'),
+    pytest.param(table('throttle'), 'position', [0.3, -0.2], 'every command below 0 is clamped to '
+                 f'0, such as -0.2 of b, {ASTERN}', id='throttles of -1 to 1'),
+    pytest.param(table('throttle'), 'position', [0.0, 0.0], f'every command was 0, {ASTERN}',
+                 id='throttles of -1 to 1 at rest'),
+    pytest.param(rotors(command_interface='throttle'), 'position', [0.3, -0.2], '',
+                 id='a throttle below 0 that is rest'),
     pytest.param(table('velocity'), 'velocity', [1700.0, 1800.0],
                  FAR + '1700 of at most 380 rad/s; is it in rad/s?', id='pulses as speeds'),
     pytest.param(table('velocity'), 'velocity', [300.0, 1800.0], '', id='one speed'),
@@ -162,9 +172,10 @@ def test_commands_of_another_unit_or_sign_are_told_apart(family, field, sent, wo
     group = Group(family).run()
     assert not group.loop.mistake
     for ms in (10, 20, 30):
-        group.command(ms, **{field: sent})
+        names = [name for name, each in zip('ab', sent, strict=True) if each == each]
+        group.command(ms, name=names, **{field: [each for each in sent if each == each]})
     assert group.loop.mistake == words
-    assert group.host.said('warn') == [words] * words.startswith('every last')
+    assert group.host.said('warn') == [words] * words.startswith(('every last', 'every command b'))
 
 
 def test_what_is_asked_for_in_the_end_may_be_less():

@@ -679,6 +679,18 @@ def test_current_is_published_and_carries_the_body():
     assert not Vehicle().begin().host.of('~/current'), 'still fluid needs no topic'
 
 
+@pytest.mark.parametrize('density', [1000.0, 1.2])
+def test_a_body_that_leaves_the_water_is_reported_once(density):
+    vehicle = Vehicle(**{
+        'body.fluid_density': density, 'body.displaced_volume': 0.001, 'body.ground': False,
+        'body.start_position': [0.0, 0.0, -0.05], 'body.start_velocity': [0.0, 0.0, 10.0],
+    }).begin()
+    for tick in range(20):
+        vehicle.push_all(tick)
+    lines = [line for line in vehicle.host.said('warn') if 'has no surface' in line]
+    assert len(lines) == (density > 100.0)
+
+
 @pytest.mark.parametrize(('along', 'said'), [
     pytest.param([0.3, 0.4, 0.0], '0.5', id='fast'),
     pytest.param([-2e-8, 0.0, 0.0], '2e-08', id='slow'),

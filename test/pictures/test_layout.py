@@ -94,3 +94,14 @@ def test_ways_of_coaxial_rotors_lie_apart():
             if each.get_text() in '\u21ba\u21bb' and each.get_text()]
     plt.close(figure)
     assert len(set(ways)) == len(ways) == 4
+
+
+def test_fins_have_arrows_and_what_points_at_the_reader_has_none():
+    from propulsion_ros.pictures.layout import _figure_of, plt
+
+    robot = _layout([REPOSITORY / 'urdf/rov.urdf.xacro'], None)
+    figure = _figure_of(robot, 'arrows')
+    # Eight thrusters, of which four push up, and two fins that push the stern down.
+    assert [sum(bool(each.arrowprops) for each in axis.texts) for axis in figure.axes[:3]] == [
+        4, 10, 10]
+    plt.close(figure)

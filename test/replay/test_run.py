@@ -449,6 +449,9 @@ def test_column_that_no_node_hears_is_named(config, tmp_path, capsys, header, ro
     table.write_text(f'{header}\n{row}\n')
     assert replay(config, table, tmp_path / 'out.mcap') == 1
     assert reason in capsys.readouterr().err
+    # Results of a replay, which have the wrench too, may be commands of the next one.
+    assert replay(config, table, tmp_path / 'out.csv') == 0
+    assert reason in capsys.readouterr().err
 
 
 def test_part_of_a_wrench_is_demanded_alone(tmp_path):

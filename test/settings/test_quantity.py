@@ -49,6 +49,15 @@ def test_one_row_serves_all_rows():
     np.testing.assert_array_equal(params.axis, [[0, 1, 0], [0, 1, 0]])
 
 
+@pytest.mark.parametrize('make', [np.array, list])
+def test_rows_that_are_columns_are_refused(make):
+    axis = [[0, 1], [0, 0], [1, 0]]
+    with pytest.raises(ConfigError, match="'axis': expected rows of 3 values, got one of 2"):
+        Params(names=['x', 'y'], axis=make(axis))
+    turned = Params(names=['x', 'y'], axis=make(np.transpose(axis)))
+    np.testing.assert_array_equal(turned.axis, [[0, 0, 1], [1, 0, 0]])
+
+
 @pytest.mark.parametrize(('value', 'lo', 'is_refused'), [
     (0.5, -np.inf, True), (0.5, -1.0, True), (0.5, 0.0, False), (0.0, -np.inf, False),
     ([0.5], -np.inf, True), ([0.1, 0.2, 0.3], -np.inf, False),

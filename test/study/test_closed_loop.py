@@ -202,6 +202,7 @@ def test_a_command_is_numbers_by_name_and_field():
     ({WRENCH: {'a.effort': 'full'}}, f"{WRENCH}: a.effort: expected a number, got 'full'"),
     ({WRENCH: {'a.effort': 1.0}}, f'{WRENCH}: expected .*WrenchStamped, got .*JointState'),
     ({WRENCH + 's': [0.0] * 6}, f"no node receives '{WRENCH}s', did you mean '{WRENCH}'.; found: "),
+    ({'a.effort': 1.0}, f"no node receives 'a.effort'; found: .*{WRENCH}"),
     ([0.0] * 6, 'expected commands by topic, or None to end, got list'),
     (None, r'got None at the first step, which ends the flight; return \{\} for no command'),
 ])

@@ -6,6 +6,10 @@ import json
 import numpy as np
 import pytest
 
+from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.pictures.panels import flight_page
+from propulsion_ros.pictures.table import signals_of_flight
+from propulsion_ros.replay.flight_log import flight_of_log, fly, read_flight_log
 from propulsion_ros.tools import cli
 
 _KEYS = {'detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason'}
@@ -23,8 +27,10 @@ def command(tmp_path, capsys):
     return run
 
 
-def _throw(columns='time_s,altitude_m', extra='', speed=60.0, begin=0.0, factor=1.0):
-    time = np.arange(begin, 10.0, 0.05)
+def _throw(
+    columns='time_s,altitude_m', extra='', speed=60.0, begin=0.0, factor=1.0, end=10.0
+):
+    time = np.arange(begin, end, 0.05)
     altitude = np.maximum(speed * time - 4.903325 * time**2, 0.0)
     rows = [f'{factor * t:.2f},{h:.3f}{extra}' for t, h in zip(time, altitude, strict=True)]
     return '\n'.join([columns, *rows, ''])
@@ -159,3 +165,90 @@ def test_legacy_method(command):
     found = json.loads(command(_throw(), '--method', 'legacy')[1])
     assert found['detected_time'] == pytest.approx(60.0 / 9.80665, abs=0.1)
     assert found['sigma'] is None
+
+
+
+_CONFIG = 'config/rocket_flight.jsonc'
+_TIMER = 'flight_state:\n  ros__parameters:\n    state_file: /absent/record\n    {}\n'
+
+
+@pytest.fixture
+def params_file(tmp_path):
+    """Write a parameter file of the node with one more line."""
+    path = tmp_path / 'computer.yaml'
+
+    def write(line):
+        path.write_text(_TIMER.format(line))
+        return str(path)
+    return write
+
+
+def test_a_configuration_flies_the_log_to_its_end(command):
+    code, out, err = command(_throw(speed=100.0, begin=-2.0, end=25.0), '--config', _CONFIG)
+    found = json.loads(out)
+    assert (code, err, set(found)) == (0, '', {*_KEYS, 'liftoff_time', 'events'})
+    assert 0.0 < found['liftoff_time'] < 1.0
+    drogue, main = found['events']
+    assert drogue == {
+        'time': found['detected_time'], 'name': 'drogue parachute',
+        'altitude': pytest.approx(509.9, abs=1.0), 'why': 'time since apogee >= 0 s',
+    }
+    # It has fallen below 450 m for 0.3 s.
+    fallen = ((found['apogee_altitude'] - 450.0) / 4.903325) ** 0.5
+    assert main['time'] == pytest.approx(found['apogee_time'] + fallen + 0.3, abs=0.06)
+
+
+def test_what_never_fires_is_a_line(command):
+    _, out, err = command(_throw(speed=100.0, begin=-2.0, end=12.0), '--config', _CONFIG)
+    assert [event['name'] for event in json.loads(out)['events']] == ['drogue parachute']
+    assert "'main' never fired: 'main parachute' needs (altitude <= 450 m" in err
+
+
+def test_a_parameter_file_gives_the_backup_timer(command, params_file):
+    content = _throw(speed=100.0, begin=-2.0, end=25.0)
+    _, out, _ = command(
+        content, '--config', _CONFIG, '--params-file', params_file('flight.max_ascent_time: 5.0')
+    )
+    found = json.loads(out)
+    assert found['reason'] == 'timer'
+    # It must be over for 0.1 s.
+    assert found['detected_time'] == pytest.approx(found['liftoff_time'] + 5.1, abs=0.06)
+
+
+def test_an_option_wins_over_the_parameter_file(command, params_file):
+    file = params_file('apogee.minimum_height: 9000.0')
+    _, out, _ = command(_throw(), '--params-file', file)
+    assert json.loads(out)['reason'] is None
+    _, out, _ = command(_throw(), '--params-file', file, '--minimum-height', '50')
+    assert json.loads(out)['reason'] == 'fit'
+
+
+@pytest.mark.parametrize(('options', 'reason'), [
+    (('--config', 'absent.jsonc'), 'absent.jsonc: cannot be read'),
+    (('--params-file', 'config/rov.yaml'), "config/rov.yaml: expected a section 'flight_state', "),
+    (('--minimum-height', '-3'), "parameter 'apogee.minimum_height': -3 is below 0 m"),
+])
+def test_wrong_configurations_are_one_line(command, options, reason):
+    code, out, err = command(_throw(), *options)
+    assert (code, out, err.count('\n')) == (1, '', 1)
+    assert reason in err
+
+
+def test_a_wrong_parameter_is_placed_in_its_file(command, params_file):
+    file = params_file('flight.max_ascent_tim: 5.0')
+    code, _, err = command(_throw(), '--params-file', file)
+    assert code == 1
+    assert f'{file}:4: flight_state: ' in err
+    assert "did you mean 'flight.max_ascent_time'?" in err
+
+
+def test_the_picture_reaches_to_the_last_event(tmp_path):
+    log = tmp_path / 'log.csv'
+    log.write_text(_throw(speed=100.0, begin=-2.0, end=60.0))
+    params = FlightLoopParams(config_file=_CONFIG, replay=True)
+    signals = signals_of_flight('log', fly(read_flight_log(log), flight_of_log(params)))
+    assert [mark.name for mark in signals.flight.marks] == [
+        'liftoff', 'drogue parachute', 'main parachute',
+    ]
+    drawn = next(trace for trace in flight_page(signals).above[0].traces if trace.label == 'log')
+    assert drawn.x.max() == pytest.approx(signals.flight.marks[-1].time + 4.0, abs=0.1)

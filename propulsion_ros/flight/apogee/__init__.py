@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The apogee detector: fits of the altitude, and the votes on them.
 
-It imports `flight.events`, `flight.phases`, `models.common`, `timing` and `settings`.
+It imports `flight.{belief,events,phases}`, `models.common`, `timing` and `settings`.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Successive parabolas through the altitude, robust to outliers and to held values."""
+"""Fits a parabola to the latest altitudes, without outliers and values that the sensor holds."""
 from __future__ import annotations
 
 import math
@@ -22,17 +22,17 @@ from propulsion_ros.timing.dwell import Held
 class SampleWindow:
     """The latest points of a signal, at most one per interval.
 
-    Samples that fall into the same interval are averaged, so a fast sensor gains precision
-    and costs no more than a slow one. Intervals are centred on the first sample after a
-    `clear`, so that a feed at exactly that rate fills each with one sample however its stamps
-    are rounded. Times are seconds since that first sample, exact to the nanosecond.
+    Samples in the same interval are averaged to one point, so that a fast sensor needs no more
+    points than a slow one. Times count from the first sample after `clear`, the epoch. Intervals
+    are centred on multiples of their length, so that rounded stamps of a sensor with exactly that
+    rate do not put two samples into one interval.
 
     Parameters
     ----------
     interval : float
         Length of an interval [s].
     capacity : int
-        Largest number of points.
+        Largest number of points; a further one replaces the oldest.
     """
 
     def __init__(self, interval: float, capacity: int) -> None:
@@ -47,8 +47,8 @@ class SampleWindow:
         self._first = 0
         self._end = 0
         self._epoch_ns = 0
-        self._slot = -1
-        self._merged = 0
+        self._slot = -1  # number of the interval of the newest point
+        self._merged = 0  # samples in the newest point
 
     def __len__(self) -> int:
         """Return the number of points."""
@@ -56,12 +56,12 @@ class SampleWindow:
 
     @property
     def time(self) -> FloatArray:
-        """Times of the points since the epoch, shape (n,) [s]; a view, valid until `add`."""
+        """Times of the points since the epoch, shape (n,) [s]; a view that `add` changes."""
         return self._time[self._first:self._end]
 
     @property
     def value(self) -> FloatArray:
-        """Values of the points, shape (n,); a view, valid until `add`."""
+        """Values of the points, shape (n,); a view that `add` changes."""
         return self._value[self._first:self._end]
 
     @property
@@ -70,19 +70,19 @@ class SampleWindow:
         return float(self._time[self._first])
 
     def seconds(self, stamp_ns: int) -> float:
-        """Return a stamp as seconds since the epoch."""
+        """Return a stamp as a time since the epoch [s]."""
         return (stamp_ns - self._epoch_ns) * 1e-9
 
     def stamp(self, seconds: float) -> int:
-        """Return seconds since the epoch as a stamp [ns]."""
+        """Return a time since the epoch as a stamp [ns]."""
         return self._epoch_ns + round(seconds * 1e9)
 
     def opens(self, stamp_ns: int) -> bool:
-        """Return whether a sample of this stamp would begin a new point."""
+        """Return whether a sample at a stamp would begin a new point."""
         return self._end == self._first or self._slot_of(stamp_ns) != self._slot
 
     def add(self, stamp_ns: int, value: float) -> None:
-        """Add a sample newer than all before."""
+        """Add a sample that is newer than all others."""
         if self._end == self._first:
             self.clear()
             self._epoch_ns = stamp_ns
@@ -125,41 +125,41 @@ class SampleWindow:
             self._first, self._end = 0, count
 
 
-_MINIMUM_POINTS = 5
-_STRETCH = 3  # a slow sensor may fill its window over this many spans
-_GATE = 5.0  # sigma beyond which a sample contradicts the fit
-_HELD_GATE = 4.0
-_REJECTED = 0.05  # weight below which a sample counts as an outlier
-_RECENT = 0.3  # the samples that must agree with the fit before it is believed [s]
-_SURRENDER = 0.5  # part of the window that, in one run of outliers, is the truth
-_PRIOR_COUNT = 4.0
-_REPEATS = 3  # of a value, before a leap, that show a sensor which is published faster than it is
-_LEAP = 5.0  # [m]
-_MOVED, _STEPS = 3.0, 1.5  # way [m], and in its last steps, of a vehicle whose sensor stands still
-_FLOOR_RATIO = 0.2  # smallest outlier scale over the prior noise
+_MINIMUM_POINTS = 5  # points that a window should have; a parabola needs three
+_STRETCH = 3  # a slow sensor gets a window of up to so many usual lengths to have these points
+_GATE = 5.0  # a sample that is more sigma away from the fit contradicts the fit
+_HELD_GATE = 4.0  # a repeated value is held once its last fit has moved away by so many sigma
+_REJECTED = 0.05  # a sample with a smaller weight is an outlier
+_RECENT = 0.3  # a fit agrees if the samples of this last time have half of their weight [s]
+_SURRENDER = 0.5  # outliers in a row over this part of the window are the true altitude
+_PRIOR_COUNT = 4.0  # number of samples that the prior of the noise counts as
+_REPEATS = 3  # a sensor that repeats a value so often and then leaps is slower than its messages
+_LEAP = 5.0  # least change of the altitude that is such a leap [m]
+_MOVED = 3.0  # a repeated value is held if the vehicle has moved further meanwhile [m]
+_STEPS = 1.5  # the same in last changes of the altitude, as a coarse sensor has larger steps
+_FLOOR_RATIO = 0.2  # least sigma of the residuals in a robust fit over the prior noise
 
 
 class AltitudeTracker:
-    """Fit a parabola to the latest altitudes each time a new point comes.
+    """Fits a parabola to the latest altitudes each time there is a new point.
 
-    The fit is plain least squares while the residuals look normal. Where they do not, or a
-    sample contradicts the fit before it, two rounds of Tukey's bisquare weights start from that
-    earlier fit, so that a pressure shock or an ejection charge is left out. A run of outliers
-    as long as half the window is taken as the truth and the window starts anew with it.
+    All weights are equal while the residuals look normal. If they do not, or a sample contradicts
+    the last fit, two rounds of Tukey's bisquare weights start from that fit, so that the errors of
+    a pressure shock or an ejection charge get no weight. A run of outliers over half of the window
+    is taken for the true altitude: only that run is kept.
 
-    A value that repeats while the fit moves on is a sensor that holds its output: it is left
-    out until it changes. One that repeats and then leaps is that of a slow sensor which is
-    published faster than it measures: only its changes count. A sensor slower than five points a
-    window gets a longer window.
+    A sensor that repeats a value while the vehicle moves holds its output: the value is not used
+    until it changes. If values often repeat and then leap, the sensor is slower than its messages,
+    and only changes are used. With fewer than five points the window is longer, up to three times.
 
     Parameters
     ----------
     span : float
         Length of the window [s].
     capacity : int
-        Points in it.
+        Points in a window of that length.
     noise : float
-        Altitude noise assumed before the scatter is known, one sigma [m].
+        Prior of the altitude noise, one sigma [m].
     """
 
     def __init__(self, span: float, capacity: int, noise: float) -> None:
@@ -167,54 +167,52 @@ class AltitudeTracker:
         self._noise_prior = noise
         self._interval = span / capacity
         self._points = SampleWindow(span / capacity, _STRETCH * capacity + 1)
-        self._fresh: deque[float] = deque(maxlen=_MINIMUM_POINTS)
+        self._change_times: deque[float] = deque(maxlen=_MINIMUM_POINTS)
         self._held = Held()
         self.restart()
 
     def restart(self) -> None:
         """Forget all samples."""
         self._points.clear()
-        self._fresh.clear()
+        self._change_times.clear()
         self._held.reset()
         self._outliers_until = -math.inf
         self.fit: Parabola | None = None
-        self.noise = self._noise_prior
-        self.agrees = False
-        self.is_held = False
-        self.is_news = False
-        self.interval_ns = 0
-        self._repeats = self._changes = 0
-        self._change = 0.0
-        self.length = 0.0
+        self.noise = self._noise_prior  # of the samples about the fit, one sigma [m]
+        self.agrees = False  # whether the newest samples lie on the fit
+        self.is_held = False  # whether the sensor holds its output
+        self.is_news = False  # whether the last sample was measured, and did not only repeat
+        self.interval_ns = 0  # time between changes of a slow sensor [ns]; 0 for any other
+        self._repeats = self._changes = 0  # in a row
+        self._change = 0.0  # last change of the altitude [m]
+        self.length = 0.0  # time from the oldest point to the newest [s]
 
     def seconds(self, stamp_ns: int) -> float:
-        """Return a stamp in the time of the fit [s]."""
+        """Return a stamp as a time of the fit [s]."""
         return self._points.seconds(stamp_ns)
 
     def stamp(self, seconds: float) -> int:
         """Return a time of the fit as a stamp [ns]."""
         return self._points.stamp(seconds)
 
-    def add(
-        self, stamp_ns: int, altitude: float, speed: float = math.nan
-    ) -> Parabola | None:
-        """Take a sample newer than all before; return the new fit where it makes one.
+    def add(self, stamp_ns: int, altitude: float, speed: float = math.nan) -> Parabola | None:
+        """Take a sample that is newer than all others; return a new fit if it begins a point.
 
         Parameters
         ----------
         stamp_ns : int
-            [ns].
+            Stamp of the sample [ns].
         altitude : float
-            [m].
+            Altitude above the pad [m].
         speed : float
-            Of the vehicle, by what is known without this sample [m/s]; NaN where unknown.
+            Speed of the vehicle, estimated without this sample [m/s]; NaN if unknown.
         """
         points = self._points
         if len(points) == 0:
-            self._fresh.clear()
+            self._change_times.clear()
             points.add(stamp_ns, altitude)
             self._held.repeats(stamp_ns, altitude)
-            self._fresh.append(0.0)
+            self._change_times.append(0.0)
             self.is_news = True
             return None
         time = points.seconds(stamp_ns)
@@ -232,7 +230,7 @@ class AltitudeTracker:
         return self.fit
 
     def fit_of_last(self, duration: float) -> Parabola | None:
-        """Return a plain fit to the end of the window [s], None where that has too few points."""
+        """Return a plain fit of the last part of the window [s], None if it has too few points."""
         time, value = self._points.time, self._points.value
         first = int(time.searchsorted(time[-1] - duration)) if len(time) else 0
         if len(time) - first < _MINIMUM_POINTS:
@@ -241,7 +239,7 @@ class AltitudeTracker:
         return None if fitted is None else fitted[0].with_noise(self.noise)
 
     def _is_news(self, stamp_ns: int, time: float, altitude: float, speed: float) -> bool:
-        """Return whether an altitude is one that was measured, not one that is held."""
+        """Return whether an altitude was measured now, and is no earlier one that is repeated."""
         since_ns, before = self._held.since_ns, self._held.value
         if self._held.repeats(stamp_ns, altitude, self.fit):
             self._repeats += 1
@@ -266,18 +264,19 @@ class AltitudeTracker:
         self._changes += 1
         if self._changes >= _MINIMUM_POINTS:
             self.interval_ns = 0
-        self._fresh.append(time)
+        self._change_times.append(time)
         self.is_held = False
         return True
 
     def _drop_repeated(self, since_ns: int | None) -> None:
-        """Drop the points that only repeated a value."""
+        """Drop the points that only repeated the value since its change."""
         if since_ns is not None and len(self._points):
             self._points.drop_after(self._points.seconds(since_ns) + self._interval)
 
     def _contradicts(
         self, fit: Parabola | None, time: float, altitude: float, gate: float
     ) -> bool:
+        """Return whether an altitude is further from a fit than a number of sigma, the gate."""
         if fit is None:
             return False
         distance = abs(altitude - fit.altitude(time))
@@ -287,9 +286,9 @@ class AltitudeTracker:
 
     def _drop_old(self, time: float) -> None:
         start = time - self._span
-        if len(self._fresh) == _MINIMUM_POINTS and self._fresh[0] < start:
-            start = max(self._fresh[0], time - _STRETCH * self._span)
-        elif len(self._fresh) < _MINIMUM_POINTS:
+        if len(self._change_times) == _MINIMUM_POINTS and self._change_times[0] < start:
+            start = max(self._change_times[0], time - _STRETCH * self._span)
+        elif len(self._change_times) < _MINIMUM_POINTS:
             start = time - _STRETCH * self._span
         self._points.drop_before(start)
 
@@ -343,7 +342,7 @@ class AltitudeTracker:
         self.agrees = float(np.add.reduce(recent)) >= 0.5 * len(recent)
 
     def _begin_anew(self, time: FloatArray, weight: FloatArray, now: float) -> bool:
-        """Surrender to a long run of outliers at the end: keep only that run."""
+        """Keep only the outliers at the end if their run is long; return whether it is."""
         kept = (weight >= _REJECTED).nonzero()[0]
         last = int(kept[-1]) if len(kept) else -1
         if len(time) - 1 - last < _MINIMUM_POINTS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ends an ascent: the apogee detector, a deep fall, or the backup timer."""
+"""Decides when an ascent ends: by the apogee detector, a deep fall, or the backup timer."""
 from __future__ import annotations
 
 import math
@@ -12,21 +12,21 @@ from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.timing.dwell import Dwell
 
-_TIMER_DWELL = 0.05  # dwell of the backup timer, as one wild stamp is no apogee [s]
-_TURN_DWELL = 0.3  # dwell of a fall by dead reckoning until it is the apogee [s]
-# Health of the detector in which its fit does not show the present motion.
+_TIMER_DWELL = 0.05  # dwell of the backup timer, so that one wrong stamp does not end it [s]
+_FALL_DWELL = 0.3  # dwell of a downward speed by dead reckoning before it is the apogee [s]
+# With these values of `ApogeeEstimate.health` the fit does not show the present motion.
 _UNFIT = ('filling', 'no altitude', 'gap', 'frozen', 'standstill', 'outliers', 'shock')
 
 
 class ApogeeWatch:
-    """Decides when an ascent ends: by the detector, a deep fall, or the backup timer.
+    """Runs the detector on each sample, and decides whether the ascent ends.
 
     Parameters
     ----------
     params : FlightParams
         Only ``min_ascent_time`` and ``max_ascent_time`` are used.
     detector : Detector
-        Owned by this object from now on.
+        Used by this object alone.
 
     Attributes
     ----------
@@ -38,11 +38,11 @@ class ApogeeWatch:
         self._least_ns = params.min_ascent_time * 1e9
         self._limit_ns = round(params.max_ascent_time * 1e9)
         self._detector = detector
-        self._timer, self._turn = Dwell(_TIMER_DWELL), Dwell(_TURN_DWELL)
+        self._timer, self._falling = Dwell(_TIMER_DWELL), Dwell(_FALL_DWELL)
         self.reset()
 
     def reset(self) -> None:
-        """Forget the flight and what the detector saw."""
+        """Forget the flight, also in the detector."""
         self._detector.reset()
         self.estimate: ApogeeEstimate | None = None
         self.restart_timer()
@@ -50,24 +50,24 @@ class ApogeeWatch:
     def restart_timer(self) -> None:
         """Restart the dwells of the timer and of dead reckoning."""
         self._timer.reset()
-        self._turn.reset()
+        self._falling.reset()
 
     def see(
         self, sample: Sample, *, flies: bool, pad: float = 0.0, is_silence: bool = False,
         may_light: bool = False,
     ) -> Sample:
-        """Run the detector on a sample, and return it with the fitted speed if none was known.
+        """Run the detector on a sample; return that sample, with the fitted speed if it has none.
 
         Parameters
         ----------
         sample : Sample
             Present sample.
         flies : bool
-            Whether the vehicle has left what held it; else nothing is detected.
+            Whether the vehicle has left what held it; nothing is detected before.
         pad : float
             Altitude from which it left [m].
         is_silence : bool
-            Whether the stamp is not from a sensor, so that later samples may be older.
+            Whether no sensor measured at this stamp; later samples may have older stamps.
         may_light : bool
             Whether a stage may still light.
         """
@@ -86,12 +86,12 @@ class ApogeeWatch:
 
     @property
     def fitted_velocity(self) -> float:
-        """Slope of the altitude [m/s], NaN if the fit does not show the present motion."""
+        """Upward speed of the fit [m/s], NaN if that does not show the present motion."""
         estimate = self.estimate
         return NAN if estimate is None or estimate.health in _UNFIT else estimate.velocity
 
     def filtered(self, sample: Sample) -> Sample:
-        """Return a sample with the altitude of the fit where there is one."""
+        """Return the sample with the altitude of the fit, if there is one."""
         if self.estimate is None or not math.isfinite(sample.altitude):
             return sample
         fitted = self.estimate.altitude
@@ -99,12 +99,12 @@ class ApogeeWatch:
 
     @property
     def fitted_acceleration(self) -> float:
-        """Curvature of the altitude [m/s^2], NaN where there is no fit."""
+        """Upward acceleration of the fit [m/s^2], NaN if there is none."""
         return NAN if self.estimate is None else self.estimate.acceleration
 
     @property
     def vertex(self) -> Vertex | None:
-        """Where the flight was highest, None where the detector has not decided."""
+        """Time and altitude of the apogee; None if it is not detected, or these are unknown."""
         estimate = self.estimate
         if estimate is None or not estimate.detected:
             return None
@@ -120,24 +120,24 @@ class ApogeeWatch:
         Parameters
         ----------
         now_ns : int
-            On the flight clock [ns].
+            Time on the flight clock [ns].
         liftoff : Mark or None
-            Liftoff of this flight; after one by a fall any apogee is believed at once.
+            Liftoff of this flight; after a liftoff by a fall the apogee has no least time.
         fallen : float
-            How far the vehicle has dropped from where it was held [m]; 0 if it has not.
+            How far the vehicle has dropped below the level where it was held [m]; 0 if not.
         reckoned : Reckoned or None
-            Dead reckoning while no height is believed: a climb vetoes the detector, which relies
-            on that height, and a fall is the apogee.
+            Dead reckoning by the force while no height is believed, else None. If it climbs, a
+            detection by that height is undone; if it falls, that is the apogee.
         """
         ascent_ns = 0 if liftoff is None else now_ns - liftoff.clock_ns
-        may_end = _is_fall(liftoff) or ascent_ns >= self._least_ns
+        may_end = _began_by_fall(liftoff) or ascent_ns >= self._least_ns
         falls = False
-        # Dead reckoning that is below the pad has drifted too far to be used.
+        # Dead reckoning below the pad has drifted too far to be used.
         if reckoned is not None and reckoned.height > 0.0:
             falls = reckoned.speed < -reckoned.speed_sigma
             may_end &= reckoned.speed <= reckoned.speed_sigma
-        if self._turn.update(now_ns, falls) and may_end:
-            self._note_turn()
+        if self._falling.update(now_ns, falls) and may_end:
+            self._mark_as_reckoned()
             return 'apogee'
         if self.estimate is not None and self.estimate.detected:
             if may_end:
@@ -148,8 +148,8 @@ class ApogeeWatch:
         is_over = 0 < self._limit_ns <= ascent_ns
         return 'timer' if self._timer.update(now_ns, is_over) else ''
 
-    def _note_turn(self) -> None:
-        """Note an apogee by dead reckoning, of which no height shows where and when."""
+    def _mark_as_reckoned(self) -> None:
+        """Mark the estimate as detected by dead reckoning, without time and altitude."""
         if self.estimate is not None and not self.estimate.detected:
             self.estimate = self.estimate._replace(
                 detected=True, detected_ns=self.estimate.stamp_ns, apogee_ns=None,
@@ -157,11 +157,11 @@ class ApogeeWatch:
             )
 
     def _withdraw(self) -> None:
-        """Let the detector vote anew."""
+        """Undo the detection, so that the votes must hold again."""
         self._detector.withdraw()
         if self.estimate is not None:
             self.estimate = self.estimate._replace(detected=False, detected_ns=None, reason='')
 
 
-def _is_fall(liftoff: Mark | None) -> bool:
+def _began_by_fall(liftoff: Mark | None) -> bool:
     return liftoff is not None and liftoff.source == FALL

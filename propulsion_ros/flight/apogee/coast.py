@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One estimate of a coasting flight: altitude, speed and drag, with their covariance."""
+"""Kalman filter of a coasting flight: altitude, speed and drag."""
 from __future__ import annotations
 
 import math
@@ -7,32 +7,34 @@ from typing import NamedTuple
 
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
-_DRAG, _DRAG_SIGMA = 3e-4, 4e-4  # prior of the drag over the square of the speed [1/m]
-_LARGEST_DRAG = 1e-2  # [1/m]
-_ACCELERATION_NOISE = 0.4  # of what drag and gravity do not explain [m^2/s^3]
-_DRAG_NOISE = 0.1  # relative change of the drag in 1 s, one sigma
-_LONGEST_GAP = 30.0  # over which nothing is predicted [s]
-_LONGEST_STEP = 0.25  # of the prediction [s]
-_TAILS = 4.0  # degrees of freedom of the noise: Student's t has heavy tails
-_GATE = 16.0  # squared innovation over its variance beyond which a sample disagrees
-_FARTHEST = 400.0  # and beyond which it is not used
-_MEMORY = 0.7  # over which the share of samples that agree is averaged [s]
-_SEEN = 0.6  # for so long samples must have agreed before the filter is believed [s]
-_STANDING = 1.5  # and before it keeps a vote back [s]
-_MODEL_SHARE, _MODEL_SIGMA = 0.06, 0.08  # error of the model: part of the time to go, and [s]
+_DRAG = 3e-4  # drag of a model rocket over its squared speed, at the start [1/m]
+_DRAG_SIGMA = 4e-4  # standard deviation of that drag [1/m]
+_LARGEST_DRAG = 1e-2  # the estimated drag is limited to this [1/m]
+_ACCELERATION_NOISE = 0.4  # process noise: acceleration other than by drag and gravity [m^2/s^3]
+_DRAG_NOISE = 0.1  # random walk of the drag: relative change in 1 s, one sigma
+_LONGEST_GAP = 30.0  # a longer gap between samples ends the coast [s]
+_LONGEST_STEP = 0.25  # longest step of a prediction [s]
+_TAILS = 4.0  # degrees of freedom of the altitude noise (Student's t), for its heavy tails
+_GATE = 16.0  # a sample beyond 4 sigma disagrees [sigma^2]
+_FARTHEST = 400.0  # a sample beyond 20 sigma is not used at all [sigma^2]
+_MEMORY = 0.7  # time constant of the share of samples that agree [s]
+_SEEN = 0.6  # time for which samples must have agreed before the filter is trusted [s]
+_STANDING = 1.5  # the same before the filter prevents a detection [s]
+_MODEL_SHARE = 0.06  # error of the predicted apogee by the model, over the time to it, one sigma
+_MODEL_SIGMA = 0.08  # part of that error that remains at the apogee, one sigma [s]
 
 
 class Foresight(NamedTuple):
-    """Where a coast will be, or was, highest.
+    """Apogee of a coast, ahead or behind.
 
     Attributes
     ----------
     apogee_ns : int
-        [ns].
+        Time of the apogee [ns].
     altitude : float
-        [m].
+        Altitude of the apogee above the pad [m].
     sigma : float
-        One sigma of the time [s].
+        Standard deviation of the time [s].
     """
 
     apogee_ns: int
@@ -41,22 +43,22 @@ class Foresight(NamedTuple):
 
 
 class CoastFilter:
-    """Extended Kalman filter of h, v and k with v' = -g - k v |v|.
+    """Extended Kalman filter of altitude h, speed v and drag k, with v' = -g - k v |v|.
 
-    It goes on through gaps by its model. Each altitude is weighed by Student's t, so that a spike
-    or a dip of static ports moves nothing, however large it is. What disagrees for longer than
-    any dip lasts is another motion, and the filter must begin anew.
+    The filter predicts through gaps. It weighs each altitude by Student's t, so that a spike or a
+    dip of static ports hardly moves it. If the altitudes disagree for longer than a dip lasts, the
+    vehicle does not coast, and the caller must reset the filter.
 
     Attributes
     ----------
     altitude, velocity, drag : float
-        At the last sample or prediction [m], [m/s], [1/m].
-    begun_ns : int or None
-        When it was begun; None while there is no coast.
+        Estimates at the last sample [m], [m/s], [1/m]; up is positive.
+    begun_ns, agreed_ns : int or None
+        When the coast was begun, and when a sample last agreed [ns]; None while there is none.
     agreement : float
-        Share of the latest samples that agree, 0 to 1.
+        Share of the latest samples that agree with the filter, 0 to 1.
     disagreed_ns : int or None
-        Since when no sample has agreed.
+        Stamp since which no sample has agreed [ns]; None if the last one did.
     """
 
     def __init__(self) -> None:
@@ -73,39 +75,40 @@ class CoastFilter:
         self._foresight: Foresight | None = None
 
     def begin(self, stamp_ns: int, altitude: float, velocity: float, sigma: float) -> None:
-        """Begin with an altitude, and a velocity of one sigma."""
+        """Begin a coast with an altitude [m], and a velocity with its sigma [m/s]."""
         self.reset()
         self.begun_ns = self._now_ns = self.agreed_ns = stamp_ns
         self.altitude, self.velocity, self.drag = altitude, velocity, _DRAG
+        # The covariance of h, v and k, by pairs; h begins with a sigma of 5 m.
         self._hh, self._hv, self._hk = 25.0, 0.0, 0.0
         self._vv, self._vk, self._kk = sigma * sigma, 0.0, _DRAG_SIGMA * _DRAG_SIGMA
         self.agreement = 0.5
 
     @property
     def velocity_sigma(self) -> float:
-        """One sigma of the velocity [m/s]."""
+        """Standard deviation of the velocity [m/s]."""
         return math.sqrt(self._vv)
 
     @property
     def standing(self) -> float:
-        """Time from its beginning to the last sample that agreed [s]."""
+        """Time from the beginning of the coast to the last sample that agreed [s]."""
         if self.begun_ns is None or self.agreed_ns is None:
             return 0.0
         return (self.agreed_ns - self.begun_ns) * 1e-9
 
     @property
     def is_trusted(self) -> bool:
-        """Whether it has agreed with the samples for long enough to be believed."""
+        """Whether samples have agreed with the filter over at least 0.6 s."""
         return self.standing >= _SEEN
 
     @property
     def agrees(self) -> bool:
-        """Whether it is believed, and the latest samples agree."""
+        """Whether the filter is trusted, and most of the latest samples agree with it."""
         return self.agreement >= 0.5 and self.is_trusted
 
     @property
     def foresight(self) -> Foresight | None:
-        """Where the flight will be highest, by the last sample that agreed; None if unknown."""
+        """Apogee by the estimate at the last sample that agreed; None if there is no coast."""
         if self.begun_ns is None:
             return None
         if self._foresight is None:
@@ -113,16 +116,14 @@ class CoastFilter:
         return self._foresight
 
     def is_early(self, stamp_ns: int, margin: float) -> bool:
-        """Return whether the apogee of a trusted coast surely lies ahead of a stamp."""
-        if self.standing < _STANDING:
-            return False
+        """Return whether the apogee is after a stamp by 3 sigma and a margin [s]."""
         foreseen = self.foresight
-        if foreseen is None:
+        if self.standing < _STANDING or foreseen is None:
             return False
         return (foreseen.apogee_ns - stamp_ns) * 1e-9 > 3.0 * foreseen.sigma + margin
 
     def take(self, stamp_ns: int, altitude: float, noise: float) -> None:
-        """Take an altitude of a noise, one sigma [m]."""
+        """Take an altitude and its noise, one sigma [m]."""
         if self.begun_ns is None or stamp_ns <= self._now_ns:
             return
         step = (stamp_ns - self._now_ns) * 1e-9
@@ -145,7 +146,7 @@ class CoastFilter:
             self.disagreed_ns = stamp_ns
 
     def velocity_at(self, stamp_ns: int) -> float:
-        """Return the velocity at a stamp after the last sample [m/s]."""
+        """Return the predicted velocity at a stamp after the last sample [m/s]."""
         time, velocity = (stamp_ns - self._now_ns) * 1e-9, self.velocity
         while 0.0 < time < _LONGEST_GAP:
             step = min(time, _LONGEST_STEP)
@@ -154,6 +155,7 @@ class CoastFilter:
         return velocity
 
     def _predict(self, time: float) -> None:
+        """Predict over a time [s], in steps."""
         while time > 0.0:
             step = min(time, _LONGEST_STEP)
             self._step(step)
@@ -161,10 +163,10 @@ class CoastFilter:
 
     def _step(self, dt: float) -> None:
         v, k = self.velocity, self.drag
-        pull = -STANDARD_GRAVITY - k * v * abs(v)
-        self.altitude += (v + 0.5 * pull * dt) * dt
-        self.velocity = v + pull * dt
-        # Transition of the errors: h' = h + dt v, v' = a v + b k.
+        acceleration = -STANDARD_GRAVITY - k * v * abs(v)
+        self.altitude += (v + 0.5 * acceleration * dt) * dt
+        self.velocity = v + acceleration * dt
+        # In a step an error (h, v, k) becomes (h + dt v, a v + b k, k).
         a, b = 1.0 - 2.0 * k * abs(v) * dt, -v * abs(v) * dt
         hh, hv, hk, vv, vk, kk = self._hh, self._hv, self._hk, self._vv, self._vk, self._kk
         q = _ACCELERATION_NOISE * dt
@@ -203,14 +205,14 @@ class CoastFilter:
 
 
 def coast_to_apogee(velocity: float, drag: float) -> tuple[float, float]:
-    """Return time [s] and height [m] to the apogee of v' = -g - k v^2, in closed form.
+    """Return the time [s] and the height [m] to the apogee of v' = -g - k v^2, in closed form.
 
     Parameters
     ----------
     velocity : float
-        Upward [m/s]; downward for an apogee that lies behind.
+        Upward speed [m/s]; if negative, the apogee has passed.
     drag : float
-        k, above 0 [1/m].
+        Drag k over the squared speed, above 0 [1/m].
     """
     root = math.sqrt(drag / STANDARD_GRAVITY)
     time = math.atan(velocity * root) / (STANDARD_GRAVITY * root)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apogee by successive quadratic fits over a shifting window of altitudes."""
+"""Detects and predicts the apogee by parabolas through the latest altitudes."""
 from __future__ import annotations
 
 import math
@@ -21,40 +21,41 @@ from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 __all__ = ['ApogeeDetector', 'ApogeeEstimate', 'ApogeeParams']
 
-_ALTITUDE_RANGE = (-5e3, 1e6)  # what no pressure sensor reads is no altitude [m]
-_MINIMUM_LENGTH = 0.25  # [s]
-_SHORT = 1.0  # a window shorter than this is helped by the acceleration input [s]
-_CERTAIN = 5.0  # sigma that need no curvature
-_OLDER_BEFORE_JUMP = 3  # samples in a row that are older than the newest: the clock was set back
-_FOLLOW_NS = 95_000_000  # between two altitudes that the coast is followed by
-_LONG_NS = 10_000_000_000  # over which medians are those of one coast
-_FEWEST_MEDIANS = 4  # that show a coast
-_MEDIAN_NOISE = 1.0  # one sigma [m]
-_BRIEF = 0.8  # end of the window that shows a coast first [s]
-_COASTING = -0.5 * STANDARD_GRAVITY  # acceleration, at most, of a coast
-_NEAR_APOGEE = 0.7  # time to go below which the fit knows the vertex better [s]
-_EARLY = 0.2  # beyond 3 sigma, by which an apogee must lie ahead to keep a vote back [s]
-_KEPT_SPANS = 2.0  # windows that a gap may be long and still be fitted over
-_LEAPING = 60.0  # climb of a fit that is slow, but for errors of static ports [m/s]
-_LEAST_WAIT = 1.0  # after a foreseen apogee [s]
-_NOWHERE = None, math.nan, math.nan
+_ALTITUDE_RANGE = (-5e3, 1e6)  # an altitude outside is ignored: no pressure sensor reads it [m]
+_MINIMUM_LENGTH = 0.25  # a shorter window detects nothing: its fit is too uncertain [s]
+_SHORT = 1.0  # a shorter window is uncertain: acceleration corrects it, it begins no coast [s]
+_CERTAIN = 5.0  # a velocity downward by so many sigma is a descent at any acceleration
+_OLDER_BEFORE_JUMP = 3  # after so many older stamps in a row the clock was set back
+_FOLLOW_NS = 95_000_000  # the coast filter takes an altitude at most every 0.1 s [ns]
+_LONG_NS = 10_000_000_000  # medians that are further apart do not show one coast [ns]
+_FEWEST_MEDIANS = 4  # medians that show a coast: one more than a parabola needs
+_MEDIAN_NOISE = 1.0  # least noise of a median, one sigma [m]
+_BRIEF = 0.8  # a coast may show in this last part of the window before it shows in all [s]
+_COAST_SIGMA = 8.0  # least sigma of the velocity with which a coast begins [m/s]
+_COASTING = -0.5 * STANDARD_GRAVITY  # largest upward acceleration of a coast [m/s^2]
+_NEAR_APOGEE = 0.7  # so shortly before the apogee the fit knows its time better [s]
+_EARLY = 0.2  # an apogee that is ahead by this and 3 sigma prevents a detection [s]
+_KEPT_SPANS = 2.0  # the window is kept over a gap of up to so many windows
+_LEAPING = 60.0  # a fit climbs faster near the apogee only if static ports err [m/s]
+_LEAST_WAIT = 1.0  # least time after a foreseen apogee before it decides [s]
+_NOWHERE = None, math.nan, math.nan  # time, altitude and sigma of an unknown apogee
 
 
 class ApogeeDetector:
-    """Detect the apogee of a flight from its altitude, and predict it on the way up.
+    """Detects the apogee of a flight from its altitude, and predicts it during the climb.
 
-    Successive parabolas are fitted to the last two seconds (`AltitudeTracker`), and a filter
-    follows the coast where they cannot (`CoastFilter`). Both are evidence for a list of votes; the
-    first vote that has held for its time decides. None decides below the minimum height, and only
-    a fall that has lasted decides under the lockout. Without `expect` the vehicle is in the air.
+    `AltitudeTracker` fits parabolas to the last two seconds. `CoastFilter` follows the coast, also
+    through gaps. Both are evidence for a list of votes; the first vote that has held for its time
+    decides. No vote decides below the minimum height, and under the lockout only a lasting fall
+    does. Without `expect` the vehicle is assumed to be in the air.
 
-    An error e of the fitted velocity moves the decision by e / g only, so the velocity needs
-    little significance; that the flight is in free fall at all is what must be certain.
+    An error e of the fitted velocity moves the decision by e / g only, so few sigma of velocity are
+    enough. It must be certain, however, that the vehicle falls freely.
 
     Parameters
     ----------
     params : ApogeeParams
-        Gates and window.
+        Window, noise and limits.
     votes : sequence of Vote
         In order of preference.
     """
@@ -74,7 +75,7 @@ class ApogeeDetector:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the flight."""
+        """Forget all samples and the detection."""
         self._stamps.reset()
         self._lockout.reset()
         self._velocity.reset()
@@ -82,25 +83,26 @@ class ApogeeDetector:
         self._coast.reset()
         self._fall.reset()
         self._standstill.reset()
-        self._offset_ns = 0
+        self._offset_ns = 0  # sum of the jumps of the stamps [ns]
         self._flies, self._may_light, self._pad = True, False, 0.0
-        self._altitude_ns: int | None = None
-        self._followed_ns: int | None = None
+        self._altitude_ns: int | None = None  # time of the last altitude that was used
+        self._followed_ns: int | None = None  # time of the last altitude of the coast filter
         self._detected_ns: int | None = None
         self._reason = ''
-        self._foreseen: tuple[int, float, float] | None = None
-        self._apogee: tuple[int | None, float, float] = _NOWHERE
+        self._foreseen: tuple[int, float, float] | None = None  # apogee predicted in the climb
+        self._apogee: tuple[int | None, float, float] = _NOWHERE  # apogee of the estimate
 
     def withdraw(self) -> None:
-        """Undo the detection, keeping what is known of the flight; it must be voted anew."""
+        """Undo the detection, but keep fit and coast; the votes must hold again."""
         self._detected_ns = None
         self._reason = ''
         self._ballot.reset()
 
     def expect(self, *, flies: bool, may_light: bool, pad: float = 0.0) -> None:
-        """Take whether the vehicle has left what held it, and whether a stage may still light.
+        """Set whether the vehicle has left what held it, and whether a stage may still light.
 
-        Nothing is decided of what is held, and nothing foreseen of a coast before a burn.
+        Nothing is detected until it ``flies``, from the altitude ``pad`` [m]. While a stage may
+        still light, the foreseen apogee of the coast does not decide.
         """
         if self._may_light and not may_light:
             self._coast.reset()
@@ -109,36 +111,33 @@ class ApogeeDetector:
         self._flies, self._may_light, self._pad = flies, may_light, pad
 
     def wait(self, stamp_ns: int) -> ApogeeEstimate:
-        """Let time go on to a stamp that no sample has; later samples may be older than it."""
+        """Advance to a stamp at which nothing was measured; later samples may have older stamps."""
         now_ns = stamp_ns - self._offset_ns
-        if self._age(now_ns) > self._patience:
+        if self._silence(now_ns) > self._longest_silence:
             self._health = 'no altitude'
             self._vote_without_altitude(now_ns)
-        return self._estimate(now_ns, self._health)
+        return self._estimate_at(now_ns, self._health)
 
     def update(
-        self,
-        stamp_ns: int,
-        altitude: float,
-        velocity: float = math.nan,
+        self, stamp_ns: int, altitude: float, velocity: float = math.nan,
         acceleration: float = math.nan,
     ) -> ApogeeEstimate:
-        """Take one sample; a NaN, infinite or absurd value is a missing one.
+        """Take one sample, and return the estimate; NaN, infinite or absurd values are ignored.
 
         Parameters
         ----------
         stamp_ns : int
-            Message stamp [ns]. Repeated and single older stamps are ignored.
+            Stamp of the message [ns]; repeated and single older stamps are ignored.
         altitude : float
-            Above the pad, up positive [m].
+            Altitude above the pad [m].
         velocity : float
-            Vertical velocity from another source, up positive [m/s].
+            Vertical velocity from another sensor, up positive [m/s].
         acceleration : float
             Vertical acceleration net of gravity, up positive [m/s^2].
         """
         arrival = self._stamps.take(stamp_ns)
         if not arrival.advances:
-            return self._estimate(stamp_ns - self._offset_ns, 'late')
+            return self._estimate_at(stamp_ns - self._offset_ns, 'late')
         if arrival is Arrival.GAP:
             self._pass_gap()
         elif arrival.is_jump:
@@ -146,12 +145,10 @@ class ApogeeDetector:
             self._offset_ns += self._stamps.shift_ns
         now_ns = stamp_ns - self._offset_ns
         self._take(now_ns, altitude, velocity, acceleration)
-        return self._estimate(now_ns, self._health)
+        return self._estimate_at(now_ns, self._health)
 
-    def _take(
-        self, stamp_ns: int, altitude: float, velocity: float, acceleration: float
-    ) -> None:
-        """Take a sample at a time that never jumps."""
+    def _take(self, stamp_ns: int, altitude: float, velocity: float, acceleration: float) -> None:
+        """Take a sample at a time without jumps [ns]."""
         self._velocity.add(stamp_ns, velocity)
         if math.isfinite(acceleration):
             self._acceleration = acceleration
@@ -161,17 +158,17 @@ class ApogeeDetector:
         fit = self._tracker.add(stamp_ns, altitude, speed) if is_altitude else None
         is_news = is_altitude and self._tracker.is_news
         if is_news:
-            self._follow(stamp_ns, altitude)
+            self._follow_altitude(stamp_ns, altitude)
         if fit is not None:
             self._judge(stamp_ns, fit, altitude)
         elif is_news and self._tracker.fit is None:
             self._vote_without_fit(stamp_ns)
-        elif self._is_without(is_altitude) and self._age(stamp_ns) > self._patience:
+        elif self._lacks_altitude(is_altitude) and self._silence(stamp_ns) > self._longest_silence:
             self._health = 'frozen' if is_altitude else 'no altitude'
             self._vote_without_altitude(stamp_ns)
 
     def _restart(self) -> None:
-        """Empty the window, keeping what is known of the flight."""
+        """Empty the window and start the votes anew, but keep the coast and the peak."""
         self._tracker.restart()
         self._velocity.restart()
         self._acceleration = math.nan
@@ -180,56 +177,57 @@ class ApogeeDetector:
         self._health = 'filling'
 
     def _pass_gap(self) -> None:
-        """Go on after a gap: points from before it help, votes from before it do not."""
+        """Start the votes anew after a gap, and empty the window if the gap was long."""
         if self._stamps.interval_ns * 1e-9 > _KEPT_SPANS * self._params.window:
             self._restart()
         self._ballot.reset()
         self._health = 'gap'
 
     def _vote_without_fit(self, stamp_ns: int) -> None:
-        """Let the filter decide where the samples are too few for a fit."""
+        """Vote by the coast filter, as the samples are too few for a fit."""
         self._altitude_ns = stamp_ns
         if self._detected_ns is None:
-            self._decide(stamp_ns, self._ballot.update(stamp_ns, self._known(stamp_ns)))
+            self._decide(stamp_ns, self._ballot.update(stamp_ns, self._evidence_at(stamp_ns)))
 
-    def _follow(self, stamp_ns: int, altitude: float) -> None:
-        """Let filter and fall take a new altitude."""
-        if self._fall.add(stamp_ns, altitude) and self._may_coast:
+    def _follow_altitude(self, stamp_ns: int, altitude: float) -> None:
+        """Pass a new altitude to the coast filter and to the medians."""
+        if self._fall.add(stamp_ns, altitude) and self._may_begin_coast:
             self._begin_coast_by_medians()
         if self._followed_ns is not None and stamp_ns - self._followed_ns < _FOLLOW_NS:
             return
         self._followed_ns = stamp_ns
         self._coast.take(stamp_ns, altitude, self._tracker.noise)
-        if not self._standstill.is_found and self._disagrees(stamp_ns):
+        if not self._standstill.is_found and self._is_coast_refuted(stamp_ns):
             self._coast.reset()
 
-    def _disagrees(self, stamp_ns: int) -> bool:
-        """Return whether the altitude has contradicted the coast for longer than any dip."""
+    def _is_coast_refuted(self, stamp_ns: int) -> bool:
+        """Return whether the altitude has contradicted the coast for longer than any dip lasts."""
         since_ns = self._coast.disagreed_ns
         return since_ns is not None and stamp_ns - since_ns > LONGEST_DIP * 1e9
 
-    def _is_without(self, is_altitude: bool) -> bool:
+    def _lacks_altitude(self, is_altitude: bool) -> bool:
+        """Return whether there is no altitude, or the sensor holds its output."""
         return self._tracker.is_held or not is_altitude
 
-    def _age(self, stamp_ns: int) -> float:
-        """Return the time since the last fit [s]."""
+    def _silence(self, stamp_ns: int) -> float:
+        """Return the time since the last altitude that was used [s]."""
         return math.inf if self._altitude_ns is None else (stamp_ns - self._altitude_ns) * 1e-9
 
     @property
-    def _patience(self) -> float:
-        """Time without an altitude after which a sensor is lost [s]."""
+    def _longest_silence(self) -> float:
+        """Time without an altitude after which it is lost [s]; longer for a slow sensor."""
         interval_ns = max(self._stamps.interval_ns, self._tracker.interval_ns)
         slow = min(INTERVALS * interval_ns * 1e-9, 2.0 * INTERVALS)
         return max(self._params.frozen_after, slow if interval_ns > 2e8 else 0.0)
 
     def _judge(self, stamp_ns: int, fit: Parabola, altitude: float) -> None:
-        """Weigh a new fit."""
+        """Learn from a new fit, and vote."""
         now = self._tracker.seconds(stamp_ns)
         if self._detected_ns is None and self._stands_still(stamp_ns, fit, now):
             self._health = 'standstill'
             self._vote_without_altitude(stamp_ns)
             return
-        fit = self._informed(fit)
+        fit = self._with_acceleration_input(fit)
         self._fit, self._altitude_ns = fit, stamp_ns
         if self._detected_ns is not None:
             self._health = 'ok'
@@ -237,45 +235,45 @@ class ApogeeDetector:
         is_filled = self._tracker.length >= _MINIMUM_LENGTH
         if is_filled:
             self._learn(stamp_ns, fit, now, altitude)
-        evidence = self._known(stamp_ns)
-        evidence.health = self._health = self._obstacle(evidence) if is_filled else 'filling'
+        evidence = self._evidence_at(stamp_ns)
+        evidence.health = self._health = self._health_of(evidence) if is_filled else 'filling'
         if is_filled:
             self._weigh(stamp_ns, fit, now, evidence)
         self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))
 
     def _learn(self, stamp_ns: int, fit: Parabola, now: float, altitude: float) -> None:
-        """Let height, lockout, velocity input and coast take a fit."""
+        """Update peak, lockout, velocity input and coast by a fit."""
         tracker, coast, limit = self._tracker, self._coast, self._params.lockout_speed
         velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         if tracker.agrees:
-            # A fit goes on above an altitude that stopped: both must have been there.
+            # The fit runs on above an altitude that stopped, so the lower of both was reached.
             self._fall.reach(stamp_ns, min(fit.altitude(now) - fit.altitude_sigma(now), altitude))
         if not (coast.agrees and coast.velocity + CLEAR * coast.velocity_sigma < limit):
             self._lockout.take_fit(stamp_ns, velocity, sigma)
         if tracker.agrees and tracker.length >= _SHORT:
             self._compare_input(stamp_ns, velocity, sigma)
-            self._begin_coast(stamp_ns, fit, now)
+            self._begin_coast_by_fit(stamp_ns, fit, now)
 
     def _weigh(self, stamp_ns: int, fit: Parabola, now: float, evidence: Evidence) -> None:
-        """Add what a fit shows to the evidence."""
+        """Add a fit to the evidence, and predict the apogee by it."""
         velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         if self._flies and velocity < self._params.lockout_speed:
-            # In the air and no longer fast: what pulls is gravity, within the drag.
+            # A slow vehicle in the air is accelerated by gravity alone, but for a little drag.
             fit = fit.with_acceleration(-STANDARD_GRAVITY, self._params.acceleration_sigma)
-        self._predict(stamp_ns, fit, now)
+        self._update_apogee(stamp_ns, fit, now)
         evidence.falls = self._is_falling(fit, velocity, sigma)
         evidence.fit, evidence.measured, evidence.now = fit, self._fit, now
         evidence.climbs = 2.0 * sigma < velocity < _LEAPING and self._tracker.agrees
         evidence.length = self._tracker.length
 
     def _stands_still(self, stamp_ns: int, fit: Parabola, now: float) -> bool:
-        """Return whether the altitude has stopped in a way that no vehicle can."""
+        """Return whether the altitude has stopped as no vehicle can."""
         standstill, tracker, coast = self._standstill, self._tracker, self._coast
         was_found = standstill.is_found
         if coast.begun_ns is not None and standstill.is_too_slow(
             stamp_ns, coast.velocity, coast.velocity_sigma
         ):
-            # It was begun while the altitude stopped, and follows what stands still.
+            # The coast was begun while the altitude stopped, and follows the still altitude.
             coast.reset()
             standstill.is_odd = True
         if coast.agrees and standstill.is_news(stamp_ns, coast.velocity, coast.velocity_sigma):
@@ -287,7 +285,7 @@ class ApogeeDetector:
         return standstill.is_found
 
     def _follow_standstill(self, stamp_ns: int, fit: Parabola, now: float) -> None:
-        """Compare the altitude with the least speed that a vehicle has, or find it moving again."""
+        """Compare the fitted speed with the least possible one, and find a new motion."""
         standstill, coast = self._standstill, self._coast
         velocity, sigma = fit.velocity(now), fit.velocity_sigma(now)
         is_over = standstill.is_found and standstill.is_over(stamp_ns)
@@ -300,7 +298,7 @@ class ApogeeDetector:
         standstill.follow(stamp_ns, velocity, sigma, fastest)
 
     def _distrust_altitude(self) -> None:
-        """Keep of the prediction only what the coast foresaw before the altitude stopped."""
+        """Keep only the apogee that the coast foresaw before the altitude stopped."""
         coast = self._coast
         if coast.begun_ns is not None and self._standstill.is_since(coast.begun_ns):
             coast.reset()
@@ -308,18 +306,18 @@ class ApogeeDetector:
         self._apogee = self._foreseen or _NOWHERE
 
     def _compare_input(self, stamp_ns: int, velocity: float, sigma: float) -> None:
-        """Compare the velocity input with the coast, or with a fit, which lags behind an engine."""
+        """Compare the velocity input with the coast, else with the fit; only a coast shows bias."""
         coast = self._coast
         if coast.agrees:
             velocity, sigma = coast.velocity_at(stamp_ns), coast.velocity_sigma
         if sigma < SURE:
             self._velocity.compare(stamp_ns, velocity, sigma, learns=coast.agrees)
 
-    def _known(self, stamp_ns: int) -> Evidence:
-        """Return what is known without a fit."""
+    def _evidence_at(self, stamp_ns: int) -> Evidence:
+        """Return the evidence at a time, without a fit."""
         coast = self._coast
         evidence = Evidence(
-            self._params, height=self._height,
+            self._params, height=self._height_reached,
             is_locked=self._lockout.is_locked(stamp_ns),
             is_early=coast.is_early(stamp_ns, _EARLY),
             speed=self._velocity.at(stamp_ns), has_fallen=self._fall.has_lasted,
@@ -329,35 +327,42 @@ class ApogeeDetector:
         return evidence
 
     @property
-    def _height(self) -> float:
-        """Height that the flight has reached above its pad [m]."""
+    def _height_reached(self) -> float:
+        """Largest height above the pad so far [m]."""
         peak, coast = self._fall.peak, self._coast
         return (max(peak, coast.altitude) if coast.is_trusted else peak) - self._pad
 
     @property
-    def _may_coast(self) -> bool:
-        """Whether what falls freely is a coast that is not yet followed."""
+    def _may_begin_coast(self) -> bool:
+        """Whether no coast has begun, and the altitude does not slow down impossibly."""
         return self._coast.begun_ns is None and not self._standstill.is_odd
 
-    def _begin_coast(self, stamp_ns: int, fit: Parabola, now: float) -> None:
-        """Begin to follow a coast where a fit shows one, of the window or its end."""
-        if not (self._flies and self._may_coast):
+    def _begin_coast_by_fit(self, stamp_ns: int, fit: Parabola, now: float) -> None:
+        """Begin a coast if the end of the window, or all of it, has the acceleration of a coast."""
+        if not (self._flies and self._may_begin_coast):
             return
         for seen in (self._tracker.fit_of_last(_BRIEF), fit):
             if seen is None or seen.acceleration + seen.acceleration_sigma >= _COASTING:
                 continue
-            velocity, sigma = seen.velocity(now), seen.velocity_sigma(now)
-            self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(3.0 * sigma, 8.0))
+            self._begin_coast(stamp_ns, seen, now)
             return
 
-    def _informed(self, fit: Parabola) -> Parabola:
-        """Return the fit, helped by the acceleration input while the window is short."""
+    def _begin_coast(self, stamp_ns: int, seen: Parabola, now: float) -> None:
+        """Begin a coast with the altitude and the velocity of a fit at a time [s]."""
+        velocity, sigma = seen.velocity(now), seen.velocity_sigma(now)
+        self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(3.0 * sigma, _COAST_SIGMA))
+
+    def _with_acceleration_input(self, fit: Parabola) -> Parabola:
+        """Return the fit, corrected by the acceleration input while the window is short."""
         if self._tracker.length >= _SHORT or math.isnan(self._acceleration):
             return fit
         return fit.with_acceleration(self._acceleration, self._params.acceleration_sigma)
 
     def _begin_coast_by_medians(self) -> None:
-        """Begin to follow a coast that is seen in glimpses, too short for a fit each."""
+        """Begin a coast by medians, if samples come in groups that are too short for a fit.
+
+        Also before it flies: a computer that begins in the air is late without these medians.
+        """
         medians = [
             each for each in self._fall.medians if self._fall.medians[-1][0] - each[0] < _LONG_NS
         ]
@@ -370,18 +375,17 @@ class ApogeeDetector:
             return
         noise = max(_MEDIAN_NOISE, math.sqrt(float(fitted[1].dot(fitted[1]))))
         seen = fitted[0].with_noise(noise)
-        velocity, sigma = seen.velocity(0.0), seen.velocity_sigma(0.0)
         if seen.acceleration + CLEAR * seen.acceleration_sigma < _COASTING:
-            self._coast.begin(last_ns, seen.altitude(0.0), velocity, max(3.0 * sigma, 8.0))
+            self._begin_coast(last_ns, seen, 0.0)
 
-    def _predict(self, stamp_ns: int, fit: Parabola, now: float) -> None:
-        """Keep the apogee that the coast foresees, or the vertex of a fit near it."""
+    def _update_apogee(self, stamp_ns: int, fit: Parabola, now: float) -> None:
+        """Set the apogee by the coast, or shortly before the apogee by the vertex of the fit."""
         foreseen = self._coast.foresight if self._coast.agrees else None
         if foreseen is not None and foreseen.apogee_ns - stamp_ns > _NEAR_APOGEE * 1e9:
             self._apogee = self._foreseen = foreseen
             return
         if self._coast.begun_ns is None and fit.velocity(now) > self._params.lockout_speed:
-            # What pulls now may not pull on the way: nothing is foreseen of a burn.
+            # The acceleration of a burn does not last until the apogee.
             self._apogee = _NOWHERE
             return
         if fit.acceleration + CLEAR * fit.acceleration_sigma >= 0.0 or not self._tracker.agrees:
@@ -393,14 +397,15 @@ class ApogeeDetector:
             self._foreseen = found
 
     def _is_falling(self, fit: Parabola, velocity: float, sigma: float) -> bool:
-        """Return whether the descent is certain, by the velocity now or over the window."""
+        """Return whether the fit surely descends, by its velocity now or over the window."""
         limit = -self._params.descent_speed
         now = velocity < limit and velocity + _CERTAIN * sigma < 0.0
         mean_sigma = 1.0 / math.sqrt(fit.slope_info)
         mean = velocity < 0.0 and fit.slope < limit and fit.slope + _CERTAIN * mean_sigma < 0.0
         return now or mean
 
-    def _obstacle(self, evidence: Evidence) -> str:
+    def _health_of(self, evidence: Evidence) -> str:
+        """Return the reason why the fit must not decide, 'ok' if it may."""
         if not self._tracker.agrees:
             return 'outliers'
         if self._standstill.is_odd:
@@ -414,15 +419,14 @@ class ApogeeDetector:
         return 'ok'
 
     def _vote_without_altitude(self, stamp_ns: int) -> None:
-        """Let a live velocity input or what was foreseen decide once the altitude is lost."""
+        """Vote by the velocity input and the foreseen apogee, as the altitude is lost."""
         if self._detected_ns is not None:
             return
-        speed, coast = self._velocity, self._coast
-        is_live = speed.is_live(stamp_ns)
-        if is_live and self._fit is not None and self._altitude_ns is not None:
+        coast, speed = self._coast, self._velocity.at(stamp_ns)
+        if math.isfinite(speed) and self._fit is not None and self._altitude_ns is not None:
             last = self._fit.altitude(self._tracker.seconds(self._altitude_ns))
-            self._fall.reckon(stamp_ns, self._altitude_ns, last, speed.latest)
-        evidence = self._known(stamp_ns)
+            self._fall.reckon(stamp_ns, self._altitude_ns, last, speed)
+        evidence = self._evidence_at(stamp_ns)
         evidence.tracked = math.nan
         foreseen = self._foreseen if self._standstill.is_found else None
         if coast.agrees and not self._standstill.is_found:
@@ -433,21 +437,22 @@ class ApogeeDetector:
         self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))
 
     def _decide(self, stamp_ns: int, reason: str) -> None:
+        """Detect the apogee if a vote decides; `_update_apogee` has set the vertex of a fit."""
         if not (reason and self._flies):
             return
         self._detected_ns = stamp_ns
         self._reason = reason
         if reason == 'fit':
             return
-        # Without a vertex of its own a descent takes the last one that was foreseen.
+        # The other votes have no vertex: take the last foreseen apogee if it has passed.
         foreseen = self._coast.foresight if self._coast.is_trusted else self._foreseen
         if foreseen is not None and foreseen[0] <= stamp_ns:
             self._apogee = foreseen
         else:
             self._apogee = self._fall.peak_ns, self._fall.peak, math.nan
 
-    def _estimate(self, stamp_ns: int, health: str) -> ApogeeEstimate:
-        """Return what is known now, in stamps again."""
+    def _estimate_at(self, stamp_ns: int, health: str) -> ApogeeEstimate:
+        """Return the estimate at a time, with stamps of the samples' clock."""
         offset_ns, detected = self._offset_ns, self._detected_ns is not None
         detected_ns = None if self._detected_ns is None else self._detected_ns + offset_ns
         apogee_ns, apogee_altitude, sigma = self._apogee
@@ -457,7 +462,7 @@ class ApogeeDetector:
             reason=self._reason, health=health,
         )
         fit = self._fit
-        if fit is None or self._age(stamp_ns) > self._params.window:
+        if fit is None or self._silence(stamp_ns) > self._params.window:
             return estimate
         now = self._tracker.seconds(stamp_ns)
         return estimate._replace(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an apogee detector is to the flight state, and what it knows after one sample."""
+"""Methods of an apogee detector that the flight state calls, and the estimate they return."""
 from __future__ import annotations
 
 import math
@@ -7,29 +7,29 @@ from typing import NamedTuple, Protocol
 
 
 class ApogeeEstimate(NamedTuple):
-    """What is known after one sample; altitudes above the pad, up positive.
+    """Estimate of a detector after one sample; altitudes are above the pad, up is positive.
 
     Attributes
     ----------
     stamp_ns : int
-        Stamp of the sample.
+        Stamp of the sample [ns].
     detected : bool
-        Whether apogee has been detected; latched until `ApogeeDetector.reset`.
+        Whether the apogee has been detected; stays true until `reset` or `withdraw`.
     detected_ns : int or None
-        Stamp of the sample that decided it.
+        Stamp of the sample at which it was detected [ns].
     apogee_ns : int or None
-        Time of the vertex: predicted while climbing, final once detected.
+        Time of the apogee [ns]: predicted during the climb, final once detected.
     apogee_altitude : float
-        Altitude of the vertex [m]; NaN where unknown.
+        Altitude of the apogee [m]; NaN if unknown.
     sigma : float
-        One sigma of the time of the vertex [s]; NaN where unknown.
+        Standard deviation of ``apogee_ns`` [s]; NaN if unknown.
     altitude, velocity, acceleration : float
-        Fitted at the stamp [m], [m/s], [m/s^2]; NaN where there is no fit.
+        Of the fitted parabola at the stamp [m], [m/s], [m/s^2]; NaN if there is no fit.
     reason : str
-        Why apogee was decided: 'fit', 'descent', 'track', 'fall', 'velocity', 'foreseen',
-        or 'reckoned' by the belief; '' before.
+        Vote that detected it: 'fit', 'descent', 'track', 'fall', 'velocity', 'foreseen', or
+        'reckoned' by `ApogeeWatch`; '' before.
     health : str
-        'ok', or what keeps the detector from deciding: 'filling', 'no altitude', 'late', 'gap',
+        'ok', or why the detector cannot decide now: 'filling', 'no altitude', 'late', 'gap',
         'frozen', 'standstill', 'outliers', 'shock', 'lockout', 'early', 'below minimum height'.
     """
 
@@ -47,31 +47,28 @@ class ApogeeEstimate(NamedTuple):
 
 
 class Detector(Protocol):
-    """An apogee detector, as the flight state calls it."""
+    """Methods that the flight state calls, of any apogee detector."""
 
     def reset(self) -> None:
-        """Forget the flight."""
+        """Forget all samples and the detection."""
 
     def withdraw(self) -> None:
-        """Undo the detection, keeping what is known of the flight."""
+        """Undo the detection, but keep the fit and the coast of the flight."""
 
     def expect(self, *, flies: bool, may_light: bool, pad: float = 0.0) -> None:
-        """Take whether the vehicle has left what held it, and whether a stage may still light.
+        """Set whether the vehicle has left what held it, and whether a stage may still light.
 
-        Nothing is detected before it has left, from an altitude ``pad`` [m]; without this call it
-        has, from 0.
+        Nothing is detected until it ``flies``. It has left from the altitude ``pad`` [m]. Without
+        this call the detector assumes that it has left from 0 m.
         """
 
     def wait(self, stamp_ns: int) -> ApogeeEstimate:
-        """Let time go on to a stamp that no sample has."""
+        """Advance to a stamp [ns] at which nothing was measured, and return the estimate."""
         ...
 
     def update(
-        self,
-        stamp_ns: int,
-        altitude: float,
-        velocity: float = math.nan,
+        self, stamp_ns: int, altitude: float, velocity: float = math.nan,
         acceleration: float = math.nan,
     ) -> ApogeeEstimate:
-        """Take one sample and return what is known; see `ApogeeDetector.update`."""
+        """Take one sample and return the estimate; see `ApogeeDetector.update`."""
         ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Least-squares parabola through a window of samples, with its uncertainty."""
+"""Least-squares fit of a parabola to a window of samples, with its uncertainty."""
 from __future__ import annotations
 
 import math
@@ -10,21 +10,21 @@ import numpy as np
 from propulsion_ros.settings.quantity import FloatArray
 
 CLEAR = 3.0
-"""Sigma that count as clear."""
-_MAD_TO_SIGMA = 1.4826  # median absolute deviation of a normal distribution
-_BISQUARE = 4.685  # Tukey's tuning constant: 95 % efficient on normal noise
-_GEARY_MEAN = math.sqrt(2.0 / math.pi)  # mean(|r|) / rms(r) of a normal distribution
-_GEARY_SPREAD = 0.2123  # its standard deviation times sqrt(n)
-_LARGEST_CORRELATION = 0.9
+"""Least deviation that is clear, in sigma."""
+_MAD_TO_SIGMA = 1.4826  # sigma of a normal distribution over its median absolute deviation
+_BISQUARE = 4.685  # residuals beyond so many sigma get no weight: Tukey's, 95 % efficient
+_GEARY_MEAN = math.sqrt(2.0 / math.pi)  # mean |r| over the rms of r, of a normal distribution
+_GEARY_SPREAD = 0.2123  # standard deviation of that ratio for n samples, times sqrt(n)
+_LARGEST_CORRELATION = 0.9  # of neighbouring residuals; limits the variance to 19 times
 
 
 @dataclass(slots=True)
 class Parabola:
-    """A parabola in time, in polynomials orthogonal over the samples it was fitted to.
+    """A parabola in time, as a sum of polynomials that are orthogonal over the fitted samples.
 
-    h(x) = mean + slope x + curve (x^2 - skew x - spread), with x = t - centre. The three
-    polynomials are the columns of Q, so the coefficients are uncorrelated and each has an
-    information (1 / variance) of its own.
+    h(x) = mean + slope x + curve (x^2 - skew x - spread), with x = t - centre. As the three
+    polynomials are orthogonal, the errors of the coefficients are uncorrelated, and each has its
+    own information (1 / variance).
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Parabola:
     skew, spread : float
         Coefficients of the quadratic polynomial [s], [s^2].
     mean_info, slope_info, curve_info : float
-        Information of the three coefficients; NaN until `with_noise`.
+        Information of the three coefficients, for samples of unit noise until `with_noise`.
     """
 
     centre: float
@@ -49,12 +49,12 @@ class Parabola:
     curve_info: float
 
     def altitude(self, time: float) -> float:
-        """Return the altitude at a time [m]."""
+        """Return the altitude at a time of the fit [m]."""
         x = time - self.centre
         return self.mean + self.slope * x + self.curve * (x * x - self.skew * x - self.spread)
 
     def altitudes(self, time: FloatArray) -> FloatArray:
-        """Return the altitudes at times of any shape [m]."""
+        """Return the altitudes at times of the fit, of any shape [m]."""
         x = time - self.centre
         altitude = self.curve * x
         altitude += self.slope - self.curve * self.skew
@@ -72,7 +72,7 @@ class Parabola:
         return 2.0 * self.curve
 
     def altitude_sigma(self, time: float) -> float:
-        """Return one sigma of `altitude` [m]."""
+        """Return the standard deviation of `altitude` [m]."""
         x = time - self.centre
         quadratic = x * x - self.skew * x - self.spread
         return math.sqrt(
@@ -80,24 +80,24 @@ class Parabola:
         )
 
     def velocity_sigma(self, time: float) -> float:
-        """Return one sigma of `velocity` [m/s]."""
+        """Return the standard deviation of `velocity` [m/s]."""
         lever = 2.0 * (time - self.centre) - self.skew
         return math.sqrt(1.0 / self.slope_info + lever * lever / self.curve_info)
 
     @property
     def acceleration_sigma(self) -> float:
-        """One sigma of `acceleration` [m/s^2]."""
+        """Standard deviation of `acceleration` [m/s^2]."""
         return 2.0 / math.sqrt(self.curve_info)
 
     @property
     def vertex(self) -> float:
-        """Time at which the velocity is zero [s], NaN for a straight line."""
+        """Time of the fit at which the velocity is zero [s], NaN for a straight line."""
         if self.curve == 0.0:
             return math.nan
         return self.centre + 0.5 * (self.skew - self.slope / self.curve)
 
     def with_noise(self, sigma: float) -> Parabola:
-        """Return the parabola with its information scaled to samples of one sigma [m]."""
+        """Return the parabola with its information scaled to samples of a noise [m]."""
         scale = 1.0 / (sigma * sigma)
         return Parabola(
             self.centre, self.mean, self.slope, self.curve, self.skew, self.spread,
@@ -105,7 +105,7 @@ class Parabola:
         )
 
     def with_acceleration(self, acceleration: float, sigma: float) -> Parabola:
-        """Return the parabola after an independent measurement of its acceleration [m/s^2]."""
+        """Return the parabola corrected by a measured acceleration and its sigma [m/s^2]."""
         added = 4.0 / (sigma * sigma)
         info = self.curve_info + added
         curve = (self.curve * self.curve_info + 0.5 * acceleration * added) / info
@@ -118,27 +118,27 @@ class Parabola:
 def fit_parabola(
     time: FloatArray, altitude: FloatArray, weight: FloatArray | None = None
 ) -> tuple[Parabola, FloatArray] | None:
-    """Fit a parabola by QR decomposition in centred time.
+    """Fit a parabola by orthogonal polynomials in centred time.
 
-    Q is that of a Gram-Schmidt orthogonalisation of 1, t, t^2 over the samples (Forsythe,
-    "Generation and use of orthogonal polynomials for data-fitting with a digital computer",
-    J. SIAM 5, 1957). Each column is normalised by its own norm, so the result does not depend
-    on the unit or origin of time, and nothing is lost however late in the flight.
+    The polynomials are those of a Gram-Schmidt orthogonalisation of 1, t, t^2 over the samples
+    (Forsythe, "Generation and use of orthogonal polynomials for data-fitting with a digital
+    computer", J. SIAM 5, 1957). The result does not depend on the unit or origin of time, so no
+    precision is lost late in a flight.
 
     Parameters
     ----------
     time : FloatArray
-        Sample times, shape (n,) [s].
+        Times of the samples, shape (n,) [s].
     altitude : FloatArray
-        Samples, shape (n,) [m].
+        Altitudes of the samples, shape (n,) [m].
     weight : FloatArray, optional
         Weight of each sample, shape (n,); None for equal weights.
 
     Returns
     -------
     tuple of Parabola and FloatArray, or None
-        The parabola, with the information of samples of unit noise, and the residuals (n,);
-        None where fewer than three distinct times carry weight.
+        The parabola, with the information of samples of unit noise, and the residuals (n,) [m];
+        None if fewer than three distinct times have weight.
     """
     if weight is None:
         total = float(len(time))
@@ -182,14 +182,14 @@ def fit_parabola(
 
 
 def reweight(residual: FloatArray, noise_floor: float) -> FloatArray:
-    """Return Tukey's bisquare weights for residuals, shape (n,), scaled by their median.
+    """Return Tukey's bisquare weight of each residual, shape (n,), scaled by their median size.
 
     Parameters
     ----------
     residual : FloatArray
-        Shape (n,) [m].
+        Residuals of a fit, shape (n,) [m].
     noise_floor : float
-        Smallest scale [m], for data of which more than half lie on the curve exactly.
+        Least sigma of the residuals [m], as more than half of them may be exactly 0.
     """
     size = np.abs(residual)
     middle = len(size) // 2
@@ -203,7 +203,7 @@ def reweight(residual: FloatArray, noise_floor: float) -> FloatArray:
 
 
 def has_outliers(residual: FloatArray, square_sum: float) -> bool:
-    """Return whether the residuals have tails that normal noise does not have.
+    """Return whether the residuals have heavier tails than normal noise.
 
     Geary's test ("The ratio of the mean deviation to the standard deviation as a test of
     normality", Biometrika 27, 1935) at three standard deviations.
@@ -211,9 +211,9 @@ def has_outliers(residual: FloatArray, square_sum: float) -> bool:
     Parameters
     ----------
     residual : FloatArray
-        Shape (n,) [m].
+        Residuals of a fit, shape (n,) [m].
     square_sum : float
-        Sum of the squares of the residuals [m^2].
+        Sum of their squares [m^2].
     """
     n = len(residual)
     absolute = float(np.add.reduce(np.abs(residual)))
@@ -224,11 +224,11 @@ def has_outliers(residual: FloatArray, square_sum: float) -> bool:
 def noise_of(
     residual: FloatArray, square_sum: float, total: float, prior: float, prior_count: float
 ) -> float:
-    """Return the noise that explains the scatter of a fit [m].
+    """Return the noise of the samples, estimated from the residuals of a fit [m].
 
-    The sample variance is joined with a prior of some virtual samples, and inflated by the
-    correlation of neighbouring residuals: of samples with a lag-one correlation r only
-    (1 - r) / (1 + r) are independent.
+    The variance is averaged with a prior that counts as some samples. It is then divided by
+    (1 - r) / (1 + r), the share of samples that are independent if neighbouring residuals have the
+    correlation r.
 
     Parameters
     ----------

@@ -9,10 +9,9 @@ from propulsion_ros.settings.quantity import quantity, validate
 
 @dataclass(frozen=True, kw_only=True)
 class ApogeeParams:
-    """What the detector is allowed to believe.
+    """Window, noise and limits of the detector.
 
-    The defaults for window, capacity, minimum height and lockout speed are those of the flown
-    Pickle Rick software; the gates are statements about free fall.
+    Window, capacity, minimum height and lockout speed are by default those of Pickle Rick.
     """
 
     method: str = quantity(
@@ -34,7 +33,7 @@ class ApogeeParams:
         1.0, 's', lo=0.0, doc='how long the lock lasts after the last such speed'
     )
     maximum_gap: float = quantity(
-        1.5, 's', above=0.0, doc='a longer gap empties the window, unless the sensor is as slow'
+        1.5, 's', above=0.0, doc='a longer gap begins the votes anew, unless the sensor is as slow'
     )
     frozen_after: float = quantity(
         0.5, 's', above=0.0, doc='a value that repeats for so long while the fit moves on is frozen'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How apogee is voted: one list of votes on the evidence of one sample."""
+"""Votes on whether the apogee has passed, each on the evidence of one sample."""
 from __future__ import annotations
 
 import math
@@ -11,43 +11,43 @@ from propulsion_ros.flight.apogee.parabola import CLEAR, Parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.timing.dwell import Dwell
 
-_SPEED = 3.0  # upward, of an input that contradicts a fall [m/s]
+_SPEED = 3.0  # a velocity input with a larger upward speed contradicts a fitted descent [m/s]
 
 
 @dataclass(slots=True)
 class Evidence:
-    """What is known at one sample; NaN, None and False are what is not.
+    """State of the flight at one sample; an unknown quantity is NaN, None or False.
 
     Attributes
     ----------
     params : ApogeeParams
-        Limits.
+        Limits of the detector.
     health : str
-        What keeps a fit from deciding, 'ok' for nothing.
+        'ok', or why a fit must not decide; see `ApogeeEstimate`.
     fit, measured : Parabola or None
-        With and without what is known of free fall; None without an altitude.
+        Fit of the altitude with and without gravity as a measured acceleration; None if none.
     now : float
-        In the time of the fit [s].
+        Time of the sample in the time of the fit [s].
     length : float
-        Of the window [s].
+        Length of the fitted window [s].
     climbs : bool
-        Whether the fit clearly climbs, no faster than the vehicle may near its apogee.
+        Whether the fit climbs by 2 sigma, and not as fast as static ports that err.
     falls : bool
-        Whether the fit is sure of a descent, whatever its curvature.
+        Whether the fit descends at `descent_speed` and by 5 sigma, whatever its acceleration.
     height : float
-        That the flight has reached [m].
+        Largest height above the pad so far [m].
     is_locked : bool
-        Whether the vehicle is fast, or was just now.
+        Whether the vehicle climbs faster than the lockout speed, or did within the hold time.
     is_early : bool
-        Whether a coast that is known cannot be over yet.
+        Whether the coast filter estimates the apogee clearly later than now.
     speed : float
-        Of a live velocity input that is believed, without its bias [m/s].
+        Velocity input less its bias, up positive [m/s]; NaN if it must not be used.
     tracked, tracked_sigma : float
-        Velocity of the filter while samples agree with it, and its sigma [m/s].
+        Velocity of the coast filter and its sigma [m/s]; NaN if the samples disagree with it.
     has_fallen : bool
-        Whether the altitude has fallen sample after sample for long.
+        Whether the altitude has fallen from median to median for 3 s.
     overdue : float
-        Time since the foreseen apogee and its uncertainty have passed [s].
+        Time since the foreseen apogee, less a margin for its error [s].
     """
 
     params: ApogeeParams
@@ -69,11 +69,11 @@ class Evidence:
 
     @property
     def is_high(self) -> bool:
-        """Whether the flight has reached the least height."""
+        """Whether the flight has reached the minimum height."""
         return self.height >= self.params.minimum_height
 
     def has_passed(self, significance: float) -> bool:
-        """Return whether the vertex of a free fall has passed, by so many sigma of velocity."""
+        """Return whether a fit in free fall descends, by so many sigma of its velocity."""
         fit, seen, params = self.fit, self.measured, self.params
         if fit is None or seen is None or self.health != 'ok':
             return False
@@ -88,16 +88,16 @@ class Evidence:
 
 
 class Vote(NamedTuple):
-    """One way to find the apogee.
+    """One way to detect the apogee.
 
     Attributes
     ----------
     holds : callable
-        Whether the evidence of a sample shows it.
+        Returns whether the evidence of a sample shows that the apogee has passed.
     hold_time : float
-        For how long it must [s].
+        How long it must hold before it decides [s].
     reason : str
-        What is published as the reason.
+        Name of the vote, as it is published.
     """
 
     holds: Callable[[Evidence], bool]
@@ -105,55 +105,56 @@ class Vote(NamedTuple):
     reason: str
 
 
-def _agreed(e: Evidence) -> bool:
+# The votes. A comparison with an unknown value, which is NaN, is false.
+def _passed_by_fit_and_input(e: Evidence) -> bool:
     return e.speed < 0.0 and e.has_passed(0.0)
 
 
-def _clear(e: Evidence) -> bool:
+def _passed_clearly(e: Evidence) -> bool:
     return not e.speed > _SPEED and e.has_passed(CLEAR)
 
 
-def _likely(e: Evidence) -> bool:
+def _passed_likely(e: Evidence) -> bool:
     return not e.speed > _SPEED and e.has_passed(0.5)
 
 
-def _descends(e: Evidence) -> bool:
+def _fit_descends(e: Evidence) -> bool:
     return e.health == 'ok' and e.falls
 
 
-def _is_tracked(e: Evidence) -> bool:
-    is_free = e.is_high and not e.is_locked and not e.is_early and not e.climbs
-    return is_free and e.tracked + CLEAR * e.tracked_sigma < 0.0
+def _coast_descends(e: Evidence) -> bool:
+    is_allowed = e.is_high and not e.is_locked and not e.is_early and not e.climbs
+    return is_allowed and e.tracked + CLEAR * e.tracked_sigma < 0.0
 
 
 def _has_fallen(e: Evidence) -> bool:
     return e.is_high and e.has_fallen and not e.speed > e.params.lockout_speed
 
 
-def _velocity_falls(e: Evidence) -> bool:
-    is_free = e.is_high and not e.is_locked and not e.is_early
-    return e.fit is None and is_free and e.speed < -e.params.descent_speed
+def _input_descends(e: Evidence) -> bool:
+    is_allowed = e.is_high and not e.is_locked and not e.is_early
+    return e.fit is None and is_allowed and e.speed < -e.params.descent_speed
 
 
-def _is_overdue(e: Evidence) -> bool:
+def _foreseen_has_passed(e: Evidence) -> bool:
     return e.is_high and e.overdue >= 0.0 and not e.speed > 0.0
 
 
 VOTES: tuple[Vote, ...] = (
-    Vote(_agreed, 0.0, 'fit'),
-    Vote(_clear, 0.0, 'fit'),
-    Vote(_likely, 0.05, 'fit'),
-    Vote(_descends, 0.2, 'descent'),
-    Vote(_is_tracked, 0.3, 'track'),
+    Vote(_passed_by_fit_and_input, 0.0, 'fit'),
+    Vote(_passed_clearly, 0.0, 'fit'),
+    Vote(_passed_likely, 0.05, 'fit'),
+    Vote(_fit_descends, 0.2, 'descent'),
+    Vote(_coast_descends, 0.3, 'track'),
     Vote(_has_fallen, 0.0, 'fall'),
-    Vote(_velocity_falls, 0.5, 'velocity'),
-    Vote(_is_overdue, 0.0, 'foreseen'),
+    Vote(_input_descends, 0.5, 'velocity'),
+    Vote(_foreseen_has_passed, 0.0, 'foreseen'),
 )
-"""In order of preference: the first that has held for its time decides."""
+"""In order of preference: of the votes that have held for their time the first one decides."""
 
 
 class Ballot:
-    """Counts for how long each of a list of votes has held.
+    """Measures how long each vote has held.
 
     Parameters
     ----------
@@ -162,17 +163,15 @@ class Ballot:
     """
 
     def __init__(self, votes: Sequence[Vote] = VOTES) -> None:
-        self._votes = tuple(
-            (vote, Dwell(vote.hold_time, counts_gaps=True)) for vote in votes
-        )
+        self._votes = tuple((vote, Dwell(vote.hold_time, counts_gaps=True)) for vote in votes)
 
     def reset(self) -> None:
-        """Forget what has held."""
+        """Start all hold times anew."""
         for _, dwell in self._votes:
             dwell.reset()
 
     def update(self, stamp_ns: int, evidence: Evidence) -> str:
-        """Take the evidence of a sample and return the reason to decide, '' for none."""
+        """Take the evidence of a sample; return the reason of the vote that decides, '' if none."""
         reason = ''
         for vote, dwell in self._votes:
             if dwell.update(stamp_ns, vote.holds(evidence)) and not reason:

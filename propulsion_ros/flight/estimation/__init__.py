@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Position, velocity and attitude from raw sensors.
 
-It imports `flight.events`, `flight.phases`, `models.common`, `timing` and `settings`.
+It imports `flight.{apogee,belief,events,phases}`, `models.common`, `timing` and `settings`.
 """

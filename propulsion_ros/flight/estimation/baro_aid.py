@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fuses a barometer: pad reference, static ports, frozen values, gates.
-
-A lock near Mach 1 is ended by physics; a run of refused innovations is judged: an outlier, a step
-of the sensor, or a lost filter.
-"""
+"""Corrects the filter by a barometer, and finds which of both is wrong if they contradict."""
 from __future__ import annotations
 
 import math
@@ -41,93 +37,93 @@ from propulsion_ros.timing.dwell import Dwell, Held
 
 
 class MachLock:
-    """Locked while a speed that is well known is fast, and for a hold time after.
+    """Locks the barometer out while the Mach number is large, and for a hold time after.
 
-    A speed may be wrong, as after an outage of the inertial sensor. So a lock ends at the latest
-    when the longest coast from the last speed under thrust does, that without drag; and when the
-    barometer contradicts the height for longer, and by more, than static ports ever err.
+    The speed may be wrong, as after an outage of the inertial sensor. So the lock ends at the
+    latest with the longest coast, without drag, from the last speed under thrust; and if the
+    barometer contradicts the height for longer and by more than static ports err.
 
     Parameters
     ----------
     params : EstimatorParams
-        Mach number and hold time.
+        Largest Mach number without lock, and hold time.
     """
 
     def __init__(self, params: EstimatorParams) -> None:
-        self._limit2 = params.lockout_mach**2
+        self._largest_mach2 = params.lockout_mach**2
         self._hold_ns = round(params.lockout_hold * 1e9)
         self._contradicted = Dwell(LONGEST_DIP)
         self.reset()
 
     def reset(self) -> None:
         """Unlock, and forget the flight."""
-        self._until: int | None = None
-        self._coast_end: int | None = None
+        self._locked_until_ns: int | None = None
+        self._coast_ends_ns: int | None = None
         self._contradicted.reset()
 
     def take_speed(
         self, stamp_ns: int, mach2: float, speed2: float, climb: float, *, is_boost: bool
     ) -> None:
-        """Take a speed that is well known.
+        """Lock by a speed if its Mach number is large; the speed must be well known.
 
         Parameters
         ----------
         stamp_ns : int
-            [ns].
+            Time of the speed [ns].
         mach2, speed2 : float
-            Squares of Mach number and speed [m^2/s^2].
+            Squared Mach number, and squared speed [m^2/s^2].
         climb : float
             Upward speed [m/s].
         is_boost : bool
-            Whether an engine may still make it faster.
+            Whether an engine may still accelerate the vehicle.
         """
-        if mach2 <= self._limit2:
+        if mach2 <= self._largest_mach2:
             return
-        if is_boost or self._coast_end is None:
-            slow2 = speed2 * self._limit2 / mach2 - (speed2 - climb * climb)
+        if is_boost or self._coast_ends_ns is None:
+            slow2 = speed2 * self._largest_mach2 / mach2 - (speed2 - climb * climb)
             coast = max(climb - math.sqrt(max(slow2, 0.0)), 0.0) / STANDARD_GRAVITY
-            self._coast_end = stamp_ns + round(coast * 1e9)
-        if stamp_ns <= self._coast_end:
-            self._until = stamp_ns + self._hold_ns
+            self._coast_ends_ns = stamp_ns + round(coast * 1e9)
+        if stamp_ns <= self._coast_ends_ns:
+            self._locked_until_ns = stamp_ns + self._hold_ns
 
     def is_locked(self, stamp_ns: int) -> bool:
         """Return whether the barometer is locked out."""
-        return self._until is not None and stamp_ns < self._until
+        return self._locked_until_ns is not None and stamp_ns < self._locked_until_ns
 
     def is_refuted(self, stamp_ns: int, contradicts: bool) -> bool:
-        """Take whether no error of the ports explains a pressure; return whether that lasted."""
+        """Take whether a pressure contradicts the height; return whether that has lasted 3 s."""
         return self._contradicted.update(stamp_ns, contradicts)
 
     def end(self) -> None:
-        """Unlock, until another speed is known well."""
-        self._until = None
+        """Unlock, until the next speed locks."""
+        self._locked_until_ns = None
         self._contradicted.reset()
 
 
-_FRESH_NS = 300_000_000  # a measurement this soon after a good one shows where a step began
-_STEADY = 0.25  # change of a stepped innovation, relative to it, that is still the same step
-_PATIENCE = 5.0  # gate times after which a step that does not settle is none
+_FRESH_NS = 300_000_000  # longest time from a good pressure to a step of the sensor [ns]
+_STEADY = 0.25  # relative change of an innovation that is still that of the same step
+_PATIENCE = 5.0  # time after which a step that does not settle is none, in gate times
 
 
 class Verdict(Enum):
-    """What to do after a refused innovation."""
+    """Result of a refused innovation."""
 
     WAIT = 'wait'
-    STEP = 'step'  # the sensor has stepped and goes on from there
-    LOST = 'lost'  # the estimate has left the measurement: believe the measurement
+    STEP = 'step'  # the sensor has stepped: add the step to its bias
+    LOST = 'lost'  # the estimate is wrong: believe the measurement
 
 
 class InnovationJudge:
-    """Tells a sensor that stepped from an estimate that went astray.
+    """Decides whether refused innovations are a step of the sensor or a wrong estimate.
 
-    An innovation that leaps beyond the gate between two messages and then stays is a step of the
-    sensor. One that grows through the gate, or is beyond it when the sensor returns, says that
-    the estimate, and so the inertial sensor, went astray.
+    An innovation that leaves the gate between two messages by a jump, and then stays, is a step of
+    the sensor. One that grows out of the gate, or is beyond the gate when the sensor returns, shows
+    that the estimate, and so the inertial sensor, is wrong.
 
     Parameters
     ----------
     patience : float
-        How long refusals must last before either is believed [s].
+        Time for which innovations must be refused before either is decided [s].
     """
 
     def __init__(self, patience: float) -> None:
@@ -142,11 +138,11 @@ class InnovationJudge:
         self._good = 0.0
         self._refused.reset()
         self._settled.reset()
-        self._anchor = 0.0
-        self._stepped = False
+        self._anchor = 0.0  # innovation about which the later ones settle
+        self._stepped = False  # whether the refusals began with a jump
 
     def accept(self, stamp_ns: int, innovation: float) -> None:
-        """Take an innovation within the gate."""
+        """Take an innovation that was fused."""
         self._good_ns = stamp_ns
         self._good = innovation
         self._refused.reset()
@@ -154,18 +150,18 @@ class InnovationJudge:
     def refuse(
         self, stamp_ns: int, innovation: float, width: float, *, may_step: bool = True
     ) -> Verdict:
-        """Take an innovation beyond the gate.
+        """Take an innovation that was refused, and decide.
 
         Parameters
         ----------
         stamp_ns : int
-            Of the measurement [ns].
+            Stamp of the measurement [ns].
         innovation : float
-            Measured less predicted.
+            Measured less predicted value [m].
         width : float
-            Half width of the gate.
+            Largest innovation within the gate [m].
         may_step : bool
-            Whether the estimate is good enough to separate a step of the sensor from a motion.
+            Whether the estimate is good enough to tell a step of the sensor from a motion.
         """
         is_first = self._refused.start_ns is None
         has_lasted = self._refused.update(stamp_ns, True)
@@ -184,60 +180,61 @@ class InnovationJudge:
         return Verdict.LOST if is_over else Verdict.WAIT
 
     def _move_anchor(self, stamp_ns: int, innovation: float) -> None:
-        """Let the innovation settle about another value from now on."""
+        """Begin to wait until the innovations settle about this one."""
         self._anchor = innovation
         self._settled.reset()
         self._settled.update(stamp_ns, True)
 
 
 def is_same_step(innovation: float, step: float, width: float) -> bool:
-    """Return whether an innovation is that of a step, within a gate of half a width."""
+    """Return whether an innovation is near that of a step, for a gate of this half width [m]."""
     return abs(innovation - step) <= max(_STEADY * abs(step), 0.5 * width)
 
 
 def width_of(innovation: float, surprise: float, gate: float) -> float:
-    """Return half the width of a gate, from an innovation and its normalised square."""
+    """Return the half width of a gate [m], from an innovation [m] and its normalised square."""
     return gate * abs(innovation) / math.sqrt(surprise) if surprise > 0.0 else math.inf
 
 
-_UP = POSITION + 2
-_PAD_DELAY_NS = 1_000_000_000  # a reading joins the pad reference only where no liftoff followed
-_STEP_DELAY_NS = 10_000_000_000  # and one far from it, that may be of a climb, after this time
-_WEATHER = 0.1  # how fast the weather moves the altitude of a pad at most [m/s]
-_CERTAIN_SPEED = 30.0  # a speed less certain than this makes no Mach number [m/s]
-_IMPLAUSIBLE = 4.0  # sigma of its prior that no error of the barometer has
-_STEP_SIGMA = 5.0  # of the altitude bias after a step [m]
-_BIAS_SIGMA = 10.0  # that joins the accelerometer bias where the estimate went astray [m/s^2]
+_UP = POSITION + 2  # index of the error of the height
+_PAD_DELAY_NS = 1_000_000_000  # a reading is used for the pad if no liftoff follows so soon [ns]
+_STEP_DELAY_NS = 10_000_000_000  # the same far from the pad without inertial sensor [ns]
+_WEATHER = 0.1  # fastest change of the pad's pressure altitude by the weather [m/s]
+_CERTAIN_SPEED = 30.0  # largest sigma of a speed whose Mach number is used [m/s]
+_IMPLAUSIBLE = 4.0  # a larger error of ports or scale is implausible, in sigma of its prior
+_STEP_SIGMA = 5.0  # sigma of the altitude bias after a step [m]
+_BIAS_SIGMA = 10.0  # sigma added to the accelerometer bias if the estimate is wrong [m/s^2]
 
 
 class BaroAid:
-    """Turns pressures into corrections of a filter.
+    """Corrects a filter by pressures.
 
-    The altitude is that of the standard atmosphere above the mean on the pad. Its error has three
-    parts: white noise, a slow bias, and a coefficient times the dynamic pressure (static ports);
-    near Mach 1 that model fails and the barometer is locked out.
+    The measured altitude is that of the standard atmosphere above its mean on the pad. Its error
+    has three parts: white noise, a slow bias, and a coefficient times the dynamic pressure (static
+    ports). Near Mach 1 this model is wrong, and `MachLock` locks the barometer out.
 
     Parameters
     ----------
     params : EstimatorParams
         Noise, gates and times.
     filter_ : ErrorStateFilter
-        That is corrected.
+        The filter that is corrected.
 
     Attributes
     ----------
     monitor : SensorMonitor
         Health of the barometer.
     pad_altitude : float
-        Of the pad above the standard sea level [m]; the parameter's before any pressure.
+        Pressure altitude of the pad above the standard sea level [m]; before the first pressure
+        that of the parameters.
     surprise : float
-        Normalised innovation squared of the latest pressure, NaN before.
+        Normalised innovation squared of the last pressure; NaN before the first.
     imu_doubt_ns : int or None
-        Stamp at which the barometer last overruled the inertial estimate.
+        Time at which the barometer last overruled the estimate [ns].
     step_ns : int or None
-        Stamp at which the barometer last stepped.
+        Time at which the barometer last stepped [ns].
     may_repeat : bool
-        Whether a pressure that repeats itself is right, in flight too.
+        Whether a pressure may repeat itself in flight.
     """
 
     def __init__(self, params: EstimatorParams, filter_: ErrorStateFilter) -> None:
@@ -265,20 +262,20 @@ class BaroAid:
         self._pending.clear()
         self._lock.reset()
         self.pad_altitude = self._params.site_altitude
-        self._is_armed, self._referred_ns = False, 0
-        self._stepped = 0.0
+        self._is_armed, self._used_ns = False, 0
+        self._stepped = 0.0  # sum of the steps in flight [m]
         self._held.reset()
         self.surprise = math.nan
         self.imu_doubt_ns: int | None = None
         self.step_ns: int | None = None
 
     def set_pad(self, altitude: float) -> None:
-        """Take the pad to be at an altitude above the standard sea level [m], measured no more."""
+        """Set the pressure altitude of the pad [m]; it is not measured any more."""
         self._reference.set(altitude)
         self.pad_altitude = altitude
 
     def check(self, stamp_ns: int, pascal: float) -> Status:
-        """Return whether a pressure may be fused."""
+        """Return OK if a pressure [Pa] may be fused, else the reason of its refusal."""
         if math.isfinite(pascal) and not PRESSURE_RANGE[0] < pascal < PRESSURE_RANGE[1]:
             self.monitor.refuse(Status.RANGE)
             return Status.RANGE
@@ -288,22 +285,22 @@ class BaroAid:
         self, stamp_ns: int, age: float, pascal: float, variance: float, stage: Stage,
         *, is_inertial: bool, is_armed: bool = False,
     ) -> None:
-        """Fuse a pressure that `check` found good.
+        """Correct the filter by a pressure for which `check` returned OK.
 
         Parameters
         ----------
         stamp_ns : int
-            Of the pressure [ns].
+            Stamp of the pressure [ns].
         age : float
-            Its stamp less the time of the filter [s].
+            That stamp less the time of the filter [s].
         pascal, variance : float
-            Pressure [Pa] and variance [Pa^2]; 0 is unknown.
+            Static pressure [Pa] and its noise variance [Pa^2]; 0 if unknown.
         stage : Stage
-            Of the flight.
+            Stage of the flight.
         is_inertial : bool
-            Whether the speed comes from an inertial sensor.
+            Whether the inertial sensor advances the filter.
         is_armed : bool
-            Whether the pad stays where it was, but for the weather.
+            Whether only the weather may move the pad, as the vehicle is armed.
         """
         self._is_armed = is_armed
         altitude, temperature = altitude_and_temperature(pascal)
@@ -312,16 +309,16 @@ class BaroAid:
         elif self._pending:
             self._leave_pad()
         state = self._filter
-        scale = metres_per_pascal(pascal, temperature)
+        per_pascal = metres_per_pascal(pascal, temperature)
         speed2 = self._speed_squared(stage)
         mach2 = mach_squared(speed2, temperature)
         sigma = math.sqrt(variance) if variance > 0.0 else self._params.pressure_noise
         self._scatter.take(stamp_ns, (altitude,), learns=False)
-        noise = at_least((sigma * scale) ** 2, self._scatter.noise)
+        noise = at_least((sigma * per_pascal) ** 2, self._scatter.noise)
         up = state.position[2] + age * state.velocity[2]
         row = self._row
-        # Without an inertial sensor an error of the ports looks like motion.
-        row[PORT] = port = -scale * dynamic_pressure(pascal, mach2) if is_inertial else 0.0
+        # Without inertial sensor an error of the ports cannot be separated from motion.
+        row[PORT] = port = -per_pascal * dynamic_pressure(pascal, mach2) if is_inertial else 0.0
         innovation = altitude - self.pad_altitude - up - state.altitude_bias - port * state.port
         if is_inertial and stage in (Stage.BOOST, Stage.COAST) and self._is_climb_certain:
             self._lock.take_speed(
@@ -329,21 +326,21 @@ class BaroAid:
             )
         if self._lock.is_locked(stamp_ns):
             self.monitor.refuse(Status.LOCKOUT)
-            # A speed that is wrong must not widen what refutes it: ports err most near Mach 1.
-            worst = -scale * dynamic_pressure(pascal, min(mach2, 1.0))
+            # Ports err most near Mach 1: with a wrong, larger speed they would explain anything.
+            worst = -per_pascal * dynamic_pressure(pascal, min(mach2, 1.0))
             if self._lock.is_refuted(stamp_ns, self._is_beyond_ports(innovation, worst, noise)):
-                self._believe(stamp_ns, innovation, is_inertial=is_inertial)
+                self._overrule(stamp_ns, innovation, is_inertial=is_inertial)
             return
         if self._is_held(stamp_ns, pascal, up, math.sqrt(noise), stage):
             self.monitor.refuse(Status.FROZEN)
             return
         self.surprise = state.correct(row, innovation, noise, self._gate)
         if self.surprise <= self._gate:
-            self._settle(stamp_ns, altitude - self.pad_altitude - up, innovation, is_inertial)
+            self._accept(stamp_ns, altitude - self.pad_altitude - up, innovation, is_inertial)
             return
         self.monitor.refuse(Status.INNOVATION)
         width = width_of(innovation, self.surprise, self._params.gate)
-        # A step is known by the inertial sensor alone, and under a parachute none follows exactly.
+        # Only an inertial sensor shows a step, and under a parachute it is not exact enough.
         may_step = is_inertial and stage in (Stage.PAD, Stage.BOOST, Stage.COAST)
         verdict = self._judge.refuse(stamp_ns, innovation, width, may_step=may_step)
         if verdict is Verdict.STEP:
@@ -351,23 +348,20 @@ class BaroAid:
         elif verdict is Verdict.LOST and self._steps_back(innovation, width):
             self._follow_step(stamp_ns, -self._stepped, stage)
         elif verdict is Verdict.LOST:
-            self._believe(stamp_ns, innovation, is_inertial=is_inertial)
+            self._overrule(stamp_ns, innovation, is_inertial=is_inertial)
 
-    def _settle(
-        self, stamp_ns: int, offset: float, innovation: float, is_inertial: bool
-    ) -> None:
-        """Accept a pressure that was fused, unless the barometer's own errors took it."""
-        if is_inertial and self._is_strained():
-            # Drift too slow for the gate: the errors of the barometer took it, up to here.
+    def _accept(self, stamp_ns: int, offset: float, innovation: float, is_inertial: bool) -> None:
+        """Accept a fused pressure, unless only implausible errors of the barometer explain it."""
+        if is_inertial and self._are_errors_implausible():
+            # The estimate drifts too slowly for the gate, and the errors have followed the offset.
             self.monitor.refuse(Status.INNOVATION)
-            self._believe(
-                stamp_ns, offset - self._filter.altitude_bias, is_inertial=is_inertial
-            )
+            self._overrule(stamp_ns, offset - self._filter.altitude_bias, is_inertial=is_inertial)
             return
         self._judge.accept(stamp_ns, innovation)
         self.monitor.use(stamp_ns)
 
     def _follow_step(self, stamp_ns: int, innovation: float, stage: Stage) -> None:
+        """Add a step of the sensor to its bias, or measure an unarmed pad anew."""
         self.step_ns = stamp_ns
         if stage is Stage.PAD and not self._is_armed:
             self._reference.reset()
@@ -379,30 +373,30 @@ class BaroAid:
         self._judge.reset()
 
     def _steps_back(self, innovation: float, width: float) -> bool:
-        """Return whether the sensor is back from where it has stepped, as after a charge."""
+        """Return whether the sensor steps back by all its steps, as after an ejection charge."""
         return self._stepped != 0.0 and is_same_step(innovation, -self._stepped, width)
 
     @property
     def _is_climb_certain(self) -> bool:
         return self._filter.variance(VELOCITY + 2) < _CERTAIN_SPEED**2
 
-    def _is_beyond_ports(self, innovation: float, port: float, noise: float) -> bool:
-        """Return whether no error of the static ports explains an innovation."""
+    def _is_beyond_ports(self, innovation: float, by_port: float, noise: float) -> bool:
+        """Return whether no error of the ports explains an innovation [m], with noise [m^2]."""
         params = self._params
-        worst = _IMPLAUSIBLE * params.static_port_error * abs(port)
+        worst = _IMPLAUSIBLE * params.static_port_error * abs(by_port)
         sigma = math.sqrt(self._filter.variance(_UP) + noise)
         return abs(innovation) > worst + params.gate * sigma
 
-    def _is_strained(self) -> bool:
-        """Return whether the barometer's own errors have become implausible."""
+    def _are_errors_implausible(self) -> bool:
+        """Return whether the estimated errors of ports and scale have become implausible."""
         state, params = self._filter, self._params
         return (
             abs(state.port) > _IMPLAUSIBLE * params.static_port_error
             or abs(state.scale) > _IMPLAUSIBLE * params.altitude_scale_sigma
         )
 
-    def _believe(self, stamp_ns: int, innovation: float, *, is_inertial: bool) -> None:
-        """Give the estimate up as far as the barometer contradicts it."""
+    def _overrule(self, stamp_ns: int, innovation: float, *, is_inertial: bool) -> None:
+        """Make the estimate so uncertain that it follows the barometer."""
         state, params = self._filter, self._params
         self.imu_doubt_ns = stamp_ns
         state.port = state.scale = 0.0
@@ -417,38 +411,41 @@ class BaroAid:
         self._lock.end()
 
     def _follow_pad(self, stamp_ns: int, altitude: float, *, is_inertial: bool) -> None:
+        """Take an altitude on the pad; use it for the reference after a delay."""
         pending = self._pending
         pending.append((stamp_ns, altitude))
-        ripe = False
+        is_used = False
         while stamp_ns - pending[0][0] > self._pad_delay_ns(pending[0][1], is_inertial):
-            self._refer(*pending.popleft())
-            ripe = True
-        if not ripe and math.isnan(self._reference.altitude):
+            self._use_for_pad(*pending.popleft())
+            is_used = True
+        if not is_used and math.isnan(self._reference.altitude):
             self.pad_altitude = mean_without_spikes([row[1] for row in pending])
 
     def _pad_delay_ns(self, altitude: float, is_inertial: bool) -> int:
-        """Return after which time without liftoff a reading joins the pad reference."""
+        """Return the time without liftoff after which a reading is used for the pad [ns]."""
         is_far = abs(altitude - self._reference.altitude) > NEAR_PAD
         return _STEP_DELAY_NS if is_far and not is_inertial else _PAD_DELAY_NS
 
-    def _refer(self, stamp_ns: int, altitude: float) -> None:
+    def _use_for_pad(self, stamp_ns: int, altitude: float) -> None:
+        """Use a reading for the altitude of the pad, of an armed vehicle as the weather allows."""
         followed = altitude - self._reference.above_pad(altitude)
-        elapsed, self._referred_ns = (stamp_ns - self._referred_ns) * 1e-9, stamp_ns
+        elapsed, self._used_ns = (stamp_ns - self._used_ns) * 1e-9, stamp_ns
         if self._is_armed:
-            # Weather is slow; what changes faster, or is farther off, is no longer on its pad.
+            # Weather is slow: an armed vehicle that moves faster or further has left its pad.
             way = followed - self.pad_altitude
             farthest = _WEATHER * max(elapsed, 0.0) if abs(way) < NEAR_PAD else 0.0
             followed = self.pad_altitude + max(-farthest, min(way, farthest))
         self.pad_altitude = followed
 
     def _leave_pad(self) -> None:
-        """Settle the reference at liftoff, without what came just before it."""
+        """Drop the last readings at liftoff, unless they are the only ones."""
         if math.isnan(self._reference.altitude):
             for pending in self._pending:
-                self._refer(*pending)
+                self._use_for_pad(*pending)
         self._pending.clear()
 
     def _speed_squared(self, stage: Stage) -> float:
+        """Return the squared speed, without the horizontal one if that is uncertain [m^2/s^2]."""
         state = self._filter
         east, north, up = state.velocity
         horizontal = state.variance(VELOCITY) + state.variance(VELOCITY + 1)
@@ -457,10 +454,8 @@ class BaroAid:
             squared += east * east + north * north
         return squared
 
-    def _is_held(
-        self, stamp_ns: int, pascal: float, up: float, sigma: float, stage: Stage
-    ) -> bool:
-        """Return whether a value only repeats itself: in flight no pressure stays."""
+    def _is_held(self, stamp_ns: int, pascal: float, up: float, sigma: float, stage: Stage) -> bool:
+        """Return whether a pressure repeats itself although the vehicle flies or has moved."""
         if not self._held.repeats(stamp_ns, pascal, up) or self.may_repeat:
             return False
         return stage.is_flying or abs(up - self._held.then) > self._params.gate * sigma

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attitude, position and velocity from inertial sensor, barometer, magnetometer and fixes."""
+"""Attitude, position and velocity from an inertial sensor, barometer, magnetometer and fixes."""
 from __future__ import annotations
 
 import math
@@ -34,7 +34,7 @@ _UNKNOWN_ATTITUDE = (math.nan,) * 4
 
 
 def no_estimate(stamp_ns: int) -> EstimatorState:
-    """Return what is known before the first message: nothing."""
+    """Return the estimate before the first message, in which everything is unknown."""
     unknown = np.full((6, 6), math.nan)
     return EstimatorState(
         stamp_ns, UNKNOWN, UNKNOWN, UNKNOWN, _UNKNOWN_ATTITUDE, UNKNOWN,
@@ -42,8 +42,8 @@ def no_estimate(stamp_ns: int) -> EstimatorState:
     )
 
 
-def _covariances(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return those of pose and twist, symmetric to the last bit as receivers may insist."""
+def _pose_and_twist_covariance(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the covariances of pose and twist, exactly symmetric as readers may require."""
     place, velocity = slice(POSITION, VELOCITY), slice(VELOCITY, ATTITUDE)
     attitude, turning = slice(ATTITUDE, GYRO_BIAS), slice(GYRO_BIAS, FORCE_BIAS)
     pose, twist = np.empty((6, 6)), np.zeros((6, 6))
@@ -56,44 +56,43 @@ def _covariances(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
     return 0.5 * (pose + pose.T), 0.5 * (twist + twist.T)
 
 
-_LONGEST_GAP = 30.0  # a stamp farther ahead is another clock [s]
+_LONGEST_GAP = 30.0  # a stamp further ahead is that of another clock [s]
 _STAMPS = StampLimits(
     behind_ns=1_000_000_000, ahead_ns=round(_LONGEST_GAP * 1e9),
     agreeing=2, agree_ns=1_000_000_000,
 )
 OLDEST = 0.2
-"""A measurement older than this against the estimate is not fused [s]."""
-_GUESS_STEP = 0.1  # [s]
-_WILDEST = 1e8  # no barometer knows so little, a larger variance means nothing [Pa^2]
-_TIDY_STEPS = 16
-_DOUBT_NS = 2_000_000_000
-_LEAP_NS = 500_000_000  # that a leap of the stamps is taken to last: known by as much
-# Without inertial sensor: acceleration upward, and what of it is unknown, one sigma over half a
-# second [m/s^2].
-_GUESS_TIME = 0.5
-_GUESSES = {
+"""A measurement that is older than the estimate by more than this is not fused [s]."""
+_ASSUMED_STEP = 0.1  # longest step of a prediction without inertial sensor [s]
+_WILDEST = 1e8  # a larger variance of a pressure is taken for unknown [Pa^2]
+_TIDY_STEPS = 16  # predictions after which the covariance is made symmetric and checked
+_FLAG_NS = 2_000_000_000  # a flag of the barometer lasts so long after its cause [ns]
+_JUMP_NS = 500_000_000  # time that is assumed to pass while the stamps jump [ns]
+_ASSUMED_TIME = 0.5  # correlation time of the error of the acceleration in `_ASSUMED` [s]
+# Upward acceleration without inertial sensor by stage, and its error, one sigma [m/s^2].
+_ASSUMED = {
     Stage.PAD: (0.0, 5.0), Stage.BOOST: (0.0, 50.0), Stage.COAST: (-STANDARD_GRAVITY, 10.0),
     Stage.DESCENT: (0.0, 10.0), Stage.LANDED: (0.0, 1.0),
 }
-_UNKNOWN_TURNS = 0.5  # density of the angular rate without gyroscope [rad/s/sqrt(Hz)]
-
-_UNKNOWN_PLACE, _UNKNOWN_SPEED = 1e4, 1e3  # sigma after a restart in the air [m], [m/s]
+_UNKNOWN_TURNS = 0.5  # noise density of the attitude without gyroscope [rad/s/sqrt(Hz)]
+_UNKNOWN_PLACE = 1e4  # sigma of an unknown position [m]
+_UNKNOWN_SPEED = 1e3  # sigma of an unknown velocity [m/s]
 
 
 class Estimator:
-    """Error-state Kalman filter with health of every sensor, and modes for what is left of them.
+    """Estimates the motion by an error-state Kalman filter, and checks each sensor.
 
-    Messages are given in the order of their stamps. The inertial sensor moves the filter; the
-    others correct it, carried to its time by its velocity. Where the inertial sensor is lost the
-    others move the filter by a guess of the acceleration that belongs to the stage. Nothing
-    raises for what a sensor says: it is refused, counted, and named in the flags.
+    The inertial sensor advances the filter to its stamp. The others correct the filter; the
+    velocity carries the estimate to their stamps. Without inertial sensor the others advance the
+    filter, with an acceleration that is assumed for the stage. A wrong message raises no error: it
+    is refused and counted, and the flags name the fault.
 
     Parameters
     ----------
     params : EstimatorParams
         Noise, gates and times.
     mounting : Mounting
-        Of the inertial sensor and of the magnetometer.
+        Mounting of the inertial sensor and the magnetometer.
     """
 
     def __init__(self, params: EstimatorParams, mounting: Mounting) -> None:
@@ -116,32 +115,31 @@ class Estimator:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the flight; the counts go on."""
+        """Forget the flight, but not the counts of messages."""
         for part in (self._clock, self._imu, self._pad, self._baro, self._magnetic, self._gnss):
             part.reset()
         self._filter.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)
         self._scatter.reset()
         self._now_ns: int | None = None
-        self._offset_ns = 0
-        self._rate: Vector | None = None
-        self._force: Vector = (0.0, 0.0, 0.0)
-        self._since_tidy = 0
+        self._offset_ns = 0  # sum of the jumps of the stamps [ns]
+        self._rate: Vector | None = None  # last angular rate in body axes [rad/s]
+        self._force: Vector = (0.0, 0.0, 0.0)  # last specific force in body axes [m/s^2]
+        self._since_tidy = 0  # predictions since the last check of the covariance
         self._is_armed = False
         self.stage = Stage.PAD
 
-    def set_stage(
-        self, stage: Stage, *, is_armed: bool = False, may_repeat: bool = False
-    ) -> None:
-        """Set what the vehicle does from now on; back on the pad a new flight begins.
+    def set_stage(self, stage: Stage, *, is_armed: bool = False, may_repeat: bool = False) -> None:
+        """Set the stage from now on; a return to PAD begins a new flight.
 
-        Once it is armed its pad stays where it was: it may be carried off it. A pressure may repeat
-        itself in flight where the barometer is coarse and something likely holds the vehicle.
+        While it ``is_armed`` the pad stays where it was, as the vehicle may be carried away. A
+        pressure ``may_repeat`` itself in flight if the barometer is coarse and something likely
+        holds the vehicle.
         """
         self._is_armed, self._baro.may_repeat = is_armed, may_repeat
         if stage is Stage.PAD and self.stage is not Stage.PAD:
             self.reset()
         if stage is Stage.DESCENT and self.stage is not Stage.DESCENT:
-            # A tumbling body tells nothing of the air: what the ascent told of it stays.
+            # A tumbling body does not show the errors of the ports; the scale stays as estimated.
             self._filter.port = 0.0
             self._filter.forget(PORT, self._params.static_port_error**2)
             self._filter.forget(SCALE, 0.0)
@@ -149,29 +147,33 @@ class Estimator:
 
     @property
     def pad_altitude(self) -> float:
-        """Altitude of the pad above the standard sea level [m], as the barometer has it."""
+        """Pressure altitude of the pad above the standard sea level, by the barometer [m]."""
         return self._baro.pad_altitude
 
     def begin_in_air(self, stage: Stage, pad_altitude: float) -> None:
-        """Begin anew in the air, above a known pad, where nothing else is known.
+        """Begin anew in the air, where only the altitude of the pad is known.
 
         Parameters
         ----------
         stage : Stage
-            Of the flight.
+            Stage of the flight.
         pad_altitude : float
-            What `pad_altitude` was before [m].
+            The former `pad_altitude` [m].
         """
         self.reset()
         self.stage = stage
         self._baro.set_pad(pad_altitude)
+        self._forget_motion()
+
+    def _forget_motion(self) -> None:
+        """Begin with an unknown position and velocity."""
         for axis in range(3):
             self._filter.inflate(POSITION + axis, _UNKNOWN_PLACE**2)
             self._filter.inflate(VELOCITY + axis, _UNKNOWN_SPEED**2)
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """Good and refused messages of each sensor, by reason; only what happened."""
+        """Numbers of good and refused messages of each sensor, by reason, without zeros."""
         return {
             name: {status.value: n for status, n in monitor.counts.items() if n}
             for name, monitor in self._monitors.items()
@@ -187,16 +189,16 @@ class Estimator:
     def imu(
         self, stamp_ns: int, angular_velocity: Sequence[float], specific_force: Sequence[float]
     ) -> None:
-        """Take an inertial sample.
+        """Take a sample of the inertial sensor.
 
         Parameters
         ----------
         stamp_ns : int
-            [ns].
+            Stamp of the sample [ns].
         angular_velocity, specific_force : sequence of float
-            In the axes of the sensor [rad/s], [m/s^2]; at rest the force is 1 g upward.
+            In axes of the sensor [rad/s], [m/s^2]; at rest the force is 1 g upward.
         """
-        clock_ns = self._clock_of(stamp_ns)
+        clock_ns = self._time_of(stamp_ns)
         if clock_ns is None:
             return
         values = (*map(float, angular_velocity), *map(float, specific_force))
@@ -206,27 +208,26 @@ class Estimator:
         if self._imu.arrive(clock_ns, values) is not Status.OK:
             return
         if self._now_ns is not None and clock_ns < self._now_ns:
-            # The others have moved the filter on while this one was lost.
+            # The other sensors have advanced the filter while this one was lost.
             self._imu.refuse(Status.LATE)
             return
         if self.stage.is_flying and self._imu.is_held(clock_ns):
-            # On the ground values that repeat may be right.
+            # On the ground the true values may repeat.
             self._imu.refuse(Status.FROZEN)
             return
         self._imu.use(clock_ns)
-        self._take(
-            clock_ns, self._mounting.to_body(values[:3]), self._mounting.to_body(values[3:])
-        )
+        self._take(clock_ns, self._mounting.to_body(values[:3]), self._mounting.to_body(values[3:]))
 
     def _take(self, stamp_ns: int, rate: Vector, force: Vector) -> None:
+        """Advance the filter by a rate and a force in body axes, and pass them to `PadAid`."""
         if self._now_ns is None:
             self._now_ns = stamp_ns
         elapsed_ns = stamp_ns - self._now_ns
         last = self._rate
-        # Of the sum of the three axes, which is on a line where the thrust rises or falls.
+        # The noise of the sum of the axes, which stays on a line while a thrust rises or falls.
         self._scatter.take(stamp_ns, (sum(force),), learns=False)
         if not self._pad.is_aligned or last is None or elapsed_ns > self._imu_gap_ns:
-            self._guess_until(stamp_ns)
+            self._advance_until(stamp_ns)
         elif elapsed_ns > 0:
             a, b, c = last
             p, q, r = rate
@@ -244,29 +245,26 @@ class Estimator:
         self._now_ns = stamp_ns
         self._rate, self._force = rate, force
         if self.stage not in (Stage.BOOST, Stage.COAST):
-            self._pad.update(
-                stamp_ns, rate, force, self._magnetic.direction, self.stage
-            )
+            self._pad.update(stamp_ns, rate, force, self._magnetic.direction, self.stage)
 
     def pressure(self, stamp_ns: int, pascal: float, variance: float = 0.0) -> None:
-        """Take a static pressure [Pa] and its variance [Pa^2], 0 where unknown."""
-        clock_ns = self._clock_of(stamp_ns)
+        """Take a static pressure [Pa] and its variance [Pa^2], 0 if unknown."""
+        clock_ns = self._time_of(stamp_ns)
         if clock_ns is None:
             return
         if self._baro.check(clock_ns, pascal) is not Status.OK:
             return
-        age = self._reach(clock_ns, self._baro.monitor)
+        age = self._age_of(clock_ns, self._baro.monitor)
         if age is None:
             return
-        is_inertial = self._pad.is_aligned and self._imu.is_good(clock_ns)
         self._baro.fuse(
             clock_ns, age, pascal, variance if 0.0 <= variance < _WILDEST else 0.0, self.stage,
-            is_inertial=is_inertial, is_armed=self._is_armed,
+            is_inertial=self._has_inertial(clock_ns), is_armed=self._is_armed,
         )
 
     def magnetic_field(self, stamp_ns: int, tesla: Sequence[float]) -> None:
-        """Take a magnetic field in the axes of the magnetometer [T]."""
-        clock_ns = self._clock_of(stamp_ns)
+        """Take a magnetic field in axes of the magnetometer [T]."""
+        clock_ns = self._time_of(stamp_ns)
         if clock_ns is None:
             return
         values = tuple(map(float, tesla))
@@ -275,7 +273,7 @@ class Estimator:
             return
         if self._magnetic.check(clock_ns, values) is not Status.OK:
             return
-        if self._reach(clock_ns, self._magnetic.monitor) is None:
+        if self._age_of(clock_ns, self._magnetic.monitor) is None:
             return
         field = self._mounting.to_body(values)
         if self.stage is Stage.PAD:
@@ -288,17 +286,17 @@ class Estimator:
         self, stamp_ns: int, latitude: float, longitude: float, altitude: float,
         position_covariance: Sequence[float] = (),
     ) -> None:
-        """Take a fix: latitude and longitude [deg], altitude above the ellipsoid [m] or NaN.
+        """Take a fix: latitude and longitude [deg], altitude above the ellipsoid [m], else NaN.
 
-        The covariance is that of east, north, up, nine numbers row by row [m^2]; where it is
-        missing or none the parameter's noise is assumed.
+        The covariance has nine numbers for east, north, up, row by row [m^2]; if it is no
+        covariance, the noise of the parameters is assumed.
         """
-        clock_ns = self._clock_of(stamp_ns)
+        clock_ns = self._time_of(stamp_ns)
         if clock_ns is None:
             return
         if self._gnss.check(clock_ns, latitude, longitude, altitude) is not Status.OK:
             return
-        age = self._reach(clock_ns, self._gnss.monitor)
+        age = self._age_of(clock_ns, self._gnss.monitor)
         if age is not None:
             fix = (float(latitude), float(longitude), float(altitude))
             has_height = self._baro.monitor.is_good(clock_ns)
@@ -307,32 +305,30 @@ class Estimator:
                 may_move=self.stage is Stage.PAD and not self._is_armed,
             )
 
-    def _clock_of(self, stamp_ns: int) -> int | None:
-        """Return when a message was stamped, on a clock that never leaps; None where it strays.
+    def _time_of(self, stamp_ns: int) -> int | None:
+        """Return the time of a stamp, without jumps [ns]; None if the stamp is refused.
 
-        What is kept with its time, such as a lock that ends, is then right after a leap too.
+        So a time that is kept, such as the end of a lock, is right after a jump of the stamps too.
         """
         arrival = self._clock.take(stamp_ns)
         if arrival.is_jump:
-            self._leap_to(stamp_ns)
+            self._follow_jump(stamp_ns)
         return None if arrival is Arrival.STRAY else stamp_ns - self._offset_ns
 
-    def _leap_to(self, stamp_ns: int) -> None:
-        """Go on from another time: what is known stays, less certain by a time that is unknown."""
+    def _follow_jump(self, stamp_ns: int) -> None:
+        """Continue after a jump of the stamps, as if 0.5 s had passed without inertial sensor."""
         now_ns = self._now_ns if self._now_ns is not None else stamp_ns - self._offset_ns
-        self._guess_until(now_ns + _LEAP_NS)
-        self._now_ns = now_ns + _LEAP_NS
+        self._advance_until(now_ns + _JUMP_NS)
+        self._now_ns = now_ns + _JUMP_NS
         self._offset_ns = stamp_ns - self._now_ns
         self._rate = None
 
-    def _reach(self, stamp_ns: int, monitor: SensorMonitor) -> float | None:
-        """Move the filter where the inertial sensor does not; return the age of a message [s]."""
+    def _age_of(self, stamp_ns: int, monitor: SensorMonitor) -> float | None:
+        """Advance a filter without inertial sensor to a message; return its age [s], or None."""
         if self._now_ns is None:
             self._now_ns = stamp_ns
-        elif stamp_ns - self._now_ns > self._imu_gap_ns or (
-            stamp_ns > self._now_ns and not self._is_driven(stamp_ns)
-        ):
-            self._guess_until(stamp_ns)
+        elif stamp_ns > self._now_ns and not self._has_inertial(stamp_ns):
+            self._advance_until(stamp_ns)
             self._now_ns = stamp_ns
         age = (stamp_ns - self._now_ns) * 1e-9
         if age < -OLDEST:
@@ -340,58 +336,60 @@ class Estimator:
             return None
         return age
 
-    def _is_driven(self, stamp_ns: int) -> bool:
+    def _has_inertial(self, stamp_ns: int) -> bool:
+        """Return whether the inertial sensor advances the filter."""
         return self._pad.is_aligned and self._imu.is_good(stamp_ns)
 
-    def _guess_until(self, stamp_ns: int) -> None:
+    def _advance_until(self, stamp_ns: int) -> None:
+        """Advance the filter to a time without inertial sensor."""
         if self._now_ns is None:
             return
-        for dt in _steps((stamp_ns - self._now_ns) * 1e-9):
-            self._guess(self._filter, dt)
+        for dt in _equal_steps((stamp_ns - self._now_ns) * 1e-9):
+            self._advance(self._filter, dt)
             self._tidy()
 
-    def _guess(self, state: ErrorStateFilter, dt: float) -> None:
-        up, sigma = _GUESSES[self.stage]
-        state.drift(dt, (0.0, 0.0, up), sigma**2 * _GUESS_TIME, _UNKNOWN_TURNS**2)
+    def _advance(self, state: ErrorStateFilter, dt: float) -> None:
+        """Advance a filter over a step [s], with the acceleration assumed for the stage."""
+        up, sigma = _ASSUMED[self.stage]
+        state.drift(dt, (0.0, 0.0, up), sigma**2 * _ASSUMED_TIME, _UNKNOWN_TURNS**2)
 
     def _tidy(self) -> None:
+        """Check the covariance now and then, and begin anew if it has become too large."""
         self._since_tidy += 1
         if self._since_tidy < _TIDY_STEPS:
             return
         self._since_tidy = 0
         if not self._filter.tidy():
-            # Out of range is out of knowledge: begin again in this place, without an attitude.
             self._filter.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)
-            self._filter.inflate(POSITION + 2, 1e8)
-            self._filter.inflate(VELOCITY + 2, 1e6)
+            self._forget_motion()
             self._pad.reset()
 
     def state(self, stamp_ns: int) -> EstimatorState:
-        """Return the estimate for a stamp; asking changes nothing.
+        """Return the estimate at a stamp, and change nothing.
 
-        A stamp up to 0.15 s from the estimate's is reached by its velocity, a later one by the
-        guess that belongs to the stage.
+        The velocity carries the estimate up to ``imu_timeout`` ahead or 0.2 s back; further ahead
+        the acceleration is assumed for the stage.
         """
         now_ns, clock_ns = self._now_ns, stamp_ns - self._offset_ns
         if now_ns is None:
             return no_estimate(stamp_ns)
         if clock_ns - now_ns > self._imu_gap_ns:
             ahead = self._filter.clone()
-            for dt in _steps(min((clock_ns - now_ns) * 1e-9, _LONGEST_GAP)):
-                self._guess(ahead, dt)
-            return self._state(ahead, clock_ns, 0.0)
+            for dt in _equal_steps(min((clock_ns - now_ns) * 1e-9, _LONGEST_GAP)):
+                self._advance(ahead, dt)
+            return self._state_of(ahead, clock_ns, 0.0)
         age = max((clock_ns - now_ns) * 1e-9, -OLDEST)
-        return self._state(self._filter, clock_ns, age)
+        return self._state_of(self._filter, clock_ns, age)
 
-    def _state(self, state: ErrorStateFilter, clock_ns: int, age: float) -> EstimatorState:
-        """Return the estimate of a filter, carried on for an age by its velocity."""
+    def _state_of(self, state: ErrorStateFilter, clock_ns: int, age: float) -> EstimatorState:
+        """Return the estimate of a filter, carried by its velocity over an age [s]."""
         east, north, up = state.velocity
         x, y, z = state.position
-        # Where no inertial sensor works, neither rate nor acceleration is known.
-        rate = self._rate if self._is_driven(clock_ns) else None
+        # Without a working inertial sensor neither the rate nor the acceleration is known.
+        rate = self._rate if self._has_inertial(clock_ns) else None
         p, q, r = UNKNOWN if rate is None else rate
         a, b, c = state.gyro_bias
-        pose, twist = _covariances(state.covariance)
+        pose, twist = _pose_and_twist_covariance(state.covariance)
         return EstimatorState(
             clock_ns + self._offset_ns,
             position=(x + age * east, y + age * north, z + age * up),
@@ -401,14 +399,14 @@ class Estimator:
             angular_velocity=(p - a, q - b, r - c),
             pose_covariance=pose,
             twist_covariance=twist,
-            mode=self._mode(clock_ns),
-            flags=self._flags(clock_ns),
+            mode=self._mode_at(clock_ns),
+            flags=self._flags_at(clock_ns),
         )
 
-    def _mode(self, now_ns: int) -> Mode:
+    def _mode_at(self, now_ns: int) -> Mode:
         has_baro = self._baro.monitor.is_good(now_ns)
         has_gnss = self._gnss.monitor.is_good(now_ns)
-        if not self._is_driven(now_ns):
+        if not self._has_inertial(now_ns):
             if self._imu.is_good(now_ns) and self.stage is Stage.PAD:
                 return Mode.ALIGNING
             if has_baro:
@@ -418,25 +416,25 @@ class Estimator:
             return Mode.FULL
         return Mode.GNSS_INERTIAL if has_gnss else Mode.INERTIAL_ONLY
 
-    def _flags(self, now_ns: int) -> frozenset[str]:
+    def _flags_at(self, now_ns: int) -> frozenset[str]:
         found = set()
         for name, monitor in self._monitors.items():
             status = monitor.status(now_ns)
-            # The magnetometer and the receiver are optional: unheard they are no fault.
+            # Magnetometer and receiver are optional: it is no fault if they never send.
             optional = name in ('magnetic_field', 'fix')
             if status is not Status.OK and not (optional and status is Status.ABSENT):
                 found.add(f'{name}_{status.value}')
         if not self._pad.is_aligned:
             found.add('attitude_unknown')
         doubt, step = self._baro.imu_doubt_ns, self._baro.step_ns
-        if doubt is not None and 0 <= now_ns - doubt < _DOUBT_NS:
+        if doubt is not None and 0 <= now_ns - doubt < _FLAG_NS:
             found.add('imu_innovation')
-        if step is not None and 0 <= now_ns - step < _DOUBT_NS:
+        if step is not None and 0 <= now_ns - step < _FLAG_NS:
             found.add('pressure_stepped')
         return frozenset(found)
 
 
-def _steps(duration: float) -> list[float]:
-    """Return equal steps, none longer than `_GUESS_STEP`, that fill a duration [s]."""
-    count = math.ceil(duration / _GUESS_STEP - 1e-9)
+def _equal_steps(duration: float) -> list[float]:
+    """Return equal steps, none longer than `_ASSUMED_STEP`, that fill a duration [s]."""
+    count = math.ceil(duration / _ASSUMED_STEP - 1e-9)
     return [duration / count] * count if count > 0 else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a sensor is mounted: which of its axes is which axis of the body."""
+"""Rotation from the axes of a sensor to the axes of the body."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from propulsion_ros.settings.quantity import FloatArray, IntArray, quantity, val
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MountingParams:
-    """Axes and flips, as the ``Sensors`` block of a flight configuration has them."""
+    """Axes and flips of the ``Sensors`` block of a flight configuration."""
 
     axes: IntArray = quantity(
         (0, 1, 2), '', kind=int, lo=0, hi=2, shape=(3,),
@@ -33,27 +33,27 @@ class MountingParams:
 
 
 class Mounting:
-    """Turns vectors in a sensor's axes into vectors in the body's.
+    """Rotates vectors from the axes of a sensor to those of the body.
 
-    Component i of the board is component ``axes[i]`` of the sensor, times -1 where ``flips[i]``.
+    Component i on the circuit board is component ``axes[i]`` of the sensor, times -1 if
+    ``flips[i]`` is 1.
 
     Parameters
     ----------
     params : MountingParams, optional
-        Axes and flips. Together they must be a rotation: a mirror image turns the sense of
-        angular rates, and no sensor that is right-handed can be mounted so.
+        Axes and flips. They must be a rotation, as all sensors have right-handed axes.
     rotation : FloatArray, optional
-        From the axes of the board, which the above lead to, to the body's, (3, 3).
+        Rotation from the axes of the board to those of the body, shape (3, 3).
 
     Attributes
     ----------
     matrix : FloatArray
-        From the sensor's axes to the body's, shape (3, 3).
+        Rotation from the axes of the sensor to those of the body, shape (3, 3).
 
     Raises
     ------
     ConfigError
-        Where they mirror.
+        If axes and flips are a mirror image.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Mounting:
             raise ConfigError('flips', f'axes {axes} with flips {flips} mirror: turn one flip over')
 
     def to_body(self, vector: Sequence[float]) -> Vector:
-        """Return a vector of the sensor in the axes of the body."""
+        """Return a vector in the axes of the body, given in those of the sensor."""
         a, b, c = vector
         x, y, z = (p * a + q * b + r * c for p, q, r in self._rows)
         return x, y, z

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What corrects the attitude: gravity, rest on a pad whose altitude is measured, magnetic north."""
+"""Corrects the attitude by gravity, rest and magnetic north, and measures the pad's altitude."""
 from __future__ import annotations
 
 import math
@@ -24,46 +24,44 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.rotation import Quaternion, Vector, product, rotate, upright
 from propulsion_ros.settings.quantity import FloatArray
 
-_PERIOD_NS = 100_000_000  # errors of attitude are slow: more readings are no news
-_REST_SPEED = 0.02  # of a vehicle at rest, one sigma [m/s]
-_REST_POSITION = 0.2  # of a vehicle on its pad [m]
-_REST_RATE = 0.002  # [rad/s]
-_DRIFT = 5.0  # a speed that a wrong attitude does not make up on the pad [m/s]
-_SWING = 3.0  # of the mean force of a parachute that swings [m/s^2]
-_ALIGNED_SIGMA = 0.1  # of the attitude taken from a few samples [rad]
-# Of the altitude of the pad.
-_READINGS = 100
-_RECENT = 9  # a spike among them moves the median hardly at all
-_FAR = 12.0  # median deviations beyond which a reading is no noise: 8 sigma of normal noise
-NEAR_PAD = 15.0  # what is no farther off is never a spike: a coarse barometer has such steps [m]
-# Of the magnetic field.
-_DISTURBED = 0.3  # change of the strength of the field that is no longer the Earth's
-_LARGEST_FIELD = 1e-3  # [T]
-_SMOOTHING = 0.1
-_PATIENCE = 200  # disturbed fields on the pad after which they are the field
-_LARGEST_MEAN = 200
+_PERIOD_NS = 100_000_000  # attitude is corrected this often, as its errors change slowly [ns]
+_REST_SPEED = 0.02  # speed of a vehicle at rest, one sigma [m/s]
+_REST_POSITION = 0.2  # distance of a vehicle at rest from its pad, one sigma [m]
+_REST_RATE = 0.002  # rate of turn of a vehicle at rest, one sigma [rad/s]
+_DRIFT = 5.0  # largest speed that a wrong attitude explains at rest on the pad [m/s]
+_SWING = 3.0  # deviation of the mean force from 1 g upward under a parachute, one sigma [m/s^2]
+_ALIGNED_SIGMA = 0.1  # error of the level taken from a few samples, one sigma [rad]
+_READINGS = 100  # the altitude of the pad is the mean of so many last readings
+_RECENT = 9  # `set_here` takes the median of so many, which a spike hardly moves
+_FAR = 12.0  # a reading so many median deviations away is a spike: 8 sigma of normal noise
+NEAR_PAD = 15.0  # a nearer reading is never a spike: a coarse barometer has such steps [m]
+_DISTURBED = 0.3  # a field whose strength differs by this share is not that of the Earth alone
+_LARGEST_FIELD = 1e-3  # largest component of a field on the Earth, with a wide margin [T]
+_SMOOTHING = 0.1  # share of a new field in the mean on the pad
+_PATIENCE = 200  # after so many disturbed fields in a row on the pad the mean begins anew
+_LARGEST_MEAN = 200  # north and up components of the field are means of up to so many
 
 
 class PadAid:
-    """Aligns the attitude by gravity and, where there is one, by the magnetic field.
+    """Aligns the attitude by gravity and the magnetic field, and corrects it at rest.
 
-    While the vehicle is at rest its velocity, its angular rate and, on the pad, its position are
-    0; ten times a second they are fused as such, and the velocity tells the level. Under a
-    parachute the mean force, where it is 1 g, points upward roughly.
+    Of a vehicle at rest the velocity, the angular rate and, on the pad, the position are fused as 0
+    ten times a second; the velocity corrects the level. Under a parachute a mean force of 1 g
+    is fused as upward.
 
     Parameters
     ----------
     params : EstimatorParams
-        What counts as rest, heading.
+        Limits of rest, heading, noise.
     filter_ : ErrorStateFilter
-        That is aligned and corrected.
+        The filter that is aligned and corrected.
 
     Attributes
     ----------
     is_aligned : bool
-        Whether there is an attitude.
+        Whether the filter has an attitude.
     is_at_rest : bool
-        Whether the latest mean was that of a vehicle at rest.
+        Whether the last mean of the inertial samples was that of a vehicle at rest.
     """
 
     def __init__(self, params: EstimatorParams, filter_: ErrorStateFilter) -> None:
@@ -77,9 +75,10 @@ class PadAid:
         """Forget the attitude."""
         self.is_aligned = False
         self.is_at_rest = False
-        self._begin(None)
+        self._begin_mean(None)
 
-    def _begin(self, stamp_ns: int | None) -> None:
+    def _begin_mean(self, stamp_ns: int | None) -> None:
+        """Begin a new mean of the inertial samples at a stamp."""
         self._since_ns = stamp_ns
         self._sums = [0.0] * 6
         self._squares = [0.0] * 3
@@ -93,16 +92,16 @@ class PadAid:
         Parameters
         ----------
         stamp_ns : int
-            [ns].
+            Stamp of the sample [ns].
         rate, force : tuple of float
-            In body axes [rad/s], [m/s^2].
+            Angular rate and specific force in body axes [rad/s], [m/s^2].
         field : tuple of float or None
-            Direction of the magnetic field in body axes, where there is one.
+            Direction of the magnetic field in body axes; None if unknown.
         stage : Stage
             PAD, DESCENT or LANDED.
         """
         if self._since_ns is None or stamp_ns - self._since_ns > 10 * self._alignment_ns:
-            self._begin(stamp_ns)
+            self._begin_mean(stamp_ns)
         sums = self._sums = [a + b for a, b in zip(self._sums, (*rate, *force), strict=True)]
         squares = self._squares = [a + b * b for a, b in zip(self._squares, rate, strict=True)]
         self._count += 1
@@ -111,38 +110,40 @@ class PadAid:
             return
         n, params = self._count, self._params
         mean = [value / n for value in sums]
-        # The scatter of a few samples may be small by chance, but not their noise.
+        # Variances of the mean rates; the scatter of a few samples may be too small by chance.
         variance = [
             max((square / n - m * m) / n, params.gyro_noise**2 * 1e9 / needed)
             for square, m in zip(squares, mean[:3], strict=True)
         ]
-        self._begin(stamp_ns)
+        self._begin_mean(stamp_ns)
         bias = self._filter.gyro_bias if self.is_aligned else [0.0, 0.0, 0.0]
-        slow = math.dist(mean[:3], bias) < params.rest_rate
-        pull = abs(math.hypot(*mean[3:]) - STANDARD_GRAVITY)
-        hangs = pull < params.rest_acceleration
-        self.is_at_rest = slow and hangs and stage is not Stage.DESCENT
+        is_slow = math.dist(mean[:3], bias) < params.rest_rate
+        force_error = abs(math.hypot(*mean[3:]) - STANDARD_GRAVITY)
+        is_one_g = force_error < params.rest_acceleration
+        self.is_at_rest = is_slow and is_one_g and stage is not Stage.DESCENT
         if stage is Stage.DESCENT:
-            if hangs and self.is_aligned:
+            if is_one_g and self.is_aligned:
                 self._make_level(mean, _SWING**2)
             return
         if not self.is_at_rest:
             return
-        if self.is_aligned and self._has_drifted() and stage is Stage.PAD:
-            # At rest by every sensor, and yet in motion: the attitude is wrong.
-            self.is_aligned = self.is_aligned and math.hypot(*self._filter.velocity) > _DRIFT
+        if self.is_aligned and self._estimate_moves() and stage is Stage.PAD:
+            # The sensors show rest, but the estimate moves: a wrong attitude explains up to 5 m/s.
+            self.is_aligned = math.hypot(*self._filter.velocity) > _DRIFT
         if self.is_aligned:
             self._correct(mean, variance, stage)
         elif stage is Stage.PAD:
             self._align(mean, field)
 
-    def _has_drifted(self) -> bool:
+    def _estimate_moves(self) -> bool:
+        """Return whether the estimated velocity is not that of rest."""
         state = self._filter
         sigma = math.sqrt(max(state.variance(VELOCITY + i) for i in range(3)))
         limit = self._params.gate * math.hypot(sigma, _REST_SPEED)
         return math.hypot(*state.velocity) > limit
 
     def _align(self, mean: list[float], field: Vector | None) -> None:
+        """Set the attitude by a mean of rate and force, and by the magnetic field."""
         params = self._params
         attitude = upright((mean[3], mean[4], mean[5]))
         if field is None:
@@ -151,12 +152,12 @@ class PadAid:
             east, north, _ = rotate(attitude, field)
             # Magnetic north lies east of true north by the declination.
             heading = math.atan2(east, north) - params.magnetic_declination
-        # A field will be fused as well, and only that tells how its error depends on the tilt.
+        # The field reduces this sigma when it is fused, where its error depends on the tilt.
         sigma = params.heading_sigma
         turn = (0.0, 0.0, math.sin(0.5 * heading), math.cos(0.5 * heading))
         kept = self._filter.position[2], self._filter.velocity[2]
         self._filter.reset(product(turn, attitude), _ALIGNED_SIGMA, sigma)
-        # Without inertial sensor the filter may have left the pad already.
+        # The filter may have left the pad already, without inertial sensor.
         self._filter.position[2], self._filter.velocity[2] = kept
         self._filter.inflate(POSITION + 2, kept[0] ** 2)
         self._filter.inflate(VELOCITY + 2, kept[1] ** 2)
@@ -164,10 +165,11 @@ class PadAid:
         self.is_aligned = True
 
     def _correct(self, mean: list[float], variance: list[float], stage: Stage) -> None:
+        """Fuse rest: the velocity, the mean rate with its variance, and on the pad the position."""
         state, rows, params = self._filter, self._rows, self._params
         gate = params.gate**2
-        if self._has_drifted():
-            # It moves, whatever the forces say: a parachute, too, pulls with 1 g.
+        if self._estimate_moves():
+            # The vehicle moves: a force of 1 g may be that of a parachute.
             return
         for i in range(3):
             state.correct(rows[VELOCITY + i], -state.velocity[i], _REST_SPEED**2)
@@ -177,7 +179,7 @@ class PadAid:
             state.correct(rows[GYRO_BIAS + i], mean[i] - state.gyro_bias[i], noise)
 
     def _make_level(self, mean: list[float], noise: float) -> None:
-        """Let the mean force be 1 g upward."""
+        """Fuse the mean force as 1 g upward, with a noise variance [m^2/s^4]."""
         state = self._filter
         for i in range(3):
             force = [m - b for m, b in zip(mean[3:], state.force_bias, strict=True)]
@@ -186,6 +188,7 @@ class PadAid:
             state.correct(self._level_row(i), residual, noise, self._params.gate**2)
 
     def _level_row(self, i: int) -> FloatArray:
+        """Return the derivative of the force east, north or up (i) by the errors, shape (18,)."""
         row = np.zeros(SIZE)
         if i == 0:
             row[ATTITUDE + 1] = STANDARD_GRAVITY
@@ -196,13 +199,13 @@ class PadAid:
 
 
 def matrix_row(attitude: Quaternion, i: int) -> FloatArray:
-    """Return a row of the rotation matrix from the body to the world."""
+    """Return row i of the rotation matrix from body axes to east, north, up."""
     axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     return np.array([rotate(attitude, axis)[i] for axis in axes])
 
 
 def mean_without_spikes(readings: Collection[float]) -> float:
-    """Return the mean of readings, less those far from their median; NaN of none."""
+    """Return the mean of the readings that are not far from their median; NaN if there are none."""
     if not readings:
         return math.nan
     if max(readings) - min(readings) > NEAR_PAD:
@@ -218,15 +221,15 @@ def _median(values: Collection[float]) -> float:
 
 
 class PadReference:
-    """Turns altitudes above any datum into altitudes above the pad.
+    """Converts altitudes above any datum to altitudes above the pad.
 
-    While it is open it follows the mean of the last 100 readings, without spikes among them;
-    closed, it stays. A pad whose altitude is known beforehand is never measured.
+    While it is open, the pad is the mean of the last 100 readings without spikes; when it is
+    closed, the pad stays. A pad whose altitude is known is not measured.
 
     Parameters
     ----------
     known : float
-        Altitude of the pad above the datum [m]; NaN where it is to be measured.
+        Altitude of the pad above the datum [m]; NaN if it must be measured.
     """
 
     def __init__(self, known: float = math.nan) -> None:
@@ -234,7 +237,7 @@ class PadReference:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was measured, and what was set, and open the reference."""
+        """Forget the measured and the set altitude of the pad, and open the reference."""
         self._set = math.nan
         self._readings: deque[float] = deque(maxlen=_READINGS)
         self._mean = math.nan
@@ -248,17 +251,17 @@ class PadReference:
         return self._known if math.isfinite(self._known) else self._mean
 
     def set_here(self) -> None:
-        """Take the pad to be where the last readings are, their median; measured no more."""
+        """Set the pad to the median of the last readings; it is not measured any more."""
         recent = list(self._readings)[-_RECENT:]
         if recent:
             self.set(_median(recent))
 
     def set(self, altitude: float) -> None:
-        """Take the pad to be at an altitude above the datum [m], measured no more."""
+        """Set the pad to an altitude above the datum [m]; it is not measured any more."""
         self._set = altitude
 
     def above_pad(self, altitude: float) -> float:
-        """Take one reading [m] and return it above the pad; NaN where it is not finite."""
+        """Take a reading [m], and return its altitude above the pad; NaN if it is not finite."""
         if not math.isfinite(altitude):
             return math.nan
         if self.is_open or not self._readings:
@@ -268,25 +271,24 @@ class PadReference:
 
 
 class MagneticAid:
-    """Turns field vectors into corrections of the attitude.
+    """Corrects the attitude by the magnetic field.
 
-    Of the field only one thing is known in the world: it lies in the vertical plane of magnetic
-    north. Its component across that plane is fused as 0. The dip is not used: what the pad could
-    tell of it is no better than the attitude there.
+    The field lies in the vertical plane through magnetic north, so its component across that plane
+    is fused as 0. The dip is not used: on the pad it can be measured no better than the attitude.
 
     Parameters
     ----------
     params : EstimatorParams
         Noise and gate.
     filter_ : ErrorStateFilter
-        That is corrected.
+        The filter that is corrected.
 
     Attributes
     ----------
     monitor : SensorMonitor
         Health of the magnetometer.
     direction : tuple of float or None
-        Mean direction in body axes on the pad, None before the first field.
+        Mean direction of the field on the pad, in body axes; None before the first field.
     """
 
     def __init__(self, params: EstimatorParams, filter_: ErrorStateFilter) -> None:
@@ -307,14 +309,15 @@ class MagneticAid:
         self._forget()
 
     def _forget(self) -> None:
-        self._disturbed = 0
+        """Forget the mean of the field."""
+        self._disturbed = 0  # disturbed fields in a row
         self.direction: Vector | None = None
-        self._strength = math.nan
-        self._fields = 0
-        self._level = self._up = 0.0
+        self._strength = math.nan  # mean strength on the pad, or that of the first field [T]
+        self._fields = 0  # number of fields in the next two means
+        self._north = self._up = 0.0  # components toward magnetic north and up, of 1
 
     def check(self, stamp_ns: int, tesla: tuple[float, ...]) -> Status:
-        """Return whether a field may be fused."""
+        """Return OK if a field in the axes of the sensor may be used, else why it is refused."""
         status = self.monitor.arrive(stamp_ns, tesla)
         if status is Status.OK and not math.hypot(*tesla) > 0.0:
             self.monitor.refuse(Status.RANGE)
@@ -322,7 +325,7 @@ class MagneticAid:
         return status
 
     def learn(self, stamp_ns: int, tesla: Vector, *, is_aligned: bool) -> None:
-        """Take a field on the pad at rest."""
+        """Take a field on the pad at rest, in body axes; fuse it if the attitude is aligned."""
         strength = math.hypot(*tesla)
         if self._is_disturbed(strength):
             self._disturbed += 1
@@ -346,11 +349,11 @@ class MagneticAid:
             self.fuse(stamp_ns, tesla)
 
     def _is_disturbed(self, strength: float) -> bool:
-        """Return whether a strength is not the one seen before; never without one before."""
+        """Return whether a strength is far from the known one [T]; never before one is known."""
         return abs(strength - self._strength) > _DISTURBED * self._strength
 
     def fuse(self, stamp_ns: int, tesla: Vector) -> None:
-        """Fuse a field that `check` found good, with an attitude to correct."""
+        """Correct the attitude by a field in body axes, for which `check` returned OK."""
         if self._fused_ns is not None and stamp_ns - self._fused_ns < _PERIOD_NS:
             self.monitor.use(stamp_ns)
             return
@@ -363,11 +366,11 @@ class MagneticAid:
         x, y, z = (value / strength for value in tesla)
         east, north, up = rotate(self._filter.attitude, (x, y, z))
         sine, cosine = self._declination
-        # The mean of what was seen: a row that follows the noise would pretend to know the tilt.
+        # Means, as a row with the noise of this field would seem to show the tilt.
         self._fields = min(self._fields + 1, _LARGEST_MEAN)
-        self._level += (east * sine + north * cosine - self._level) / self._fields
+        self._north += (east * sine + north * cosine - self._north) / self._fields
         self._up += (up - self._up) / self._fields
-        self._row[ATTITUDE:ATTITUDE + 3] = self._up * sine, self._up * cosine, -self._level
+        self._row[ATTITUDE:ATTITUDE + 3] = self._up * sine, self._up * cosine, -self._north
         variance = self._params.magnetometer_noise**2
         across = east * cosine - north * sine
         if self._filter.correct(self._row, -across, variance, self._gate) > self._gate:

@@ -12,7 +12,7 @@ from propulsion_ros.settings.quantity import FloatArray, quantity, validate
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EstimatorParams:
-    """Noise, limits and times of the estimator; the defaults suit a MEMS sensor in a rocket."""
+    """Noise, limits and times of the estimator; the defaults suit MEMS sensors in a rocket."""
 
     method: str = quantity(
         'default',

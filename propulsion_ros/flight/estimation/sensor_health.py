@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Health of one sensor: what of it may be used, and why the rest may not."""
+"""Health of one sensor: whether each of its messages may be used, and if not, why."""
 from __future__ import annotations
 
 import math
@@ -11,56 +11,53 @@ from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 
 class Status(str, Enum):
-    """State of a sensor, or the fault of one message."""
+    """State of a sensor, or the reason why a message was refused."""
 
-    ABSENT = 'absent'  # never heard
+    ABSENT = 'absent'  # no message yet
     OK = 'ok'
-    STALE = 'stale'  # no message
+    STALE = 'stale'  # no message for the timeout
     LATE = 'late'  # older than the one before, or much older than the estimate
-    DUPLICATE = 'duplicate'
+    DUPLICATE = 'duplicate'  # has the stamp of the one before
     INVALID = 'invalid'  # NaN or infinite
     RANGE = 'range'  # beyond what the sensor can read
-    STEP = 'step'  # changed faster than it can, and not yet confirmed
-    FROZEN = 'frozen'
+    STEP = 'step'  # changed by more than the largest step, and not yet confirmed
+    FROZEN = 'frozen'  # repeats itself while the vehicle moves
     INNOVATION = 'innovation'  # contradicts the estimate
-    LOCKOUT = 'lockout'  # not to be believed at this speed
+    LOCKOUT = 'lockout'  # not used at this Mach number
 
 
 class SensorMonitor:
-    """Checks the messages of one sensor as they come, and keeps the reason of each refusal.
+    """Checks the messages of one sensor, and counts the refused ones by reason.
 
-    A single refused message is counted and changes nothing else. Where no message was good for
-    the timeout the sensor is at fault, by the reason of its latest refusal, or stale where it
-    fell silent; the first good message makes it well again.
+    A single refused message is only counted. If no message has been good for the timeout, the
+    sensor is at fault: its status is the reason of the last refusal, or STALE if no message
+    arrives. The first good message ends the fault.
 
     Parameters
     ----------
     timeout : float
-        Age of the latest good message at which the sensor is at fault [s].
+        Largest age of the last good message of a sensor without fault [s].
     limits : sequence of float
-        Largest magnitude of each value.
+        Largest magnitude of each value, in its unit; () for none.
     steps : sequence of float
         Largest change of each value between two messages; () for none.
     frozen_time : float
-        For how long good values may stay the same without being held [s].
+        Values that have stayed the same for longer are held [s].
 
     Attributes
     ----------
     counts : dict of Status to int
-        How many messages were good, or refused for each reason.
+        Number of good messages, and of refused ones by reason.
     good_ns : int or None
-        Stamp of the latest good message.
+        Stamp of the last good message [ns].
     """
 
     def __init__(
-        self,
-        timeout: float,
-        limits: Sequence[float] = (),
-        steps: Sequence[float] = (),
+        self, timeout: float, limits: Sequence[float] = (), steps: Sequence[float] = (),
         frozen_time: float = 0.0,
     ) -> None:
         self._timeout_ns = round(timeout * 1e9)
-        # The caller judges jumps, so any older stamp is late here.
+        # The caller removes jumps of the clock, so any older stamp is late.
         self._stamps = StampJudge(StampLimits(behind_ns=None, silent_ns=self._timeout_ns))
         self._held = Held(round(frozen_time * 1e9))
         self._limits = tuple(limits)
@@ -69,16 +66,16 @@ class SensorMonitor:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the sensor; the counts go on."""
+        """Forget all messages, but not the counts."""
         self._stamps.reset()
         self._held.reset()
-        self._suspect: tuple[float, ...] = ()
-        self._fault = Status.ABSENT
+        self._suspect: tuple[float, ...] = ()  # values that changed too fast
+        self._fault = Status.ABSENT  # reason of the last refusal
         self.good_ns: int | None = None
 
     def arrive(self, stamp_ns: int, values: tuple[float, ...]) -> Status:
-        """Take a message and return OK, or why it is refused."""
-        status = self._judge(stamp_ns, values)
+        """Take a message; return OK, or the reason why it is refused."""
+        status = self._status_of(stamp_ns, values)
         if status is Status.OK:
             self._held.repeats(stamp_ns, values)
         else:
@@ -86,21 +83,21 @@ class SensorMonitor:
         return status
 
     def use(self, stamp_ns: int) -> None:
-        """Note that a message was good in every respect."""
+        """Count a message that was used as good."""
         self.good_ns = stamp_ns
         self.counts[Status.OK] += 1
 
     def refuse(self, status: Status) -> None:
-        """Note that a message was refused, and why."""
+        """Count a message that was refused, with the reason."""
         self._fault = status
         self.counts[status] += 1
 
     def is_held(self, now_ns: int) -> bool:
-        """Return whether the values have not changed for longer than ``frozen_time``."""
+        """Return whether the values have stayed the same for longer than ``frozen_time``."""
         return self._held.is_held(now_ns)
 
     def is_good(self, now_ns: int) -> bool:
-        """Return whether a recent message was good."""
+        """Return whether a message was good within the timeout."""
         return self.good_ns is not None and now_ns - self.good_ns <= self._timeout_ns
 
     def status(self, now_ns: int) -> Status:
@@ -111,7 +108,7 @@ class SensorMonitor:
             return Status.STALE
         return self._fault
 
-    def _judge(self, stamp_ns: int, values: tuple[float, ...]) -> Status:
+    def _status_of(self, stamp_ns: int, values: tuple[float, ...]) -> Status:
         arrival = self._stamps.take(stamp_ns)
         if not arrival.advances:
             return Status.DUPLICATE if arrival is Arrival.DUPLICATE else Status.LATE
@@ -121,15 +118,15 @@ class SensorMonitor:
             if abs(value) > limit:
                 return Status.RANGE
         last = self._held.value
-        if self._steps and last is not None and self._leaps(values, last):
-            # The second of two samples that agree is no spike.
-            confirmed = bool(self._suspect) and not self._leaps(values, self._suspect)
+        if self._steps and last is not None and self._is_step(values, last):
+            # A second message that agrees with the first confirms the step.
+            confirmed = bool(self._suspect) and not self._is_step(values, self._suspect)
             self._suspect = values
             return Status.OK if confirmed else Status.STEP
         self._suspect = ()
         return Status.OK
 
-    def _leaps(self, values: tuple[float, ...], others: tuple[float, ...]) -> bool:
+    def _is_step(self, values: tuple[float, ...], others: tuple[float, ...]) -> bool:
         return any(
             abs(a - b) > step for a, b, step in zip(values, others, self._steps, strict=True)
         )

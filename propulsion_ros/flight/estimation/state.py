@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an estimator knows at one moment, and what the flight logic takes of it."""
+"""Estimate of the motion at one time, and the sample that the flight logic takes from it."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ UNKNOWN: Vector = (NAN, NAN, NAN)
 
 
 class Stage(str, Enum):
-    """What the vehicle does, as far as the estimator must know."""
+    """Stage of the flight, which sets the assumptions of the estimator."""
 
     PAD = 'pad'
     BOOST = 'boost'
@@ -27,12 +27,12 @@ class Stage(str, Enum):
 
     @property
     def is_flying(self) -> bool:
-        """Whether the vehicle moves."""
+        """Whether the vehicle is in the air."""
         return self in (Stage.BOOST, Stage.COAST, Stage.DESCENT)
 
 
 def stage_of(phase: Phase, subphase: Subphase) -> Stage:
-    """Return the stage of a phase of the flight logic; before the flight it is the pad."""
+    """Return the stage of a phase of the flight logic; before the flight that is PAD."""
     if phase is Phase.FLIGHT:
         return Stage.COAST if subphase is Subphase.COAST else Stage.BOOST
     if phase is Phase.RECOVERY:
@@ -41,7 +41,7 @@ def stage_of(phase: Phase, subphase: Subphase) -> Stage:
 
 
 class Mode(str, Enum):
-    """With what the estimator works now."""
+    """Sensors that the estimator uses now."""
 
     ALIGNING = 'aligning'
     FULL = 'full'
@@ -54,29 +54,29 @@ class Mode(str, Enum):
 
 @dataclass(frozen=True, eq=False)
 class EstimatorState:
-    """One estimate; what is unknown is NaN.
+    """Estimate at one time; unknown values are NaN.
 
     Attributes
     ----------
     stamp_ns : int
-        For which it holds [ns].
+        Time of the estimate [ns].
     position, velocity : tuple of float
-        East, north, up, relative to the pad [m], [m/s].
+        East, north, up from the pad [m], [m/s].
     acceleration : tuple of float
-        East, north, up, net of gravity [m/s^2].
+        East, north, up, net of gravity: 0 at rest [m/s^2].
     attitude : tuple of float
-        Unit quaternion x, y, z, w that turns body axes into east, north, up.
+        Unit quaternion x, y, z, w that rotates from body axes to east, north, up.
     angular_velocity : tuple of float
-        In body axes, less its bias [rad/s].
+        Rate of turn in body axes, less the bias of the gyroscope [rad/s].
     pose_covariance : FloatArray
-        Of east, north, up, and of a small rotation about each, shape (6, 6) [m], [rad].
+        Of the position and of a small rotation about east, north, up, shape (6, 6) [m], [rad].
     twist_covariance : FloatArray
-        Of the velocity east, north, up and of the angular velocity about x, y, z of the body,
-        shape (6, 6) [m/s], [rad/s].
+        Of the velocity east, north, up and the angular velocity about the axes of the body, shape
+        (6, 6) [m/s], [rad/s].
     mode : Mode
-        With what the estimator works.
+        Sensors that the estimator uses.
     flags : frozenset of str
-        Faults, ``<sensor>_<status>``.
+        Faults of the sensors, as ``<sensor>_<status>``.
     """
 
     stamp_ns: int
@@ -92,27 +92,27 @@ class EstimatorState:
 
 
 def sample_of(state: EstimatorState, params: EstimatorParams) -> Sample:
-    """Return what the flight logic is to be fed: NaN for what is too uncertain to be used.
+    """Return the sample for the flight logic, with NaN for values that are too uncertain.
 
-    A horizontal pair is handed on only where both components are certain, so that a drifting
-    speed neither counts as a Mach number nor as a distance.
+    A horizontal vector needs both components to be certain, so that a drifting one changes neither
+    the Mach number nor the distance.
     """
     position_sigma = np.sqrt(np.diagonal(state.pose_covariance)[:3]).tolist()
     velocity_sigma = np.sqrt(np.diagonal(state.twist_covariance)[:3]).tolist()
-    far, fast = params.usable_altitude_sigma, params.usable_velocity_sigma
-    # A speed that comes from the barometer alone is no second witness beside its altitude.
-    moves = velocity_sigma[2] < fast and state.mode is not Mode.BARO_ONLY
-    drifts = not max(velocity_sigma[:2]) < fast
-    strays = not max(position_sigma[:2]) < far
+    largest_position, largest_velocity = params.usable_altitude_sigma, params.usable_velocity_sigma
+    # A speed from the barometer alone cannot confirm the altitude of that barometer.
+    is_climb_known = velocity_sigma[2] < largest_velocity and state.mode is not Mode.BARO_ONLY
+    is_velocity_unknown = not max(velocity_sigma[:2]) < largest_velocity
+    is_place_unknown = not max(position_sigma[:2]) < largest_position
     unknown = (NAN, NAN)
     return Sample(
         state.stamp_ns,
-        altitude=state.position[2] if position_sigma[2] < far else NAN,
-        velocity=state.velocity[2] if moves else NAN,
-        acceleration=state.acceleration[2] if moves else NAN,
-        horizontal_position=unknown if strays else state.position[:2],
-        horizontal_velocity=unknown if drifts else state.velocity[:2],
-        horizontal_acceleration=unknown if drifts else state.acceleration[:2],
+        altitude=state.position[2] if position_sigma[2] < largest_position else NAN,
+        velocity=state.velocity[2] if is_climb_known else NAN,
+        acceleration=state.acceleration[2] if is_climb_known else NAN,
+        horizontal_position=unknown if is_place_unknown else state.position[:2],
+        horizontal_velocity=unknown if is_velocity_unknown else state.velocity[:2],
+        horizontal_acceleration=unknown if is_velocity_unknown else state.acceleration[:2],
         rotation=state.attitude,
         faults=tuple(sorted(state.flags)),
     )

@@ -158,6 +158,13 @@ def check_hulls(params: Any) -> None:
         raise ConfigError('fluid_density', 'is required with hulls: of what they float on')
     if params.displaced_volume:
         raise ConfigError('displaced_volume', 'expected 0 with hulls, which displace the fluid')
+    places = params.hulls.position.tolist()
+    for i, place in enumerate(places):
+        if place in places[:i]:
+            raise ConfigError('hulls.position', (
+                f'{params.hulls.names[i]} is at the place of '
+                f'{params.hulls.names[places.index(place)]}, {place}; write x, y and z of each hull'
+            ), i)
     if params.ground and params.water_level <= 0.0:
         raise ConfigError(
             'ground', f'expected false with hulls and water_level {params.water_level:g} m'

@@ -49,6 +49,9 @@ class Vehicles:
         self._uses_body = any(group.uses_body for group in groups.values())
         self.reset()
 
+    def __repr__(self) -> str:
+        return f'<Vehicles: {self.count}, each with {", ".join(self.groups)}>'
+
     def reset(
         self, indices: Any = None, state: State | None = None,
         groups: Mapping[str, State] | None = None, seed: int | None = None,
@@ -78,6 +81,8 @@ class Vehicles:
                 raise ConfigError('groups', f'unknown {name!r}, known: {", ".join(self.groups)}')
         if seed is not None and indices is not None:
             raise ConfigError('seed', 'is that of all vehicles; leave out the indices')
+        if seed is not None and not (isinstance(seed, int | np.integer) and seed >= 0):
+            raise ConfigError('seed', f'expected a whole number of at least 0, got {seed!r}')
         self.bodies.reset(indices, state)
         for i, (name, group) in enumerate(self.groups.items()):
             restartable: Restartable = group

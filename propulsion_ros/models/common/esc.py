@@ -92,20 +92,31 @@ class Esc:
         for i, column in enumerate(values.T):
             _check_values(places, column, lowest, i)
         self._ends = values[0], values[-1]
+        # A reversible one rests in the middle of its dead zone: noise moves it between the ends.
+        self._least = 1e-6 * (values[-1] - values[0])
+        is_none, at = np.abs(values) <= self._least, places[:, None]
+        first, last = np.where(is_none, at, 1.0).min(axis=0), np.where(is_none, at, 0.0).max(axis=0)
+        is_dead = (values[0] < 0.0) & (last > first)
+        self._rest = np.where(is_dead, 0.5 * (first + last), np.nan)
 
     def demand(self, throttle: FloatArray) -> FloatArray:
         """Return what is asked for at throttles, (..., n), clamped to 0..1; NaN stays NaN."""
         return self._curves.at(np.minimum(np.maximum(throttle, 0.0), 1.0))
 
     def throttle(self, value: FloatArray) -> FloatArray:
-        """Return the least throttle that asks for a value, (..., n), or for the nearest."""
+        """Return the least throttle that asks for a value, (..., n), or for the nearest.
+
+        Of no thrust it is the middle of the dead zone of one that pushes both ways.
+        """
+        rests = (np.abs(value) <= self._least) & ~np.isnan(self._rest)
         value = np.minimum(np.maximum(value, self._ends[0]), self._ends[1])
         low, high = np.zeros(value.shape), np.ones(value.shape)
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
             enough = self.demand(middle) >= value
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-        return np.where(self.demand(np.zeros(value.shape)) >= value, 0.0, high)
+        least = np.where(self.demand(np.zeros(value.shape)) >= value, 0.0, high)
+        return np.where(rests, self._rest, least)
 
 
 def beyond(throttle: FloatArray) -> BoolArray:

@@ -2,6 +2,7 @@
 """What every actuator family is to the rest of the package: one step from command to wrench."""
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -21,15 +22,30 @@ WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque
 """Command names of a family that is commanded by a wrench."""
 
 
+def numbers_of(given: Any) -> FloatArray:
+    """Return a new array of numbers, with NaN for what an array masks."""
+    array = np.array(given, dtype=float)
+    if np.ma.isMaskedArray(given):
+        array[np.ma.getmaskarray(given)] = np.nan
+    return array
+
+
+def shown(given: Any) -> str:
+    """Return what was given in place of numbers, in one line."""
+    if isinstance(given, np.ndarray):
+        return f'an array of {given.dtype}, shape {given.shape}'
+    return f'{type(given).__name__} {reprlib.repr(given)}'
+
+
 def _arrays(given: Any) -> None:
     """Turn lists in fields of a frozen dataclass into arrays of numbers."""
     for key, value in vars(given).items():
-        is_right = isinstance(value, np.ndarray) and value.dtype.kind in 'fiu'
+        is_right = type(value) is np.ndarray and value.dtype.char == 'd'
         if value is not None and not is_right:
             try:
-                array = np.asarray(value, dtype=float)
+                array = numbers_of(value)
             except (TypeError, ValueError):
-                raise CommandError(f'{key}: expected numbers, got {value!r}') from None
+                raise CommandError(f'{key}: expected numbers, got {shown(value)}') from None
             object.__setattr__(given, key, array)
 
 
@@ -71,7 +87,7 @@ def refuse_negative(
 
 
 def require_batch(indices: Any, batch: tuple[int, ...]) -> None:
-    """Raise `IndexError` for indices of environments where there is no batch axis.
+    """Raise `IndexError` for indices of environments that are not in a batch.
 
     States in their place, which come after them, are a `ConfigError`.
     """
@@ -82,6 +98,10 @@ def require_batch(indices: Any, batch: tuple[int, ...]) -> None:
         )
     if indices is not None and not batch:
         raise IndexError('reset: expected no indices, there is no batch axis')
+    try:
+        np.broadcast_to(0, batch)[indices]
+    except IndexError as error:
+        raise IndexError(f'reset: indices of a batch of {batch}: {error}') from None
 
 
 def restart(owner: object, indices: Any, batch: tuple[int, ...], **starts: NDArray[Any]) -> None:

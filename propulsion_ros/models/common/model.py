@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from propulsion_ros.models.common.family import BodyState, Command, Family, Output, read_only
+from propulsion_ros.models.common.family import (
+    BodyState,
+    Command,
+    Family,
+    Output,
+    numbers_of,
+    read_only,
+    shown,
+)
 from propulsion_ros.models.common.start import State
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.flat import known_hint
@@ -25,7 +33,12 @@ class Model:
 
     What else the `Family` has, such as ``command_names`` and ``safe_command``, the model has too.
 
-    ``name`` begins the errors: the name of the group, or of the family.
+    Parameters
+    ----------
+    batch : tuple of int
+        Leading shape that the family was made with too, such as ``(64,)``.
+    name : str
+        What begins the errors: the name of the group, by default that of the family.
 
     Attributes
     ----------
@@ -36,6 +49,9 @@ class Model:
     """
 
     def __init__(self, family: Family, batch: tuple[int, ...] = (), name: str = '') -> None:
+        if not hasattr(family, 'command_names'):
+            got = type(family).__name__
+            raise TypeError(f'Model: expected a family made of its parameters, got {got}')
         self.family, self.tick = family, 0
         self._batch, self._name = batch, name or type(family).__name__
 
@@ -44,6 +60,9 @@ class Model:
         if name.startswith('_') or name == 'family':
             raise AttributeError(f'{type(self).__name__!r} has no attribute {name!r}')
         return getattr(self.family, name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *dir(self.family)]
 
     def __repr__(self) -> str:
         made = f'{type(self.family).__name__} {self._name!r}: {", ".join(self.command_names)}'
@@ -106,6 +125,11 @@ def command_of(
             if values is not None:
                 _check(values.shape, batch, names, who)
         return given
+    table: Any = given
+    labels = table.keys() if hasattr(table, 'keys') else [0]
+    # A row or table of pandas too has names, in any order, or numbers where it has none.
+    if all(isinstance(label, str) for label in labels):
+        given = dict(table)
     if isinstance(given, Mapping):
         row = np.full((*batch, len(names)), np.nan)
         for name, value in given.items():
@@ -129,14 +153,12 @@ def command_of(
 def _numbers(given: Any, who: str) -> FloatArray:
     """Return an array of numbers."""
     try:
-        array = np.asarray(given)
-        if array.dtype.kind in 'fiu':
-            return array.astype(float)
+        if np.asarray(given).dtype.kind in 'fiu':
+            return numbers_of(given)
     except (TypeError, ValueError):
         pass
     raise CommandError(
-        f'{who}: expected numbers, a mapping of names to numbers or a Command, '
-        f'got {type(given).__name__} {given!r}'
+        f'{who}: expected numbers, a mapping of names to numbers or a Command, got {shown(given)}'
     )
 
 

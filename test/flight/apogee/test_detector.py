@@ -13,8 +13,9 @@ from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeEstimate
 from propulsion_ros.flight.apogee.parabola import Parabola
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.replay.flight_log import fly
+from propulsion_ros.replay.flight_log import flight_of_log, fly
 from propulsion_ros.settings.errors import ConfigError
 
 _SPEED = 60.0  # of the throw at time 0 [m/s]
@@ -290,7 +291,7 @@ def test_nothing_happens_on_the_pad(offset, noise):
         Sample(round(t * 1e9), *values, 0.0)
         for t, *values in zip(time.tolist(), altitude.tolist(), velocity.tolist(), strict=True)
     ]
-    reports = list(fly(samples, ApogeeParams()))
+    reports = [report for _, report in fly(samples, flight_of_log(FlightLoopParams(replay=True)))]
     assert not any(report.apogee or report.estimate.detected for report in reports)
 
 
@@ -361,3 +362,16 @@ def test_the_lockout_outlasts_the_speed_by_its_hold_time(hold):
 def test_bad_parameters_are_refused_by_name(key, value):
     with pytest.raises(ConfigError, match=key):
         ApogeeParams(**{key: value})
+
+
+@pytest.mark.parametrize('wrong', [20.0, 60.0])
+def test_an_input_that_is_wrong_carries_no_lost_altitude_above_the_minimum_height(wrong):
+    detector = ApogeeDetector(ApogeeParams())
+    for i in range(-500, 700):
+        now, t = 0.02 * i, max(0.02 * i, 0.0)
+        altitude = 40.0 * t - 0.5 * STANDARD_GRAVITY * t * t if t < 3.0 else math.nan
+        detector.expect(flies=t > 0.3, may_light=False)
+        estimate = detector.update(
+            round((now + 20.0) * 1e9), altitude, wrong + 0.01 * math.sin(50.0 * now)
+        )
+        assert not estimate.detected  # Its top is at 82 m.

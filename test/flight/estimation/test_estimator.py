@@ -320,3 +320,16 @@ def test_no_data_raises_and_the_estimate_stays_finite(kind_of, messages):
     estimator.reset()
     state = estimator.state(_stand(estimator, 0.6, last + 10 * MS))
     assert state.mode is Mode.FULL
+
+
+def test_a_filter_that_begins_anew_in_flight_knows_no_place():
+    """It stood on the pad, within 0.1 m, 5 km from where it was."""
+    estimator = Estimator(EstimatorParams(), Mounting())
+    _stand(estimator)
+    estimator.stage = Stage.COAST
+    estimator._filter.covariance[0, 0] = math.inf
+    for i in range(200, 300):
+        estimator.imu(i * 10 * MS, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    state = estimator.state(2_990 * MS)
+    assert np.all(np.diag(state.pose_covariance)[:3] > 1e7)
+    assert np.all(np.diag(state.twist_covariance)[:3] > 1e5)

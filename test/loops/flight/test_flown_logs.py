@@ -9,8 +9,8 @@ import pytest
 from flight_computer import Computer, odometry
 
 from parts import few_of
-from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.replay.flight_log import fly, read_flight_log
+from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.replay.flight_log import flight_of_log, fly, read_flight_log
 
 LOGS = [
     'andromeda_2022', 'astra_upv_2022', 'bella_lui_2020', 'camoes_2023', 'cavour_2023',
@@ -28,7 +28,7 @@ def fly_log(path):
     # An odometry holds no acceleration.
     samples = [row._replace(acceleration=math.nan) for row in read_flight_log(path)]
     reports = []
-    for report in fly(samples, ApogeeParams()):
+    for _, report in fly(samples, flight_of_log(FlightLoopParams(replay=True))):
         reports.append(report)
         if report.apogee and report.stamp_ns > report.apogee.stamp_ns + AFTER_NS:
             break

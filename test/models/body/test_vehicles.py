@@ -126,6 +126,16 @@ def test_reset_of_some_leaves_the_others_as_they_are():
     assert 60.0 < many.mass.mass[1] < 67.6
 
 
+@pytest.mark.parametrize('indices', [(0, 1), [7], [1.0], 'a', np.ones(2, bool)])
+def test_indices_that_are_none_of_the_batch_are_named_and_nothing_is_reset(indices):
+    robot, params, _ = QUADROTOR
+    many = vehicles_of(ROOT / robot, ROOT / params, 3)
+    many.reset(state=STARTS)
+    with pytest.raises(IndexError, match=r'^reset: indices of a batch of \(3,\): '):
+        many.reset(indices)
+    np.testing.assert_array_equal(many.bodies.position, STARTS['position'])
+
+
 RANGES = """\
 /**/rotors:
   ros__parameters:
@@ -149,6 +159,7 @@ def constants_of(vehicles):
 def test_what_is_drawn_from_ranges_follows_the_seed(drawn):
     """Each vehicle and rotor has its own; a reset of some draws theirs anew."""
     vehicles = drawn()
+    assert repr(vehicles) == '<Vehicles: 5, each with rotors>'
     first = constants_of(vehicles)
     assert len(np.unique(first)) == first.size == 2 * 5 * 4
     np.testing.assert_array_equal(constants_of(drawn()), first)
@@ -222,6 +233,12 @@ def test_body_that_leaves_the_numbers_is_lost_alone_and_found_by_a_reset():
 def test_what_a_batch_does_not_know_is_refused(key, value):
     with pytest.raises(ConfigError, match=f"'{key}': is known to a single body only"):
         Bodies(BodyParams(**{key: value}), 2)
+
+
+@pytest.mark.parametrize('seed', [-1, 1.5, 'a'])
+def test_a_seed_is_a_whole_number(drawn, seed):
+    with pytest.raises(ConfigError, match="'seed': expected a whole number of at least 0, got"):
+        drawn().reset(seed=seed)
 
 
 def test_unknown_group_and_a_robot_without_mass_are_refused(tmp_path):

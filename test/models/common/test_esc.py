@@ -55,6 +55,13 @@ def test_a_flat_part_is_left_at_its_least_throttle():
     np.testing.assert_allclose(curve.throttle(np.array([5.0])), 0.6, rtol=1e-14)
 
 
+@pytest.mark.parametrize('noise', [0.0, 1e-5, -1e-5])
+def test_a_reversible_one_rests_in_the_middle_of_its_dead_zone(noise):
+    curve = esc('0 -40 0.45 0 0.55 0 1 50', 'table')
+    assert curve.throttle(np.array([noise]))[0] == pytest.approx(0.5, abs=1e-7)
+    np.testing.assert_allclose(curve.throttle(np.array([1e-3])), 0.55, atol=1e-4)
+
+
 def test_throttles_beyond_the_range_are_clamped_and_nan_is_none():
     for curve in (esc('0 10'), esc('0 0 1 10', 'table')):
         got = curve.demand(np.array([[-1.0], [2.0], [np.nan]]))

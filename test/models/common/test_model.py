@@ -15,6 +15,19 @@ from propulsion_ros.settings.errors import CommandError
 NAN = float('nan')
 
 
+class Labelled:
+    """A row as pandas has it: it iterates over values and is indexed by labels."""
+
+    def __init__(self, row):
+        self.row, self.keys = row, row.keys
+
+    def __getitem__(self, label):
+        return self.row[label]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([*self.row.values()], dtype)
+
+
 def rotors(batch=()):
     return Model(actuators.rotors(batch), batch, 'rotors')
 
@@ -31,6 +44,11 @@ def boosters():
     pytest.param((3, 5), [3.0, 5.0], id='a tuple of whole numbers'),
     pytest.param(np.array([3.0, 5.0], np.float32), [3.0, 5.0], id='an array'),
     pytest.param({'b': 5.0}, [NAN, 5.0], id='by name'),
+    pytest.param(Labelled({'b': 5.0, 'a': 3.0}), [3.0, 5.0], id='a row with labels'),
+    pytest.param(Labelled({0: 3.0, 1: 5.0}), [3.0, 5.0], id='a row with numbers'),
+    pytest.param(np.ma.array([3, 5], mask=[True, False]), [NAN, 5.0], id='masked'),
+    pytest.param(Command(effort=np.ma.array([3.0, 5.0], mask=[True, False])), [NAN, 5.0],
+                 id='a masked command'),
     pytest.param(Command(effort=[3.0, 5.0]), [3.0, 5.0], id='a command'),
     pytest.param(None, [NAN, NAN], id='none'),
 ])
@@ -75,8 +93,14 @@ def test_a_model_has_what_its_family_has():
     model = rotors()
     assert list(model.command_names) == ['a', 'b']
     assert copy.deepcopy(model).thrust_limits[1].tolist() == [10.0, 10.0]
+    assert {'step', 'thrust_limits'} <= set(dir(model))
     with pytest.raises(AttributeError, match='no_such'):
         _ = model.no_such
+
+
+def test_parameters_in_place_of_a_family_are_named():
+    with pytest.raises(TypeError, match='a family made of its parameters, got BoostersParams'):
+        Model(BoostersParams(names=['a'], max_thrust=1.0, max_fuel_rate=0.1))
 
 
 @pytest.mark.parametrize(('batch', 'words', 'settings', 'text'), [
@@ -95,6 +119,9 @@ def test_a_model_has_what_its_family_has():
     pytest.param((), ['ab'], {}, r"rotors: expected numbers, .* got str 'ab'", id='a text'),
     pytest.param((), [['a', 'b']], {}, r'rotors: expected numbers, .* got list', id='texts'),
     pytest.param((), [[[1.0], [1.0, 2.0]]], {}, 'rotors: expected numbers', id='ragged'),
+    pytest.param((9,), [np.ones((9, 2), bool)], {}, r'got an array of bool, shape \(9, 2\)$',
+                 id='many truths'),
+    pytest.param((), [Labelled({'b': 1.0, 'c': 1.0})], {}, "rotors: unknown 'c'", id='a label'),
     pytest.param((), [{'c': 1.0}], {}, "rotors: unknown 'c'; known: a, b", id='a name'),
     pytest.param((), [[1.0, 2.0]], {'dt': None}, 'dt: expected the seconds of a step, .* None',
                  id='no dt'),
@@ -117,8 +144,15 @@ def test_what_cannot_be_used_is_one_line(batch, words, settings, text):
 
 @pytest.mark.parametrize('make', [
     lambda: Command(effort=['a']), lambda: Command([1.0], [[1.0], [1.0, 2.0]]),
-    lambda: BodyState(velocity='fast'),
+    lambda: BodyState(velocity='fast'), lambda: BodyState(velocity=np.array([['a'] * 3] * 9)),
 ])
 def test_fields_are_numbers(make):
-    with pytest.raises(CommandError, match=r'(effort|velocity): expected numbers, got'):
+    with pytest.raises(CommandError, match=r'(effort|velocity): expected numbers, got') as caught:
         make()
+    assert '\n' not in str(caught.value)
+
+
+def test_fields_are_of_one_type():
+    velocity = BodyState(velocity=np.array([3, 0, 1], np.longdouble))
+    fins = Model(actuators.fins())
+    assert np.any(fins.step([0.1] * 3, velocity, dt=0.01).wrench)
