@@ -11,7 +11,7 @@ from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.loops.command_hold import FIELDS
-from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.loops.flight.params import FlightLoopParams, read_config
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.pictures.signals import OF_TANKS, Channel, Fit, FlightSignals, Signals
 from propulsion_ros.replay.command_table import (
@@ -38,7 +38,8 @@ def signals_of_log(path: Path) -> Signals:
     SourceError
         For a malformed file, or one without rows.
     """
-    flight = flight_of_log(FlightLoopParams(replay=True))
+    params = FlightLoopParams(replay=True)
+    flight = flight_of_log(params, read_config(params))
     return signals_of_flight(printable(path), fly(read_flight_log(path), flight))
 
 
@@ -85,7 +86,8 @@ def _flight(reports: Sequence[FlightReport]) -> FlightSignals:
     if lifted is not None:
         flight.marks.append(Mark(lifted.stamp_ns * 1e-9, 'liftoff'))
     flight.marks += [
-        Mark(event.stamp_ns * 1e-9, event.name) for report in reports for event in report.events
+        Mark(event.stamp_ns * 1e-9, event.name)
+        for report in reports for event in report.events if event.count == 1
     ]
     if decided is not None and decided.apogee is not None:
         flight.detections.append(Mark(decided.apogee.stamp_ns * 1e-9, decided.apogee.source))

@@ -2,6 +2,7 @@
 """Flight logs as samples in order of arrival: CSV, bags, PX4; and the flight logic run on them."""
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -125,22 +126,17 @@ def _number(place: str, columns: dict[str, int], row: list[str], name: str) -> f
 
 
 _CHECK_NS = 100_000_000  # time between two checks for silence [ns]
+_LONGEST_SILENCE_NS = 600_000_000_000  # time that passes in a gap; in a longer one a clock was set
 _LATER_STAGE = EventSpec(0, 'later stage', NoValue('never'), (Action('engine', 0, 1.0),))
 
 
-def flight_of_log(params: FlightLoopParams) -> FlightState:
-    """Return the flight logic for a log, with the events of its configuration.
-
-    Raises
-    ------
-    ConfigError
-        Where the parameters name a configuration that cannot be used.
-    """
-    return make_flight_state(params, read_config(params), in_simulation=False)
+def flight_of_log(params: FlightLoopParams, config: FlightConfig) -> FlightState:
+    """Return the flight logic for a log, with the events of a configuration."""
+    return make_flight_state(params, config, in_simulation=False)
 
 
 def fly(
-    samples: Iterable[Sample], flight: FlightState
+    samples: Iterable[Sample], flight: FlightState, silence_timeout: float = 0.0
 ) -> Iterator[tuple[Sample, FlightReport]]:
     """Yield each sample with the report of the flight logic; it is armed at the first one.
 
@@ -150,12 +146,17 @@ def fly(
         In the order in which a flight computer would receive them.
     flight : FlightState
         As of `flight_of_log`.
+    silence_timeout : float
+        Silence after which time goes on in samples without values [s]; 0 for never.
     """
-    for i, sample in enumerate(samples):
-        report = flight.update(sample)
-        if i == 0:
-            # By force, since a log may begin with an unknown altitude.
-            flight.command('launch', sample.stamp_ns, force=True)
+    # A stamp that is older than one before has not come before it.
+    arrivals = itertools.accumulate(
+        ((sample.stamp_ns, sample) for sample in samples),
+        lambda last, new: (max(last[0], new[0]), new[1]),
+    )
+    for _, sample, report in _flown(
+        arrivals, flight, round(silence_timeout * 1e9), has_clock=silence_timeout > 0.0
+    ):
         yield sample, report
 
 
@@ -178,21 +179,32 @@ def fly_live(
     """
     params = FlightLoopParams(apogee=apogee, replay=True)
     config = FlightConfig((_LATER_STAGE,), ()) if may_light else read_config(params)
-    state = make_flight_state(params, config, in_simulation=False)
-    time, limit_ns = SampleTime(), round(params.silence_timeout * 1e9)
+    limit_ns = round(params.silence_timeout * 1e9) if lets_time_pass else 0
+    for arrival_ns, _, report in _flown(samples, flight_of_log(params, config), limit_ns):
+        yield arrival_ns, report
+
+
+def _flown(
+    samples: Iterable[tuple[int, Sample]], flight: FlightState, silence_ns: int,
+    has_clock: bool = True,
+) -> Iterator[tuple[int, Sample, FlightReport]]:
+    """Yield arrival, sample and report; where `silence_ns` is not 0 time passes in silences."""
+    time = SampleTime()
     checked_ns: int | None = None
     for arrival_ns, sample in samples:
-        while lets_time_pass and checked_ns is not None and checked_ns + _CHECK_NS < arrival_ns:
-            checked_ns += _CHECK_NS
-            if time.silence_ns(checked_ns) >= limit_ns:
-                silent = Sample(time.now_ns(checked_ns), math.nan)
-                yield checked_ns, state.update(silent, checked_ns, is_silence=True)
-                time.go_on(silent.stamp_ns)
-        report = state.update(sample, arrival_ns)
+        if silence_ns and checked_ns is not None:
+            checked_ns = max(checked_ns, arrival_ns - _LONGEST_SILENCE_NS)
+            while checked_ns + _CHECK_NS < arrival_ns:
+                checked_ns += _CHECK_NS
+                if time.silence_ns(checked_ns) >= silence_ns:
+                    silent = Sample(time.now_ns(checked_ns), math.nan)
+                    yield checked_ns, silent, flight.update(silent, checked_ns, is_silence=True)
+                    time.go_on(silent.stamp_ns)
+        report = flight.update(sample, arrival_ns if has_clock else None)
         if checked_ns is None:
             # By force, since a log may begin with an unknown altitude.
-            state.command('launch', sample.stamp_ns, force=True)
+            flight.command('launch', sample.stamp_ns, force=True)
             checked_ns = arrival_ns
         if report.stamp.is_accepted:
             time.take(sample.stamp_ns, arrival_ns)
-        yield arrival_ns, report
+        yield arrival_ns, sample, report

@@ -13,10 +13,11 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.belief.departure import DROP
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.phases.progress import Mark
-from propulsion_ros.loops.flight.params import FlightLoopParams, read_params
+from propulsion_ros.loops.flight.params import FlightLoopParams, read_config, read_params
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.replay.flight_log import flight_of_log, fly, read_flight_log, samples_of_log
 from propulsion_ros.replay.log_units import LogUnits
+from propulsion_ros.rml.config import FlightConfig, doubtful_events
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.hints import fall_doubt, pressure_doubt
@@ -43,11 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--config', default='', metavar='FLIGHT.jsonc',
         help='flight configuration: also print when each of its events fires in this flight, and '
-        'why the others do not',
+        'what charges that never fired need',
     )
     parser.add_argument(
         '--params-file', type=Path, action='append', default=[], metavar='YAML',
-        help=f'parameters of the node {_NODE}, such as its backup timer; may be repeated',
+        help=f'parameters of the node {_NODE}, such as its backup timer; altitudes are those of '
+        'the log; may be repeated',
     )
     parser.add_argument(
         '--minimum-height', type=float, metavar='M',
@@ -67,15 +69,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the apogee of a log as one JSON object; return the exit code."""
-    if args.picture is not None:
-        require_target(args.picture, args.log, *args.params_file)
     params = params_of(args.params_file, {
         'config_file': args.config or None, 'apogee.minimum_height': args.minimum_height,
         'apogee.method': args.method,
     })
-    result, doubts = apogee_of_log(args.log, params)
     if args.picture is not None:
-        _draw(args.log, params, args.picture)
+        require_target(args.picture, args.log, *args.params_file, params.config_file or None)
+    config = read_config(params)
+    for doubt in doubtful_events(config, params.altitude_source):
+        note('apogee', f'{params.config_file}: {doubt}')
+    result, doubts = apogee_of_log(args.log, params, config)
+    if args.picture is not None:
+        _draw(args.log, params, config, args.picture)
     for doubt in doubts:
         note('apogee', f'{printable(args.log)}: {doubt}')
     print(json.dumps(dict(result), allow_nan=False))
@@ -88,7 +93,7 @@ def params_of(files: Sequence[Path], options: Mapping[str, Any]) -> FlightLoopPa
     Parameters
     ----------
     files : sequence of Path
-        Parameter files of the node; later ones win.
+        Parameter files of the node, in any namespace; later ones win.
     options : mapping
         Parameters that win over the files; None for those that are not given.
 
@@ -98,14 +103,16 @@ def params_of(files: Sequence[Path], options: Mapping[str, Any]) -> FlightLoopPa
         For a fault in a file or a parameter.
     """
     file = ParameterFile(*files)
-    if files and not file.names(_NODE):
+    spaces = [space for name, space in file.nodes_and_namespaces if name == _NODE]
+    own = file.of(_NODE, next(filter(None, spaces), '/'))
+    if files and not own:
         raise SourceError(printable(files[-1]), (
             f"expected a section '{_NODE}', got {', '.join(file.nodes) or 'none'}"
         ))
     given = {key: value for key, value in options.items() if value is not None}
     try:
         return read_params(GivenParameters(_NODE, {
-            **file.of(_NODE), **given, 'replay': True, 'state_file': '',
+            **own, **given, 'replay': True, 'state_file': '',
         }))
     except ConfigError as error:
         if error.key in given:
@@ -114,41 +121,51 @@ def params_of(files: Sequence[Path], options: Mapping[str, Any]) -> FlightLoopPa
 
 
 def apogee_of_log(
-    path: Path, params: FlightLoopParams
+    path: Path, params: FlightLoopParams, config: FlightConfig
 ) -> tuple[Mapping[str, Any], list[str]]:
     """Return what the flight logic does in the flight of a log, and lines on what is doubtful.
 
     It is armed from the first row on; rows are fed in the order of the file, as a node would
-    receive them. The result has ``detected_time``, ``apogee_time``, ``sigma`` [s, in the time of
-    the log], ``apogee_altitude`` [m] and ``reason``, None if not detected or not known. With a
-    configuration it has ``liftoff_time`` [s] and ``events``, each with ``time`` [s], ``name``,
-    ``altitude`` of that row [m] and ``why``; what never fired is a line.
+    receive them, and with events time passes where rows are missing. The result has
+    ``detected_time``, ``apogee_time``, ``sigma`` [s, in the time of the log], ``apogee_altitude``
+    [m] and ``reason``, None if not detected or not known. With events it has ``liftoff_time`` [s]
+    and ``events``: ``time`` of the first firing [s], ``name``, ``altitude`` of that row [m],
+    ``why``, and ``count`` of the firings; what an operator would be told, and charges that never
+    fired, are lines.
 
     Raises `ConfigError` for a malformed file.
     """
-    flight, log = flight_of_log(params), LogUnits()
-    report, decided = None, None
+    flight, log = flight_of_log(params, config), LogUnits()
+    report, decided, has_events = None, None, bool(config.events)
     doubts: list[str] = []
-    events: list[dict[str, Any]] = []
-    for sample, report in fly(log.taken(samples_of_log(path)), flight):
-        events += [
-            {'time': event.stamp_ns / 1e9, 'name': event.name, 'altitude': known(sample.altitude),
-             'why': event.why}
-            for event in report.events
-        ]
+    notices: dict[str, None] = {}
+    events: dict[int, dict[str, Any]] = {}
+    for sample, report in fly(
+        log.taken(samples_of_log(path)), flight, params.silence_timeout * has_events
+    ):
+        if report.notice:
+            notices[f'at {report.stamp_ns / 1e9:g} s: {report.notice}'] = None
+        for event in report.events:
+            events.setdefault(event.id, {
+                'time': event.stamp_ns / 1e9, 'name': event.name,
+                'altitude': known(sample.altitude), 'why': event.why,
+            })['count'] = event.count
         if decided is None and report.apogee is not None and report.estimate is not None:
             decided = _result(report.apogee, report.estimate)
             doubts = log.doubts() or _of_the_place(log, min(params.apogee.minimum_height, DROP))
             doubts = doubts or [fall_doubt(-report.estimate.acceleration)]
-            if not params.config_file:
+            if not has_events:
                 break
     if decided is None:
         doubts = [_why_none(report, log, params.apogee.minimum_height)]
-    result = decided or _NOTHING
-    if params.config_file:
+    result, lines = decided or _NOTHING, ['; '.join(doubts)]
+    if has_events:
         liftoff = None if report is None or report.liftoff is None else report.liftoff.stamp_ns
-        result = {**result, 'liftoff_time': _seconds(liftoff), 'events': events}
-    return result, list(filter(None, ['; '.join(doubts), *flight.unfired]))
+        result = {
+            **result, 'liftoff_time': _seconds(liftoff), 'events': list(events.values())
+        }
+        lines += [*notices, *flight.unfired]
+    return result, list(filter(None, lines))
 
 
 def _of_the_place(log: LogUnits, least: float) -> list[str]:
@@ -190,12 +207,13 @@ def _why_none(report: FlightReport | None, log: LogUnits, least: float) -> str:
     return '; '.join([f'no apogee: the log ends before one was seen{at}', *doubts])
 
 
-def _draw(log: Path, params: FlightLoopParams, picture: Path) -> None:
+def _draw(log: Path, params: FlightLoopParams, config: FlightConfig, picture: Path) -> None:
     from propulsion_ros.pictures.panels import flight_page
     from propulsion_ros.pictures.picture import draw
     from propulsion_ros.pictures.table import signals_of_flight
 
-    flown = fly(read_flight_log(log), flight_of_log(params))
+    timeout = params.silence_timeout * bool(config.events)
+    flown = fly(read_flight_log(log), flight_of_log(params, config), timeout)
     draw(flight_page(signals_of_flight(log.stem, flown)), picture)
 
 

@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.loops.flight.params import FlightLoopParams, read_config
 from propulsion_ros.pictures.panels import flight_page
 from propulsion_ros.pictures.table import signals_of_flight
 from propulsion_ros.replay.flight_log import flight_of_log, fly, read_flight_log
@@ -169,7 +171,7 @@ def test_legacy_method(command):
 
 
 _CONFIG = 'config/rocket_flight.jsonc'
-_TIMER = 'flight_state:\n  ros__parameters:\n    state_file: /absent/record\n    {}\n'
+_TIMER = '{}:\n  ros__parameters:\n    state_file: /absent/record\n    {}\n'
 
 
 @pytest.fixture
@@ -177,8 +179,8 @@ def params_file(tmp_path):
     """Write a parameter file of the node with one more line."""
     path = tmp_path / 'computer.yaml'
 
-    def write(line):
-        path.write_text(_TIMER.format(line))
+    def write(line, node='flight_state'):
+        path.write_text(_TIMER.format(node, line))
         return str(path)
     return write
 
@@ -191,7 +193,7 @@ def test_a_configuration_flies_the_log_to_its_end(command):
     drogue, main = found['events']
     assert drogue == {
         'time': found['detected_time'], 'name': 'drogue parachute',
-        'altitude': pytest.approx(509.9, abs=1.0), 'why': 'time since apogee >= 0 s',
+        'altitude': pytest.approx(509.9, abs=1.0), 'why': 'time since apogee >= 0 s', 'count': 1,
     }
     # It has fallen below 450 m for 0.3 s.
     fallen = ((found['apogee_altitude'] - 450.0) / 4.903325) ** 0.5
@@ -204,15 +206,47 @@ def test_what_never_fires_is_a_line(command):
     assert "'main' never fired: 'main parachute' needs (altitude <= 450 m" in err
 
 
-def test_a_parameter_file_gives_the_backup_timer(command, params_file):
+@pytest.mark.parametrize('node', ['flight_state', '/my_rocket/flight_state', '/**'])
+def test_a_parameter_file_gives_the_backup_timer(command, params_file, node):
     content = _throw(speed=100.0, begin=-2.0, end=25.0)
-    _, out, _ = command(
-        content, '--config', _CONFIG, '--params-file', params_file('flight.max_ascent_time: 5.0')
-    )
+    file = params_file('flight.max_ascent_time: 5.0', node)
+    _, out, _ = command(content, '--config', _CONFIG, '--params-file', file)
     found = json.loads(out)
     assert found['reason'] == 'timer'
     # It must be over for 0.1 s.
     assert found['detected_time'] == pytest.approx(found['liftoff_time'] + 5.1, abs=0.06)
+
+
+def test_time_passes_where_rows_are_missing(command, params_file):
+    header, *rows = _throw(speed=100.0, begin=-2.0, end=60.0).split()
+    rows = [row for row in rows if not 6.0 < float(row.partition(',')[0]) < 50.0]
+    file = params_file('flight.max_ascent_time: 8.0')
+    _, out, _ = command('\n'.join([header, *rows]), '--config', _CONFIG, '--params-file', file)
+    drogue = json.loads(out)['events'][0]
+    assert 8.0 < drogue['time'] < 12.0
+    assert drogue['altitude'] is None
+
+
+def test_what_an_operator_would_be_told_is_a_line(command):
+    time = np.arange(-5.0, 60.0, 0.05)
+    hop = np.maximum(40.0 * time - 4.903325 * time**2, 0.0)
+    noise = np.random.default_rng(1).normal(0.0, 0.2, len(time))
+    rows = [f'{t:.2f},{h:.3f}' for t, h in zip(time, hop + noise, strict=True)]
+    _, out, err = command('\n'.join(['time_s,altitude_m', *rows]), '--config', _CONFIG)
+    assert json.loads(out)['events'] == []
+    assert 's: the vehicle rests near its pad in flight, without an apogee: it is disarmed' in err
+
+
+def test_an_event_that_may_fire_in_the_climb_is_a_warning(command, tmp_path):
+    path = tmp_path / 'early.jsonc'
+    config = json.loads(re.sub('//.*', '', Path(_CONFIG).read_text()))
+    main = next(event for event in config['Events'] if event['name'] == 'main parachute')
+    main['condition'] = {
+        'operator': 'MORETHAN', 'flightVar': 'Position', 'component': 2, 'threshold': -450,
+    }
+    path.write_text(json.dumps(config))
+    _, _, err = command(_throw(speed=100.0, begin=-2.0, end=25.0), '--config', str(path))
+    assert f"{path}: event 'main parachute' can fire in the climb" in err
 
 
 def test_an_option_wins_over_the_parameter_file(command, params_file):
@@ -242,11 +276,22 @@ def test_a_wrong_parameter_is_placed_in_its_file(command, params_file):
     assert "did you mean 'flight.max_ascent_time'?" in err
 
 
+def test_a_picture_replaces_no_file_that_is_read(command, params_file, tmp_path):
+    config = tmp_path / 'flight.jsonc'
+    config.write_text(Path(_CONFIG).read_text())
+    file = params_file(f'config_file: {config}')
+    for picture in (str(config), file):
+        code, _, err = command(_throw(), '--params-file', file, '--picture', picture)
+        assert code == 1
+        assert f'{picture}: is read too, expected another name' in err
+
+
 def test_the_picture_reaches_to_the_last_event(tmp_path):
     log = tmp_path / 'log.csv'
     log.write_text(_throw(speed=100.0, begin=-2.0, end=60.0))
     params = FlightLoopParams(config_file=_CONFIG, replay=True)
-    signals = signals_of_flight('log', fly(read_flight_log(log), flight_of_log(params)))
+    flight = flight_of_log(params, read_config(params))
+    signals = signals_of_flight('log', fly(read_flight_log(log), flight))
     assert [mark.name for mark in signals.flight.marks] == [
         'liftoff', 'drogue parachute', 'main parachute',
     ]

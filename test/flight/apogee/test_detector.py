@@ -13,11 +13,12 @@ from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeEstimate
 from propulsion_ros.flight.apogee.parabola import Parabola
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.events.variables import Sample
-from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.loops.flight.params import FlightLoopParams, read_config
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.replay.flight_log import flight_of_log, fly
 from propulsion_ros.settings.errors import ConfigError
 
+PARAMS = FlightLoopParams(replay=True)
 _SPEED = 60.0  # of the throw at time 0 [m/s]
 _APOGEE = _SPEED / STANDARD_GRAVITY
 _HEIGHT = 0.5 * _SPEED * _APOGEE
@@ -291,7 +292,7 @@ def test_nothing_happens_on_the_pad(offset, noise):
         Sample(round(t * 1e9), *values, 0.0)
         for t, *values in zip(time.tolist(), altitude.tolist(), velocity.tolist(), strict=True)
     ]
-    reports = [report for _, report in fly(samples, flight_of_log(FlightLoopParams(replay=True)))]
+    reports = [report for _, report in fly(samples, flight_of_log(PARAMS, read_config(PARAMS)))]
     assert not any(report.apogee or report.estimate.detected for report in reports)
 
 

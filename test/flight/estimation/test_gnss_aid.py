@@ -7,6 +7,7 @@ import pytest
 from propulsion_ros.flight.estimation.error_state import POSITION, ErrorStateFilter
 from propulsion_ros.flight.estimation.gnss_aid import GnssAid
 from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.estimation.sensor_health import Status
 
 
 def test_a_fix_that_first_came_in_flight_does_not_move_the_next_pad():
@@ -27,3 +28,4 @@ def test_a_fix_that_first_came_in_flight_does_not_move_the_next_pad():
     for second in range(1, 60):
         fix(second, 300.0, may_move=True)
     assert state.position == pytest.approx([0.0, 0.0, 0.0], abs=0.5)
+    assert aid.monitor.counts[Status.OK] > 50

@@ -9,7 +9,7 @@ import pytest
 from flight_computer import Computer, odometry
 
 from parts import few_of
-from propulsion_ros.loops.flight.params import FlightLoopParams
+from propulsion_ros.loops.flight.params import FlightLoopParams, read_config
 from propulsion_ros.replay.flight_log import flight_of_log, fly, read_flight_log
 
 LOGS = [
@@ -19,6 +19,7 @@ LOGS = [
     'prometheus_2022_telemetrum',
 ]
 pytestmark = pytest.mark.part('flights')
+PARAMS = FlightLoopParams(replay=True)
 AFTER_NS = 500_000_000
 """Of the log that is fed after the decision [ns]."""
 
@@ -28,7 +29,7 @@ def fly_log(path):
     # An odometry holds no acceleration.
     samples = [row._replace(acceleration=math.nan) for row in read_flight_log(path)]
     reports = []
-    for _, report in fly(samples, flight_of_log(FlightLoopParams(replay=True))):
+    for _, report in fly(samples, flight_of_log(PARAMS, read_config(PARAMS))):
         reports.append(report)
         if report.apogee and report.stamp_ns > report.apogee.stamp_ns + AFTER_NS:
             break
