@@ -78,6 +78,7 @@ class Server:
     def __init__(self, folder, graph):
         self.folder, self.graph = folder, graph
         self.process = None
+        self.read = {}
         self.environment = {
             **os.environ, 'GZ_IP': '127.0.0.1', 'GZ_PARTITION': folder.name,
             'PYTHONPATH': os.pathsep.join([
@@ -138,18 +139,29 @@ class Server:
                 env=self.environment,
             )
 
-    def ask(self, service, kind, request):
-        """Call a service of the world once it is there."""
+    def ask(self, service, kind, request, pilot=lambda: None):
+        """Call a service of the world once it is there, while a pilot publishes commands."""
         words = [
             COMMAND, 'service', '-s', f'/world/void/{service}', '--reqtype', f'gz.msgs.{kind}',
             '--reptype', 'gz.msgs.Boolean', '--timeout', '2000', '--req', request,
         ]
 
-        def answered():
-            done = subprocess.run(
-                words, capture_output=True, text=True, env=self.environment, check=False
+        def call():
+            return subprocess.Popen(
+                words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                env=self.environment,
             )
-            return 'data: true' in done.stdout
+        calls = [call()]
+
+        def answered():
+            # A call may take longer than a command holds.
+            pilot()
+            if calls[-1].poll() is None:
+                return False
+            if 'data: true' in calls[-1].communicate()[0]:
+                return True
+            calls.append(call())
+            return False
         self.until(answered, service)
 
     def until(self, condition, what):
@@ -165,9 +177,15 @@ class Server:
 
     def written(self, path):
         """Return name, mass and inertia of each link, times, and rows of each link (n, 24)."""
-        written = path.with_suffix('.jsonl')
-        text = written.read_text() if written.exists() else ''
-        heads, *rows = map(json.loads, text[:text.rfind('\n') + 1].splitlines() or ['[]'])
+        written, (offset, lines) = path.with_suffix('.jsonl'), self.read.get(path, (0, []))
+        if written.exists():
+            # Only what is new: while it reads all, no command is published.
+            with open(written, 'rb') as file:
+                file.seek(offset)
+                new = file.read().rpartition(b'\n')
+            self.read[path] = offset + len(new[0] + new[1]), lines
+            lines += map(json.loads, new[0].splitlines())
+        heads, *rows = lines or [[]]
         # Before its first step gz-sim loses what is sent to it, Ctrl-C too.
         if not rows:
             return [], np.zeros(0), []
@@ -286,7 +304,7 @@ def test_thrust_holds_after_each_reset(server, graph, vehicle):
     for lap in range(6):
         server.fly(path, pilot, 0.9, lap)
         if lap < 5:
-            server.ask('control', 'WorldControl', 'reset: {all: true}')
+            server.ask('control', 'WorldControl', 'reset: {all: true}', pilot)
     assert server.end() == 0
     mass, inertia, laps = server.laps(path)
     assert len(laps) == 6
