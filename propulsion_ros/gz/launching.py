@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from launch import LaunchContext
 from launch.actions import AppendEnvironmentVariable, IncludeLaunchDescription, LogInfo
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
-from launch_ros.ros_adapters import get_ros_adapter
 
 from propulsion_ros.graph.launch_actions import (
     drawn_with,
@@ -72,9 +70,6 @@ def gazebo_actions(context: LaunchContext) -> list[Any]:
     offset = [number_of(axis, given[axis]) for axis in ('x', 'y')]
     folder = Path(launch.logging.launch_config.log_dir) / 'gazebo'
     folder.mkdir(parents=True, exist_ok=True)
-    # After Ctrl-C Gazebo's end asks for a second shutdown, at which launch_ros would raise.
-    adapter = get_ros_adapter(context)
-    adapter.shutdown = cache(adapter.shutdown)
     return [
         *(LogInfo(msg=note) for note in robot.notes),
         *(AppendEnvironmentVariable('PYTHONPATH', path) for path in python_path()),
