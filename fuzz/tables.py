@@ -11,6 +11,7 @@ from fuzz.robots import fresh_robot, require_wrenches
 from fuzz.target import Target, require, written
 from fuzz.text_formats import CSV
 from propulsion_ros.flight.apogee.params import ApogeeParams
+from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.replay.sources import TableSource
 from propulsion_ros.tools.apogee import apogee_of_log
 
@@ -20,7 +21,9 @@ _MOST_NS = 200_000_000
 
 def _flight_log(name: str, data: bytes) -> None:
     for method in ('robust', 'legacy'):
-        found, _ = apogee_of_log(written(name, data), ApogeeParams(method=method))
+        found, _ = apogee_of_log(written(name, data), FlightLoopParams(
+            apogee=ApogeeParams(method=method), replay=True,
+        ))
         numbers = [value for value in found.values() if isinstance(value, float)]
         require(all(map(math.isfinite, numbers)), f'{method}: {found}')
 

@@ -27,6 +27,7 @@ from propulsion_ros.tools.lines import known, note
 EXAMPLE = 'flight.csv --config my_flight.jsonc --picture apogee.png'
 _NODE = 'flight_state'
 _DEFAULTS = ApogeeParams()
+_NO_EVENTS = FlightConfig((), ())
 _PAD = 100.0  # first altitude above which a log is not relative to the pad [m]
 _NOTHING: Mapping[str, Any] = dict.fromkeys(
     ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
@@ -121,7 +122,7 @@ def params_of(files: Sequence[Path], options: Mapping[str, Any]) -> FlightLoopPa
 
 
 def apogee_of_log(
-    path: Path, params: FlightLoopParams, config: FlightConfig
+    path: Path, params: FlightLoopParams, config: FlightConfig = _NO_EVENTS
 ) -> tuple[Mapping[str, Any], list[str]]:
     """Return what the flight logic does in the flight of a log, and lines on what is doubtful.
 

@@ -12,11 +12,13 @@ from propulsion_ros.flight.apogee.apogee_watch import ApogeeWatch
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.replay.flight_log import read_flight_log
 from propulsion_ros.study.apogee_cases import PREMATURE_SPEED, judge
 from propulsion_ros.study.apogee_flights import simulate_flight
 from propulsion_ros.tools.apogee import apogee_of_log
 
+PARAMS = FlightLoopParams(replay=True)
 EVERY = amount('rest', 3, 1)  # of the logs
 _SLOW = 'astra_upv_2022'  # one sample a second
 _APOGEE = 18.312  # of syn_subsonic_1km [s]
@@ -28,7 +30,7 @@ def test_flown_logs(flights):
     reference = json.loads((flights / 'reference.json').read_text())
     errors = {}
     for name, flight in list(reference.items())[::EVERY]:
-        found, _ = apogee_of_log(flights / 'real' / f'{name}.csv', ApogeeParams())
+        found, _ = apogee_of_log(flights / 'real' / f'{name}.csv', PARAMS)
         if flight['apogee_t'] is None:
             assert found['detected_time'] is None, name
             continue
@@ -43,8 +45,10 @@ def test_flown_logs(flights):
 def test_synthetic_logs(flights):
     truth = json.loads((flights / 'synthetic' / 'truth.json').read_text())
     for name, flight in list(truth.items())[::EVERY]:
-        params = ApogeeParams(minimum_height=30.0 if name == 'syn_low_hop' else 100.0)
-        found, _ = apogee_of_log(flights / 'synthetic' / f'{name}.csv', params)
+        low = ApogeeParams(minimum_height=30.0 if name == 'syn_low_hop' else 100.0)
+        found, _ = apogee_of_log(
+            flights / 'synthetic' / f'{name}.csv', FlightLoopParams(apogee=low, replay=True)
+        )
         if flight['should_trigger']:
             assert found['detected_time'] == pytest.approx(flight['apogee_t'], abs=0.6), name
         elif name == 'syn_estimator_frozen':
@@ -57,7 +61,7 @@ def test_synthetic_logs(flights):
 
 def test_low_hop_stays_below_the_default_minimum_height(flights):
     log = flights / 'synthetic' / 'syn_low_hop.csv'
-    assert apogee_of_log(log, ApogeeParams())[0]['detected_time'] is None
+    assert apogee_of_log(log, PARAMS)[0]['detected_time'] is None
 
 
 def _late_value(column, value, at=_ENTRY + 3.0, count=1):

@@ -135,13 +135,16 @@ def test_no_liftoff(samples):
     assert run(samples) is None
 
 
-@pytest.mark.parametrize('pull', [-4.0, 4.0])
-def test_a_pump_on_the_port_of_a_vehicle_that_shakes_is_no_liftoff(pull):
+@pytest.mark.parametrize('ramp', few_of([1.0, 3.0, 8.0], 2))
+@pytest.mark.parametrize('shaking', [4.0, 6.0])
+@pytest.mark.parametrize('speed', [25.0, 40.0])
+def test_a_pump_on_the_port_of_a_vehicle_that_shakes_is_no_liftoff(speed, shaking, ramp):
     """Each peak counted as a push or a drop; but shaking adds up to no speed."""
-    times = 0.01 * np.arange(1000)
-    shaking = 5.0 * np.sin(math.tau * 8.0 * times)
-    pumped = [(0.5 * pull * t * t, NAN, a) for t, a in zip(times, shaking, strict=True)]
-    assert run(PAD + pumped) is None
+    rng, times = np.random.default_rng(1), 0.01 * np.arange(1500)
+    pumped = np.cumsum(speed * np.minimum(times / ramp, 1.0)) * 0.01
+    forces = shaking * np.sin(math.tau * 5.0 * times) + 0.3 * rng.normal(size=len(times))
+    rows = [(h + 0.3 * rng.normal(), NAN, a) for h, a in zip(pumped, forces, strict=True)]
+    assert run(PAD + rows) is None
 
 
 def test_few_samples_across_gaps_are_no_liftoff_but_six_that_climb_are():
