@@ -136,11 +136,13 @@ class PadAid:
             self._align(mean, field)
 
     def _estimate_moves(self) -> bool:
-        """Return whether the estimated velocity is not that of rest."""
-        state = self._filter
-        sigma = math.sqrt(max(state.variance(VELOCITY + i) for i in range(3)))
-        limit = self._params.gate * math.hypot(sigma, _REST_SPEED)
-        return math.hypot(*state.velocity) > limit
+        """Return whether a component of the estimated velocity is not that of rest."""
+        state, gate = self._filter, self._params.gate
+        # Each by its own sigma: a climb is known far better than a drift without fixes.
+        return any(
+            abs(speed) > gate * math.hypot(math.sqrt(state.variance(VELOCITY + i)), _REST_SPEED)
+            for i, speed in enumerate(state.velocity)
+        )
 
     def _align(self, mean: list[float], field: Vector | None) -> None:
         """Set the attitude by a mean of rate and force, and by the magnetic field."""

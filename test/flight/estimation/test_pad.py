@@ -6,7 +6,11 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.estimation.pad_aid import PadReference
+from propulsion_ros.flight.estimation.error_state import VELOCITY, ErrorStateFilter
+from propulsion_ros.flight.estimation.pad_aid import PadAid, PadReference
+from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.flight.estimation.state import Stage
+from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 
 def test_pad_is_the_mean_of_what_was_read_while_open():
@@ -84,3 +88,20 @@ def test_what_is_no_spike_counts(readings):
     for altitude in readings:
         pad.above_pad(altitude)
     assert pad.altitude == pytest.approx(sum(readings) / len(readings))
+
+
+def test_a_climb_is_no_rest_however_uncertain_a_drift_is():
+    """Shaking makes some short means 1 g, and without fixes the horizontal speed is unknown."""
+    params = EstimatorParams()
+    state = ErrorStateFilter(params)
+    aid = PadAid(params, state)
+    rest = (0.0, 0.0, 0.0), (0.0, 0.0, STANDARD_GRAVITY)
+    for i in range(300):
+        aid.update(i * 20_000_000, *rest, None, Stage.PAD)
+    assert aid.is_aligned
+    state.velocity[2] = 25.0
+    for axis, sigma in enumerate((8.0, 8.0, 1.0)):
+        state.inflate(VELOCITY + axis, sigma**2)
+    for i in range(300, 320):
+        aid.update(i * 20_000_000, *rest, None, Stage.PAD)
+    assert state.velocity[2] == 25.0
