@@ -28,7 +28,7 @@ _PERIOD_NS = 100_000_000  # attitude is corrected this often, as its errors chan
 _REST_SPEED = 0.02  # speed of a vehicle at rest, one sigma [m/s]
 _REST_POSITION = 0.2  # distance of a vehicle at rest from its pad, one sigma [m]
 _REST_RATE = 0.002  # rate of turn of a vehicle at rest, one sigma [rad/s]
-_DRIFT = 5.0  # largest speed that a wrong attitude explains at rest on the pad [m/s]
+_DRIFT = 5.0  # largest vertical speed that a wrong attitude explains at rest on the pad [m/s]
 _SWING = 3.0  # deviation of the mean force from 1 g upward under a parachute, one sigma [m/s^2]
 _ALIGNED_SIGMA = 0.1  # error of the level taken from a few samples, one sigma [rad]
 _READINGS = 100  # the altitude of the pad is the mean of so many last readings
@@ -128,8 +128,8 @@ class PadAid:
         if not self.is_at_rest:
             return
         if self.is_aligned and self._estimate_moves() and stage is Stage.PAD:
-            # The sensors show rest, but the estimate moves: a wrong attitude explains up to 5 m/s.
-            self.is_aligned = math.hypot(*self._filter.velocity) > _DRIFT
+            # At rest, but the estimate moves: by a wrong attitude, unless it climbs or falls.
+            self.is_aligned = abs(self._filter.velocity[2]) > _DRIFT
         if self.is_aligned:
             self._correct(mean, variance, stage)
         elif stage is Stage.PAD:

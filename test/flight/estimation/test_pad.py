@@ -105,3 +105,16 @@ def test_a_climb_is_no_rest_however_uncertain_a_drift_is():
     for i in range(300, 320):
         aid.update(i * 20_000_000, *rest, None, Stage.PAD)
     assert state.velocity[2] == 25.0
+
+
+def test_a_drift_by_a_wrong_attitude_ends_however_fast_it_is():
+    """After a knock it ran away for ever, as nothing measures it."""
+    state = ErrorStateFilter(EstimatorParams())
+    aid = PadAid(EstimatorParams(), state)
+    rest = (0.0, 0.0, 0.0), (0.0, 0.0, STANDARD_GRAVITY)
+    for i in range(300):
+        aid.update(i * 20_000_000, *rest, None, Stage.PAD)
+    state.velocity[0] = 40.0
+    for i in range(300, 700):
+        aid.update(i * 20_000_000, *rest, None, Stage.PAD)
+    assert state.velocity == pytest.approx([0.0, 0.0, 0.0], abs=0.01)
