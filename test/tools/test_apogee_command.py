@@ -169,7 +169,6 @@ def test_legacy_method(command):
     assert found['sigma'] is None
 
 
-
 _CONFIG = 'config/rocket_flight.jsonc'
 _TIMER = '{}:\n  ros__parameters:\n    state_file: /absent/record\n    {}\n'
 
