@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
+from propulsion_ros.models.body.rigid_body import LIQUID
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
 from propulsion_ros.models.common.facts import THRUST_AND_TORQUE
 from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family
@@ -26,8 +27,6 @@ SETTLING = 1e6
 """Time of a step that is longer than any lag [s]."""
 _SPINNING = 1.0
 """Time of a step after which rotors draw their steady current [s]."""
-LIQUID = 100.0
-"""A fluid of a larger density is a liquid [kg/m^3]."""
 LEAST = 1e-12
 """Least divisor, which keeps a quotient finite."""
 FEW = 3

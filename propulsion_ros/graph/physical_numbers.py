@@ -18,7 +18,6 @@ import numpy as np
 from propulsion_ros.graph import robot_numbers as n
 from propulsion_ros.graph.actuator_numbers import (
     LEAST,
-    LIQUID,
     NO_LIMIT,
     Number,
     Rows,
@@ -31,7 +30,7 @@ from propulsion_ros.graph.actuator_numbers import (
 )
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
 from propulsion_ros.models.body.mass import MassProperties
-from propulsion_ros.models.body.rigid_body import unit_axis
+from propulsion_ros.models.body.rigid_body import LIQUID, unit_axis
 from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.models.common.esc import esc_of
 from propulsion_ros.models.common.facts import LIFT

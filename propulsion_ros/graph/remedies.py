@@ -227,8 +227,7 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                         if key == 'max_thrust' and (both := _with_curve(made, node, factor)):
                             words = f'{word}, as {_CURVE} is'
                             yield Change(key, block, part.start or 0, words, meant, both)
-        ends = [float(text.replace(',', ' ').split()[-1])
-                for text in flatten(sources.value(node, _CURVE)) if text.strip()][:1]
+        ends = [row[-1] for row in _curves(sources, node) if row][:1]
         for word, meant, factor in _far(np.array(ends), 'N', _FAR):
             if curve := _with_curve(sources, node, factor):
                 yield Change(_CURVE, block, 0, f'{word}, its end', meant, curve)
@@ -242,14 +241,19 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
                 yield Change(f'{paths[0]}/{element}', '', None, word, meant, made)
 
 
+def _curves(sources: Sources, node: str) -> list[list[float]]:
+    """Return the numbers of each throttle curve."""
+    texts = flatten(sources.value(node, _CURVE))
+    return [[float(word) for word in text.replace(',', ' ').split()] for text in texts]
+
+
 def _with_curve(sources: Sources, node: str, factor: float) -> Sources | None:
     """Return a robot whose throttle curves are in another unit too, None without any."""
-    texts = flatten(sources.value(node, _CURVE))
-    if not any(texts) or sources.value(node, 'esc_gives') == 'speed':
+    rows = _curves(sources, node)
+    if not any(rows) or sources.value(node, 'esc_gives') == 'speed':
         return None
     # Every second number of a table is a throttle.
     is_table = sources.value(node, 'esc_kind') == 'table'
-    rows = [[float(word) for word in text.replace(',', ' ').split()] for text in texts]
     return sources.changed(node, _CURVE, [' '.join(
         f'{number if is_table and i % 2 == 0 else number * factor:.10g}'
         for i, number in enumerate(row)

@@ -16,7 +16,6 @@ import numpy as np
 from propulsion_ros.graph.actuator_numbers import (
     FEW,
     LEAST,
-    LIQUID,
     Number,
     is_in_air,
     is_in_liquid,
@@ -26,6 +25,7 @@ from propulsion_ros.graph.actuator_numbers import (
 from propulsion_ros.graph.robot_layout import AXES, AXES_OF, Group, RobotLayout
 from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import LIQUID
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density
 from propulsion_ros.models.common.facts import LIFT
 from propulsion_ros.models.common.rotation import matrix_of_rpy

@@ -559,8 +559,9 @@ class ActuatorPorts(StampedPorts):
         """Describe commands that were all 0, or much larger than the response to them."""
         names, fields = self.family.command_names, self.family.command_fields
         if not self._asked.any():
-            is_idle = isinstance(self.family, Allocatable) and self.core.hold.has_any
-            return f'every command was 0, {self._at_zero or "so nothing pushed"}' * is_idle
+            if not (isinstance(self.family, Allocatable) and self.core.hold.has_any):
+                return ''
+            return f'every command was 0, {self._at_zero or "so nothing pushed"}'
         columns = [column for own, _ in self._followed.values() for column in own]
         for i in (i for i in columns if self._asked[i] > _ODD * self._done[i]):
             unit = {'position': 'rad, not degrees', 'velocity': 'rad/s, not rpm'}[fields[i]]
@@ -606,13 +607,13 @@ class ActuatorPorts(StampedPorts):
         sent, last = self.core.hold.commanded, self.core.hold.last
         if not (np.any(met) and np.any(sent)):
             return ''
-        i = int(np.argmin(np.where(sent, last, np.inf)))
-        if last[i] < -_BELOW and self._at_zero:
-            return (f'every command below 0 is clamped to 0, such as {last[i]:g} of '
-                    f'{self.family.command_names[i]}, {self._at_zero}')
+        lowest = int(np.argmin(np.where(sent, last, np.inf)))
+        if last[lowest] < -_BELOW and self._at_zero:
+            return (f'every command below 0 is clamped to 0, such as {last[lowest]:g} of '
+                    f'{self.family.command_names[lowest]}, {self._at_zero}')
         if not np.all(met[sent] if len(met) == len(sent) else met):
             return ''
-        limits, is_far, i = np.zeros(1), False, int(np.argmax(sent))
+        limits, is_far, first = np.zeros(1), False, int(np.argmax(sent))
         times, unit, asked = _FAR[self.family.command_fields[0]]
         if isinstance(self.family, Allocatable):
             ends = [self.family.command_for(limit) for limit in self.family.thrust_limits]
@@ -621,8 +622,8 @@ class ActuatorPorts(StampedPorts):
                 np.abs(last[sent]) > times * limits[sent]
             ))
         what = 'beyond its limits' if not is_far else (
-            f'far beyond its limits and clamped, such as {self.family.command_names[i]} '
-            f'{last[i]:g} of at most {limits[i]:g}{unit}; is it {asked}?'
+            f'far beyond its limits and clamped, such as {self.family.command_names[first]} '
+            f'{last[first]:g} of at most {limits[first]:g}{unit}; is it {asked}?'
         )
         what += '; is their sign wrong?' if np.all(last < 0.0) else ''
         pushes = '' if np.any(output.thrusts) else 'nothing pushes, as '

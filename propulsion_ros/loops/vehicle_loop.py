@@ -16,6 +16,7 @@ from propulsion_ros.loops.payloads import ImuRow, JointRow, Kind, MassRow, Odome
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.body.mass import MassProperties
+from propulsion_ros.models.body.rigid_body import LIQUID
 from propulsion_ros.models.body.simulated_body import SimulatedBody
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.models.common.noise import TickNoise
@@ -48,7 +49,6 @@ _MOST_SKIPPED = 10
 _CLIMB = 30.0
 """A parachute that fires at a larger upward speed is logged as a warning [m/s]."""
 _HOP = 0.1  # a touchdown after a shorter time in the air is not reported [s]
-_LIQUID = 100.0  # a fluid of less density is a gas [kg/m^3]
 _STANDSTILL = 1e-9  # a smaller speed is a rounding error [m/s]
 
 
@@ -335,9 +335,10 @@ class VehicleLoop:
 
     def _note_surface(self) -> None:
         """Report once that a body which displaces water has come out of it."""
-        fluid, height = self._params.body, float(self._body.motion.position[2])
-        if self._is_out or fluid.fluid_density < _LIQUID or not fluid.displaced_volume:
+        fluid = self._params.body
+        if self._is_out or not fluid.displaced_volume or fluid.fluid_density < LIQUID:
             return
+        height = float(self._body.motion.position[2])
         self._is_out = height > fluid.displaced_volume ** (1.0 / 3.0)
         if self._is_out:
             self._host.log('warn', (

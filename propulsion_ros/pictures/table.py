@@ -11,7 +11,7 @@ from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.loops.command_hold import FIELDS
-from propulsion_ros.loops.flight.params import FlightLoopParams, read_config
+from propulsion_ros.loops.flight.params import FlightLoopParams, make_flight_state, read_config
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.pictures.signals import OF_TANKS, Channel, Fit, FlightSignals, Signals
 from propulsion_ros.replay.command_table import (
@@ -22,7 +22,7 @@ from propulsion_ros.replay.command_table import (
     read_number,
     read_rows,
 )
-from propulsion_ros.replay.flight_log import flight_of_log, fly, read_flight_log
+from propulsion_ros.replay.flight_log import fly, read_flight_log
 from propulsion_ros.replay.table_writer import BATTERY_PARTS
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
@@ -39,7 +39,7 @@ def signals_of_log(path: Path) -> Signals:
         For a malformed file, or one without rows.
     """
     params = FlightLoopParams(replay=True)
-    flight = flight_of_log(params, read_config(params))
+    flight = make_flight_state(params, read_config(params), in_simulation=False)
     return signals_of_flight(printable(path), fly(read_flight_log(path), flight))
 
 

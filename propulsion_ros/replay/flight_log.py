@@ -130,11 +130,6 @@ _LONGEST_SILENCE_NS = 600_000_000_000  # time that passes in a gap; in a longer 
 _LATER_STAGE = EventSpec(0, 'later stage', NoValue('never'), (Action('engine', 0, 1.0),))
 
 
-def flight_of_log(params: FlightLoopParams, config: FlightConfig) -> FlightState:
-    """Return the flight logic for a log, with the events of a configuration."""
-    return make_flight_state(params, config, in_simulation=False)
-
-
 def fly(
     samples: Iterable[Sample], flight: FlightState, silence_timeout: float = 0.0
 ) -> Iterator[tuple[Sample, FlightReport]]:
@@ -145,7 +140,7 @@ def fly(
     samples : iterable of Sample
         In the order in which a flight computer would receive them.
     flight : FlightState
-        As of `flight_of_log`.
+        The flight logic, as of `make_flight_state`.
     silence_timeout : float
         Silence after which time goes on in samples without values [s]; 0 for never.
     """
@@ -180,7 +175,8 @@ def fly_live(
     params = FlightLoopParams(apogee=apogee, replay=True)
     config = FlightConfig((_LATER_STAGE,), ()) if may_light else read_config(params)
     limit_ns = round(params.silence_timeout * 1e9) if lets_time_pass else 0
-    for arrival_ns, _, report in _flown(samples, flight_of_log(params, config), limit_ns):
+    flight = make_flight_state(params, config, in_simulation=False)
+    for arrival_ns, _, report in _flown(samples, flight, limit_ns):
         yield arrival_ns, report
 
 

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.belief.departure import DROP
+from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
+from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.progress import Mark
-from propulsion_ros.loops.flight.params import FlightLoopParams, read_config, read_params
+from propulsion_ros.loops.flight.params import (
+    FlightLoopParams,
+    make_flight_state,
+    read_config,
+    read_params,
+)
 from propulsion_ros.loops.ports import GivenParameters
-from propulsion_ros.replay.flight_log import flight_of_log, fly, read_flight_log, samples_of_log
+from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_log
 from propulsion_ros.replay.log_units import LogUnits
 from propulsion_ros.rml.config import FlightConfig, doubtful_events
 from propulsion_ros.settings.errors import ConfigError, SourceError
@@ -136,14 +143,13 @@ def apogee_of_log(
 
     Raises `ConfigError` for a malformed file.
     """
-    flight, log = flight_of_log(params, config), LogUnits()
+    log = LogUnits()
+    flight, flown = _flown(log.taken(samples_of_log(path)), params, config)
     report, decided, has_events = None, None, bool(config.events)
     doubts: list[str] = []
     notices: dict[str, None] = {}
     events: dict[int, dict[str, Any]] = {}
-    for sample, report in fly(
-        log.taken(samples_of_log(path)), flight, params.silence_timeout * has_events
-    ):
+    for sample, report in flown:
         if report.notice:
             notices[f'at {report.stamp_ns / 1e9:g} s: {report.notice}'] = None
         for event in report.events:
@@ -167,6 +173,14 @@ def apogee_of_log(
         }
         lines += [*notices, *flight.unfired]
     return result, list(filter(None, lines))
+
+
+def _flown(
+    samples: Iterable[Sample], params: FlightLoopParams, config: FlightConfig
+) -> tuple[FlightState, Iterator[tuple[Sample, FlightReport]]]:
+    """Return the flight logic, and what it reports; with events time passes in gaps."""
+    flight = make_flight_state(params, config, in_simulation=False)
+    return flight, fly(samples, flight, params.silence_timeout if config.events else 0.0)
 
 
 def _of_the_place(log: LogUnits, least: float) -> list[str]:
@@ -213,8 +227,7 @@ def _draw(log: Path, params: FlightLoopParams, config: FlightConfig, picture: Pa
     from propulsion_ros.pictures.picture import draw
     from propulsion_ros.pictures.table import signals_of_flight
 
-    timeout = params.silence_timeout * bool(config.events)
-    flown = fly(read_flight_log(log), flight_of_log(params, config), timeout)
+    _, flown = _flown(read_flight_log(log), params, config)
     draw(flight_page(signals_of_flight(log.stem, flown)), picture)
 
 

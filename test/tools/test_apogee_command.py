@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from propulsion_ros.loops.flight.params import FlightLoopParams, read_config
+from propulsion_ros.loops.flight.params import FlightLoopParams, make_flight_state, read_config
 from propulsion_ros.pictures.panels import flight_page
 from propulsion_ros.pictures.table import signals_of_flight
-from propulsion_ros.replay.flight_log import flight_of_log, fly, read_flight_log
+from propulsion_ros.replay.flight_log import fly, read_flight_log
 from propulsion_ros.tools import cli
 
 _KEYS = {'detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason'}
@@ -254,6 +254,9 @@ def test_an_option_wins_over_the_parameter_file(command, params_file):
     assert json.loads(out)['reason'] is None
     _, out, _ = command(_throw(), '--params-file', file, '--minimum-height', '50')
     assert json.loads(out)['reason'] == 'fit'
+    _, _, err = command(_throw(), '--params-file', file, '--minimum-height', '-3')
+    assert "parameter 'apogee.minimum_height': -3" in err
+    assert file not in err
 
 
 @pytest.mark.parametrize(('options', 'reason'), [
@@ -289,7 +292,7 @@ def test_the_picture_reaches_to_the_last_event(tmp_path):
     log = tmp_path / 'log.csv'
     log.write_text(_throw(speed=100.0, begin=-2.0, end=60.0))
     params = FlightLoopParams(config_file=_CONFIG, replay=True)
-    flight = flight_of_log(params, read_config(params))
+    flight = make_flight_state(params, read_config(params), in_simulation=False)
     signals = signals_of_flight('log', fly(read_flight_log(log), flight))
     assert [mark.name for mark in signals.flight.marks] == [
         'liftoff', 'drogue parachute', 'main parachute',

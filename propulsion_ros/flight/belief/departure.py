@@ -118,9 +118,10 @@ class DepartureWatch:
 
     def _end_push(self, now_ns: int) -> None:
         """Forget a push of a held vehicle that rests again, or has an accelerometer offset."""
-        pushed_ns = self._moved_ns if self._pushed_ns is None else self._pushed_ns
-        has_offset = self._pushed_ns is not None and now_ns - pushed_ns > _PUSHES_NS
-        is_still = now_ns - max(self._moved_ns, pushed_ns) > _MOVED_NS
+        pushed_ns = self._pushed_ns
+        has_offset = pushed_ns is not None and now_ns - pushed_ns > _PUSHES_NS
+        moved_ns = self._moved_ns if pushed_ns is None else max(self._moved_ns, pushed_ns)
+        is_still = now_ns - moved_ns > _MOVED_NS
         if has_offset or is_still:
             self._forget_push()
             self._has_offset = has_offset

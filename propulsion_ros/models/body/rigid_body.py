@@ -32,6 +32,8 @@ from propulsion_ros.models.common.wrench import cross, unit_rows
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray, group, quantity, validate
 
+LIQUID = 100.0
+"""A fluid of a larger density is a liquid [kg/m^3]."""
 _MOST = 1e3
 
 

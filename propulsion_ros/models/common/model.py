@@ -153,8 +153,9 @@ def command_of(
 def _numbers(given: Any, who: str) -> FloatArray:
     """Return an array of numbers."""
     try:
-        if np.asarray(given).dtype.kind in 'fiu':
-            return numbers_of(given)
+        array = np.asanyarray(given)
+        if array.dtype.kind in 'fiu':
+            return numbers_of(array)
     except (TypeError, ValueError):
         pass
     raise CommandError(

@@ -13,9 +13,9 @@ from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeEstimate
 from propulsion_ros.flight.apogee.parabola import Parabola
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.events.variables import Sample
-from propulsion_ros.loops.flight.params import FlightLoopParams, read_config
+from propulsion_ros.loops.flight.params import FlightLoopParams, make_flight_state, read_config
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.replay.flight_log import flight_of_log, fly
+from propulsion_ros.replay.flight_log import fly
 from propulsion_ros.settings.errors import ConfigError
 
 PARAMS = FlightLoopParams(replay=True)
@@ -292,7 +292,8 @@ def test_nothing_happens_on_the_pad(offset, noise):
         Sample(round(t * 1e9), *values, 0.0)
         for t, *values in zip(time.tolist(), altitude.tolist(), velocity.tolist(), strict=True)
     ]
-    reports = [report for _, report in fly(samples, flight_of_log(PARAMS, read_config(PARAMS)))]
+    flight = make_flight_state(PARAMS, read_config(PARAMS), in_simulation=False)
+    reports = [report for _, report in fly(samples, flight)]
     assert not any(report.apogee or report.estimate.detected for report in reports)
 
 

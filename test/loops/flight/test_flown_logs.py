@@ -9,8 +9,8 @@ import pytest
 from flight_computer import Computer, odometry
 
 from parts import few_of
-from propulsion_ros.loops.flight.params import FlightLoopParams, read_config
-from propulsion_ros.replay.flight_log import flight_of_log, fly, read_flight_log
+from propulsion_ros.loops.flight.params import FlightLoopParams, make_flight_state, read_config
+from propulsion_ros.replay.flight_log import fly, read_flight_log
 
 LOGS = [
     'andromeda_2022', 'astra_upv_2022', 'bella_lui_2020', 'camoes_2023', 'cavour_2023',
@@ -29,7 +29,8 @@ def fly_log(path):
     # An odometry holds no acceleration.
     samples = [row._replace(acceleration=math.nan) for row in read_flight_log(path)]
     reports = []
-    for _, report in fly(samples, flight_of_log(PARAMS, read_config(PARAMS))):
+    flight = make_flight_state(PARAMS, read_config(PARAMS), in_simulation=False)
+    for _, report in fly(samples, flight):
         reports.append(report)
         if report.apogee and report.stamp_ns > report.apogee.stamp_ns + AFTER_NS:
             break
