@@ -101,7 +101,8 @@ def fly(config: FlightConfig) -> None:
             rotation=(0.0, 0.1 * i, 0.0, 1.0), circuits=((0, True),),
         ))
         actuators.enter(report.phase, stamp_ns, arms_deployers=state.arms_deployers)
-        actuators.control(report.controls)
+        for control in report.controls:
+            actuators.engines.control(control.engine, control.output)
         for event in report.events:
             require(bool(event.why), f'{event} has no reason')
             for action in event.actions:

@@ -2,13 +2,11 @@
 """Everything that events may move, armed and disarmed by the phase, and its circuits."""
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from propulsion_ros.flight.events.controllers import ControlOutput
 from propulsion_ros.flight.events.events import Action
 from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase
-from propulsion_ros.flight.pyros.deployers import DeployerBank, DeployerSpec, on_time_of
+from propulsion_ros.flight.pyros.deployers import DeployerBank, DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineBank, EngineSpec
 from propulsion_ros.settings.errors import CommandError
 
@@ -33,11 +31,7 @@ class Actuators:
     """
 
     def __init__(self, deployers: Sequence[DeployerSpec], engines: Sequence[EngineSpec]) -> None:
-        self._specs = tuple(deployers)
-        self.deployers = DeployerBank(
-            [spec.name for spec in deployers],
-            [spec.name for spec in deployers if spec.actuator == 'servo'],
-        )
+        self.deployers = DeployerBank(deployers)
         self.engines = EngineBank(engines)
         self._phase = Phase.SETUP
 
@@ -77,29 +71,13 @@ class Actuators:
         if action.kind == 'engine':
             self.engines.execute(action.target, action.param, now_ns)
         elif action.kind == 'deployment':
-            if not 0 <= action.target < len(self._specs):
-                raise CommandError(f'deployer {action.target} is unknown')
-            spec = self._specs[action.target]
-            if spec.actuator == 'servo':
-                self.deployers.turn(spec.id, math.radians(action.param))
-            else:
-                self.deployers.fire(spec.id, now_ns, on_time_of(action.param))
-
-    def control(self, outputs: Iterable[ControlOutput]) -> None:
-        """Hand the outputs of controllers to their engines."""
-        for output in outputs:
-            self.engines.control(output.engine, output.output)
+            self.deployers.execute(action.target, action.param, now_ns)
 
     def resume(self, now_ns: int) -> None:
         """Continue a flight of before a restart."""
         self.engines.resume()
         if Duty.SHUT_ENGINES_DOWN in DUTIES[self._phase].entry:
             self.engines.shut_all_down(now_ns)
-
-    def complete(self, pulses: Iterable[tuple[int, int]], now_ns: int) -> None:
-        """Fire deployers for the rest of on-times (id, [ns]) that a restart cut off."""
-        for deployer_id, rest_ns in pulses:
-            self.deployers.fire(deployer_id, now_ns, rest_ns)
 
 
 class Circuits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,15 +60,13 @@ class DeployerBank:
 
     Parameters
     ----------
-    names : sequence of str
-        One deployer each; its place is its id.
-    servos : collection of str
-        Which of them turn instead of being on for a while.
+    specs : sequence of DeployerSpec
+        The place of each is its id.
     """
 
-    def __init__(self, names: Sequence[str], servos: Collection[str] = ()) -> None:
-        self.names = tuple(names)
-        self._servos = np.array([name in servos for name in self.names], bool)
+    def __init__(self, specs: Sequence[DeployerSpec]) -> None:
+        self.names = tuple(spec.name for spec in specs)
+        self._servos = np.array([spec.actuator == 'servo' for spec in specs], bool)
         self._angles = np.full(len(self.names), math.nan)
         self._on = OnTimes(len(self.names))
         self._is_armed = False
@@ -81,34 +79,27 @@ class DeployerBank:
         if not is_armed:
             self._on.clear()
 
-    def fire(self, deployer_id: int, stamp_ns: int, on_time_ns: int) -> None:
-        """Turn a deployer on, or prolong it if it is on.
+    def execute(self, deployer_id: int, param: float, now_ns: int) -> None:
+        """Fire a pyro for an on-time [ms], or turn a servo to an angle [deg].
 
         Raises
         ------
         CommandError
-            Where the bank is disarmed, the id is unknown, or the on-time is not above 0.
+            Where the bank is disarmed, or the id is unknown.
         """
-        name = self._checked(deployer_id)
-        if on_time_ns <= 0:
-            raise CommandError(f"deployer '{name}': an on-time of {on_time_ns} ns is not above 0")
-        self._on.start(deployer_id, stamp_ns, on_time_ns)
-        self._published_ns = None
-
-    def turn(self, deployer_id: int, angle: float) -> None:
-        """Turn a servo to an angle [rad].
-
-        Raises
-        ------
-        CommandError
-            Where the bank is disarmed, the id is unknown or no servo's.
-        """
-        name = self._checked(deployer_id)
+        self._check(deployer_id)
         if not self._servos[deployer_id]:
-            raise CommandError(f"deployer '{name}' is no servo")
-        self._angles[deployer_id] = angle
+            self.fire(deployer_id, now_ns, on_time_of(param))
+            return
+        self._angles[deployer_id] = math.radians(param)
         self._published_ns = None
         self._was_on = True
+
+    def fire(self, deployer_id: int, now_ns: int, on_time_ns: int) -> None:
+        """Turn a pyro on, or prolong it if it is on; raise `CommandError` as `execute` does."""
+        self._check(deployer_id)
+        self._on.start(deployer_id, now_ns, on_time_ns)
+        self._published_ns = None
 
     def efforts(self, stamp_ns: int) -> FloatArray:
         """Return 1 for each pyro that is on, 0 for the others, NaN for servos, shape (n,)."""
@@ -127,8 +118,8 @@ class DeployerBank:
     def due(self, stamp_ns: int) -> FloatArray | None:
         """Return the efforts if they are to be published now, else None.
 
-        That is at once after `fire` and `turn`, at 10 Hz while any deployer is on, and once at the
-        end of that.
+        That is at once after `execute` and `fire`, at 10 Hz while any deployer is on, and once at
+        the end of that.
         """
         if self._on.is_idle and not self._was_on:
             return None
@@ -143,14 +134,13 @@ class DeployerBank:
         self._was_on = is_on
         return efforts
 
-    def _checked(self, deployer_id: int) -> str:
+    def _check(self, deployer_id: int) -> None:
         if not 0 <= deployer_id < len(self.names):
             raise CommandError(
                 f'deployer {deployer_id} is unknown, there are {len(self.names)}'
             )
-        name = self.names[deployer_id]
         if not self._is_armed:
             raise CommandError(
-                f"deployer '{name}' is refused: not in flight or recovery after a liftoff"
+                f"deployer '{self.names[deployer_id]}' is refused: not in flight or recovery after "
+                'a liftoff'
             )
-        return name

@@ -296,7 +296,7 @@ class FlightActuation:
     def _complete(self, pulse: OwedPulse) -> None:
         """Begin a pulse anew that a restart cut off."""
         try:
-            self.actuators.complete([(pulse.deployer, pulse.on_time_ns)], self.now_ns)
+            self.actuators.deployers.fire(pulse.deployer, self.now_ns, pulse.on_time_ns)
         except CommandError as error:
             self._owed.drop(pulse.event, pulse.deployer)
             self._host.complain('refused', str(error))
@@ -369,10 +369,8 @@ class FlightActuation:
         """Begin recent on-times anew while no driver is connected that could follow them."""
         self._finish(now_ns)
         if self._owed.on and not self._is_received(self._deployers.topic):
-            recent = self._owed.begun_after(now_ns - _CONNECTED_WITHIN_NS)
-            self.actuators.complete(
-                [(pulse.deployer, pulse.on_time_ns) for pulse in recent], now_ns
-            )
+            for pulse in self._owed.begun_after(now_ns - _CONNECTED_WITHIN_NS):
+                self.actuators.deployers.fire(pulse.deployer, now_ns, pulse.on_time_ns)
 
     def on_timer(self) -> None:
         """Publish what is due on the steady clock."""
@@ -420,7 +418,8 @@ class FlightActuation:
         """Hand the outputs of controllers to their engines, and publish them."""
         if not controls:
             return
-        self.actuators.control(controls)
+        for control in controls:
+            self.actuators.engines.control(control.engine, control.output)
         names = [controller.name for controller in self._config.controllers]
         self._host.publish(self._controllers, stamp_ns, JointRow(
             position=[control.measured for control in controls],

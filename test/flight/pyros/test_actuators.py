@@ -5,7 +5,6 @@ import math
 
 import pytest
 
-from propulsion_ros.flight.events.controllers import ControlOutput
 from propulsion_ros.flight.events.events import Action
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.pyros.actuators import Actuators
@@ -71,22 +70,6 @@ def test_entering_a_phase_again_changes_nothing(actuators):
     actuators.act(IGNITE, 0)
     actuators.enter(Phase.FLIGHT, 1, arms_deployers=True)
     assert actuators.engines.thrusts() == {'b': 100.0}
-
-
-def test_controllers_throttle(actuators):
-    actuators.act(IGNITE, 0)
-    actuators.control([ControlOutput(0, 0, 1.0, 42.0)])
-    assert actuators.engines.thrusts() == {'b': 42.0}
-
-
-def test_a_pulse_is_completed(actuators):
-    actuators.complete([(0, 300 * MS)], 1000 * MS)
-    assert actuators.deployers.pending(1100 * MS) == ((0, 200 * MS),)
-
-
-def test_unknown_deployer(actuators):
-    with pytest.raises(CommandError, match='deployer 7 is unknown'):
-        actuators.act(Action('deployment', 7, 1.0), 0)
 
 
 @pytest.mark.parametrize('phase', [phase for phase in Phase if phase.is_armed])

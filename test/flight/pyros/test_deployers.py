@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from propulsion_ros.flight.pyros.deployers import DeployerBank, on_time_of
+from propulsion_ros.flight.pyros.deployers import DeployerBank, DeployerSpec, on_time_of
 from propulsion_ros.settings.errors import CommandError
 
 MS = 1_000_000
+DROGUE, MAIN = DeployerSpec(0, 'drogue'), DeployerSpec(1, 'main')
 
 
 @pytest.fixture
 def bank():
-    bank = DeployerBank(['drogue', 'main'])
+    bank = DeployerBank([DROGUE, MAIN])
     bank.arm(True)
     return bank
 
@@ -47,40 +50,36 @@ def test_disarming_turns_off_and_arming_does_not_turn_on(bank):
 
 
 @pytest.mark.parametrize(
-    ('deployer', 'on_time_ns', 'armed', 'reason'),
+    ('deployer', 'armed', 'reason'),
     [
-        pytest.param(2, MS, True, 'deployer 2 is unknown, there are 2', id='unknown'),
-        pytest.param(-1, MS, True, 'deployer -1 is unknown, there are 2', id='negative id'),
-        pytest.param(0, 0, True, 'an on-time of 0 ns is not above 0', id='no on-time'),
-        pytest.param(0, MS, False, "'drogue' is refused: not in flight or recovery", id='safe'),
+        pytest.param(2, True, 'deployer 2 is unknown, there are 2', id='unknown'),
+        pytest.param(-1, True, 'deployer -1 is unknown, there are 2', id='negative id'),
+        pytest.param(0, False, "'drogue' is refused: not in flight or recovery", id='safe'),
     ],
 )
-def test_refusals(bank, deployer, on_time_ns, armed, reason):
+def test_refusals(bank, deployer, armed, reason):
     bank.arm(armed)
     with pytest.raises(CommandError, match=reason):
-        bank.fire(deployer, 0, on_time_ns)
+        bank.execute(deployer, 1.0, 0)
     assert not bank.efforts(0).any()
 
 
 def test_a_bank_begins_disarmed():
     with pytest.raises(CommandError, match='not in flight or recovery'):
-        DeployerBank(['drogue']).fire(0, 0, MS)
+        DeployerBank([DROGUE]).fire(0, 0, MS)
 
 
 def test_servo_stands_where_it_was_turned_whatever_the_phase():
-    bank = DeployerBank(['drogue', 'door'], ['door'])
+    bank = DeployerBank([DROGUE, DeployerSpec(1, 'door', actuator='servo')])
     assert repr(bank.positions().tolist()) == '[nan, nan]'
     bank.arm(True)
-    bank.turn(1, 1.5)
+    bank.execute(1, 90.0, 0)
     assert repr(bank.due(0).tolist()) == '[0.0, nan]', 'published at once'
     assert bank.due(10 * MS) is None
     bank.arm(False)
-    assert repr(bank.positions().tolist()) == '[nan, 1.5]'
+    assert repr(bank.positions().tolist()) == f'[nan, {math.pi / 2}]'
     with pytest.raises(CommandError, match="'door' is refused: not in flight or recovery"):
-        bank.turn(1, 0.0)
-    bank.arm(True)
-    with pytest.raises(CommandError, match="'drogue' is no servo"):
-        bank.turn(0, 0.0)
+        bank.execute(1, 0.0, 0)
 
 
 def test_without_servos_there_are_no_positions(bank):
