@@ -56,15 +56,17 @@ class Pid:
 
     The integral is by the trapezoidal rule; the first step has no derivative. An unknown input
     gives an unknown output and breaks the error's history, so that no step spans a silence.
+
+    Parameters
+    ----------
+    spec : PidSpec
+        What is configured.
+    is_running : bool
+        Whether it takes steps; else input and output are NaN.
     """
 
-    def __init__(self, spec: PidSpec) -> None:
-        self.spec = spec
-        self.is_running = True
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget integral and history."""
+    def __init__(self, spec: PidSpec, is_running: bool = True) -> None:
+        self.spec, self.is_running = spec, is_running
         self._integral = 0.0
         self._error = math.nan
         self._stepped_ns: int | None = None
@@ -72,6 +74,8 @@ class Pid:
     def update(self, variables: Variables) -> ControlOutput | None:
         """Return the output where a step is due, else None."""
         spec, now_ns = self.spec, variables.clock_ns
+        if not self.is_running:
+            return ControlOutput(spec.id, spec.engine, math.nan, math.nan)
         then_ns = self._stepped_ns
         if then_ns is not None and now_ns - then_ns < spec.interval_ns:
             return None
@@ -94,28 +98,18 @@ class ControllerBank:
     """All controllers: they run in flight, and events start and stop them."""
 
     def __init__(self, specs: Sequence[PidSpec]) -> None:
-        self._controllers = [Pid(spec) for spec in specs]
+        self._specs = tuple(specs)
+        self.reset()
 
     def reset(self) -> None:
         """Begin a flight: all run, with nothing remembered."""
-        for controller in self._controllers:
-            controller.is_running = True
-            controller.reset()
+        self._controllers = [Pid(spec) for spec in self._specs]
 
     def execute(self, controller_id: int, param: float) -> None:
         """Run (1) or stop (0) a controller; one that runs again begins anew."""
-        controller = self._controllers[controller_id]
-        if controller.is_running != bool(param):
-            controller.is_running = bool(param)
-            controller.reset()
+        if self._controllers[controller_id].is_running != bool(param):
+            self._controllers[controller_id] = Pid(self._specs[controller_id], bool(param))
 
     def update(self, variables: Variables) -> tuple[ControlOutput, ...]:
         """Return the outputs of the steps that are due; NaN of those that do not run."""
-        return tuple(filter(None, (self._step(item, variables) for item in self._controllers)))
-
-    @staticmethod
-    def _step(controller: Pid, variables: Variables) -> ControlOutput | None:
-        if controller.is_running:
-            return controller.update(variables)
-        spec = controller.spec
-        return ControlOutput(spec.id, spec.engine, math.nan, math.nan)
+        return tuple(filter(None, (item.update(variables) for item in self._controllers)))

@@ -186,12 +186,8 @@ class EngineBank:
         """Return what to publish of all engines, igniters and valves now."""
         rows = []
         for i, (spec, state) in enumerate(zip(self._specs, self._states, strict=True)):
-            if state.is_unknown:
-                rows.append(EngineRow(spec.name))
-                rows.append(EngineRow(f'{spec.name}/igniter', effort=0.0))
-                rows += [EngineRow(f'{spec.name}/{valve.name}') for valve in spec.valves]
-                continue
-            rows.append(EngineRow(spec.name, effort=float(state.is_running)))
+            effort = math.nan if state.is_unknown else float(state.is_running)
+            rows.append(EngineRow(spec.name, effort=effort))
             rows.append(EngineRow(
                 f'{spec.name}/igniter', effort=float(self._igniters.is_on(i, now_ns))
             ))
@@ -204,13 +200,13 @@ class EngineBank:
     def _position(self, i: int, valve: ValveSpec, now_ns: int) -> float:
         """Return where a valve is commanded to stand [rad], NaN where it is left alone."""
         state = self._states[i]
+        if state.is_unknown or not (self._is_stopped or self._was_armed):
+            return math.nan
         if self._is_stopped:
             is_open = valve.is_safe_open
-        elif self._was_armed:
+        else:
             has_burnt = state.was_run and not state.is_running
             is_open = has_burnt and not self._vent_delays.is_on(i, now_ns)
-        else:
-            return math.nan
         return valve.open if is_open else valve.closed
 
     def thrusts(self) -> dict[str, float]:
