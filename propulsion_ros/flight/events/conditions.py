@@ -8,15 +8,17 @@ needs is unknown. The three values combine as in Kleene's logic; an event fires 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from propulsion_ros.flight.events.variables import VARIABLES, Variables
 
 MAX_DEPTH = 6
 """Deepest nesting of AND, OR and NOT, as in the flown software."""
 
+_RELATIONS = {'>=': operator.ge, '<': operator.lt}
 _MIRRORED = {'>=': '<=', '<': '>'}
 
 
@@ -55,11 +57,17 @@ class _Threshold(_Leaf):
     """A flight variable against a threshold."""
 
     threshold: float
+    _relation: ClassVar[str]
 
-    def _sentence(self, relation: str) -> str:
+    def __call__(self, variables: Variables) -> bool | None:
+        """Return whether the condition holds, None where the variable is unknown."""
+        value = self._value(variables)
+        return None if value is None else _RELATIONS[self._relation](value, self.threshold)
+
+    def __str__(self) -> str:
         name, unit, scale = VARIABLES[self.variable].label(self.component)
         # Down becomes up, so the relation turns round; adding 0 turns -0 into 0.
-        relation = relation if scale > 0.0 else _MIRRORED[relation]
+        relation = self._relation if scale > 0.0 else _MIRRORED[self._relation]
         return f'{name} {relation} {self.threshold * scale + 0.0:.10g} {unit}'
 
 
@@ -67,26 +75,14 @@ class _Threshold(_Leaf):
 class MoreThan(_Threshold):
     """MORETHAN: the variable is at or above the threshold, as the flown software has it."""
 
-    def __call__(self, variables: Variables) -> bool | None:
-        """Return whether the condition holds, None where the variable is unknown."""
-        value = self._value(variables)
-        return None if value is None else value >= self.threshold
-
-    def __str__(self) -> str:
-        return self._sentence('>=')
+    _relation = '>='
 
 
 @dataclass(frozen=True)
 class LessThan(_Threshold):
     """LESSTHAN: the variable is below the threshold."""
 
-    def __call__(self, variables: Variables) -> bool | None:
-        """Return whether the condition holds, None where the variable is unknown."""
-        value = self._value(variables)
-        return None if value is None else value < self.threshold
-
-    def __str__(self) -> str:
-        return self._sentence('<')
+    _relation = '<'
 
 
 @dataclass(frozen=True)
@@ -168,53 +164,47 @@ class Not:
 
 @dataclass(frozen=True)
 class _Combination:
+    """Operands, a value that decides as soon as one has it, and the word between them."""
+
     operands: tuple[Condition, ...]
+    _decisive: ClassVar[bool]
+    _word: ClassVar[str]
+
+    def __call__(self, variables: Variables) -> bool | None:
+        """Return whether the condition holds, None where that is unknown."""
+        result: bool | None = not self._decisive
+        for operand in self.operands:
+            value = operand(variables)
+            if value is self._decisive:
+                return value
+            if value is None:
+                result = None
+        return result
 
     def measured(self, variables: Variables) -> Iterator[tuple[str, str]]:
         """Yield the leaves of all operands."""
         for operand in self.operands:
             yield from operand.measured(variables)
 
+    def __str__(self) -> str:
+        return self._word.join(
+            f'({operand})' if isinstance(operand, _Combination) else str(operand)
+            for operand in self.operands
+        )
+
 
 @dataclass(frozen=True)
 class All(_Combination):
     """AND: false where any operand is false, else unknown where any is unknown, else true."""
 
-    def __call__(self, variables: Variables) -> bool | None:
-        """Return whether all operands hold, None where that is unknown."""
-        return _fold((operand(variables) for operand in self.operands), decisive=False)
-
-    def __str__(self) -> str:
-        return _joined(' and ', self.operands)
+    _decisive, _word = False, ' and '
 
 
 @dataclass(frozen=True)
 class Any(_Combination):
     """OR: true where any operand is true, else unknown where any is unknown, else false."""
 
-    def __call__(self, variables: Variables) -> bool | None:
-        """Return whether any operand holds, None where that is unknown."""
-        return _fold((operand(variables) for operand in self.operands), decisive=True)
-
-    def __str__(self) -> str:
-        return _joined(' or ', self.operands)
-
-
-def _fold(values: Iterator[bool | None], *, decisive: bool) -> bool | None:
-    result: bool | None = not decisive
-    for value in values:
-        if value is decisive:
-            return decisive
-        if value is None:
-            result = None
-    return result
-
-
-def _joined(word: str, operands: tuple[Condition, ...]) -> str:
-    return word.join(
-        f'({operand})' if isinstance(operand, (All, Any)) else str(operand)
-        for operand in operands
-    )
+    _decisive, _word = True, ' or '
 
 
 def comparisons(condition: Condition) -> Iterator[_Leaf]:
