@@ -32,7 +32,7 @@ from propulsion_ros.flight.phases.phases import (
 from propulsion_ros.flight.phases.progress import BurnMonitor, Doubt, Mark, Progress, Vertex
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.readiness import Readiness, all_disarmed, why_aloft
-from propulsion_ros.flight.resumption import RecordedFlight, Resumption, Snapshot
+from propulsion_ros.flight.resumption import Outcome, Resumption, Snapshot
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.timing.dwell import Dwell, Held
@@ -116,7 +116,6 @@ class FlightState:
         self._stand_down_dwell = Dwell(params.stand_down_time)
         self._motion = MotionWatch(params.stand_down_time, begins_anywhere=not may_settle)
         self._climb = Climb(params.resume_velocity, params.frozen_time)
-        self._record = RecordedFlight(params, self._notify, trusts_stamps=not keeps_flight)
         self._host_checks: dict[str, str] = {}
         self.reset()
 
@@ -203,7 +202,7 @@ class FlightState:
         self._circuits: dict[int, bool] = {}
         self._is_frozen = False
         self._notices: list[str] = []
-        self._record.reset()
+        self._record: Resumption | None = None
         self._forget_flight()
         self._trigger('configured', Mark(0, 0, 'configured'))
         self._progress.take_changes()
@@ -243,7 +242,7 @@ class FlightState:
         if reason or row is None:
             return reason
         self._clock.note(steady_ns)
-        self._record.drop('a command came first')
+        self._drop_record('a command came first')
         mark = Mark(stamp_ns, self._clock.now_ns, 'command')
         if name == 'ignition':
             self._progress.ignition = mark
@@ -389,7 +388,9 @@ class FlightState:
         self._motion.update(
             self._clock.now_ns - self._skipped_ns, Readings() if is_silence else readings,
             learns=not (self.phase.is_armed or self.holds_record),
-            has_flown=self.liftoff is not None or self._record.may_be_blocked,
+            has_flown=self.liftoff is not None or (
+                self._record is not None and self._record.may_be_blocked
+            ),
             hovers=self._hovers,
         )
         if self._is_overridden and not self._motion.is_seen:
@@ -508,14 +509,14 @@ class FlightState:
         self._doubt_ns = self._resumed_ns = 0
         self._begun_ns = self._clock.now_ns
         self._pad = 0.0
-        self._is_rearmed = self._record.was_armed = False
+        self._is_rearmed = self._was_armed = False
         self._burn.reset(burning=True)
         self._stand_down_dwell.reset()
         self._apogee_watch.restart_timer()
 
     def _restart(self, stamp_ns: int) -> None:
         """Start again, because time has started again; the clock has done so already."""
-        self._record.drop('time has started again')
+        self._drop_record('time has started again')
         if self.phase.is_armed:
             phase = self.phase.value
             self._notify(f'time has started again: {phase} is over, request launch again')
@@ -572,23 +573,26 @@ class FlightState:
             return problem
         if not snapshot.phase.is_armed:
             return 'it is of no armed phase'
-        self._record.offer(snapshot, heartbeat_age, least_age, motion=self._motion)
+        self._record = Resumption(
+            self._params, snapshot, heartbeat_age, not self._keeps_flight, least_age
+        )
+        self._record.begin(self._motion)
         return ''
 
     @property
     def is_resuming(self) -> bool:
         """Whether a recorded flight waits to be resumed or dropped."""
-        return self._record.is_waiting
+        return self._record is not None and not self._record.is_aside
 
     @property
     def may_resume_aloft(self) -> bool:
         """Whether a waiting record is of a flight in the air, or the vehicle seems to be there."""
-        return self._record.may_be_aloft(self._motion)
+        return self._record is not None and self._record.may_be_aloft(self._motion)
 
     @property
     def holds_record(self) -> bool:
         """Whether a recorded flight may still be resumed, also one that was set aside."""
-        return self._record.is_held
+        return self._record is not None
 
     @property
     def may_have_left(self) -> bool:
@@ -597,9 +601,30 @@ class FlightState:
 
     def _consider_record(self, sample: Sample) -> None:
         """Judge the record by a sample and the belief."""
-        record = self._record.judge(self._clock.now_ns, sample, self._motion)
-        if record is not None:
+        record = self._record
+        if record is None:
+            return
+        outcome, reason = record.judge(
+            self._clock.now_ns, sample.stamp_ns, self._motion, sample.altitude
+        )
+        if outcome is Outcome.RESUME:
+            self._record = None
             self._resume(record, sample)
+        elif outcome is Outcome.DROP:
+            self._drop_record(reason)
+        elif outcome is Outcome.SET_ASIDE:
+            record.is_aside = self._was_armed = True
+            self._notify(
+                f'it was armed before the restart and is not armed now: {reason}; '
+                'request launch again'
+            )
+
+    def _drop_record(self, reason: str) -> None:
+        """Drop the record, with a notice unless it was set aside with one."""
+        record, self._record = self._record, None
+        if record is not None and not record.is_aside:
+            phase = record.snapshot.phase.value
+            self._notify(f'the recorded flight, in {phase}, is not resumed: {reason}')
 
     def _resume(self, record: Resumption, sample: Sample) -> None:
         """Continue as if there had been no restart, except for the time that passed."""
@@ -695,7 +720,7 @@ class FlightState:
             'jumped': verdict is not Stamp.ACCEPTED,
             'debug': self._progress.is_debug,
             'resuming': self.is_resuming,
-            'was_armed': self._record.was_armed,
+            'was_armed': self._was_armed,
         }
         return frozenset(name for name, is_set in found.items() if is_set)
 

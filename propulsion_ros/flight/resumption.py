@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -13,7 +12,6 @@ from propulsion_ros.flight.belief.departure import AWAY, PUSH
 from propulsion_ros.flight.belief.motion_watch import UNKNOWN, Kept, MotionWatch
 from propulsion_ros.flight.events.events import EventRecord
 from propulsion_ros.flight.events.permits import Speed
-from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.flight.phases.progress import Mark, Marks, Vertex
@@ -301,6 +299,11 @@ class Resumption:
         time = self._params.resume_time * (1.0 if is_fresh else _STALE)
         return self._flies.has_lasted(_SHORT * time) or self._may_fly.has_lasted(time)
 
+    def may_be_aloft(self, motion: MotionWatch) -> bool:
+        """Return whether it waits and is of a flight in the air, or the vehicle seems there."""
+        is_in_air = self.snapshot.phase is not Phase.LAUNCH
+        return not self.is_aside and (is_in_air or motion.held < LIKELY)
+
     @property
     def may_be_blocked(self) -> bool:
         """Whether a level height far from the pad may be that of a blocked port, and no rest.
@@ -336,90 +339,3 @@ class Resumption:
             least_ns = self._least_ns(clock_ns)
             longest_ns = least_ns + self._params.resume_heartbeat * 1e9
         return least_ns - _LATEST_START_NS <= elapsed_ns <= longest_ns
-
-
-class RecordedFlight:
-    """Keeps the record that is offered after a restart, and decides when it is resumed.
-
-    Parameters
-    ----------
-    params : FlightParams
-        The ``resume_`` limits.
-    notify : callable
-        Receives what an operator must know.
-    trusts_stamps : bool
-        See `Resumption`.
-
-    Attributes
-    ----------
-    was_armed : bool
-        Whether the vehicle was armed on its pad before the restart, and is not now.
-    """
-
-    def __init__(
-        self, params: FlightParams, notify: Callable[[str], object], *, trusts_stamps: bool
-    ) -> None:
-        self._params, self._notify, self._trusts_stamps = params, notify, trusts_stamps
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget it, without a notice."""
-        self._resumption: Resumption | None = None
-        self.was_armed = False
-
-    @property
-    def is_held(self) -> bool:
-        """Whether a record may still be resumed, also one that was set aside."""
-        return self._resumption is not None
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether a record waits to be resumed or dropped."""
-        return self._resumption is not None and not self._resumption.is_aside
-
-    def offer(
-        self, snapshot: Snapshot, heartbeat_age: float, least_age: float, *, motion: MotionWatch
-    ) -> None:
-        """Take a record, with which a belief begins anew; see `Resumption`."""
-        self._resumption = Resumption(
-            self._params, snapshot, heartbeat_age, self._trusts_stamps, least_age
-        )
-        self._resumption.begin(motion)
-
-    @property
-    def may_be_blocked(self) -> bool:
-        """See `Resumption`."""
-        return self._resumption is not None and self._resumption.may_be_blocked
-
-    def may_be_aloft(self, motion: MotionWatch) -> bool:
-        """Return whether a waiting record is of a flight in the air, or the vehicle seems there."""
-        record = self._resumption
-        if record is None or record.is_aside:
-            return False
-        return record.snapshot.phase is not Phase.LAUNCH or motion.held < LIKELY
-
-    def judge(self, clock_ns: int, sample: Sample, motion: MotionWatch) -> Resumption | None:
-        """Take a sample and the belief since the restart; return what is to be resumed."""
-        record = self._resumption
-        if record is None:
-            return None
-        verdict = record.judge(clock_ns, sample.stamp_ns, motion, sample.altitude)
-        if verdict.outcome is Outcome.RESUME:
-            self._resumption = None
-            return record
-        if verdict.outcome is Outcome.DROP:
-            self.drop(verdict.reason)
-        elif verdict.outcome is Outcome.SET_ASIDE:
-            record.is_aside = self.was_armed = True
-            self._notify(
-                f'it was armed before the restart and is not armed now: {verdict.reason}; '
-                'request launch again'
-            )
-        return None
-
-    def drop(self, reason: str) -> None:
-        """Drop the record, with a notice unless it was set aside with one."""
-        record, self._resumption = self._resumption, None
-        if record is not None and not record.is_aside:
-            phase = record.snapshot.phase.value
-            self._notify(f'the recorded flight, in {phase}, is not resumed: {reason}')
