@@ -35,7 +35,7 @@ from propulsion_ros.rml.devices import (
     read_estimator,
     read_sensors,
 )
-from propulsion_ros.rml.events import Devices, EventReader
+from propulsion_ros.rml.events import EventReader
 from propulsion_ros.rml.firing import never_fires
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import expand_user, printable, read_named
@@ -142,25 +142,10 @@ def load_flight_config(
         raise SourceError(f'{where}: {e.key}', e.problem) from e
 
 
-def read_flight_config(
-    text: str, semantics: str = 'safe', max_nesting: int | None = None
-) -> FlightConfig:
-    """Return the configuration of a JSONC text; see `load_flight_config`.
-
-    Parameters
-    ----------
-    text : str
-        The file's text.
-    semantics : str
-        'safe' or 'legacy'.
-    max_nesting : int, optional
-        Deepest nesting of the text; by default 10 in legacy, as in the flown parser.
-    """
+def read_flight_config(text: str, semantics: str = 'safe') -> FlightConfig:
+    """Return the configuration of a JSONC text; see `load_flight_config`."""
     is_legacy = semantics == 'legacy'
-    if max_nesting is None:
-        document = parse(text, LEGACY_NESTING) if is_legacy else parse(text)
-    else:
-        document = parse(text, max_nesting)
+    document = _parse(text, _LEGACY_NESTING if is_legacy else _DEEPEST)
     document.check_keys((*BLOCKS, *UNREAD))
     sensors = read_sensors(document['Sensors']) if document.has('Sensors') else None
     orientation = read_estimator(document['Estimator']) if document.has('Estimator') else None
@@ -384,8 +369,8 @@ def _events(
         raise document['Events'].error('expected at least one event')
     # The flown files have no block Engines if the engines are only named on the network.
     any_engine = is_legacy and not document.has('Engines')
-    devices = Devices(deployers, None if any_engine else engines, len(controllers))
-    return EventReader(devices, is_legacy).read(nodes)
+    known = None if any_engine else engines
+    return EventReader(deployers, known, len(controllers), is_legacy).read(nodes)
 
 
 def _named(events: tuple[EventSpec, ...]) -> tuple[DeployerSpec, ...]:
@@ -397,19 +382,13 @@ def _named(events: tuple[EventSpec, ...]) -> tuple[DeployerSpec, ...]:
     return tuple(DeployerSpec(i, f'deployer_{i}') for i in range(max(used, default=-1) + 1))
 
 
-LEGACY_NESTING = 10
+_LEGACY_NESTING = 10
 """Deepest nesting of lists and objects that the flown parser takes."""
 _DEEPEST = 200  # nesting of any text
 
 
-def parse(text: str, max_nesting: int = _DEEPEST) -> JsonNode:
-    """Return the document of a JSONC text.
-
-    Raises
-    ------
-    SourceError
-        If it is no JSON, a key is given twice, or it is nested too deeply.
-    """
+def _parse(text: str, max_nesting: int) -> JsonNode:
+    """Return the document of a JSONC text."""
     # The parser recurses, so a text that is far too deep is refused first.
     if _brackets(text) > 2 * _DEEPEST:
         raise SourceError('document', 'is nested too deeply')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from propulsion_ros.flight.events.conditions import All, Condition
@@ -76,31 +75,27 @@ _ON_TIMES_MS = (1.0, 60_000.0)
 """Bounds of on-times of a pyro: less fires nothing, more drains the battery [ms]."""
 
 
-@dataclass(frozen=True)
-class Devices:
-    """Devices that actions may name."""
-
-    deployers: tuple[DeployerSpec, ...] | None
-    """Deployers; None if the file does not describe them."""
-    engines: tuple[EngineSpec, ...] | None
-    """Engines; None if the file does not describe them."""
-    controllers: int
-    """Number of controllers."""
-
-
 class EventReader:
     """Reads events.
 
     Parameters
     ----------
-    devices : Devices
-        Devices that actions may name.
+    deployers, engines : sequence or None
+        Those that actions may name; None if the file does not describe them.
+    controllers : int
+        Number of controllers.
     is_legacy : bool
         True to accept what the flown software accepts, no more and no less.
     """
 
-    def __init__(self, devices: Devices, is_legacy: bool = False) -> None:
-        self._devices = devices
+    def __init__(
+        self,
+        deployers: Sequence[DeployerSpec] | None,
+        engines: Sequence[EngineSpec] | None,
+        controllers: int,
+        is_legacy: bool,
+    ) -> None:
+        self._deployers, self._engines, self._controllers = deployers, engines, controllers
         self._is_legacy = is_legacy
 
     def read(self, nodes: Sequence[JsonNode]) -> tuple[EventSpec, ...]:
@@ -148,7 +143,7 @@ class EventReader:
 
     def _max_climb(self, actions: tuple[Action, ...]) -> float:
         """Return the smallest max_climb of the deployers of an event [m/s]."""
-        deployers = self._devices.deployers or ()
+        deployers = self._deployers or ()
         speeds = [
             deployers[action.target].max_climb for action in actions
             if action.deploys and deployers
@@ -163,13 +158,12 @@ class EventReader:
 
     def _lands(self, actions: tuple[Action, ...]) -> bool:
         """Return whether every engine that an event lights may be lit on the way down."""
-        engines = self._devices.engines
-        return engines is not None and all(
-            engines[action.target].landing for action in actions if action.ignites
+        return self._engines is not None and all(
+            self._engine(action).landing for action in actions if action.ignites
         )
 
     def _engine(self, action: Action) -> EngineSpec:
-        return (self._devices.engines or ())[action.target]
+        return (self._engines or ())[action.target]
 
     def _phases(self, node: JsonNode | None, actions: tuple[Action, ...]) -> tuple[str, ...]:
         deploys = any(action.deploys for action in actions)
@@ -229,15 +223,13 @@ class EventReader:
         return Action(kind, target, float(param))
 
     def _count(self, kind: str) -> int:
-        devices = self._devices
         if kind == 'controller':
-            return devices.controllers
-        known = devices.engines if kind == 'engine' else devices.deployers
+            return self._controllers
+        known = self._engines if kind == 'engine' else self._deployers
         return MOST_DEPLOYERS if known is None else len(known)
 
     def _deployment(self, node: JsonNode, target: int) -> float:
-        deployers = self._devices.deployers
-        if deployers is not None and deployers[target].actuator == 'servo':
+        if self._deployers is not None and self._deployers[target].actuator == 'servo':
             return node.number(lo=0.0, hi=180.0, unit='deg')
         if self._is_legacy:
             return node.number(lo=0.0, unit='ms')

@@ -14,6 +14,8 @@ _MS = 1_000_000
 
 @dataclass
 class _Record:
+    """What the engine remembers of one event; 0 ms means never."""
+
     has_fired: bool = False
     triggered_ms: int = 0
     acted_ms: int = 0
@@ -34,11 +36,6 @@ class LegacyEventEngine:
         self._events = tuple(events)
         self._sentences = [str(event) for event in self._events]
         self.reset()
-
-    @property
-    def triggered_ms(self) -> tuple[int, ...]:
-        """When each condition was last met [ms]; 0 for never."""
-        return tuple(record.triggered_ms for record in self._records)
 
     def reset(self) -> None:
         """Arm every event again and forget what fired."""
