@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from propulsion_ros.flight.events.conditions import All, Any, Condition, leaves
@@ -206,8 +206,6 @@ class _Record:
         How often it has fired.
     is_spent : bool
         Whether a record, or a restart on the pad, has spent it.
-    words : frozenset of str
-        Phases and sub-phases in which it is evaluated; none for every armed phase.
     """
 
     dwell: Dwell
@@ -216,7 +214,6 @@ class _Record:
     acted_ns: int | None = None
     count: int = 0
     is_spent: bool = False
-    words: frozenset[str] = field(default_factory=frozenset)
 
 
 class EventEngine:
@@ -238,10 +235,7 @@ class EventEngine:
     def reset(self) -> None:
         """Arm every event again and forget what fired."""
         self._records = [
-            _Record(
-                Dwell(event.dwell_ns * 1e-9, longest_gap=LONGEST_GAP),
-                words=frozenset(event.phases),
-            )
+            _Record(Dwell(event.dwell_ns * 1e-9, longest_gap=LONGEST_GAP))
             for event in self._events
         ]
         self._clock_ns: int | None = None
@@ -349,7 +343,7 @@ class EventEngine:
 
     def _holds(self, event: EventSpec, record: _Record, variables: Variables) -> bool | None:
         """Return whether an event is triggered, None where that is unknown."""
-        if record.words and not record.words & variables.words:
+        if event.phases and variables.words.isdisjoint(event.phases):
             record.dwell.reset()
             return None
         value = event.condition(variables)

@@ -209,27 +209,6 @@ READY = Guard(
 
 
 @dataclass(frozen=True)
-class Case:
-    """Condition that selects among rows of the table with the same trigger.
-
-    Attributes
-    ----------
-    words : str
-        For the documentation.
-    holds : callable
-        Takes the facts, returns whether the row applies.
-    """
-
-    words: str
-    holds: Callable[[Facts], bool]
-
-
-ON_THE_GROUND = Case(
-    'where something certainly holds the vehicle', lambda facts: facts.is_supported
-)
-
-
-@dataclass(frozen=True)
 class Transition:
     """One row of the table; the first one that applies is taken.
 
@@ -246,8 +225,8 @@ class Transition:
     apogee_source : str
         Source of the stamp of apogee. Every row into recovery has one, so that
         no vehicle comes down with events that wait for an apogee which never came.
-    case : Case or None
-        When the row applies; None for always.
+    on_the_ground : bool
+        Whether the row applies only where something certainly holds the vehicle.
     """
 
     source: Phase
@@ -256,7 +235,7 @@ class Transition:
     is_command: bool = False
     guard: Guard | None = None
     apogee_source: str = ''
-    case: Case | None = None
+    on_the_ground: bool = False
 
 
 @dataclass(frozen=True)
@@ -275,9 +254,9 @@ def _command(
     name: str,
     guard: Guard | None = None,
     apogee_source: str = '',
-    case: Case | None = None,
+    on_the_ground: bool = False,
 ) -> Transition:
-    return Transition(source, target, name, True, guard, apogee_source, case)
+    return Transition(source, target, name, True, guard, apogee_source, on_the_ground)
 
 
 TRANSITIONS: tuple[Transition, ...] = (
@@ -293,7 +272,7 @@ TRANSITIONS: tuple[Transition, ...] = (
     Transition(Phase.FLIGHT, Phase.RECOVERY, 'fall', apogee_source='fall'),
     Transition(Phase.FLIGHT, Phase.RECOVERY, 'timer', apogee_source='timer'),
     Transition(Phase.FLIGHT, Phase.PREFLIGHT, 'stand-down'),
-    _command(Phase.FLIGHT, Phase.PREFLIGHT, 'abort', case=ON_THE_GROUND),
+    _command(Phase.FLIGHT, Phase.PREFLIGHT, 'abort', on_the_ground=True),
     _command(Phase.FLIGHT, Phase.RECOVERY, 'abort', apogee_source='abort'),
     _command(
         Phase.FLIGHT, Phase.RECOVERY, 'apogee_override', IN_THE_AIR, apogee_source='override'
@@ -326,8 +305,8 @@ def find_transition(phase: Phase, trigger: str, facts: Facts | None = None) -> T
     """Return the row that a trigger takes in a phase, None if it has no meaning there."""
     facts = facts or Facts()
     for row in TRANSITIONS:
-        is_case = row.case is None or row.case.holds(facts)
-        if row.source is phase and row.trigger == trigger and is_case:
+        applies = facts.is_supported or not row.on_the_ground
+        if row.source is phase and row.trigger == trigger and applies:
             return row
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,10 +77,6 @@ class ClockOffsets:
     """Measures by the messages that came fastest: travel makes a stamp older, never newer."""
 
     def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget what was measured."""
         self._best: dict[str, tuple[int, int]] = {}
 
     def note(self, source: str, stamp_ns: int, now_ns: int, steady_ns: int) -> None:
@@ -94,12 +90,11 @@ class ClockOffsets:
     @property
     def problem(self) -> str:
         """Which clocks are off, '' for none."""
-        return '; '.join(self._problems())
-
-    def _problems(self) -> Iterator[str]:
-        for source, (_, offset_ns) in self._best.items():
-            if not OLDEST_NS <= offset_ns <= NEWEST_NS:
-                yield f"the clock of {source} is {offset_words(offset_ns)} this computer's"
+        return '; '.join(
+            f"the clock of {source} is {offset_words(offset_ns)} this computer's"
+            for source, (_, offset_ns) in self._best.items()
+            if not OLDEST_NS <= offset_ns <= NEWEST_NS
+        )
 
 
 def offset_words(offset_ns: int) -> str:

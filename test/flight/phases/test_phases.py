@@ -30,12 +30,11 @@ def test_every_way_into_recovery_stamps_apogee_and_no_other_does():
 
 
 def test_no_trigger_is_ambiguous_in_a_phase():
-    always = [(row.source, row.trigger) for row in TRANSITIONS if row.case is None]
+    always = [(row.source, row.trigger) for row in TRANSITIONS if not row.on_the_ground]
     assert len(always) == len(set(always))
     # Of several rows the first that counts is taken, so one that always does comes last.
     for i, row in enumerate(TRANSITIONS):
-        if row.case is not None:
-            assert row.case.words
+        if row.on_the_ground:
             later = {(other.source, other.trigger) for other in TRANSITIONS[i + 1:]}
             assert (row.source, row.trigger) in later
 

@@ -33,9 +33,3 @@ def test_clock_that_is_off_is_named(offset, words):
 def test_what_was_fast_longer_than_a_second_ago_is_forgotten():
     assert not noted(-0.01, *[-0.5] * 9).problem
     assert '0.500 s behind' in noted(-0.01, *[-0.5] * 15).problem
-
-
-def test_nothing_is_known_after_a_reset():
-    clocks = noted(5.0)
-    clocks.reset()
-    assert not clocks.problem
