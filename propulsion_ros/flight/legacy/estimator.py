@@ -11,12 +11,7 @@ from propulsion_ros.flight.estimation.barometer import PRESSURE_RANGE
 from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Mode, Stage
-from propulsion_ros.flight.legacy.estimator_fsm import (
-    LegacyEstimator,
-    LegacyInput,
-    LegacyState,
-    beta_of,
-)
+from propulsion_ros.flight.legacy.estimator_fsm import LegacyEstimator, LegacyInput, LegacyState
 from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.models.common.rotation import Quaternion
 from propulsion_ros.settings.quantity import FloatArray
@@ -73,9 +68,10 @@ class LegacyFeed:
         if stage is Stage.PAD and self.stage is not Stage.PAD:
             self.reset()
         self.stage = stage
-        params = self._params
-        self._estimator.orientation.beta = beta_of(
-            stage, params.legacy_beta, params.legacy_beta_flight
+        # Thrust and drag point along the body, whichever way gravity does.
+        flies = stage in (Stage.BOOST, Stage.COAST)
+        self._estimator.orientation.beta = (
+            self._params.legacy_beta_flight if flies else self._params.legacy_beta
         )
 
     def imu(

@@ -14,11 +14,9 @@ from enum import IntEnum
 import numpy as np
 
 from propulsion_ros.flight.estimation.gnss_aid import FLATTENING, SEMI_MAJOR_AXIS
-from propulsion_ros.flight.estimation.state import Stage
+from propulsion_ros.models.common.rotation import Quaternion, Vector
 from propulsion_ros.settings.quantity import FloatArray
 
-Quaternion = tuple[float, float, float, float]
-Vector = tuple[float, float, float]
 _REFERENCE = 0.5  # length of the reference field
 _AXES = 3
 _SIZE = 9
@@ -128,15 +126,6 @@ class Madgwick:
         )
         weight = 2.0
         return [value + weight * pull for value, pull in zip(gradient, pulls, strict=True)]
-
-
-def beta_of(stage: Stage, ground: float, flight: float) -> float:
-    """Return the correction of a stage: that of flight while forces do not show gravity.
-
-    In boost the force is thrust, in coast it is drag; both point along the body whichever way
-    gravity does.
-    """
-    return flight if stage in (Stage.BOOST, Stage.COAST) else ground
 
 
 def _rotated(attitude: Quaternion, vector: Vector) -> Vector:

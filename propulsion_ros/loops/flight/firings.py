@@ -2,11 +2,12 @@
 """Firings of events, which wait until the record of the flight has them."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from propulsion_ros.flight.events.events import Action, EventFired
 from propulsion_ros.flight.flight_report import FlightReport
+from propulsion_ros.loops.flight.actuation import FlightActuation
+from propulsion_ros.loops.flight.outputs import FlightOutputs
 from propulsion_ros.loops.flight.record_file import OwedPulse
 from propulsion_ros.loops.flight.recorder import LONGEST_WAIT, FlightRecorder
 from propulsion_ros.loops.ports import Host
@@ -44,10 +45,8 @@ class Firings:
         Is written first.
     is_robot : bool
         Whether engines need a record.
-    fire : callable
-        ``fire(report, resumed)``: the events of a sample but ignitions, and pulses begun anew.
-    light : callable
-        ``light(action)``: one ignition.
+    outputs, actuation : FlightOutputs, FlightActuation
+        Publish events, and carry them out.
     """
 
     def __init__(
@@ -56,11 +55,11 @@ class Firings:
         config: FlightConfig,
         record: FlightRecorder,
         is_robot: bool,
-        fire: Callable[[FlightReport, tuple[OwedPulse, ...]], None],
-        light: Callable[[Action], None],
+        outputs: FlightOutputs,
+        actuation: FlightActuation,
     ) -> None:
         self._host, self._config, self._record, self._is_robot = host, config, record, is_robot
-        self._fire, self._light = fire, light
+        self._outputs, self._actuation = outputs, actuation
         self._lights = is_robot and any(event.ignites for event in config.events)
         self.reset()
 
@@ -100,7 +99,8 @@ class Firings:
             if not firing.has_acted and not self._may_act(firing):
                 break
             if not firing.has_acted:
-                self._fire(firing.report, firing.resumed)
+                self._outputs.publish_events(firing.report)
+                self._actuation.act(firing.report.events, firing.resumed)
                 firing.has_acted = has_fired = True
             held = [(e, a) for e, a in firing.ignitions if not self._light_or_drop(firing, e, a)]
             has_fired |= len(held) < len(firing.ignitions)
@@ -133,7 +133,7 @@ class Firings:
         """
         is_kept = self._record.is_kept
         if not self._is_robot or (is_kept and self._is_recorded(firing)):
-            self._light(action)
+            self._actuation.light(action)
             return True
         if is_kept and not self._is_late(firing):
             return False

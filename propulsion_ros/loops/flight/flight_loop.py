@@ -33,7 +33,7 @@ from propulsion_ros.loops.flight.params import (
     make_flight_state,
     read_config,
 )
-from propulsion_ros.loops.flight.record_file import OwedPulse, RecordWriter, Writer
+from propulsion_ros.loops.flight.record_file import RecordWriter, Writer
 from propulsion_ros.loops.flight.recorder import HEARTBEAT, Boot, FlightRecorder
 from propulsion_ros.loops.flight.requests import FlightRequests
 from propulsion_ros.loops.flight.sensor_clocks import SensorClocks
@@ -155,7 +155,7 @@ class FlightLoop:
             estimation=self._estimation,
         )
         self._firings = Firings(
-            host, config, self._record, self._is_robot, self._fire, self._actuation.light
+            host, config, self._record, self._is_robot, self._outputs, self._actuation
         )
         self._report: FlightReport | None = None
         self._estimate: EstimatorState | None = None
@@ -417,11 +417,6 @@ class FlightLoop:
         self._actuation.control(report.stamp_ns, report.controls)
         self._actuation.publish(is_beat=is_beat)
         self._record.keep()
-
-    def _fire(self, report: FlightReport, resumed: tuple[OwedPulse, ...]) -> None:
-        """Publish and carry out what a sample fires, except ignitions."""
-        self._outputs.publish_events(report)
-        self._actuation.act(report.events, resumed)
 
     def _release(self) -> None:
         """Fire what has been recorded by now."""

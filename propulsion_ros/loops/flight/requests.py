@@ -295,9 +295,10 @@ class FlightRequests:
                 f'give it a stamp of now, or call the service ~/{name}'
             ))
             return False
-        offset_ns = stamp_ns - self._now()
+        now_ns = self._now()
+        offset_ns = stamp_ns - now_ns
         if OLDEST_NS <= offset_ns <= NEWEST_NS:
-            return not self._is_ended(f"'{name}'{of}", offset_ns)
+            return not self._is_ended(f"'{name}'{of}", stamp_ns, now_ns)
         self._host.complain('refused', (
             f"request '{name}'{of} is refused: stamped {offset_words(offset_ns)} this "
             f'flight computer, expected at most {-OLDEST_NS * 1e-9:g} s behind or '
@@ -305,13 +306,13 @@ class FlightRequests:
         ))
         return False
 
-    def _is_ended(self, request: str, offset_ns: int) -> bool:
+    def _is_ended(self, request: str, stamp_ns: int, now_ns: int) -> bool:
         """Return whether a request of now is older than the last abort or `SAFE`."""
-        if self._now is None or self._ended is None:
+        if self._ended is None:
             return False
-        now_ns, (name, ended_ns) = self._now(), self._ended
+        name, ended_ns = self._ended
         # If that end is farther ahead, the clock was set back since then.
-        if not now_ns + offset_ns < ended_ns <= now_ns + NEWEST_NS:
+        if not stamp_ns < ended_ns <= now_ns + NEWEST_NS:
             return False
         self._host.complain('refused', f"request {request} is refused: stamped before '{name}'")
         return True

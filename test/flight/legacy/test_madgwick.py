@@ -7,8 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from propulsion_ros.flight.estimation.mounting import Mounting
+from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import Stage
-from propulsion_ros.flight.legacy.estimator_fsm import Madgwick, beta_of
+from propulsion_ros.flight.legacy.estimator import LegacyFeed
+from propulsion_ros.flight.legacy.estimator_fsm import Madgwick
 
 DEGREE = 0.0174533
 CASES = (
@@ -59,4 +62,6 @@ def test_frozen_correction_leaves_the_gyroscope():
     (Stage.LANDED, 0.5),
 ])
 def test_schedule(stage, beta):
-    assert beta_of(stage, 0.5, 0.0) == beta
+    feed = LegacyFeed(EstimatorParams(legacy_beta=0.5, legacy_beta_flight=0.0), Mounting(None))
+    feed.set_stage(stage)
+    assert feed._estimator.orientation.beta == beta
