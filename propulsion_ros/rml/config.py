@@ -149,14 +149,18 @@ def read_flight_config(text: str, semantics: str = 'safe') -> FlightConfig:
     document.check_keys((*BLOCKS, *UNREAD))
     sensors = read_sensors(document['Sensors']) if document.has('Sensors') else None
     orientation = read_estimator(document['Estimator']) if document.has('Estimator') else None
-    deployers = None
-    if document.has('Deployers'):
-        deployers = read_deployers(document['Deployers'].items())
+    has_deployers = document.has('Deployers')
+    deployers = read_deployers(document['Deployers'].items()) if has_deployers else None
     engines = read_engines(_list(document, 'Engines'))
     controllers = read_controllers(_list(document, 'Controllers'), len(engines))
     if not is_legacy:
         _check_channels(deployers or (), engines)
-    events = _events(document, deployers, engines, controllers, is_legacy)
+    nodes = document['Events'].items()
+    if not nodes:
+        raise document['Events'].error('expected at least one event')
+    # The flown files have no block Engines if the engines are only named on the network.
+    known = None if is_legacy and not document.has('Engines') else engines
+    events = EventReader(deployers, known, len(controllers), is_legacy).read(nodes)
     return FlightConfig(
         events,
         _named(events) if deployers is None else deployers,
@@ -355,22 +359,6 @@ def _check_channels(deployers: Sequence[DeployerSpec], engines: Sequence[EngineS
 
 def _list(document: JsonNode, block: str) -> list[JsonNode]:
     return document[block].items() if document.has(block) else []
-
-
-def _events(
-    document: JsonNode,
-    deployers: tuple[DeployerSpec, ...] | None,
-    engines: tuple[EngineSpec, ...],
-    controllers: tuple[PidSpec, ...],
-    is_legacy: bool,
-) -> tuple[EventSpec, ...]:
-    nodes = document['Events'].items()
-    if not nodes:
-        raise document['Events'].error('expected at least one event')
-    # The flown files have no block Engines if the engines are only named on the network.
-    any_engine = is_legacy and not document.has('Engines')
-    known = None if any_engine else engines
-    return EventReader(deployers, known, len(controllers), is_legacy).read(nodes)
 
 
 def _named(events: tuple[EventSpec, ...]) -> tuple[DeployerSpec, ...]:

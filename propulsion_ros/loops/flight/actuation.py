@@ -35,11 +35,6 @@ class OwedPulses:
 
     Such a pulse is planned until the record has it, and then on. A pulse that a restart
     interrupted waits for its next attempt.
-
-    Attributes
-    ----------
-    is_waiting : bool
-        Whether a pulse waits.
     """
 
     def __init__(self) -> None:
@@ -172,7 +167,7 @@ class FlightActuation:
         host: Host,
         config: FlightConfig,
         on_stamps: bool,
-        is_received: Callable[[str], bool] = lambda topic: True,
+        is_received: Callable[[str], bool],
     ) -> None:
         self._host, self._config, self._on_stamps = host, config, on_stamps
         self._is_received = is_received

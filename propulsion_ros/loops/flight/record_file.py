@@ -285,15 +285,13 @@ class RecordLock:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             self.release()
-            if error.errno in (errno.EWOULDBLOCK, errno.EACCES) and self._is_held(beside):
+            # A file that may not be written gives the same error as one that is locked.
+            is_refused = error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+            if is_refused and os.access(beside, os.W_OK):
                 raise ConfigError(
                     'state_file', f'{path} is held by another flight computer'
                 ) from error
             self.problem = f'state_file {path}: {beside} cannot be locked: {error.strerror}'
-
-    @staticmethod
-    def _is_held(beside: Path) -> bool:
-        return os.access(beside, os.W_OK)
 
     def release(self) -> None:
         """Release the lock."""
@@ -343,14 +341,10 @@ class RecordWriter:
     ----------
     path : Path
         The file.
-    write : callable
-        ``write(path, content)``, or raises `OSError`; by default the file is replaced durably.
     """
 
-    def __init__(
-        self, path: Path, write: Callable[[Path, bytes], None] | None = None
-    ) -> None:
-        self._path, self._write = path, write or self._replace
+    def __init__(self, path: Path) -> None:
+        self._path = path
         # Numbered within the process, which has the lock, so that few such files can remain.
         self._suffix = f'.{next(_NUMBERS)}.new'
         self._is_wanted = True
@@ -410,7 +404,7 @@ class RecordWriter:
     def _write_all(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._next is not None or self._is_closing)
+                self._changed.wait_for(self._is_urgent)
                 record, number, self._next = self._next, self._number, None
             if record is None:
                 return
@@ -421,20 +415,16 @@ class RecordWriter:
                     self.written = number
                 self._changed.notify_all()
                 if error and not self._is_closing:
-                    self._changed.wait_for(lambda: self._is_urgent, _RETRY)
+                    self._changed.wait_for(self._is_urgent, _RETRY)
                     self._next = self._next or record
 
-    @property
     def _is_urgent(self) -> bool:
         return self._next is not None or self._is_closing
-
-    def _replace(self, path: Path, content: bytes) -> None:
-        replace_durably(path, content, self._suffix, lambda: self._is_wanted)
 
     def _attempt(self, record: FlightRecord) -> str:
         """Write a record and return why it could not be, '' where it was."""
         try:
-            self._write(self._path, encode(record))
+            replace_durably(self._path, encode(record), self._suffix, lambda: self._is_wanted)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             return f'state_file {self._path} cannot be written: {reason}'

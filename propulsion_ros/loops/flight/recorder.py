@@ -197,7 +197,7 @@ class FlightRecorder:
         if self._writer is None or self._state.holds_record:
             return
         if self._essence() != self._written:
-            self._put()
+            self._put(self._writer)
         self._complain()
 
     def _essence(self) -> object:
@@ -215,7 +215,7 @@ class FlightRecorder:
         """
         if self._writer is None or self._state.holds_record:
             return 0
-        number = self._put()
+        number = self._put(self._writer)
         self._complain()
         return number
 
@@ -247,15 +247,12 @@ class FlightRecorder:
         # The record of the last heartbeat has had a second to be written.
         self._is_hung = not writer.wait(self._beaten, 0.0)
         if self._state.phase.is_armed and not self._state.holds_record:
-            self._beaten = self._put()
+            self._beaten = self._put(writer)
         else:
             self._beaten = self._number
         self._complain()
 
-    def _put(self) -> int:
-        writer = self._writer
-        if writer is None:
-            raise RuntimeError('the record is not open')
+    def _put(self, writer: Writer) -> int:
         if self._is_hung:
             self._is_hung = not writer.wait(self._number, 0.0)
         self._written = self._essence()

@@ -227,16 +227,17 @@ def test_graceful_stop_in_mid_pulse_keeps_what_is_owed(tmp_path):
 # The thread and the lock.
 
 
-def test_failed_write_is_tried_again_and_reported(tmp_path):
+def test_failed_write_is_tried_again_and_reported(tmp_path, monkeypatch):
     failures = [OSError(28, 'No space left on device')] * 2
     written = threading.Event()
 
-    def write(path, content):
+    def write(*arguments):
         if failures:
             raise failures.pop()
         written.set()
 
-    writer = RecordWriter(tmp_path / 'f', write)
+    monkeypatch.setattr('propulsion_ros.loops.flight.record_file.replace_durably', write)
+    writer = RecordWriter(tmp_path / 'f')
     number = writer.put(FlightRecord('abc', Snapshot(0, 0, Phase.LAUNCH)))
     assert writer.wait(number, 10.0)
     assert writer.error.endswith('cannot be written: No space left on device')

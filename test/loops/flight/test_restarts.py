@@ -273,23 +273,17 @@ class Faulty:
     def __init__(self):
         self.error = None
 
-    def __call__(self, path, content):
+    def __call__(self, *arguments):
         if self.error is not None:
             raise OSError(self.error, os.strerror(self.error))
-        replace_durably(path, content)
+        replace_durably(*arguments)
 
 
 class OnDisk(Computer):
-    """A computer that writes with a thread, to a disk that may be broken."""
+    """A computer that writes with a thread."""
 
-    def __init__(self, disk, path, **settings):
-        self.write = disk
-        super().__init__(state_file=str(path), **settings)
-        writer = self.loop._record
-        self.host.deactivate()
-        writer._open_writer = lambda path: RecordWriter(path, self.write)
-        self.host.published.clear()
-        self.host.run(self.loop)
+    def _open(self, path):
+        return RecordWriter(path)
 
     def settle(self):
         """Wait until the disk has done what it can, on a machine that is busy."""
@@ -306,14 +300,22 @@ class OnDisk(Computer):
         return reply
 
 
+@pytest.fixture
+def disk(monkeypatch):
+    """Return the disk of computers, which may be broken."""
+    disk = Faulty()
+    monkeypatch.setattr('propulsion_ros.loops.flight.record_file.replace_durably', disk)
+    return disk
+
+
 @pytest.mark.parametrize(
     'error', few_of([errno.ENOSPC, errno.EROFS, errno.EIO], 3), ids=errno.errorcode.get
 )
 def test_disk_that_is_full_or_read_only_refuses_the_launch_and_delays_nothing_in_the_air(
-    tmp_path, error
+    tmp_path, disk, error
 ):
-    disk, path = Faulty(), tmp_path / 'flight.json'
-    computer = OnDisk(disk, path, required_checks=('altitude', 'record'))
+    path = tmp_path / 'flight.json'
+    computer = OnDisk(state_file=str(path), required_checks=('altitude', 'record'))
     computer.feed(0.0, 2.0)
     disk.error = error
     success, text = computer.until(lambda reply: 'cannot be written' in reply[1], 'launch')
@@ -338,9 +340,9 @@ def test_disk_that_is_full_or_read_only_refuses_the_launch_and_delays_nothing_in
     assert second.flags['phase'] in ('flight', 'recovery'), 'resumed from what was written last'
 
 
-def test_record_is_written_again_once_the_disk_has_room(tmp_path):
-    disk, path = Faulty(), tmp_path / 'flight.json'
-    computer = OnDisk(disk, path)
+def test_record_is_written_again_once_the_disk_has_room(tmp_path, disk):
+    path = tmp_path / 'flight.json'
+    computer = OnDisk(state_file=str(path))
     computer.feed(0.0, 2.0)
     computer.command('launch')
     computer.settle()
@@ -359,16 +361,18 @@ HUNG = """
 import sys, threading
 sys.path[:0] = sys.argv[2:]
 from flight_computer import APOGEE, MAIN
+from propulsion_ros.loops.flight import record_file
 from propulsion_ros.settings.files import replace_durably
 from test_restarts import OnDisk
 
-def write(path, content):
+def write(*arguments):
     if computer and computer[0].loop.stamp_ns > 8e9:
         threading.Event().wait()
-    replace_durably(path, content)
+    replace_durably(*arguments)
 
+record_file.replace_durably = write
 computer = []
-computer.append(OnDisk(write, sys.argv[1]))
+computer.append(OnDisk(state_file=sys.argv[1]))
 computer[0].feed(0.0, 2.0)
 computer[0].command('launch')
 computer[0].feed(2.0, MAIN + 2.0)
