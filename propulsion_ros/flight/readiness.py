@@ -9,7 +9,7 @@ from propulsion_ros.flight.belief.departure import Departure
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.phases.params import FlightParams
-from propulsion_ros.flight.phases.phases import AGAIN, Phase, Subphase
+from propulsion_ros.flight.phases.phases import AGAIN, ON_THE_WAY_DOWN
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.settings.hints import conversions
 
@@ -44,7 +44,6 @@ REQUIRED = (
 """Checks that refuse a launch by default."""
 _PAD_PRESSURES = 30e3, 110e3
 """From a pad at 9 km to one below the sea [Pa]."""
-_DOWN = {Phase.RECOVERY.value, Subphase.DESCENT.value, Subphase.LANDED.value}
 
 
 def required_checks(
@@ -180,7 +179,7 @@ def all_disarmed(
         is measured open, as by a safing switch or a plug that is pulled, is disarmed.
     """
     for event in pending:
-        if event.ignites and (not event.phases or _DOWN & set(event.phases)):
+        if event.ignites and (not event.phases or ON_THE_WAY_DOWN.intersection(event.phases)):
             return False
         for action in event.actions:
             if not action.deploys:

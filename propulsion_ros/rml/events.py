@@ -8,7 +8,7 @@ from typing import Any
 
 from propulsion_ros.flight.events.conditions import All, Condition
 from propulsion_ros.flight.events.events import IN_THE_AIR, ON_THE_WAY_UP, Action, EventSpec
-from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.phases.phases import ON_THE_WAY_DOWN, Phase, Subphase
 from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.flight.pyros.engines import EngineSpec
 from propulsion_ros.rml.conditions import ConditionReader, reads_altitude
@@ -23,7 +23,6 @@ GUARDS = (
     *(phase.value for phase in Phase if phase.is_armed),
     *(subphase.value for subphase in Subphase if subphase.value),
 )
-_DOWN = {Phase.RECOVERY.value, Subphase.DESCENT.value, Subphase.LANDED.value}
 _INT32 = range(-(2**31), 2**31)
 
 EVENT = (
@@ -184,14 +183,13 @@ class EventReader:
         self, node: JsonNode, words: tuple[str, ...], actions: tuple[Action, ...]
     ) -> None:
         """Refuse an event for an engine that the engine bank would not light."""
-        if not _DOWN & set(words):
-            return
+        down = [word for word in words if word in ON_THE_WAY_DOWN]
         for action in actions:
-            if action.ignites and not self._engine(action).landing:
+            if down and action.ignites and not self._engine(action).landing:
                 name = self._engine(action).name
                 raise node.error(
                     f"engine '{name}' is not lit after apogee, declare landing: true or leave "
-                    f'out {" and ".join(word for word in words if word in _DOWN)}'
+                    f'out {" and ".join(down)}'
                 )
 
     def _actions(self, node: JsonNode | None) -> tuple[Action, ...]:

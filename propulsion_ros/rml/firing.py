@@ -23,7 +23,7 @@ from propulsion_ros.flight.events.conditions import (
 )
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.events.variables import VARIABLES
-from propulsion_ros.flight.phases.phases import Phase, Subphase
+from propulsion_ros.flight.phases.phases import ON_THE_WAY_DOWN, Phase, Subphase
 
 LONGEST_MS = 24 * 3_600_000.0
 """Longest flight [ms]."""
@@ -34,7 +34,6 @@ _MEANT_MS = 1000.0  # wait above which an event in the climb has a timer, and is
 _BEFORE = {
     Phase.LAUNCH.value, Phase.FLIGHT.value, Subphase.BOOST.value, Subphase.COAST.value,
 }
-_AFTER = {Phase.RECOVERY.value, Subphase.DESCENT.value, Subphase.LANDED.value}
 _VERTICAL = {('Position', 2), ('Velocity', 2)}
 _MEASURED: dict[str, set[tuple[str, int]]] = {
     'pressure': _VERTICAL,
@@ -130,7 +129,7 @@ class _Search:
             return f'no flight lasts for {event.dwell_ns * 1e-9:g} s, its for_ms'
         words = set(event.phases)
         moments = [
-            is_over for is_over, known in ((False, _BEFORE), (True, _AFTER))
+            is_over for is_over, known in ((False, _BEFORE), (True, ON_THE_WAY_DOWN))
             if (not words or words & known) and not (is_over and self._is_climb)
         ]
         if not moments:

@@ -40,6 +40,10 @@ class Subphase(str, Enum):
     LANDED = 'landed'
 
 
+ON_THE_WAY_DOWN = frozenset((Phase.RECOVERY.value, Subphase.DESCENT.value, Subphase.LANDED.value))
+"""Words of phases and sub-phases after apogee."""
+
+
 class Duty(str, Enum):
     """One thing that a phase does, in words."""
 
