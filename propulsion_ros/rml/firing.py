@@ -23,7 +23,7 @@ from propulsion_ros.flight.events.conditions import (
 )
 from propulsion_ros.flight.events.events import EventSpec
 from propulsion_ros.flight.events.variables import VARIABLES
-from propulsion_ros.flight.phases.phases import ON_THE_WAY_DOWN, Phase, Subphase
+from propulsion_ros.flight.phases.phases import ON_THE_WAY_DOWN
 
 LONGEST_MS = 24 * 3_600_000.0
 """Longest flight [ms]."""
@@ -31,9 +31,6 @@ _FARTHEST = 2e6  # largest value, of norms too; see `flight.events.variables.san
 _MOST_STEPS = 2000  # steps of a search after which an event is not judged
 _MOST_ROUNDS = 50  # rounds over all events after which none is judged
 _MEANT_MS = 1000.0  # wait above which an event in the climb has a timer, and is intended [ms]
-_BEFORE = {
-    Phase.LAUNCH.value, Phase.FLIGHT.value, Subphase.BOOST.value, Subphase.COAST.value,
-}
 _VERTICAL = {('Position', 2), ('Velocity', 2)}
 _MEASURED: dict[str, set[tuple[str, int]]] = {
     'pressure': _VERTICAL,
@@ -129,8 +126,9 @@ class _Search:
             return f'no flight lasts for {event.dwell_ns * 1e-9:g} s, its for_ms'
         words = set(event.phases)
         moments = [
-            is_over for is_over, known in ((False, _BEFORE), (True, ON_THE_WAY_DOWN))
-            if (not words or words & known) and not (is_over and self._is_climb)
+            is_over
+            for is_over, at in ((False, words - ON_THE_WAY_DOWN), (True, words & ON_THE_WAY_DOWN))
+            if (at or not words) and not (is_over and self._is_climb)
         ]
         if not moments:
             return 'it is evaluated only after apogee'

@@ -14,7 +14,6 @@ from propulsion_ros.flight.estimation.estimator import OLDEST, Estimator
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Stage
 from propulsion_ros.flight.events.variables import sane
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
-from propulsion_ros.loops.decoders import stamp_of
 from propulsion_ros.loops.payloads import OdometryRow
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port
 from propulsion_ros.models.common.atmosphere import altitude_of_pressure
@@ -105,9 +104,9 @@ class FlightEstimation:
         Whether no measurement may be lost.
     emit : callable
         Receives each `EstimatorState`.
-    time_of : callable or None
+    time_of : callable
         ``time_of(source, message, read)`` returns the stamp that a message counts by [ns], None
-        where it is not taken; by default that of the message.
+        where it is not taken.
     reanchors : bool
         Whether a sensor that is steadily ahead or behind is moved to the time of the others.
 
@@ -129,11 +128,11 @@ class FlightEstimation:
         world_frame: str,
         lossless: bool,
         emit: Callable[[EstimatorState], None],
-        time_of: TimeOf | None = None,
-        reanchors: bool = False,
+        time_of: TimeOf,
+        reanchors: bool,
     ) -> None:
         self._host, self._estimator, self._emit = host, estimator, emit
-        self._time_of = time_of or self._own_time
+        self._time_of = time_of
         self._period_ns = round(1e9 / params.rate)
         self._inputs = StampedInputs(
             Ordering(wait_for=(IMU,), max_lag_ns=round(params.max_lag * 1e9)),
@@ -210,9 +209,6 @@ class FlightEstimation:
                 offset_ns = 0 if source == IMU else self._judges[source].offset_ns
                 self._inputs.push(source, stamp_ns - offset_ns, read(message))
         return take
-
-    def _own_time(self, source: str, message: Any, read: Callable[[Any], Any]) -> int | None:
-        return stamp_of(self._host, source, message)
 
     def _is_of_this_time(self, source: str, stamp_ns: int) -> bool:
         """Return whether a stamp goes on from its sensor's last one, or fits the inertial one's.

@@ -10,6 +10,7 @@ from fake_host import FakeHost, message
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.mounting import Mounting, MountingParams
 from propulsion_ros.flight.estimation.params import EstimatorParams
+from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.flight.estimation import EstimationParams, FlightEstimation
 
 S = 1_000_000_000
@@ -23,13 +24,19 @@ FIELDS = {
 }
 
 
+def estimation_of(host, estimator):
+    """Return a loop that takes each message by its own stamp."""
+    return FlightEstimation(
+        host, estimator, EstimationParams(), 'map', False, lambda state: None,
+        lambda source, message, read: stamp_to_ns(message.header.stamp), False,
+    )
+
+
 def taken(*measurements):
     """Deliver (sensor, stamp [s]), and return which were taken, one letter each, and the host."""
     host = FakeHost()
     estimator = Estimator(EstimatorParams(), Mounting(MountingParams()))
-    estimation = FlightEstimation(
-        host, estimator, EstimationParams(), 'map', False, lambda state: None
-    )
+    estimation = estimation_of(host, estimator)
     takes = {port.topic.removeprefix('~/'): port.take for port in estimation.ports}
     found = ''
     for sensor, seconds in measurements:
@@ -89,10 +96,7 @@ def test_after_a_jump_of_the_inertial_sensor_the_others_follow():
 def speed_by(*fixes):
     """Return the speed that is read after fixes of (time [s], altitude [m])."""
     host = FakeHost()
-    estimation = FlightEstimation(
-        host, Estimator(EstimatorParams(), Mounting(MountingParams())), EstimationParams(), 'map',
-        False, lambda state: None,
-    )
+    estimation = estimation_of(host, Estimator(EstimatorParams(), Mounting(MountingParams())))
     take = {port.topic: port.take for port in estimation.ports}['~/fix']
     for seconds, altitude in [*fixes, (fixes[-1][0] + 1.0, math.nan)]:
         take(message(
