@@ -283,8 +283,11 @@ class FlightState:
             return self._report(sample.stamp_ns, verdict, [])
         if verdict is Stamp.RESTARTED:
             self._restart(sample.stamp_ns)
-        elif verdict is Stamp.JUMPED and before_ns is not None:
-            self._note_jump(sample.stamp_ns - before_ns)
+        elif verdict is Stamp.JUMPED and before_ns is not None and self.phase.is_armed:
+            back_ns = before_ns - sample.stamp_ns
+            if back_ns > 0:
+                phase = self.phase.value
+                self._notify(f'the clock was set back by {back_ns * 1e-9:.1f} s: {phase} goes on')
         if self._is_attitude_stuck(sample):
             sample = sample._replace(rotation=UNKNOWN_ROTATION)
         known = self._apogee_watch.see(
@@ -669,12 +672,6 @@ class FlightState:
         self._motion.begin(in_air=True, kept=Kept(wander=kept.wander, usual_ns=kept.usual_ns))
         self._progress.liftoff = self._mark_of(found, sample)
         self._trigger('liftoff', Mark(sample.stamp_ns, self._clock.now_ns, 'liftoff'))
-
-    def _note_jump(self, step_ns: int) -> None:
-        if step_ns < 0 and self.phase.is_armed:
-            self._notify(
-                f'the clock was set back by {-step_ns * 1e-9:.1f} s: {self.phase.value} goes on'
-            )
 
     def _facts(self, stamp_ns: int, *, has_asked: bool) -> Facts:
         facts = Facts(

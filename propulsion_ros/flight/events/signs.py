@@ -112,8 +112,11 @@ class Slope:
         slope, sigma = self._fitted()
         if abs(slope) <= limit + _CERTAIN * sigma:
             return False
+        points = list(self._points)
+        middle = len(points) // 2
         return all(
-            half * math.copysign(1.0, slope) > _SHARE * abs(slope) for half, _ in self._halves()
+            _line_of(half)[0] * math.copysign(1.0, slope) > _SHARE * abs(slope)
+            for half in (points[:middle], points[middle:])
         )
 
     def _fitted(self) -> tuple[float, float]:
@@ -121,12 +124,6 @@ class Slope:
         if self._line is None:
             self._line = _line_of(self._points)
         return self._line
-
-    def _halves(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the slope and its sigma of either half of the window."""
-        points = list(self._points)
-        middle = len(points) // 2
-        return _line_of(points[:middle]), _line_of(points[middle:])
 
 
 def _line_of(points: Sequence[Point] | deque[Point]) -> tuple[float, float]:

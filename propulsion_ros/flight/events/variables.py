@@ -83,14 +83,6 @@ def ned(horizontal: tuple[float, float], up: float) -> tuple[float, float, float
     return north, east, -up
 
 
-def _never(event_id: int) -> int | None:
-    return None
-
-
-def _unmeasured(channel: int) -> bool | None:
-    return None
-
-
 @dataclass(frozen=True)
 class Variables:
     """The values that conditions use: times of the flight clock, vectors in NED.
@@ -125,11 +117,11 @@ class Variables:
     ignition_ns: int | None = None
     liftoff_ns: int | None = None
     apogee_ns: int | None = None
-    time_since_event: Callable[[int], int | None] = _never
+    time_since_event: Callable[[int], int | None] = lambda event_id: None
     rocket_orientation: tuple[float, float, float] = UNKNOWN_VECTOR
     board_orientation: tuple[float, float, float] = UNKNOWN_VECTOR
     tilt: float = NAN
-    continuity: Callable[[int], bool | None] = _unmeasured
+    continuity: Callable[[int], bool | None] = lambda channel: None
     words: frozenset[str] = frozenset()
     permits: Permits = ANYTHING
 

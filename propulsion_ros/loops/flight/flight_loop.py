@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from propulsion_ros.flight.estimation.state import EstimatorState, sample_of, stage_of
@@ -33,7 +32,7 @@ from propulsion_ros.loops.flight.params import (
     make_flight_state,
     read_config,
 )
-from propulsion_ros.loops.flight.record_file import RecordWriter, Writer
+from propulsion_ros.loops.flight.record_file import OpenWriter, RecordWriter
 from propulsion_ros.loops.flight.recorder import HEARTBEAT, Boot, FlightRecorder
 from propulsion_ros.loops.flight.requests import FlightRequests
 from propulsion_ros.loops.flight.sensor_clocks import SensorClocks
@@ -48,9 +47,6 @@ _LOOK = 0.1
 """Time between two checks whether samples still come [s]."""
 _SHORTEST_LAP_NS = 1_000_000_000
 """Shortest recording of which it is detected that it is played again [ns]."""
-
-
-OpenWriter = Callable[[Path], Writer]
 
 
 def make_flight_loop(

@@ -330,6 +330,9 @@ class Writer(Protocol):
         """Have something called once nothing is written any more, at once if that is so."""
 
 
+OpenWriter = Callable[[Path], Writer]
+
+
 class RecordWriter:
     """A `Writer` in a thread, so that no sample waits for the disk.
 

@@ -13,7 +13,7 @@ from propulsion_ros.flight.home import Home
 from propulsion_ros.flight.phases.phases import Subphase
 from propulsion_ros.loops.flight.actuation import FlightActuation
 from propulsion_ros.loops.flight.estimation import FlightEstimation
-from propulsion_ros.loops.flight.record_file import FlightRecord, RecordWriter, Writer, read_state
+from propulsion_ros.loops.flight.record_file import FlightRecord, OpenWriter, Writer, read_state
 from propulsion_ros.loops.flight.sensor_clocks import SensorClocks
 from propulsion_ros.loops.ports import Host
 from propulsion_ros.settings.errors import SourceError
@@ -88,9 +88,9 @@ class FlightRecorder:
         home: Home,
         boot: Boot,
         clocks: SensorClocks,
-        open_writer: Callable[[Path], Writer] = RecordWriter,
-        trusts_age: bool = True,
-        estimation: FlightEstimation | None = None,
+        open_writer: OpenWriter,
+        trusts_age: bool,
+        estimation: FlightEstimation | None,
     ) -> None:
         self._host, self._config = host, config
         self._path = Path(path).expanduser() if path else None
