@@ -170,6 +170,13 @@ def _unless(reason: str, allows: Callable[[Facts], bool]) -> Guard:
     return Guard(reason, lambda facts: '' if allows(facts) else reason)
 
 
+def _both(first: Guard, second: Guard) -> Guard:
+    return Guard(
+        f'{first.refusal}, or {second.refusal}',
+        lambda facts: first.objection(facts) or second.objection(facts),
+    )
+
+
 AGAIN = 'request it again within'
 """In the objection to the first request of two."""
 
@@ -195,21 +202,14 @@ FIRST_IGNITION = _unless(
 NOT_REARMED = _unless(
     'a restart armed it again: abort and launch again', lambda facts: not facts.is_rearmed
 )
-MAY_IGNITE = Guard(
-    f'{FIRST_IGNITION.refusal}, or {NOT_REARMED.refusal}',
-    lambda facts: FIRST_IGNITION.objection(facts) or NOT_REARMED.objection(facts),
-)
+MAY_IGNITE = _both(FIRST_IGNITION, NOT_REARMED)
 NOT_RESUMING = _unless(
     'a recorded flight may have to be resumed', lambda facts: not facts.is_resuming
 )
-ON_PAD = Guard(
-    f'{ALTITUDE_KNOWN.refusal}, or {NOT_RESUMING.refusal}',
-    lambda facts: ALTITUDE_KNOWN.objection(facts) or NOT_RESUMING.objection(facts),
-)
-READY = Guard(
-    f'{ON_PAD.refusal}, or a required check finds something',
-    lambda facts: ON_PAD.objection(facts) or '; '.join(facts.objections),
-)
+ON_PAD = _both(ALTITUDE_KNOWN, NOT_RESUMING)
+READY = _both(ON_PAD, Guard(
+    'a required check finds something', lambda facts: '; '.join(facts.objections)
+))
 
 
 @dataclass(frozen=True)
@@ -221,9 +221,7 @@ class Transition:
     source, target : Phase
         From where to where; the same phase if the command only sets a stamp.
     trigger : str
-        A command's name, or what was observed.
-    is_command : bool
-        Whether a person or another program triggers it.
+        One of `COMMANDS`, or what was observed.
     guard : Guard or None
         Condition of a command.
     apogee_source : str
@@ -236,10 +234,14 @@ class Transition:
     source: Phase
     target: Phase
     trigger: str
-    is_command: bool = False
     guard: Guard | None = None
     apogee_source: str = ''
     on_the_ground: bool = False
+
+    @property
+    def is_command(self) -> bool:
+        """Whether a person or another program triggers it."""
+        return self.trigger in COMMANDS
 
 
 @dataclass(frozen=True)
@@ -252,46 +254,41 @@ class PhaseChange:
     trigger: str
 
 
-def _command(
-    source: Phase,
-    target: Phase,
-    name: str,
-    guard: Guard | None = None,
-    apogee_source: str = '',
-    on_the_ground: bool = False,
-) -> Transition:
-    return Transition(source, target, name, True, guard, apogee_source, on_the_ground)
-
+COMMANDS = (
+    'set_home', 'launch', 'debug', 'ignition', 'abort', 'liftoff_override', 'apogee_override',
+    'reset', 'safe',
+)
+"""Triggers that are requests; every other one is observed."""
 
 TRANSITIONS: tuple[Transition, ...] = (
     Transition(Phase.SETUP, Phase.PREFLIGHT, 'configured'),
-    _command(Phase.PREFLIGHT, Phase.PREFLIGHT, 'set_home', ON_PAD),
-    _command(Phase.PREFLIGHT, Phase.LAUNCH, 'launch', READY),
-    _command(Phase.PREFLIGHT, Phase.DEBUG, 'debug', NOT_RESUMING),
-    _command(Phase.LAUNCH, Phase.LAUNCH, 'ignition', MAY_IGNITE),
-    _command(Phase.LAUNCH, Phase.PREFLIGHT, 'abort'),
-    _command(Phase.LAUNCH, Phase.FLIGHT, 'liftoff_override', ASKED_TWICE),
+    Transition(Phase.PREFLIGHT, Phase.PREFLIGHT, 'set_home', ON_PAD),
+    Transition(Phase.PREFLIGHT, Phase.LAUNCH, 'launch', READY),
+    Transition(Phase.PREFLIGHT, Phase.DEBUG, 'debug', NOT_RESUMING),
+    Transition(Phase.LAUNCH, Phase.LAUNCH, 'ignition', MAY_IGNITE),
+    Transition(Phase.LAUNCH, Phase.PREFLIGHT, 'abort'),
+    Transition(Phase.LAUNCH, Phase.FLIGHT, 'liftoff_override', ASKED_TWICE),
     Transition(Phase.LAUNCH, Phase.FLIGHT, 'liftoff'),
     Transition(Phase.FLIGHT, Phase.RECOVERY, 'apogee', apogee_source='detected'),
     Transition(Phase.FLIGHT, Phase.RECOVERY, 'fall', apogee_source='fall'),
     Transition(Phase.FLIGHT, Phase.RECOVERY, 'timer', apogee_source='timer'),
     Transition(Phase.FLIGHT, Phase.PREFLIGHT, 'stand-down'),
-    _command(Phase.FLIGHT, Phase.PREFLIGHT, 'abort', on_the_ground=True),
-    _command(Phase.FLIGHT, Phase.RECOVERY, 'abort', apogee_source='abort'),
-    _command(
+    Transition(Phase.FLIGHT, Phase.PREFLIGHT, 'abort', on_the_ground=True),
+    Transition(Phase.FLIGHT, Phase.RECOVERY, 'abort', apogee_source='abort'),
+    Transition(
         Phase.FLIGHT, Phase.RECOVERY, 'apogee_override', IN_THE_AIR, apogee_source='override'
     ),
     Transition(Phase.RECOVERY, Phase.PREFLIGHT, 'stand-down'),
-    _command(Phase.RECOVERY, Phase.PREFLIGHT, 'reset', LANDED),
-    _command(Phase.DEBUG, Phase.LAUNCH, 'launch'),
-    _command(Phase.DEBUG, Phase.FLIGHT, 'liftoff_override', ASKED_TWICE),
-    _command(Phase.DEBUG, Phase.RECOVERY, 'apogee_override', apogee_source='override'),
-    _command(Phase.DEBUG, Phase.PREFLIGHT, 'reset'),
+    Transition(Phase.RECOVERY, Phase.PREFLIGHT, 'reset', LANDED),
+    Transition(Phase.DEBUG, Phase.LAUNCH, 'launch'),
+    Transition(Phase.DEBUG, Phase.FLIGHT, 'liftoff_override', ASKED_TWICE),
+    Transition(Phase.DEBUG, Phase.RECOVERY, 'apogee_override', apogee_source='override'),
+    Transition(Phase.DEBUG, Phase.PREFLIGHT, 'reset'),
     Transition(Phase.PREFLIGHT, Phase.LAUNCH, 'resumed in launch'),
     Transition(Phase.PREFLIGHT, Phase.FLIGHT, 'resumed in flight'),
     Transition(Phase.PREFLIGHT, Phase.RECOVERY, 'resumed in recovery', apogee_source='recorded'),
     *(
-        _command(phase, Phase.PREFLIGHT, 'safe', SAFE_TWICE)
+        Transition(phase, Phase.PREFLIGHT, 'safe', SAFE_TWICE)
         for phase in Phase if phase is not Phase.SETUP
     ),
     Transition(Phase.LAUNCH, Phase.PREFLIGHT, 'time restarted'),
@@ -299,10 +296,6 @@ TRANSITIONS: tuple[Transition, ...] = (
     Transition(Phase.RECOVERY, Phase.PREFLIGHT, 'time restarted'),
 )
 """Every way from one phase to another."""
-
-COMMANDS: tuple[str, ...] = tuple(
-    dict.fromkeys(row.trigger for row in TRANSITIONS if row.is_command)
-)
 
 
 def find_transition(phase: Phase, trigger: str, facts: Facts | None = None) -> Transition | None:
