@@ -14,8 +14,8 @@ from propulsion_ros.flight.events.events import (
     EventRecord,
     EventSpec,
 )
-from propulsion_ros.flight.events.permits import Permits, Speed
-from propulsion_ros.flight.events.variables import Sample, Variables
+from propulsion_ros.flight.events.permits import ClimbHold, Permits, Speed
+from propulsion_ros.flight.events.variables import NAN, Sample, Variables
 from propulsion_ros.flight.legacy.events import LegacyEventEngine
 from propulsion_ros.flight.phases.phases import Duty, Subphase
 from propulsion_ros.flight.phases.progress import NO_DOUBT, Doubt, Progress
@@ -24,8 +24,6 @@ from propulsion_ros.settings.errors import ConfigError
 _TOGETHER_NS = 3_000_000_000
 """Engines that are lit within so long after the first one belong to one ignition [ns]: people
 are still away from the vehicle."""
-
-Fired = tuple[tuple[ControlOutput, ...], list[EventFired]]
 
 
 class EventRunner:
@@ -68,7 +66,7 @@ class EventRunner:
         deployers: int,
         semantics: str,
         nose: Sequence[float],
-        max_ascent_time: float = 0.0,
+        max_ascent_time: float,
     ) -> None:
         _check_targets(events, {'deployment': deployers, 'controller': len(controllers)})
         self.count = len(events)
@@ -83,14 +81,16 @@ class EventRunner:
         read = {variable for event in events for variable, _ in leaves(event.condition)}
         read.update(controller.variable for controller in controllers)
         self._inputs = EventInputs(
-            nose, any(event.max_age_ns for event in events), max_ascent_time,
+            nose, holds=any(event.max_age_ns for event in events),
             reads_attitude=not read.isdisjoint(OF_ATTITUDE),
         )
+        self._climb = ClimbHold(max_ascent_time)
 
     def reset(self) -> None:
         """Forget the flight."""
         self.engine.reset()
         self._inputs.reset()
+        self._climb.reset()
         self.controllers.reset()
         self._burning: set[int] = set()
         self.lit_ns: int | None = None
@@ -102,7 +102,8 @@ class EventRunner:
         speed: Speed | None, burning: Sequence[int], lit_ns: int | None,
     ) -> None:
         """Continue a recorded flight, whose events were spent ``gap_ns`` before ``clock_ns``."""
-        self._inputs.reset(speed)
+        self._inputs.reset()
+        self._climb.reset(speed)
         self.engine.restore(records, clock_ns, gap_ns)
         self._burning, self.lit_ns = set(burning), lit_ns
         acted = [self._specs[record.id] for record in records if record.count]
@@ -127,8 +128,8 @@ class EventRunner:
 
     @property
     def speed(self) -> Speed | None:
-        """Last known upward speed of the vehicle."""
-        return self._inputs.speed
+        """Last known upward speed; see `ClimbHold`."""
+        return self._climb.latest
 
     def update(
         self,
@@ -139,13 +140,20 @@ class EventRunner:
         is_frozen: bool,
         permits: Permits,
         doubt: Doubt = NO_DOUBT,
-    ) -> Fired:
+    ) -> tuple[tuple[ControlOutput, ...], list[EventFired]]:
         """Return the steps that controllers took and the events that fired."""
         if not progress.does(Duty.RUN_EVENTS):
             return (), []
-        words = frozenset((progress.phase.value, subphase.value))
+        if is_frozen:
+            # What repeats itself counts for nothing.
+            sample = Sample(sample.stamp_ns, NAN, circuits=sample.circuits)
+        liftoff_ns = None if progress.liftoff is None else progress.liftoff.clock_ns
+        climb = self._climb.update(
+            clock_ns, sample.velocity, progress.apogee, sample.altitude, liftoff_ns
+        )
         variables = self._inputs.update(
-            clock_ns, sample, progress.marks, words, self.engine.time_since, is_frozen, permits,
+            clock_ns, sample, progress.marks, frozenset((progress.phase.value, subphase.value)),
+            self.engine.time_since, permits._replace(climb=climb),
         )
         self._known = variables
         controls: tuple[ControlOutput, ...] = ()

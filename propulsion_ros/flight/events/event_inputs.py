@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from propulsion_ros.flight.events.permits import ClimbHold, Permits, Speed
+from propulsion_ros.flight.events.permits import Permits
 from propulsion_ros.flight.events.variables import NAN, UNKNOWN_VECTOR, Sample, Variables, ned
 from propulsion_ros.flight.phases.progress import Marks
 from propulsion_ros.models.common.rotation import (
@@ -123,30 +123,18 @@ class EventInputs:
         Direction of the nose in base_link axes.
     holds : bool
         Whether any event allows for values of some age.
-    max_ascent_time : float
-        Time after liftoff at which apogee is assumed [s]; 0 for never.
     reads_attitude : bool
         Whether any event or controller reads a variable of `OF_ATTITUDE`; else all are unknown.
     """
 
-    def __init__(
-        self, nose: Sequence[float], holds: bool, max_ascent_time: float = 0.0, *,
-        reads_attitude: bool = True,
-    ) -> None:
+    def __init__(self, nose: Sequence[float], *, holds: bool, reads_attitude: bool) -> None:
         self._attitude = AttitudeReader(nose)
         self._held = HeldValues()
-        self._climb = ClimbHold(max_ascent_time)
         self._holds, self._reads_attitude = holds, reads_attitude
 
-    def reset(self, speed: Speed | None = None) -> None:
-        """Forget the values, but for the last speed before a restart."""
+    def reset(self) -> None:
+        """Forget the values."""
         self._held.reset()
-        self._climb.reset(speed)
-
-    @property
-    def speed(self) -> Speed | None:
-        """Last known upward speed; see `ClimbHold`."""
-        return self._climb.latest
 
     def update(
         self,
@@ -155,7 +143,6 @@ class EventInputs:
         marks: Marks,
         words: frozenset[str],
         time_since_event: Callable[[int], int | None],
-        is_frozen: bool,
         permits: Permits,
     ) -> Variables:
         """Return what is known now.
@@ -172,31 +159,22 @@ class EventInputs:
             Phase and sub-phase.
         time_since_event : callable
             Of the event engine.
-        is_frozen : bool
-            Whether the feed repeats itself, so that the sample counts for nothing.
         permits : Permits
-            What the flight allows, but for its limit of speed.
+            What the flight allows.
         """
         ignition_ns, liftoff_ns, apogee_ns = (
             None if mark is None else mark.clock_ns for mark in marks
         )
-        position = velocity = acceleration = UNKNOWN_VECTOR
-        attitude = UNKNOWN_ATTITUDE
-        if not is_frozen:
-            position = ned(sample.horizontal_position, sample.altitude)
-            velocity = ned(sample.horizontal_velocity, sample.velocity)
-            acceleration = ned(sample.horizontal_acceleration, sample.acceleration)
-            if self._reads_attitude:
-                attitude = self._attitude.read(sample.rotation)
-        climb = self._climb.update(
-            clock_ns, -velocity[2], marks[2], -position[2], liftoff_ns
-        )
+        reads = self._reads_attitude
+        attitude = self._attitude.read(sample.rotation) if reads else UNKNOWN_ATTITUDE
         variables = Variables(
-            clock_ns, position, velocity, acceleration,
+            clock_ns,
+            ned(sample.horizontal_position, sample.altitude),
+            ned(sample.horizontal_velocity, sample.velocity),
+            ned(sample.horizontal_acceleration, sample.acceleration),
             ignition_ns, liftoff_ns, apogee_ns, time_since_event,
             attitude.rocket, attitude.board, attitude.tilt,
-            dict(sample.circuits).get, words,
-            permits if climb == permits.climb else permits._replace(climb=climb),
+            dict(sample.circuits).get, words, permits,
         )
         if self._holds:
             self._held.update(variables)
