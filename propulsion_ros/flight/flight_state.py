@@ -152,8 +152,12 @@ class FlightState:
 
     @property
     def may_lose(self) -> bool:
-        """Whether making safe may cost a charge: nothing certainly holds the vehicle."""
-        return self.arms_deployers and not self._is_held
+        """Whether making safe may cost a charge: nothing certainly holds the vehicle.
+
+        A record that waits may be of a flight in the air.
+        """
+        waits_aloft = self._record is not None and self._record.may_be_aloft(self._motion)
+        return waits_aloft or (self.arms_deployers and not self._is_held)
 
     @property
     def objections(self) -> dict[str, str]:
@@ -586,11 +590,6 @@ class FlightState:
     def is_resuming(self) -> bool:
         """Whether a recorded flight waits to be resumed or dropped."""
         return self._record is not None and not self._record.is_aside
-
-    @property
-    def may_resume_aloft(self) -> bool:
-        """Whether a waiting record is of a flight in the air, or the vehicle seems to be there."""
-        return self._record is not None and self._record.may_be_aloft(self._motion)
 
     @property
     def holds_record(self) -> bool:

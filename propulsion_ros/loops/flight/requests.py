@@ -395,10 +395,8 @@ class FlightRequests:
             if name not in TWICE or self._state.refusal(name, stamp_ns, is_second=True):
                 raise
             now_ns = self._host.steady_ns()
-            # If no charge can be lost by it, `SAFE` may be repeated fast, as in a hurry. A flight
-            # that waits to be resumed may be in the air.
-            may_lose = self._state.may_lose or self._state.may_resume_aloft
-            may_repeat = name == SAFE and not may_lose
+            # If no charge can be lost by it, `SAFE` may be repeated fast, as in a hurry.
+            may_repeat = name == SAFE and not self._state.may_lose
             due_ns = self._repetitions.take(name, source, now_ns, may_repeat=may_repeat)
             if due_ns is None and not self._repetitions.is_stream(name, source):
                 raise
