@@ -146,7 +146,7 @@ def decode(content: bytes) -> FlightRecord:
         (east, north),
         tuple(_pulse(item) for item in flight['pulses'].items()),
         flight['boot_id'].text(),
-        flight['boot_ns'].integer(_NS),
+        _time(flight['boot_ns']),
         tuple(_clock(item) for item in flight.get('clocks', []).items()),
     )
 
@@ -172,79 +172,21 @@ def _digest(flight: Any) -> str:
     return hashlib.sha256(json.dumps(flight, sort_keys=True).encode()).hexdigest()
 
 
-def _snapshot(node: JsonNode) -> Snapshot:
-    node.check_keys([field.name for field in dataclasses.fields(Snapshot)])
-    ignition, liftoff, apogee = (
-        _mark(node[name]) if node.has(name) else None for name in ('ignition', 'liftoff', 'apogee')
-    )
-    return Snapshot(
-        node['stamp_ns'].integer(_NS),
-        node['clock_ns'].integer(_NS),
-        Phase(node['phase'].text([phase.value for phase in Phase])),
-        node['is_burning'].flag(),
-        ignition, liftoff, apogee,
-        tuple(_event(item) for item in node['events'].items()),
-        _vertex(node['vertex']) if node.has('vertex') else None,
-        _kept(node['motion']),
-        node['pad'].number(),
-        _speed(node['speed']) if node.has('speed') else None,
-        node['doubt_ns'].integer(_NS),
-        node['is_rearmed'].flag(),
-        node['hover'].number() if node.has('hover') else None,
-        tuple(item.integer(range(2**16)) for item in node['burning'].items()),
-        node['lit_ns'].integer(_NS) if node.has('lit_ns') else None,
-    )
+def _reader(kind: Any, **readers: Callable[[JsonNode], Any]) -> Callable[[JsonNode], Any]:
+    """Return what reads an object that has the fields of a class, in their order.
 
+    A field whose default is None may be absent.
+    """
+    optional = {field.name for field in dataclasses.fields(kind) if field.default is None}
 
-def _kept(node: JsonNode) -> Kept:
-    node.check_keys([field.name for field in dataclasses.fields(Kept)])
-    return Kept(
-        node['is_supported'].flag(),
-        node['has_rested'].flag(),
-        node['held'].number(lo=0.0, hi=1.0),
-        node['level'].number(),
-        node['wander'].number(lo=0.0) if node.has('wander') else None,
-        tuple(item.integer(_NS) for item in _several(node['usual_ns'], len(UNKNOWN.usual_ns))),
-        node['carried'].number(lo=0.0, hi=1.0),
-        node['drifted'].number(),
-    )
+    def read(node: JsonNode) -> Any:
+        node.check_keys(readers)
+        return kind(**{
+            name: None if name in optional and not node.has(name) else value_of(node[name])
+            for name, value_of in readers.items()
+        })
 
-
-def _speed(node: JsonNode) -> Speed:
-    clock_ns, value = _several(node, 2)
-    return Speed(clock_ns.integer(_NS), value.number())
-
-
-def _vertex(node: JsonNode) -> Vertex:
-    node.check_keys([field.name for field in dataclasses.fields(Vertex)])
-    return Vertex(node['stamp_ns'].integer(_NS), node['altitude'].number())
-
-
-def _mark(node: JsonNode) -> Mark:
-    node.check_keys([field.name for field in dataclasses.fields(Mark)])
-    return Mark(
-        node['stamp_ns'].integer(_NS), node['clock_ns'].integer(_NS), node['source'].text()
-    )
-
-
-def _event(node: JsonNode) -> EventRecord:
-    node.check_keys([field.name for field in dataclasses.fields(EventRecord)])
-    return EventRecord(
-        node['id'].integer(_NS), node['since_ns'].integer(_NS), node['count'].integer(_NS)
-    )
-
-
-def _pulse(node: JsonNode) -> OwedPulse:
-    node.check_keys([field.name for field in dataclasses.fields(OwedPulse)])
-    return OwedPulse(
-        node['event'].integer(range(2**16)), node['deployer'].integer(range(2**16)),
-        node['on_time_ns'].integer(range(1, 2**63)), node['attempts'].integer(range(1, 2**16)),
-    )
-
-
-def _clock(node: JsonNode) -> tuple[str, int]:
-    name, offset_ns = _several(node, 2)
-    return name.text(), offset_ns.integer(_NS)
+    return read
 
 
 def _several(node: JsonNode, count: int) -> list[JsonNode]:
@@ -252,6 +194,52 @@ def _several(node: JsonNode, count: int) -> list[JsonNode]:
     if len(items) != count:
         raise node.error(f'expected {count} values, got {len(items)}')
     return items
+
+
+def _time(node: JsonNode) -> int:
+    return node.integer(_NS)
+
+
+def _index(node: JsonNode) -> int:
+    return node.integer(range(2**16))
+
+
+def _probability(node: JsonNode) -> float:
+    return node.number(lo=0.0, hi=1.0)
+
+
+def _speed(node: JsonNode) -> Speed:
+    clock_ns, value = _several(node, 2)
+    return Speed(_time(clock_ns), value.number())
+
+
+def _clock(node: JsonNode) -> tuple[str, int]:
+    name, offset_ns = _several(node, 2)
+    return name.text(), _time(offset_ns)
+
+
+_mark = _reader(Mark, stamp_ns=_time, clock_ns=_time, source=JsonNode.text)
+_event = _reader(EventRecord, id=_time, since_ns=_time, count=_time)
+_pulse = _reader(
+    OwedPulse, event=_index, deployer=_index,
+    on_time_ns=lambda node: node.integer(range(1, 2**63)),
+    attempts=lambda node: node.integer(range(1, 2**16)),
+)
+_snapshot = _reader(
+    Snapshot, stamp_ns=_time, clock_ns=_time,
+    phase=lambda node: Phase(node.text([phase.value for phase in Phase])),
+    is_burning=JsonNode.flag, ignition=_mark, liftoff=_mark, apogee=_mark,
+    events=lambda node: tuple(map(_event, node.items())),
+    vertex=_reader(Vertex, stamp_ns=_time, altitude=JsonNode.number),
+    motion=_reader(
+        Kept, is_supported=JsonNode.flag, has_rested=JsonNode.flag, held=_probability,
+        level=JsonNode.number, wander=lambda node: node.number(lo=0.0),
+        usual_ns=lambda node: tuple(map(_time, _several(node, len(UNKNOWN.usual_ns)))),
+        carried=_probability, drifted=JsonNode.number,
+    ),
+    pad=JsonNode.number, speed=_speed, doubt_ns=_time, is_rearmed=JsonNode.flag,
+    hover=JsonNode.number, burning=lambda node: tuple(map(_index, node.items())), lit_ns=_time,
+)
 
 
 class RecordLock:
