@@ -496,13 +496,10 @@ class FlightState:
         if self._progress.begins_with(Duty.FORGET_FLIGHT):
             self._forget_flight()
         if self._progress.begins_with(Duty.BEGIN_ASCENT):
-            self._begin_ascent()
-
-    def _begin_ascent(self) -> None:
-        self._events.controllers.reset()
-        self._stand_down_dwell.reset()
-        is_falling = self.liftoff is not None and self.liftoff.source == FALL
-        self._burn.reset(burning=not is_falling)
+            self._events.controllers.reset()
+            self._stand_down_dwell.reset()
+            is_falling = self.liftoff is not None and self.liftoff.source == FALL
+            self._burn.reset(burning=not is_falling)
 
     def _forget_flight(self) -> None:
         """Clear every latch, stamp and event of the last flight, and the data of the detector."""

@@ -115,15 +115,12 @@ ENGINE_KEYS = (
     *identity('engine'), _ENGINE_TYPE, *BOOSTER, key('igniter', 'what lights it', JsonNode),
     *LIMITS,
 )
+_ON_TIMES = {'SimpleEngine': 'param', 'Thanos': 'fire_duration'}
 IGNITER = {
-    'SimpleEngine': (
-        _IGNITER_TYPE,
-        key('param', 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
-    ),
-    'Thanos': (
-        _IGNITER_TYPE,
-        key('fire_duration', 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
-    ),
+    engine: (
+        _IGNITER_TYPE, key(name, 'on-time', unit='ms', above=0.0, hi=10e3, default=1000.0),
+    )
+    for engine, name in _ON_TIMES.items()
 }
 VALVE = (
     *ADDRESS,
@@ -202,8 +199,7 @@ def _igniter(node: JsonNode, engine: str) -> IgniterSpec:
     kind = read_key(node, _IGNITER_TYPE)
     place = CHANNEL if kind == 'local_pyro' else ADDRESS
     values: dict[str, Any] = read_keys(node, IGNITER[engine], place)
-    on_time_ms = values.get('param') or values.get('fire_duration') or 0.0
-    return IgniterSpec(round(on_time_ms * 1e6), values.get('channel'))
+    return IgniterSpec(round(values[_ON_TIMES[engine]] * 1e6), values.get('channel'))
 
 
 def _valve(node: JsonNode, name: str) -> ValveSpec:

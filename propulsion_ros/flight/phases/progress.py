@@ -106,8 +106,6 @@ class Progress:
             self.is_debug = True
         if Duty.CLEAR_DEBUG in duties:
             self.is_debug = False
-        if Duty.FORGET_FLIGHT in duties:
-            self.forget_moments()
         if row.apogee_source:
             self.apogee = replace(mark, source=row.apogee_source)
         if row.is_command and row.target is Phase.FLIGHT:

@@ -103,7 +103,6 @@ class FlightRecorder:
 
     def _forget(self) -> None:
         self._offered: FlightRecord | None = None
-        self._is_aside = False
         self._written: object = None
         self._number = self._beaten = 0
         self._is_hung = False
@@ -178,15 +177,14 @@ class FlightRecorder:
         record = self._offered
         if record is None or self._state.is_resuming:
             return
-        self._actuation.is_waiting = False
+        was_waiting, self._actuation.is_waiting = self._actuation.is_waiting, False
         if is_resumed:
             self._offered = None
             self._actuation.resume(
                 record.pulses, self._age_of(record), record.snapshot.events
             )
             return
-        if not self._is_aside:
-            self._is_aside = True
+        if was_waiting:
             self._home.forget()
         if not self._state.holds_record:
             self._offered = None

@@ -216,7 +216,7 @@ class FlightRequests:
         self._now, self._steady_now, self._prepare = now, steady_now, prepare
         self._changed, self._followed = changed, followed
         self._within, self._repetitions = within, Repetitions(within)
-        self._recorded: list[tuple[Any, _Message]] = []
+        self._recorded: dict[tuple[_Message, int], Any] = {}
         self.reset()
         self.port = Port(
             '~/request', 'diagnostic_msgs/msg/DiagnosticArray', self._take, 'command',
@@ -250,9 +250,10 @@ class FlightRequests:
         request = _Message(name, sender)
         is_live = self._now is not None
         if not is_live and stamp_ns:
-            if self._is_recorded(request, stamp_ns):
+            # It came before where the recording is played again.
+            if (request, stamp_ns) in self._recorded:
                 return
-            self._recorded.append((message, request))
+            self._recorded[request, stamp_ns] = message
         if is_live and name in (*AT_ONCE, *TWICE) and self._is_known(request, stamp_ns):
             if name in TWICE:
                 self._host.complain('refused', f"request '{name}' came before: not taken again")
@@ -266,15 +267,8 @@ class FlightRequests:
 
     def again(self) -> None:
         """Wait for all requests of a recording again, which begins anew."""
-        for message, request in self._recorded:
+        for (request, _), message in self._recorded.items():
             self._side_inputs.push(REQUEST, message, request)
-
-    def _is_recorded(self, request: _Message, stamp_ns: int) -> bool:
-        """Return whether a recorded request came before, as in an earlier lap of the recording."""
-        return any(
-            each == request and stamp_to_ns(message.header.stamp) == stamp_ns
-            for message, each in self._recorded
-        )
 
     def _is_known(self, request: _Message, stamp_ns: int) -> bool:
         """Return whether a stamped request is one that came before, delivered again."""
