@@ -6,7 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from propulsion_ros.flight.events.conditions import leaves
 from propulsion_ros.flight.events.controllers import ControllerBank, ControlOutput, PidSpec
-from propulsion_ros.flight.events.event_inputs import OF_ATTITUDE, EventInputs
+from propulsion_ros.flight.events.event_inputs import (
+    OF_ATTITUDE,
+    UNKNOWN_ATTITUDE,
+    AttitudeReader,
+    HeldValues,
+)
 from propulsion_ros.flight.events.events import (
     Action,
     EventEngine,
@@ -15,7 +20,7 @@ from propulsion_ros.flight.events.events import (
     EventSpec,
 )
 from propulsion_ros.flight.events.permits import ClimbHold, Permits, Speed
-from propulsion_ros.flight.events.variables import NAN, Sample, Variables
+from propulsion_ros.flight.events.variables import NAN, Sample, Variables, ned
 from propulsion_ros.flight.legacy.events import LegacyEventEngine
 from propulsion_ros.flight.phases.phases import Duty, Subphase
 from propulsion_ros.flight.phases.progress import NO_DOUBT, Doubt, Progress
@@ -80,16 +85,14 @@ class EventRunner:
         self.controllers = ControllerBank(controllers)
         read = {variable for event in events for variable, _ in leaves(event.condition)}
         read.update(controller.variable for controller in controllers)
-        self._inputs = EventInputs(
-            nose, holds=any(event.max_age_ns for event in events),
-            reads_attitude=not read.isdisjoint(OF_ATTITUDE),
-        )
+        self._attitude = None if read.isdisjoint(OF_ATTITUDE) else AttitudeReader(nose)
+        self._holds = any(event.max_age_ns for event in events)
         self._climb = ClimbHold(max_ascent_time)
 
     def reset(self) -> None:
         """Forget the flight."""
         self.engine.reset()
-        self._inputs.reset()
+        self._held = HeldValues()
         self._climb.reset()
         self.controllers.reset()
         self._burning: set[int] = set()
@@ -101,8 +104,10 @@ class EventRunner:
         self, records: Sequence[EventRecord], clock_ns: int, gap_ns: int, *,
         speed: Speed | None, burning: Sequence[int], lit_ns: int | None,
     ) -> None:
-        """Continue a recorded flight, whose events were spent ``gap_ns`` before ``clock_ns``."""
-        self._inputs.reset()
+        """Continue a recorded flight, whose events were spent ``gap_ns`` before ``clock_ns``.
+
+        It is called after `reset`.
+        """
         self._climb.reset(speed)
         self.engine.restore(records, clock_ns, gap_ns)
         self._burning, self.lit_ns = set(burning), lit_ns
@@ -147,25 +152,42 @@ class EventRunner:
         if is_frozen:
             # What repeats itself counts for nothing.
             sample = Sample(sample.stamp_ns, NAN, circuits=sample.circuits)
-        liftoff_ns = None if progress.liftoff is None else progress.liftoff.clock_ns
-        climb = self._climb.update(
-            clock_ns, sample.velocity, progress.apogee, sample.altitude, liftoff_ns
-        )
-        variables = self._inputs.update(
-            clock_ns, sample, progress.marks, frozenset((progress.phase.value, subphase.value)),
-            self.engine.time_since, permits._replace(climb=climb),
-        )
-        self._known = variables
+        variables = self._known = self._variables(clock_ns, sample, progress, subphase, permits)
+        if self._holds:
+            self._held.update(variables)
         controls: tuple[ControlOutput, ...] = ()
         if progress.does(Duty.RUN_CONTROLLERS):
             controls = self.controllers.update(variables)
-        fired = self.engine.update(variables, sample.stamp_ns, self._inputs.aged, doubt)
+        fired = self.engine.update(variables, sample.stamp_ns, self._held.aged, doubt)
         for event in fired:
             for action in event.actions:
                 if action.kind == 'controller':
                     self.controllers.execute(action.target, action.param)
             self._note(event.actions, clock_ns)
         return controls, fired
+
+    def _variables(
+        self, clock_ns: int, sample: Sample, progress: Progress, subphase: Subphase,
+        permits: Permits,
+    ) -> Variables:
+        """Return what is known now; angles only where an event or a controller reads one."""
+        ignition_ns, liftoff_ns, apogee_ns = (
+            None if mark is None else mark.clock_ns for mark in progress.marks
+        )
+        reader = self._attitude
+        attitude = reader.read(sample.rotation) if reader else UNKNOWN_ATTITUDE
+        climb = self._climb.update(
+            clock_ns, sample.velocity, progress.apogee, sample.altitude, liftoff_ns
+        )
+        return Variables(
+            clock_ns,
+            ned(sample.horizontal_position, sample.altitude),
+            ned(sample.horizontal_velocity, sample.velocity),
+            ned(sample.horizontal_acceleration, sample.acceleration),
+            ignition_ns, liftoff_ns, apogee_ns, self.engine.time_since,
+            attitude.rocket, attitude.board, attitude.tilt, dict(sample.circuits).get,
+            frozenset((progress.phase.value, subphase.value)), permits._replace(climb=climb),
+        )
 
     def unfired(self) -> Iterator[tuple[EventSpec, Sequence[int], tuple[tuple[str, str], ...]]]:
         """Yield events, their deployers that never acted, and the last values they read."""

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What conditions and controllers are evaluated on: put together from a sample, or last known."""
+"""What conditions and controllers read beside the sample: angles, and last known values."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from propulsion_ros.flight.events.permits import Permits
-from propulsion_ros.flight.events.variables import NAN, UNKNOWN_VECTOR, Sample, Variables, ned
-from propulsion_ros.flight.phases.progress import Marks
+from propulsion_ros.flight.events.variables import NAN, UNKNOWN_VECTOR, Variables
 from propulsion_ros.models.common.rotation import (
     Vector,
     roll_pitch_yaw,
@@ -78,12 +76,8 @@ class HeldValues:
     """Stores the last known value of every component of every vector, and its time."""
 
     def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Clear all values."""
         self._values: dict[tuple[str, int], tuple[int, float]] = {}
-        self._now: Variables | None = None
+        self._now = Variables(0)
 
     def update(self, variables: Variables) -> None:
         """Store the values that are known now."""
@@ -98,8 +92,6 @@ class HeldValues:
     def aged(self, max_age_ns: int) -> Variables:
         """Return the present variables, with older values where the present one is unknown."""
         now = self._now
-        if now is None:
-            raise ValueError('no variables yet, call update first')
 
         def value(name: str, i: int, current: float) -> float:
             if math.isfinite(current) or (name, i) not in self._values:
@@ -112,74 +104,3 @@ class HeldValues:
             for name in _VECTORS
         }
         return replace(now, **vectors, tilt=value('tilt', 0, now.tilt))
-
-
-class EventInputs:
-    """Turns samples into `Variables`, and remembers the last known values.
-
-    Parameters
-    ----------
-    nose : sequence of float
-        Direction of the nose in base_link axes.
-    holds : bool
-        Whether any event allows for values of some age.
-    reads_attitude : bool
-        Whether any event or controller reads a variable of `OF_ATTITUDE`; else all are unknown.
-    """
-
-    def __init__(self, nose: Sequence[float], *, holds: bool, reads_attitude: bool) -> None:
-        self._attitude = AttitudeReader(nose)
-        self._held = HeldValues()
-        self._holds, self._reads_attitude = holds, reads_attitude
-
-    def reset(self) -> None:
-        """Forget the values."""
-        self._held.reset()
-
-    def update(
-        self,
-        clock_ns: int,
-        sample: Sample,
-        marks: Marks,
-        words: frozenset[str],
-        time_since_event: Callable[[int], int | None],
-        permits: Permits,
-    ) -> Variables:
-        """Return what is known now.
-
-        Parameters
-        ----------
-        clock_ns : int
-            On the flight clock [ns].
-        sample : Sample
-            Now.
-        marks : tuple of Mark or None
-            Ignition, liftoff, apogee.
-        words : frozenset of str
-            Phase and sub-phase.
-        time_since_event : callable
-            Of the event engine.
-        permits : Permits
-            What the flight allows.
-        """
-        ignition_ns, liftoff_ns, apogee_ns = (
-            None if mark is None else mark.clock_ns for mark in marks
-        )
-        reads = self._reads_attitude
-        attitude = self._attitude.read(sample.rotation) if reads else UNKNOWN_ATTITUDE
-        variables = Variables(
-            clock_ns,
-            ned(sample.horizontal_position, sample.altitude),
-            ned(sample.horizontal_velocity, sample.velocity),
-            ned(sample.horizontal_acceleration, sample.acceleration),
-            ignition_ns, liftoff_ns, apogee_ns, time_since_event,
-            attitude.rocket, attitude.board, attitude.tilt,
-            dict(sample.circuits).get, words, permits,
-        )
-        if self._holds:
-            self._held.update(variables)
-        return variables
-
-    def aged(self, max_age_ns: int) -> Variables:
-        """Return the last variables, with values that are up to so old; see `HeldValues`."""
-        return self._held.aged(max_age_ns)

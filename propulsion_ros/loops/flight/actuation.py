@@ -43,8 +43,7 @@ class OwedPulses:
     def reset(self) -> None:
         """Remove all pulses."""
         self._planned: dict[tuple[int, int], OwedPulse] = {}
-        self._on: dict[tuple[int, int], OwedPulse] = {}
-        self._begun_ns: dict[tuple[int, int], int] = {}
+        self._on: dict[tuple[int, int], tuple[OwedPulse, int]] = {}
         self._waiting: dict[tuple[int, int], OwedPulse] = {}
         self._next_ns = 0
 
@@ -56,7 +55,7 @@ class OwedPulses:
     @property
     def on(self) -> tuple[OwedPulse, ...]:
         """Pulses that were begun, and may be complete since `finish` was called."""
-        return tuple(self._on.values())
+        return tuple(pulse for pulse, _ in self._on.values())
 
     @property
     def owed(self) -> tuple[OwedPulse, ...]:
@@ -71,14 +70,13 @@ class OwedPulses:
 
     def begun_after(self, time_ns: int) -> list[OwedPulse]:
         """Return the pulses that are on and were begun after a time [ns]."""
-        return [pulse for key, pulse in self._on.items() if self._begun_ns[key] > time_ns]
+        return [pulse for pulse, begun_ns in self._on.values() if begun_ns > time_ns]
 
     def begin(self, event: int, deployer: int, now_ns: int) -> None:
         """Begin a planned pulse."""
         pulse = self._planned.pop((event, deployer), None)
         if pulse is not None:
-            self._on[event, deployer] = pulse
-            self._begun_ns[event, deployer] = now_ns
+            self._on[event, deployer] = pulse, now_ns
 
     def owe(self, pulses: Iterable[OwedPulse], next_ns: int) -> None:
         """Add pulses that a restart interrupted, to be attempted from a time on [ns]."""
@@ -109,7 +107,7 @@ class OwedPulses:
 
     def finish(self, on: Collection[int]) -> None:
         """Remove every pulse whose deployer is no longer on, because the pulse is complete."""
-        self._on = {key: pulse for key, pulse in self._on.items() if pulse.deployer in on}
+        self._on = {key: begun for key, begun in self._on.items() if begun[0].deployer in on}
 
     def drop(self, event: int, deployer: int) -> None:
         """Remove a planned pulse that was refused."""

@@ -25,19 +25,6 @@ def test_a_value_stands_in_for_so_long_and_no_longer():
     assert (math.isnan(north), east, math.isnan(down)) == (True, 4.0, True)
 
 
-def test_reset_forgets():
-    held = HeldValues()
-    held.update(Variables(0, velocity=(1.0, 2.0, 3.0)))
-    held.reset()
-    held.update(Variables(1))
-    assert math.isnan(held.aged(1000).velocity[0])
-
-
-def test_it_says_what_is_missing():
-    with pytest.raises(ValueError, match='call update first'):
-        HeldValues().aged(0)
-
-
 @pytest.mark.parametrize(('max_age_ms', 'fires'), [(0, False), (20, True), (10, False)])
 def test_event_over_values_that_come_in_turns(max_age_ms, fires):
     both = All((MoreThan('Position', 2, -100.0), MoreThan('Velocity', 2, 1.0)))
