@@ -116,15 +116,17 @@ class EventRunner:
             action.target for event in acted for action in event.actions if action.deploys
         }
 
-    def _note(self, actions: Sequence[Action], clock_ns: int) -> None:
-        """Note which deployers have acted, and which engines burn after actions."""
-        self._fired.update(action.target for action in actions if action.deploys)
-        for action in actions:
-            if action.ignites:
-                self._burning.add(action.target)
-                self.lit_ns = clock_ns if self.lit_ns is None else self.lit_ns
-            elif action.kind == 'engine':
-                self._burning.discard(action.target)
+    def _follow(self, action: Action, clock_ns: int) -> None:
+        """Run or stop a controller; note which deployers have acted, and which engines burn."""
+        if action.kind == 'controller':
+            self.controllers.execute(action.target, action.param)
+        elif action.deploys:
+            self._fired.add(action.target)
+        elif action.ignites:
+            self._burning.add(action.target)
+            self.lit_ns = clock_ns if self.lit_ns is None else self.lit_ns
+        elif action.kind == 'engine':
+            self._burning.discard(action.target)
 
     @property
     def burning(self) -> tuple[int, ...]:
@@ -161,9 +163,7 @@ class EventRunner:
         fired = self.engine.update(variables, sample.stamp_ns, self._held.aged, doubt)
         for event in fired:
             for action in event.actions:
-                if action.kind == 'controller':
-                    self.controllers.execute(action.target, action.param)
-            self._note(event.actions, clock_ns)
+                self._follow(action, clock_ns)
         return controls, fired
 
     def _variables(

@@ -85,7 +85,8 @@ class LegacyApogeeDetector:
         time = (now_ms - self._entry_ms) / 1e3
         self._add(time, altitude)
         self._lock(now_ms, velocity)
-        coefficients = solve_pivoted(self._matrix(), self._moments)
+        s = self._sums
+        coefficients = solve_pivoted(np.array([s[0:3], s[1:4], s[2:5]]), self._moments)
         self._estimate = self._judge(stamp_ns, time, altitude, coefficients)
         return self._estimate
 
@@ -100,10 +101,6 @@ class LegacyApogeeDetector:
         new, old = _powers(time), _powers(old_time)
         self._sums[1:] += new[1:] - old[1:]
         self._moments += altitude * new[:3] - old_altitude * old[:3]
-
-    def _matrix(self) -> FloatArray:
-        s = self._sums
-        return np.array([s[0:3], s[1:4], s[2:5]])
 
     def _lock(self, now_ms: int, velocity: float) -> None:
         if velocity >= self._params.lockout_speed:

@@ -52,10 +52,6 @@ class Madgwick:
 
     def __init__(self, beta: float) -> None:
         self.beta = beta
-        self.reset()
-
-    def reset(self) -> None:
-        """Return to the identity."""
         self.attitude: Quaternion = (1.0, 0.0, 0.0, 0.0)
 
     def update(
@@ -166,10 +162,6 @@ class LegacyLocalization:
     """
 
     def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Return to the origin, with a covariance of one."""
         self.state = np.zeros(_SIZE)
         self.covariance = np.eye(_SIZE)
         self._reference: tuple[float, float, float] | None = None

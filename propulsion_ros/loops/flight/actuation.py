@@ -38,10 +38,6 @@ class OwedPulses:
     """
 
     def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Remove all pulses."""
         self._planned: dict[tuple[int, int], OwedPulse] = {}
         self._on: dict[tuple[int, int], tuple[OwedPulse, int]] = {}
         self._waiting: dict[tuple[int, int], OwedPulse] = {}
