@@ -395,7 +395,7 @@ class RecordWriter:
     def _write_all(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(self._is_urgent)
+                self._changed.wait_for(self._has_work)
                 record, number, self._next = self._next, self._number, None
             if record is None:
                 return
@@ -406,10 +406,10 @@ class RecordWriter:
                     self.written = number
                 self._changed.notify_all()
                 if error and not self._is_closing:
-                    self._changed.wait_for(self._is_urgent, _RETRY)
+                    self._changed.wait_for(self._has_work, _RETRY)
                     self._next = self._next or record
 
-    def _is_urgent(self) -> bool:
+    def _has_work(self) -> bool:
         return self._next is not None or self._is_closing
 
     def _attempt(self, record: FlightRecord) -> str:
