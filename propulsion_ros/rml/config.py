@@ -132,8 +132,12 @@ def load_flight_config(
     text = read_named(expand_user(path), SIZE_LIMIT)
     try:
         config = read_flight_config(text, semantics)
-        if source and semantics == 'safe':
-            _check_firing(config.events, source)
+        certain = never_fires(config.events, source) if source and semantics == 'safe' else ()
+        for event, reason in certain:
+            if event.deploys:
+                raise SourceError(
+                    f'Events[{event.id}].condition', f"'{event.name}' can never fire: {reason}"
+                )
         return config
     except SourceError as e:
         # A text that is no JSON has no paths.
@@ -151,8 +155,8 @@ def read_flight_config(text: str, semantics: str = 'safe') -> FlightConfig:
     orientation = read_estimator(document['Estimator']) if document.has('Estimator') else None
     has_deployers = document.has('Deployers')
     deployers = read_deployers(document['Deployers'].items()) if has_deployers else None
-    engines = read_engines(_list(document, 'Engines'))
-    controllers = read_controllers(_list(document, 'Controllers'), len(engines))
+    engines = read_engines(document.get('Engines', []).items())
+    controllers = read_controllers(document.get('Controllers', []).items(), len(engines))
     if not is_legacy:
         _check_channels(deployers or (), engines)
     nodes = document['Events'].items()
@@ -167,14 +171,6 @@ def read_flight_config(text: str, semantics: str = 'safe') -> FlightConfig:
         tuple(filter(document.has, UNREAD)), engines, controllers, sensors, orientation, semantics,
         hashlib.sha256(f'{semantics}\n{text}'.encode()).hexdigest(),
     )
-
-
-def _check_firing(events: tuple[EventSpec, ...], source: str) -> None:
-    for event, reason in never_fires(events, source):
-        if event.deploys:
-            raise SourceError(
-                f'Events[{event.id}].condition', f"'{event.name}' can never fire: {reason}"
-            )
 
 
 def doubtful_events(config: FlightConfig, source: str) -> list[str]:
@@ -355,10 +351,6 @@ def _check_channels(deployers: Sequence[DeployerSpec], engines: Sequence[EngineS
                 'or where none is left type net_actuator, with address and destination_service'
             ))
         owners[channel] = name
-
-
-def _list(document: JsonNode, block: str) -> list[JsonNode]:
-    return document[block].items() if document.has(block) else []
 
 
 def _named(events: tuple[EventSpec, ...]) -> tuple[DeployerSpec, ...]:

@@ -142,10 +142,9 @@ class EventReader:
 
     def _max_climb(self, actions: tuple[Action, ...]) -> float:
         """Return the smallest max_climb of the deployers of an event [m/s]."""
-        deployers = self._deployers or ()
         speeds = [
-            deployers[action.target].max_climb for action in actions
-            if action.deploys and deployers
+            self._deployers[action.target].max_climb for action in actions
+            if action.deploys and self._deployers
         ]
         return min(speeds, default=math.inf)
 

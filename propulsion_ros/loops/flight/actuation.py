@@ -450,7 +450,10 @@ class Receivers:
 
     def receives(self, topic: str) -> bool:
         """Return whether a node that counts receives a topic."""
-        return any(self._counts(node) for node in self._seen.get(topic, ()))
+        nodes = self._seen.get(topic, ())
+        if not self._required:
+            return any(not is_recorder(node) for node in nodes)
+        return any(_is_named(node, name) for node in nodes for name in self._required)
 
     def problem(self, steady_ns: int) -> str:
         """Return which receivers are missing, '' for none."""
@@ -466,11 +469,6 @@ class Receivers:
             *(f"node '{name}' receives none of {', '.join(self.topics)}" for name in absent),
             *(f'no node {whom} receives {topic}' for topic in silent),
         ))
-
-    def _counts(self, node: str) -> bool:
-        if self._required:
-            return any(_is_named(node, name) for name in self._required)
-        return not is_recorder(node)
 
 
 def _is_named(node: str, name: str) -> bool:

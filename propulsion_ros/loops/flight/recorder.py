@@ -74,7 +74,7 @@ class FlightRecorder:
         ``open_writer(path)`` returns what writes.
     trusts_age : bool
         Whether the time since boot gives the age of a record; in a simulation stamps do.
-    estimation : FlightEstimation, optional
+    estimation : FlightEstimation or None
         Measures the pad in place of ``home``, and can begin in the air.
     """
 
