@@ -338,12 +338,12 @@ class VehicleLoop:
         fluid = self._params.body
         if self._is_out or not fluid.displaced_volume or fluid.fluid_density < LIQUID:
             return
-        height = float(self._body.motion.position[2])
+        height = float(self._body.motion.position[2]) - fluid.water_level
         self._is_out = height > fluid.displaced_volume ** (1.0 / 3.0)
         if self._is_out:
             self._host.log('warn', (
-                f'at {self.time_ns * 1e-9:.3f} s it is {height:.3g} m above z = 0, and buoyant as '
-                'below it: without body.hulls the water has no surface'
+                f'at {self.time_ns * 1e-9:.3f} s it is {height:.3g} m above water_level, and '
+                'buoyant as below it: without body.hulls the water has no surface'
             ))
 
     def _announce(self) -> None:
