@@ -38,6 +38,7 @@ _SINKS_NS = 500_000_000  # least time in which that descent is measured [ns]
 _CLIMBS = MOTIONS[Mode.CARRIED].widest  # a vehicle that climbs faster is not coming to rest [m/s]
 _LANDED = 0.002  # doubt of a flight after a restart, by the time away [1/s]
 _RUNS_IN = 5.0  # after a shorter absence a steady descent is that of a filter that starts up [s]
+_LEVER = 0.02  # likely distance of the accelerometer from the axis of a spin [m]
 _LONGEST_NS = 100_000_000  # longest step of the belief without a reading [ns]
 
 
@@ -198,7 +199,7 @@ class MotionWatch:
         self._level_ns: int | None = None
         self._level, self._has_moved = 0.0, False
         self._leap = _Leap()
-        self._height, self._is_estimate = math.nan, False
+        self._height, self._is_estimate, self._spin = math.nan, False, 0.0
         self._off_time, self._fall_time, self._moved_ns, self._dead_time = 0.0, 0.0, 0, 0.0
         self.flown_ns: int | None = None
         self.probability, self.held = 0.0, self._belief.held
@@ -350,20 +351,27 @@ class MotionWatch:
             self._moved_ns = now_ns - _TUMBLES_NS
 
     def _read(self, now_ns: int, due: list[Mean | None]) -> None:
+        turn = due[-1]
+        if turn is not None:
+            self._spin = turn.size
+            self._belief.read_spin(turn.size, turn.seconds)
+        elif not self._feeds[-1].is_live(now_ns):
+            self._spin = 0.0
         for channel, found in zip(Channel, due, strict=False):
             if found is not None:
                 if channel is Channel.FORCE:
                     self._detect_dead(found)
                     if self._is_dead:
                         continue
-                spacing = found.seconds / ALIKE[channel]
-                self._belief.read(channel, found.size, spacing, found.variance, found.noise)
+                spacing, variance = found.seconds / ALIKE[channel], found.variance
+                if channel is Channel.FORCE:
+                    # A spin adds a force of unknown size, so that 1 g may be that of a coast.
+                    variance += (_LEVER * self._spin**2) ** 2
+                self._belief.read(channel, found.size, spacing, variance, found.noise)
                 if channel is Channel.HEIGHT:
                     self._height = found.size
                 elif channel is Channel.FORCE:
                     self._feel(now_ns, found)
-        if due[-1] is not None:
-            self._belief.read_spin(due[-1].size, due[-1].seconds)
 
     def _may_be_blocked(self, now_ns: int) -> bool:
         """Return whether it may still fall behind a blocked port: until it must have landed."""
