@@ -267,6 +267,17 @@ class RigidBody:
 
     The velocity of the material is continuous while propellant leaves: thrust carries all of its
     momentum. What the change of inertia does to the spin (jet damping) is left out.
+
+    Attributes
+    ----------
+    velocity : FloatArray
+        Velocity of the origin of base_link in the world [m/s], (3,).
+    specific_force : FloatArray
+        What an accelerometer at the origin of base_link reads, in base_link axes [m/s^2], (3,).
+    on_ground : bool
+        Whether the body stands on the ground.
+    touchdown : FloatArray or None
+        Velocity at which it came to the ground in the last step [m/s]; None: it did not.
     """
 
     start_states: ClassVar[tuple[str, ...]] = ('position', 'rpy', 'velocity', 'angular_velocity')
@@ -303,11 +314,11 @@ class RigidBody:
         on_ground = on_rail or (p.ground and position[2] <= 0.0 and rests)
         self._position: FloatArray = position.copy()
         self._quaternion = quaternion_of_rpy(rpy)
-        self._velocity: FloatArray = velocity.copy()
+        self.velocity: FloatArray = velocity.copy()
         self._rate: FloatArray = rate.copy()
-        self._specific_force: FloatArray = up if on_ground else np.zeros(3)
-        self._on_ground = on_ground
-        self._touchdown: FloatArray | None = None
+        self.specific_force: FloatArray = up if on_ground else np.zeros(3)
+        self.on_ground: bool = on_ground
+        self.touchdown: FloatArray | None = None
         self._rail = Rail(
             self._position, matrix_of_rpy(rpy) @ unit_axis(p.rail_axis), p.rail_length
         ) if on_rail else None
@@ -315,33 +326,13 @@ class RigidBody:
     @property
     def motion(self) -> Motion:
         """Pose and velocities of the body now."""
-        velocity = matrix_of(self._quaternion).T @ self._velocity
+        velocity = matrix_of(self._quaternion).T @ self.velocity
         return Motion(self._position, self._quaternion, velocity, self._rate)
-
-    @property
-    def velocity(self) -> FloatArray:
-        """Velocity of the origin of base_link in the world [m/s], (3,)."""
-        return self._velocity
-
-    @property
-    def specific_force(self) -> FloatArray:
-        """What an accelerometer at the origin of base_link reads, in base_link axes [m/s^2]."""
-        return self._specific_force
-
-    @property
-    def on_ground(self) -> bool:
-        """Whether the body stands on the ground."""
-        return self._on_ground
 
     @property
     def on_rail(self) -> bool:
         """Whether the rail still holds the body."""
         return self._rail is not None and self._rail.holds(self._position)
-
-    @property
-    def touchdown(self) -> FloatArray | None:
-        """Velocity at which it came to the ground in the last step [m/s]; None: it did not."""
-        return self._touchdown
 
     def step(
         self,
@@ -376,22 +367,22 @@ class RigidBody:
             0.5 * (before.com + after.com),
             0.5 * (before.inertia + after.inertia),
         )
-        start = self._position, self._quaternion, self._velocity, self._rate, self._on_ground
+        start = self._position, self._quaternion, self.velocity, self._rate, self.on_ground
         rho, self._sound = self._medium(float(self._position[2]))
         if self._rail and not self._rail.holds(self._position):
             self._rail = None
         count = self._substeps(middle, rho, dt, extra_drag)
-        self._touchdown = None
+        self.touchdown = None
         try:
             for _ in range(count):
                 self._advance(wrench, middle, rho, dt / count, extra_drag)
         except FloatingPointError:
-            self._position, self._quaternion, self._velocity, self._rate, self._on_ground = start
+            self._position, self._quaternion, self.velocity, self._rate, self.on_ground = start
             raise
-        if not self._on_ground:
+        if not self.on_ground:
             rotation = matrix_of(self._quaternion)
-            acceleration = (self._velocity - start[2]) / dt
-            self._specific_force = rotation.T @ (acceleration - self._gravity)
+            acceleration = (self.velocity - start[2]) / dt
+            self.specific_force = rotation.T @ (acceleration - self._gravity)
 
     def _medium(self, height: float) -> tuple[float, float]:
         """Return density [kg/m^3] and speed of sound [m/s], 0 where that does not matter."""
@@ -413,7 +404,7 @@ class RigidBody:
         Quadratic drag damps a speed v at the rate rho * area * v / mass, and through its lever
         also the rotation. A Runge-Kutta step is stable for rate * dt below 2.8, accurate below 1.
         """
-        speed = _norm(self._velocity - self._params.current)
+        speed = _norm(self.velocity - self._params.current)
         fastest = self._fastest(mass, rho, speed, self._rate.tolist(), extra_drag)
         return max(1, math.ceil(min(fastest * dt, _MOST_SUBSTEPS)))
 
@@ -427,7 +418,7 @@ class RigidBody:
         if not kick <= _LARGEST_KICK:
             return False
         rho, most = self._ground_density, _MOST_SUBSTEPS / dt
-        speed, rate = _norm(self._velocity - self._params.current), np.abs(self._rate)
+        speed, rate = _norm(self.velocity - self._params.current), np.abs(self._rate)
         if mass.least_moment > 0.0:
             # No part of the spin is larger, and that is all that most wrenches need.
             spin = _norm(torque) / mass.least_moment * dt
@@ -503,11 +494,11 @@ class RigidBody:
         state = np.concatenate((
             self._position + rotation @ com,
             self._quaternion,
-            self._velocity + rotation @ cross(self._rate, com),
+            self.velocity + rotation @ cross(self._rate, com),
             self._rate,
         ))
         k1 = derivative(state)
-        if self._on_ground and (k1[7:10] @ self._rail.direction if self._rail else k1[9]) <= 0.0:
+        if self.on_ground and (k1[7:10] @ self._rail.direction if self._rail else k1[9]) <= 0.0:
             self._stand(rotation)
             return
         k2 = derivative(state + 0.5 * dt * k1)
@@ -520,30 +511,30 @@ class RigidBody:
         self._quaternion = quaternion / _norm(quaternion)
         rotation = matrix_of(self._quaternion)
         self._rate = rate
-        self._velocity = velocity - rotation @ cross(rate, com)
+        self.velocity = velocity - rotation @ cross(rate, com)
         self._position = position - rotation @ com
-        self._on_ground = False
+        self.on_ground = False
         if self._rail:
-            if self._rail.stops(self._position, self._velocity):
+            if self._rail.stops(self._position, self.velocity):
                 self._position = self._rail.foot
                 self._stand(rotation)
-        elif self._params.ground and self._position[2] < 0.0 and self._velocity[2] < 0.0:
+        elif self._params.ground and self._position[2] < 0.0 and self.velocity[2] < 0.0:
             self._position[2] = 0.0
-            self._touchdown = self._velocity
+            self.touchdown = self.velocity
             self._stand(rotation)
 
     def _check_finite(self, state: FloatArray) -> None:
         if not all(map(math.isfinite, state.tolist())):
             raise FloatingPointError(
                 f'the body left the numbers: rate {self._rate} rad/s, '
-                f'velocity {self._velocity} m/s'
+                f'velocity {self.velocity} m/s'
             )
 
     def _stand(self, rotation: FloatArray) -> None:
-        self._velocity = np.zeros(3)
+        self.velocity = np.zeros(3)
         self._rate = np.zeros(3)
-        self._specific_force = rotation.T @ -self._gravity
-        self._on_ground = True
+        self.specific_force = rotation.T @ -self._gravity
+        self.on_ground = True
 
     def _fluid(
         self,
@@ -553,7 +544,7 @@ class RigidBody:
         rate: tuple[float, float, float],
         com: FloatArray,
         extra_drag: tuple[float, FloatArray] | None,
-        height: float = 0.0,
+        height: float,
     ) -> tuple[FloatArray, FloatArray]:
         """Return drag and buoyancy: force and torque about the centre of mass, body axes.
 
