@@ -296,7 +296,6 @@ class Thrusters(PlacedActuators, PoweredFamily):
         self._highest_order = np.minimum(params.max_thrust, self._curves.max_thrust * reach)
 
         self._none: BoolArray = np.zeros((), bool)
-        self._is_limited = bool(np.isfinite([params.min_thrust, params.max_thrust]).any())
 
         self._axis = unit_rows('axis', params.axis)
         arm = cross(params.position, self._axis)
@@ -382,10 +381,8 @@ class Thrusters(PlacedActuators, PoweredFamily):
             demand, limited = self._supplied(batteries, demand, water, dt)
             saturated = saturated | limited
         self.rotor_speed, speed, computed, loads = self._advance(demand, water, dt)
-        thrust = computed
-        if self._is_limited:
-            thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
-            saturated = saturated | (thrust != computed)
+        thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
+        saturated = saturated | (thrust != computed)
         wrench = product(thrust, self._allocation)
         if self._quadrants and loads is not None:
             self._beyond = self._quadrants.torque_beyond(loads, thrust, computed)
