@@ -501,8 +501,10 @@ class VehicleLoop:
 
     def _publish(self) -> None:
         """Publish everything of the present step; what replies to it, the odometry, comes last."""
-        publish = functools.partial(self._send, self.time_ns)
-        motion, mass = self._body.motion, self._body.mass
+        def publish(outlet: Outlet, payload: Any) -> None:
+            self._host.publish(outlet, stamp_ns, payload)
+
+        stamp_ns, motion, mass = self.time_ns, self._body.motion, self._body.mass
         publish(self._clock, None)
         if self._tick % self._sampling == 0:
             noise = self._params.pressure_noise
@@ -525,9 +527,6 @@ class VehicleLoop:
         publish(self._odometry, pose)
         if self._tf is not None and self._host.subscriptions_to(self._tf):
             publish(self._tf, pose)
-
-    def _send(self, stamp_ns: int, outlet: Outlet, payload: Any) -> None:
-        self._host.publish(outlet, stamp_ns, payload)
 
     def _air_pressure(self) -> float:
         body, height = self._params.body, float(self._body.motion.position[2])
