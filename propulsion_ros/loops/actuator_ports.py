@@ -272,7 +272,9 @@ class ActuatorPorts(StampedPorts):
             ))
             return True
         if self.inputs.waiting:
-            self.core.cancel_later(max(stamp_ns, now_ns), payload)
+            self.inputs.revise(COMMAND, max(stamp_ns, now_ns), lambda earlier: (
+                earlier.without(payload.columns)
+            ))
         return False
 
     def _take_odometry(self, message: Any) -> None:
@@ -353,7 +355,7 @@ class ActuatorPorts(StampedPorts):
         """Publish the output of one tick of a run."""
         output = run.steps.output(i)
         stamp_ns = int(run.stamps[i])
-        self._publish(Report(stamp_ns, output.wrench, output, self.core.hold.stale))
+        self._publish(Report(stamp_ns, output.wrench, output))
 
     def _on_jump(self, from_ns: int, to_ns: int) -> None:
         seconds = (to_ns - from_ns) * 1e-9
