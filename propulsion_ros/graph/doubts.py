@@ -74,11 +74,6 @@ class Rule:
             for low, high in zip(self.usual[::2], self.usual[1::2], strict=True)
         )
 
-    def doubt(self, number: float, of: float = 1.0, who: str = '') -> str:
-        """Return a line on a number that is not usual."""
-        found = self.what.format(f'{_short(number)} {self.unit}'.rstrip())
-        return f'{who}{found}{f", expected {self.words(of)}" * ("{}" in self.what)}'
-
 
 @dataclass(frozen=True)
 class Doubt:
@@ -109,9 +104,12 @@ class Doubt:
     @property
     def text(self) -> str:
         """The fault, what to write, and the name of the rule."""
-        text = self.rule.doubt(self.number.value, self.number.of, self.number.who)
+        rule, number = self.rule, self.number
+        found = rule.what.format(f'{_short(number.value)} {rule.unit}'.rstrip())
+        expected = f', expected {rule.words(number.of)}' if '{}' in rule.what else ''
         more = f'{self.more} more like it' if self.more else ''
-        parts = filter(None, [text, self.remedy or self.number.remedy or self.rule.remedy, more])
+        remedy = self.remedy or number.remedy or rule.remedy
+        parts = filter(None, [f'{number.who}{found}{expected}', remedy, more])
         return f'{"; ".join(parts)} ({self.rule.name})'
 
 
