@@ -260,10 +260,6 @@ class Thrusters(PlacedActuators, PoweredFamily):
     ----------
     rotor_speed : FloatArray
         State of the dynamics, before the propeller's efficiency [rad/s], (..., n).
-    on : BoolArray
-        Thrusters that are powered, (..., n); the others coast to rest.
-    propeller_efficiency, thrust_efficiency : FloatArray
-        Factors on speed and thrust, (..., n).
     """
 
     Params: ClassVar[type] = ThrustersParams
