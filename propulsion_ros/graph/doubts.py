@@ -504,6 +504,8 @@ RULES = (
          'the area of the box around the robot', 'square metres?'),
     Rule('drag', 'has {}', (0.0, 2.0), 'm^5', 'a plate on a long arm has 0.6', p.dampings,
          'the size of the robot^5', 'm^5, without the density?'),
+    Rule('drag', 'has {}', (0.0, 1.0), 'm^2', 'rods have least', p.lengthwise,
+         'what it has across', 'are axes swapped, or is that a coefficient, without its area?'),
     Rule('drag', 'has no drag in water', (1e-9, _ENDLESS), 'm^2', 'water', p.undragged,
          remedy='give body.drag_area, and body.angular_drag'),
     Rule('speed', 'the fluid carries it away at {}', (0.0, 1.0), 'm/s', 'faster it cannot go',
