@@ -589,9 +589,11 @@ def lengthwise(robot: RobotLayout) -> Iterator[Number]:
 
 
 def undragged(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the largest drag area of a robot that is driven under water [m^2]."""
-    if _is_submerged(robot) and any(map(is_in_liquid, robot.pushing)):
-        yield Number('body.drag_area', float(robot.params.drag_area.max()), 'it ')
+    """Yield the largest drag area of a robot that is driven under water, or up a rail [m^2]."""
+    is_driven = _is_submerged(robot) and any(map(is_in_liquid, robot.pushing))
+    if is_driven or (robot.params.rail_length and robot.pushing):
+        yield Number('body.drag_area', float(robot.params.drag_area.max()),
+                     f'in {"water" if is_driven else "air"} it ')
 
 
 def submerged_starts(robot: RobotLayout) -> Iterator[Number]:

@@ -39,7 +39,7 @@ from propulsion_ros.graph.wiring import FLIGHT
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, FaultList, SourceError
 from propulsion_ros.settings.files import check_file as require_file
-from propulsion_ros.settings.files import printable, require_target
+from propulsion_ros.settings.files import expand_user, printable, require_target
 from propulsion_ros.settings.flat import (
     Parameter,
     all_faults,
@@ -142,7 +142,11 @@ def run(args: argparse.Namespace) -> int:
     if faults:
         return 1
     also = f', {_counted(len(warnings), "warning")}' if warnings else ''
-    print(f'no faults in {_counted(len(files) + len(given), "file")}{also}', file=sys.stderr)
+    named = {each.file.of(FLIGHT).get('config_file') for each in reports if each.given}
+    read = [f'; config_file is {Path.cwd() / each}'
+            for each in named if each and not expand_user(each).is_absolute()]
+    print(f'no faults in {_counted(len(files) + len(given), "file")}{also}{"".join(read)}',
+          file=sys.stderr)
     if args.show or args.picture:
         paths, owns = zip(*files, strict=True)
         _show(args, _layout([*shipped, *itertools.chain(*owns), *paths, *given], model))

@@ -395,6 +395,29 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
             "the climb: 'time since liftoff >= 2 s', and no apogee is expected before 9 s"
         )), (20000, ''),
     )),
+    pytest.param('two_stage.yaml', 'body.drag_area: [0.2, 0.2, 0.008]', '', (
+        "two_stage.yaml:2: warning: vehicle: parameter 'body.drag_area': in air it has no drag"
+    ), id='no drag'),
+    pytest.param('two_stage.yaml', 'pressure_noise: 3.0', 'pressure_noise: 300000.0', (
+        'pressure_noise of 300000 Pa, expected at most 1000 Pa'
+    ), id='pressure_noise'),
+    *(pytest.param('two_stage.yaml', old, f'{old}\n    {key}: {value}', (
+        f'{key.rpartition(".")[2]} of {line}'
+    ), id=key) for old, key, value, line in (
+        ('min_ascent_time: 9.0', 'apogee.minimum_height', '1.3e+4', '13000 m, expected at most 3'),
+        ('rail_length: 5.0', 'body.fluid_density', '0.001225', (
+            '0.001225 kg/m^3, expected 0.005 to 0.99 or 1.035 to 1.7 or 400 to 2000 kg/m^3; if '
+            'that is in g/cm^3, write 1.225 (density)'
+        )),
+    )),
+    pytest.param('flight.jsonc', '"threshold": -300}', '"threshold": -300000}', (
+        "has the limit 'altitude <= 300000 m', which always holds; positions are in m"
+    ), id='main in mm'),
+    pytest.param('flight.jsonc', f'"condition": {APOGEE}', (
+        f'"condition": {APOGEE.replace(" 0}", " -1000}")}'
+    ), (
+        "'time since apogee >= -1 s', which always holds; times since then begin at 0"
+    ), id='time before apogee'),
     pytest.param('two_stage.yaml', 'parachutes.drag_area: [0.6, 6.0]', '', (
         "'parachutes.drag_area[0]': by drogue it comes down at inf m/s, expected 1.5 to 60 m/s; "
         'give the drag area of drogue; 1 more like it (descent)'
