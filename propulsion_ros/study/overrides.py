@@ -197,9 +197,10 @@ class RobotCases:
         self._description, self._nodes, self._file = description, nodes, file
         self._base = Base(description, files)
         factor = study.case(0).values.get(MASS, 1.0)
-        self.warnings = [
-            f'vary: {MASS} is a factor on all masses, {factor:.4g} in case 0; is that in kg?'
-        ] * (is_number(factor) and not 1.0 / _MOST_FACTOR <= factor <= _MOST_FACTOR)
+        if is_number(factor) and not 1.0 / _MOST_FACTOR <= factor <= _MOST_FACTOR:
+            self.warnings = [
+                f'vary: {MASS} is a factor on all masses, {factor:.4g} in case 0; is that in kg?'
+            ]
 
     def write(self, path: Path, case: Case) -> None:
         """Write the parameter file of a case, and its robot description if that varies."""
