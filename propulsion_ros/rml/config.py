@@ -52,7 +52,7 @@ _DESCENT = 20.0  # speed of a descent by which the order of parachutes is found 
 _HEIGHTS = range(20_000, 0, -50)  # its heights [m]
 _LEAST_PULSE_MS = 5.0  # shortest pulse of igniters in use [ms]
 
-_HIGHEST = 1e5  # height below which every parachute opens [m]
+_HIGHEST = 1e5  # height below which every parachute opens [m], and no other variable is so large
 _FASTEST = 100.0  # largest upward speed at which a canopy may be opened [m/s]
 _LEAST_TIME_MS = 50.0  # a shorter time since an event is likely meant in seconds [ms]
 _VECTORS = ('Position', 'Velocity', 'Acceleration')
@@ -236,12 +236,11 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         and leaf.threshold > 0.0
     ]
     boundless = [
-        f"event '{event.name}' has the limit '{leaf}', which always holds; {unit}"
+        f"event '{event.name}' has the limit '{leaf}', which always holds; positions are in m, and "
+        'times begin at 0'
         for event in config.events for leaf in comparisons(event.condition)
-        for least, unit in [(0.0, 'times since then begin at 0') if (
-            leaf.variable.startswith('TimeSince')) else (-_HIGHEST, 'positions are in m')]
-        if isinstance(leaf, MoreThan) and leaf.threshold < least
-        and (least == 0.0 or (leaf.variable, leaf.component) == ('Position', 2))
+        if isinstance(leaf, MoreThan)
+        and leaf.threshold < (0.0 if leaf.variable.startswith('TimeSince') else -_HIGHEST)
     ]
     exchanged = [
         f"event '{event.name}' deploys {min(own)!r}, not {other!r}; is an id that of another?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -466,7 +467,8 @@ def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> 
     stages = config.stages if config else {}
     ends = {each.who.strip(): each.value + (wait + each.of if wait else 0.0)
             for each in burns(robot) for wait in [stages.get(each.who.strip(), 0.0)]}
-    climb = max([flight.get(_LOCKOUT, 0.0), *ends.values()])
+    # The first engine burns at least until the first end.
+    climb = max(flight.get(_LOCKOUT, 0.0), min(filter(math.isfinite, ends.values()), default=0.0))
     for event, fired in timed_charges(config, climb) if config else ():
         if {*fired} & {*robot.parachutes.names}:
             report.warn(file.place_of(FLIGHT, 'config_file'), (

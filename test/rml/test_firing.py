@@ -12,7 +12,12 @@ import pytest
 from propulsion_ros.flight.events.conditions import All, Any, Between, LessThan, MoreThan, Not
 from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Variables
-from propulsion_ros.rml.config import doubtful_events, load_flight_config, read_flight_config
+from propulsion_ros.rml.config import (
+    doubtful_events,
+    load_flight_config,
+    read_flight_config,
+    why_unlit,
+)
 from propulsion_ros.rml.firing import never_fires
 from propulsion_ros.settings.errors import SourceError
 
@@ -310,6 +315,16 @@ def test_deployer_that_no_event_fires_is_doubtful(changes, has_block, doubts):
     events = [first, second][:2 if has_block and not changes else 1]
     text = json.dumps({**(both if has_block else {}), 'Events': events})
     assert doubtful_events(read_flight_config(text), 'pressure') == doubts
+
+
+def test_engine_that_only_the_network_knows_may_be_lit_on_the_pad():
+    """The flown files need no block Engines."""
+    config = read_flight_config(json.dumps({'Events': [{
+        'id': 0, 'single_fire': True, 'cooldown': 0,
+        'action': {'type': 'engine', 'id': 3, 'param': 1},
+        'condition': more('TimeSinceIgnition', 0, component=0),
+    }]}), 'legacy')
+    assert why_unlit(config) is None
 
 
 ASIDE = more('Position', -300, component=0)

@@ -411,12 +411,12 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         )),
     )),
     pytest.param('flight.jsonc', '"threshold": -300}', '"threshold": -300000}', (
-        "has the limit 'altitude <= 300000 m', which always holds; positions are in m"
+        "has the limit 'altitude <= 300000 m', which always holds; positions are in m, and "
     ), id='main in mm'),
     pytest.param('flight.jsonc', f'"condition": {APOGEE}', (
         f'"condition": {APOGEE.replace(" 0}", " -1000}")}'
     ), (
-        "'time since apogee >= -1 s', which always holds; times since then begin at 0"
+        "'time since apogee >= -1 s', which always holds; positions are in m, and times begin at 0"
     ), id='time before apogee'),
     pytest.param('two_stage.yaml', 'parachutes.drag_area: [0.6, 6.0]', '', (
         "'parachutes.drag_area[0]': by drogue it comes down at inf m/s, expected 1.5 to 60 m/s; "
