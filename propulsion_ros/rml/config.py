@@ -6,6 +6,7 @@ conditions keep those units and print themselves in metres of altitude, seconds 
 """
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import math
@@ -36,7 +37,7 @@ from propulsion_ros.rml.devices import (
     read_sensors,
 )
 from propulsion_ros.rml.events import Devices, EventReader
-from propulsion_ros.rml.firing import MEANT_MS, never_fires
+from propulsion_ros.rml.firing import never_fires
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import expand_user, printable, read_named
 from propulsion_ros.settings.hints import by_opening
@@ -302,9 +303,9 @@ def timed_charges(config: FlightConfig, end: float) -> Iterator[tuple[EventSpec,
 
     `doubtful_events` has those that may at once.
     """
-    late, never = ({event.id for event, _ in never_fires(
-        config.events, 'sensors', is_climb=True, longest_ms=span_ms
-    )} for span_ms in (MEANT_MS, 1e3 * end))
+    in_climb = functools.partial(never_fires, config.events, 'sensors', is_climb=True)
+    late, never = ({event.id for event, _ in found}
+                   for found in (in_climb(), in_climb(longest_ms=1e3 * end)))
     for event in config.events:
         is_timed = not any(leaf.variable in _VECTORS for leaf in comparisons(event.condition))
         if is_timed and event.id in late - never:

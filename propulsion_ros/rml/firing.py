@@ -27,16 +27,15 @@ from propulsion_ros.flight.phases.phases import Phase, Subphase
 
 LONGEST_MS = 24 * 3_600_000.0
 """Longest flight [ms]."""
-MEANT_MS = 1000.0
-"""Wait above which an event in the climb has a timer, and is intended [ms]."""
+_PAD = 1.0  # height up to which a vehicle may be on the pad [m]
 _FARTHEST = 2e6  # largest value, of norms too; see `flight.events.variables.sane`
 _MOST_STEPS = 2000  # steps of a search after which an event is not judged
 _MOST_ROUNDS = 50  # rounds over all events after which none is judged
+_MEANT_MS = 1000.0  # wait above which an event in the climb has a timer, and is intended [ms]
 _BEFORE = {
     Phase.LAUNCH.value, Phase.FLIGHT.value, Subphase.BOOST.value, Subphase.COAST.value,
 }
 _AFTER = {Phase.RECOVERY.value, Subphase.DESCENT.value, Subphase.LANDED.value}
-_PAD = 1.0  # height up to which a vehicle may be on the pad [m]
 _VERTICAL = {('Position', 2), ('Velocity', 2)}
 _MEASURED: dict[str, set[tuple[str, int]]] = {
     'pressure': _VERTICAL,
@@ -75,7 +74,7 @@ class _Leaf(NamedTuple):
 
 def never_fires(
     events: Sequence[EventSpec], source: str, deepest: float = _FARTHEST, *,
-    is_climb: bool = False, longest_ms: float = MEANT_MS, is_pad: bool = False,
+    is_climb: bool = False, longest_ms: float = _MEANT_MS, is_pad: bool = False,
 ) -> Iterator[tuple[EventSpec, str]]:
     """Yield each event that deploys or lights an engine and can never fire, and why.
 
