@@ -248,8 +248,8 @@ OF_UNIT = {rule.unit: rule for rule in (
     Rule('gravity', '{}', (), 'm/s^2', 'moons to Jupiter'),
     Rule('temperature', '{}', (150.0, 1e4), 'K', 'boiling oxygen has 90 K'),
     Rule('pressure', '{}', (1000.0, 1.2e8), 'Pa', 'vessels of hydrogen have 7e7 Pa'),
-    # In g/cm^3, water has 1.00 and that of the sea 1.03; air has so little above 2000 m.
-    Rule('density', '{}', (0.0, 0.99, 1.035, 1.7, 400.0, 2000.0), 'kg/m^3',
+    # In g/cm^3, water has 1.00, that of the sea 1.03, air 0.0012; air has so little above 2000 m.
+    Rule('density', '{}', (0.005, 0.99, 1.035, 1.7, 400.0, 2000.0), 'kg/m^3',
          'gases of vehicles, and liquids from methane on'),
     Rule('slope', '{}', (0.0, 4.0 * math.pi), '1/rad', 'twice that of a thin plate'),
     Rule('share', '{}', (), '', 'what flows out is not wider than its opening; hollow hemispheres'
@@ -285,7 +285,7 @@ RULES = (
     Rule('propellant', 'lasts {} at the largest thrust', (0.1, _ENDLESS), 's', _USE,
          r.of_rows(r.tanks, 'tanks.capacity or max_thrust or max_fuel_rate or specific_impulse',
                    lambda t: t.held / t.rate),
-         remedy='give <capacity> in kg, thrusts in N, and what burns in kg/s'),
+         remedy='give <capacity> in kg or a <motor_file>, thrusts in N, and what burns in kg/s'),
     Rule('burnt', 'burns {} along its curve', (0.75, 1.25), 'kg', _USE,
          r.of_rows(r.actuators, 'thrust_curve', lambda a: a.burns, lambda a: a.stored),
          'what its tank holds', 's, N, kg/s in max_fuel_rate, kg in capacity?'),
@@ -504,7 +504,9 @@ RULES = (
          'the area of the box around the robot', 'square metres?'),
     Rule('drag', 'has {}', (0.0, 2.0), 'm^5', 'a plate on a long arm has 0.6', p.dampings,
          'the size of the robot^5', 'm^5, without the density?'),
-    Rule('drag', 'has no drag in water', (1e-9, _ENDLESS), 'm^2', 'water', p.undragged,
+    Rule('drag', 'has {}', (0.0, 1.0), 'm^2', _SHAPE, p.lengthwise,
+         'that across', 'are axes swapped, or is that a coefficient, without its area?'),
+    Rule('drag', 'has no drag', (1e-9, _ENDLESS), 'm^2', 'fluids', p.undragged,
          remedy='give body.drag_area, and body.angular_drag'),
     Rule('speed', 'the fluid carries it away at {}', (0.0, 1.0), 'm/s', 'faster it cannot go',
          p.currents, 'the speed of its largest force against its drag'),

@@ -35,6 +35,7 @@ from propulsion_ros.settings.quantity import FloatArray, group, quantity, valida
 LIQUID = 100.0
 """A fluid of a larger density is a liquid [kg/m^3]."""
 _MOST = 1e3
+_MOST_MACH = 50.0  # what comes back from other planets has 40
 
 
 def drag_table(text: str) -> tuple[FloatArray, FloatArray]:
@@ -43,6 +44,9 @@ def drag_table(text: str) -> tuple[FloatArray, FloatArray]:
     mach, factor = pairs_of(key, numbers_of(key, text), 'Mach number and factor', least=1)
     if np.any(np.diff(mach) <= 0.0) or mach[0] < 0.0:
         raise ConfigError(key, 'expected Mach numbers that rise, from 0 or above')
+    if mach[-1] > _MOST_MACH:
+        raise ConfigError(key, f'expected Mach numbers up to {_MOST_MACH:g}, got {mach[-1]:g}; a '
+                          'speed in m/s is divided by that of sound, about 340 m/s')
     if np.any(factor < 0.0) or np.any(factor > _MOST):
         raise ConfigError(key, f'expected factors from 0 to {_MOST:g}')
     return mach, factor
