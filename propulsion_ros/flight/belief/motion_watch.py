@@ -35,7 +35,8 @@ _OFF_LEVEL = 5.0  # a height that has moved further from its level is not blocke
 _LANDS = 5.0  # slowest descent from a level height until the vehicle must have landed [m/s]
 _SINKS = 10.0  # faster than a car goes downhill [m/s]
 _SINKS_NS = 500_000_000  # least time in which that descent is measured [ns]
-_CLIMBS = MOTIONS[Mode.CARRIED].widest  # a vehicle that climbs faster is not coming to rest [m/s]
+CLIMBS = MOTIONS[Mode.CARRIED].widest
+"""A vehicle that climbs faster is neither coming to rest nor at its apogee [m/s]."""
 _LANDED = 0.002  # doubt of a flight after a restart, by the time away [1/s]
 _RUNS_IN = 5.0  # after a shorter absence a steady descent is that of a filter that starts up [s]
 _LEVER = 0.02  # likely distance of the accelerometer from the axis of a spin [m]
@@ -272,6 +273,12 @@ class MotionWatch:
         is_felt = self._channels[Channel.FORCE].is_live(self._clock_ns or 0) and not self._is_dead
         return reckoned if is_felt and likely >= LIKELY else None
 
+    @property
+    def climb(self) -> float:
+        """Least upward speed in the air by a believed height [m/s]; -inf where none is believed."""
+        flies = self.is_believed and self.held < LIKELY
+        return self._belief.climb if flies else -math.inf
+
     def update(
         self, now_ns: int, readings: Readings, *, learns: bool, has_flown: bool = False,
         hovers: bool = False,
@@ -300,7 +307,7 @@ class MotionWatch:
         # A coarse height may repeat itself while a live force shows no motion.
         is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns) and not self._is_dead
         unmoved_ns = (self._moved_ns if is_felt else None), None, None, None
-        climbs = self.held < LIKELY and self._belief.flight[1] > _CLIMBS
+        climbs = self.held < LIKELY and self._belief.flight[1] > CLIMBS
         moves = climbs, climbs, False, False
         lands = has_flown and not climbs, False, False, False
         due = [
