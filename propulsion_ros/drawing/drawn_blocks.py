@@ -11,7 +11,7 @@ import numpy as np
 from propulsion_ros.models.common.family import Allocatable, Family
 from propulsion_ros.models.common.layout import Drawable, ThrustLayout, placed_rows
 from propulsion_ros.models.registry import REGISTRY
-from propulsion_ros.models.steering.steered import made_family, steered_layout
+from propulsion_ros.models.steering.steered import SteeredFamily, made_family
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray
@@ -74,13 +74,14 @@ def _drawn(spec: ActuatorSpec, given: Mapping[str, Any]) -> DrawnBlock:
 def layout_of(params: Any, family: Family) -> ThrustLayout | None:
     """Return the layout of the actuators of a family, None if they have no positions."""
     if isinstance(family, Drawable):
-        return steered_layout(family.thrust_layout(), family)
-    if not all(hasattr(params, key) for key in _PLACED):
+        layout = family.thrust_layout()
+    elif all(hasattr(params, key) for key in _PLACED):
+        limits = family.thrust_limits if isinstance(family, Allocatable) else (np.nan, np.nan)
+        lowest, highest = (_known(limit, len(params.names)) for limit in limits)
+        layout = ThrustLayout(**placed_rows(params), lowest=lowest, highest=highest)
+    else:
         return None
-    limits = family.thrust_limits if isinstance(family, Allocatable) else (np.nan, np.nan)
-    lowest, highest = (_known(limit, len(params.names)) for limit in limits)
-    layout = ThrustLayout(**placed_rows(params), lowest=lowest, highest=highest)
-    return steered_layout(layout, family)
+    return family.layout_of(layout) if isinstance(family, SteeredFamily) else layout
 
 
 def _known(limit: Any, n: int) -> FloatArray:

@@ -442,9 +442,7 @@ class FlightState:
             liftoff = self.liftoff
             if liftoff is not None:
                 liftoff = replace(liftoff, clock_ns=self._doubt.latest(liftoff.clock_ns))
-            trigger = self._apogee_watch.end(
-                now_ns, liftoff, self._motion.fallen, self._motion.reckoned
-            )
+            trigger = self._apogee_watch.end(now_ns, liftoff, self._motion)
             if trigger:
                 self._trigger(trigger, Mark(sample.stamp_ns, now_ns, trigger))
 

@@ -74,11 +74,6 @@ class Rule:
             for low, high in zip(self.usual[::2], self.usual[1::2], strict=True)
         )
 
-    def doubt(self, number: float, of: float = 1.0, who: str = '') -> str:
-        """Return a line on a number that is not usual."""
-        found = self.what.format(f'{_short(number)} {self.unit}'.rstrip())
-        return f'{who}{found}{f", expected {self.words(of)}" * ("{}" in self.what)}'
-
 
 @dataclass(frozen=True)
 class Doubt:
@@ -109,9 +104,12 @@ class Doubt:
     @property
     def text(self) -> str:
         """The fault, what to write, and the name of the rule."""
-        text = self.rule.doubt(self.number.value, self.number.of, self.number.who)
+        rule, number = self.rule, self.number
+        found = rule.what.format(f'{_short(number.value)} {rule.unit}'.rstrip())
+        expected = f', expected {rule.words(number.of)}' if '{}' in rule.what else ''
         more = f'{self.more} more like it' if self.more else ''
-        parts = filter(None, [text, self.remedy or self.number.remedy or self.rule.remedy, more])
+        remedy = self.remedy or number.remedy or rule.remedy
+        parts = filter(None, [f'{number.who}{found}{expected}', remedy, more])
         return f'{"; ".join(parts)} ({self.rule.name})'
 
 
@@ -250,8 +248,8 @@ OF_UNIT = {rule.unit: rule for rule in (
     Rule('gravity', '{}', (), 'm/s^2', 'moons to Jupiter'),
     Rule('temperature', '{}', (150.0, 1e4), 'K', 'boiling oxygen has 90 K'),
     Rule('pressure', '{}', (1000.0, 1.2e8), 'Pa', 'vessels of hydrogen have 7e7 Pa'),
-    # In g/cm^3, water has 1.00 and that of the sea 1.03; air has so little above 2000 m.
-    Rule('density', '{}', (0.0, 0.99, 1.035, 1.7, 400.0, 2000.0), 'kg/m^3',
+    # In g/cm^3, water has 1.00, that of the sea 1.03, air 0.0012; air has so little above 2000 m.
+    Rule('density', '{}', (0.005, 0.99, 1.035, 1.7, 400.0, 2000.0), 'kg/m^3',
          'gases of vehicles, and liquids from methane on'),
     Rule('slope', '{}', (0.0, 4.0 * math.pi), '1/rad', 'twice that of a thin plate'),
     Rule('share', '{}', (), '', 'what flows out is not wider than its opening; hollow hemispheres'
@@ -287,7 +285,7 @@ RULES = (
     Rule('propellant', 'lasts {} at the largest thrust', (0.1, _ENDLESS), 's', _USE,
          r.of_rows(r.tanks, 'tanks.capacity or max_thrust or max_fuel_rate or specific_impulse',
                    lambda t: t.held / t.rate),
-         remedy='give <capacity> in kg, thrusts in N, and what burns in kg/s'),
+         remedy='give <capacity> in kg or a <motor_file>, thrusts in N, and what burns in kg/s'),
     Rule('burnt', 'burns {} along its curve', (0.75, 1.25), 'kg', _USE,
          r.of_rows(r.actuators, 'thrust_curve', lambda a: a.burns, lambda a: a.stored),
          'what its tank holds', 's, N, kg/s in max_fuel_rate, kg in capacity?'),
@@ -506,7 +504,9 @@ RULES = (
          'the area of the box around the robot', 'square metres?'),
     Rule('drag', 'has {}', (0.0, 2.0), 'm^5', 'a plate on a long arm has 0.6', p.dampings,
          'the size of the robot^5', 'm^5, without the density?'),
-    Rule('drag', 'has no drag in water', (1e-9, _ENDLESS), 'm^2', 'water', p.undragged,
+    Rule('drag', 'has {}', (0.0, 1.0), 'm^2', _SHAPE, p.lengthwise,
+         'that across', 'are axes swapped, or is that a coefficient, without its area?'),
+    Rule('drag', 'has no drag', (1e-9, _ENDLESS), 'm^2', 'fluids', p.undragged,
          remedy='give body.drag_area, and body.angular_drag'),
     Rule('speed', 'the fluid carries it away at {}', (0.0, 1.0), 'm/s', 'faster it cannot go',
          p.currents, 'the speed of its largest force against its drag'),

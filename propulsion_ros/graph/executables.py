@@ -7,7 +7,7 @@ as everything else.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from propulsion_ros.drawing.drawn_blocks import drawn_blocks
@@ -56,11 +56,7 @@ def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
             raise ConfigError(
                 'adapters', f'{name}: {package} is not installed; {how_to_get(package)}'
             )
-    classes = LoopParams, setting.family_type.Params
-    parameters.follow_live(
-        classes, setting.values, lambda changed, _: loop.core.check(changed), loop.retune
-    )
-    loop.tune = _tuner(classes, setting.values, loop.retune)
+    _follow(parameters, setting, loop, LoopParams, lambda changed, _: loop.core.check(changed))
     return loop
 
 
@@ -75,9 +71,7 @@ def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
         inverse, loop_params, setting.frame, host, lossless=own.reliable_inputs,
         replay=own.replay,
     )
-    classes = EstimateParams, setting.family_type.Params
-    parameters.follow_live(classes, setting.values, lambda *configurations: None, loop.retune)
-    loop.tune = _tuner(classes, setting.values, loop.retune)
+    _follow(parameters, setting, loop, EstimateParams, lambda *configurations: None)
     return loop
 
 
@@ -96,12 +90,15 @@ def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
     return loop
 
 
-def _tuner(
-    classes: Sequence[type[Any]], values: Mapping[str, Any], retune: Callable[..., None]
-) -> Callable[[Mapping[str, Any], Mapping[str, Any]], None]:
-    """Return ``tune(keys, changed)``, which applies recorded changes of live parameters."""
-    return lambda keys, changed: retune(
-        keys, *(build(cls, {**values, **changed}) for cls in classes)
+def _follow(
+    parameters: Parameters, setting: Setting, loop: ActuatorPorts | EstimatePorts,
+    params: type[Any], check: Callable[..., None],
+) -> None:
+    """Let a loop follow changes of live parameters, of now and of a recording."""
+    classes = params, setting.family_type.Params
+    parameters.follow_live(classes, setting.values, check, loop.retune)
+    loop.tune = lambda keys, changed: loop.retune(
+        keys, *(build(cls, {**setting.values, **changed}) for cls in classes)
     )
 
 

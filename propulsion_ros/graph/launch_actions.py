@@ -229,13 +229,6 @@ def _refuse_unknown(context: LaunchContext, known: Collection[str]) -> None:
             raise SourceError(name, f'is no launch argument{near}; --show-args lists all')
 
 
-def drawn_with(given: dict[str, str]) -> list[str] | None:
-    """Return the parameter files that a visualizer is to read, None for no visualizer."""
-    if given['visualize'] != 'true':
-        return None
-    return [given['params_file']] if given['params_file'] else []
-
-
 def graph_actions(
     given: dict[str, str], graph: Graph, robot: str, stack_options: Sequence[str] = ()
 ) -> list[Any]:

@@ -578,10 +578,22 @@ def drags(robot: RobotLayout) -> Iterator[Number]:
         yield Number('body.drag_area', area, f'along {"xyz"[i]} it ', across, i)
 
 
+def lengthwise(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the drag area of a rod along itself [m^2], over the least one across it."""
+    squares = n.second_moments(robot.body) if robot.body.mass else np.zeros(3)
+    k = int(np.argmax(squares))
+    across = np.delete(robot.params.drag_area, k)
+    if squares[k] > n.ROD * np.delete(squares, k).max() and across.all():
+        yield Number('body.drag_area', float(robot.params.drag_area[k]),
+                     f'along {"xyz"[k]}, its length, it ', float(across.min()), k)
+
+
 def undragged(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the largest drag area of a robot that is driven under water [m^2]."""
-    if _is_submerged(robot) and any(map(is_in_liquid, robot.pushing)):
-        yield Number('body.drag_area', float(robot.params.drag_area.max()), 'it ')
+    """Yield the largest drag area of a robot that is driven under water, or up a rail [m^2]."""
+    is_driven = _is_submerged(robot) and any(map(is_in_liquid, robot.pushing))
+    if is_driven or (robot.params.rail_length and robot.pushing):
+        yield Number('body.drag_area', float(robot.params.drag_area.max()),
+                     f'in {"water" if is_driven else "air"} it ')
 
 
 def submerged_starts(robot: RobotLayout) -> Iterator[Number]:
@@ -642,10 +654,11 @@ def descents(robot: RobotLayout) -> Iterator[Number]:
     rows = [*zip(chutes.names, chutes.drag_area.tolist(), strict=True)]
     # All parachutes together may be slower.
     for i, (name, area) in enumerate([*rows, ('all parachutes', float(chutes.drag_area.sum()))]):
-        if area and weight and not params.fluid_density:
-            speed, of = math.sqrt(2.0 * weight / (air * area)), 1.0 if i < len(rows) else 0.25
-            who = f'by {name} it comes down at '
-            yield Number('parachutes.drag_area', speed, who, of, i if i < len(rows) else None)
+        if weight and not params.fluid_density and (area or i < len(rows)):
+            speed = math.sqrt(2.0 * weight / (air * area)) if area else math.inf
+            who, of = f'by {name} it comes down at ', 1.0 if i < len(rows) else 0.25
+            yield Number('parachutes.drag_area', speed, who, of, i if i < len(rows) else None,
+                         remedy='' if area else f'give the drag area of {name}')
 
 
 def openings(robot: RobotLayout) -> Iterator[Number]:

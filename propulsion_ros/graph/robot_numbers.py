@@ -42,7 +42,7 @@ _MADE_BY = {f'force {a}': f'along {a}' for a in 'xyz'} | {
 _ALONG = 0.99  # directions are the same if the cosine of their angle is larger
 _ACROSS = 0.5  # an actuator with a smaller upward component lifts nothing
 _LEAST_LAG = 2e-3  # lag of the fastest actuators in use [s]
-_ROD = 30.0  # a body is a rod from this ratio of its second moments along and across
+ROD = 30.0  # a body is a rod from this ratio of its second moments along and across
 _COUPLED = 0.3  # largest share of a torque that may come with other parts of the wrench
 _MANY = 20  # from so many rotors on, pairs of them are not tried
 _NO_PAIR = (
@@ -493,7 +493,7 @@ def outside(robot: RobotLayout, is_main: bool = True) -> Iterator[Number]:
         elif is_carried:
             least = 0.4 * far
         else:
-            least = far / 3.0 if max(squares) > _ROD * np.sort(squares)[1] else 16.0 / 3.0 * reach
+            least = far / 3.0 if max(squares) > ROD * np.sort(squares)[1] else 16.0 / 3.0 * reach
         around = np.abs(outline(robot) - link.com).max(axis=0) if path == largest else own
         ends = np.maximum(np.maximum(own, around), least)
         ends = np.maximum(ends, SHEET * ends.max())

@@ -20,12 +20,7 @@ from launch.actions import AppendEnvironmentVariable, IncludeLaunchDescription, 
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 
-from propulsion_ros.graph.launch_actions import (
-    drawn_with,
-    graph_actions,
-    number_of,
-    plain_booleans,
-)
+from propulsion_ros.graph.launch_actions import graph_actions, number_of, plain_booleans
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import gazebo_graph
@@ -64,7 +59,10 @@ def gazebo_actions(context: LaunchContext) -> list[Any]:
         given['model'] or share / 'urdf' / f'{vehicle}.urdf.xacro', route, files,
         given['namespace'], release,
     )
-    graph = gazebo_graph(vehicle, route == 'system', given['model'], drawn_with(given))
+    graph = gazebo_graph(
+        vehicle, route == 'system', given['model'],
+        files[1:] if given['visualize'] == 'true' else None,
+    )
     world = given['world'] or str(share / 'worlds' / f'{VEHICLES[vehicle].world}.sdf')
     joins = given['join'] == 'true'
     offset = [number_of(axis, given[axis]) for axis in ('x', 'y')]

@@ -135,8 +135,6 @@ class Report(NamedTuple):
     """Mean over the ticks since the last report, (6,), so that impulse is conserved."""
     output: Output
     """Output of the last tick."""
-    stale: BoolArray
-    """Names whose command is too old, (m,)."""
     links: FloatArray | None = None
     """The same mean of each actuator in its link, (n, 6), with ``with_links``."""
 
@@ -380,10 +378,6 @@ class ActuatorLoop:
         self._motion_ns, self._motion = stamp_ns, motion
         self._body = self._through_fluid()
 
-    def cancel_later(self, stamp_ns: int, update: CommandUpdate) -> None:
-        """Forget commands of the same names that came before this one and are due later."""
-        self.inputs.revise(COMMAND, stamp_ns, lambda earlier: earlier.without(update.columns))
-
     def _jumped(self, from_ns: int, to_ns: int) -> None:
         self._clear()
         self._on_jump(from_ns, to_ns)
@@ -437,7 +431,7 @@ class ActuatorLoop:
         self.output = output = self.placed(output) if self.placed else output
         links = self.family.link_wrenches(output) if self._with_links else None
         if self._every == 1:
-            self._emit(Report(stamp_ns, output.wrench, output, self.hold.stale, links))
+            self._emit(Report(stamp_ns, output.wrench, output, links))
             return
         self._wrench_sum += output.wrench
         self._ticks += 1
@@ -448,7 +442,7 @@ class ActuatorLoop:
         wrench = self._wrench_sum / self._ticks
         means = None if links is None else self._links_sum / self._ticks
         self._clear_sums()
-        self._emit(Report(stamp_ns, wrench, output, self.hold.stale, means))
+        self._emit(Report(stamp_ns, wrench, output, means))
 
     def _clear(self) -> None:
         """Forget commands, motion and wrenches that were not yet reported."""

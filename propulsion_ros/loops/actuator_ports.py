@@ -89,6 +89,8 @@ class ActuatorPorts(StampedPorts):
         Channels and limits for the forms of autopilots.
     """
 
+    core: ActuatorLoop
+
     def __init__(
         self,
         family: Family,
@@ -109,8 +111,7 @@ class ActuatorPorts(StampedPorts):
             ActuatorLoop, family, emit=self._publish, on_jump=self._on_jump,
             with_links=publish_each, on_begin=self._note_begin,
         )
-        self.core = self._make_core(params)
-        super().__init__(self.core, frame, host, lossless, replay)
+        super().__init__(self._make_core(params), frame, host, lossless, replay)
         self._resets_on_jump = params.step_on == 'stamp' or host.is_simulated
         # A replay steps on stamps, so it is no robot.
         self._is_robot = not self._resets_on_jump
@@ -272,7 +273,9 @@ class ActuatorPorts(StampedPorts):
             ))
             return True
         if self.inputs.waiting:
-            self.core.cancel_later(max(stamp_ns, now_ns), payload)
+            self.inputs.revise(COMMAND, max(stamp_ns, now_ns), lambda earlier: (
+                earlier.without(payload.columns)
+            ))
         return False
 
     def _take_odometry(self, message: Any) -> None:
@@ -353,7 +356,7 @@ class ActuatorPorts(StampedPorts):
         """Publish the output of one tick of a run."""
         output = run.steps.output(i)
         stamp_ns = int(run.stamps[i])
-        self._publish(Report(stamp_ns, output.wrench, output, self.core.hold.stale))
+        self._publish(Report(stamp_ns, output.wrench, output))
 
     def _on_jump(self, from_ns: int, to_ns: int) -> None:
         seconds = (to_ns - from_ns) * 1e-9
@@ -390,7 +393,7 @@ class ActuatorPorts(StampedPorts):
         if params.step_on == 'clock' and not has_clock:
             params = replace(params, step_on='stamp')
         self._has_clock = params.step_on == 'clock'
-        self.core = self._core = self._make_core(params)
+        self.core = self._make_core(params)
         self.core.enable(timing['enabled'])
         return params.grid
 

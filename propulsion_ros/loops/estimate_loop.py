@@ -225,6 +225,8 @@ class EstimatePorts(StampedPorts):
         Whether no message may be lost; then no clock is waited for, as a replay may have none.
     """
 
+    core: EstimateLoop
+
     def __init__(
         self,
         inverse: Estimator,
@@ -236,8 +238,7 @@ class EstimatePorts(StampedPorts):
         replay: bool = False,
     ) -> None:
         self.family, self._params = inverse, params
-        self.core = self._make_core(params, lossless)
-        super().__init__(self.core, frame, host, lossless, replay)
+        super().__init__(self._make_core(params, lossless), frame, host, lossless, replay)
         self._reader = CommandReader(inverse)
         self._rows = np.full((3, len(inverse.state_names)), np.nan)
         self._open_outlets()
@@ -282,7 +283,7 @@ class EstimatePorts(StampedPorts):
 
     def _wait_as(self, begin: StepRequest) -> Ordering:
         params = build(EstimateParams, begin.values)
-        self.core = self._core = self._make_core(params, self._lossless)
+        self.core = self._make_core(params, self._lossless)
         # Do not wait for a clock: the node that sends commands may be slower than its playback.
         self._has_clock = False
         return Ordering(wait_for=params.wait_for)

@@ -74,7 +74,7 @@ class StampedPorts:
         self, core: Core, frame: str, host: Host, lossless: bool, replay: bool
     ) -> None:
         self.frame = frame
-        self._core, self._host, self._lossless = core, host, lossless
+        self.core, self._host, self._lossless = core, host, lossless
         self.record = StepRecord(host, self._adopt, self._schedule, replay)
         self.tune: Callable[[Mapping[str, Any], Mapping[str, Any]], None]
         self._changed: dict[str, Any] = {}
@@ -97,7 +97,7 @@ class StampedPorts:
     @property
     def inputs(self) -> StampedInputs:
         """The inputs, in the order of their stamps."""
-        return self._core.inputs
+        return self.core.inputs
 
     # Called while the loop is made.
 
@@ -157,7 +157,7 @@ class StampedPorts:
             arrival_ns = self._arrival_ns()
             # When simulated time has just begun, 0 may be the true stamp.
             stamp_ns = 0 if stamp is not None and arrival_ns < _BEGINNING_NS else arrival_ns
-        if self._core.push(source, stamp_ns, payload):
+        if self.core.push(source, stamp_ns, payload):
             self._compare_clock(stamp_ns)
             if self._expected:
                 self._compare_start(source, stamp_ns)
@@ -228,7 +228,7 @@ class StampedPorts:
             self._take(COM, message.header.stamp, message, self._read_com)
             return
         try:
-            self._core.com.set(self._read_com(message))
+            self.core.com.set(self._read_com(message))
         except CommandError as error:
             self._host.complain('refused', f'{COM} refused: {error}')
 
@@ -249,11 +249,11 @@ class StampedPorts:
         passed_ns = now_ns - self._hold_back_ns
         # Simulated time begins at 0, and no stamp lies before it.
         if passed_ns >= 0:
-            self._core.push(CLOCK, passed_ns)
+            self.core.push(CLOCK, passed_ns)
 
     def _reset(self, data: bool) -> tuple[bool, str]:
-        place, values = self._core.place, {'first': self._next_first()}
-        self._core.reset()
+        place, values = self.core.place, {'first': self._next_first()}
+        self.core.reset()
         self._is_new = self._is_new or not self._host.is_active
         self.record.note(RESET, place, values)
         return True, 'reset'
@@ -270,7 +270,7 @@ class StampedPorts:
 
     def _note(self, name: str, values: Mapping[str, Any] | None = None) -> None:
         """Publish a request that acts from now on."""
-        self.record.note(name, self._core.place, values or {})
+        self.record.note(name, self.core.place, values or {})
 
     def _next_first(self) -> Mapping[str, int]:
         """Return the stamp from which on future inputs of each source count."""
@@ -315,11 +315,11 @@ class StampedPorts:
         place = request.place
         if request.name == BEGIN:
             place = Place(min([place.stamp_ns, *request.values['first'].values()]) - 1)
-        self._core.agenda.add(place, lambda: self._act(request))
+        self.core.agenda.add(place, lambda: self._act(request))
 
     def _repeat(self, from_ns: int, to_ns: int) -> None:
         """Schedule the requests again if time has jumped back, as of a bag that is looped."""
-        self._core.agenda.clear()
+        self.core.agenda.clear()
         if to_ns < from_ns:
             self.record.again()
 
@@ -344,11 +344,11 @@ class StampedPorts:
                 self._is_beginning = True
                 self.tune(changed, self._changed)
                 self._is_beginning = False
-            self._core.begin(request.place.stamp_ns, values['first'], values['is_new'])
+            self.core.begin(request.place.stamp_ns, values['first'], values['is_new'])
         elif request.name == RESET:
-            self._core.begin(FOREVER, values['first'], True)
+            self.core.begin(FOREVER, values['first'], True)
         elif request.name == END:
-            self._core.begin(FOREVER, values['first'], False)
+            self.core.begin(FOREVER, values['first'], False)
             self._publish_zero(values['last'])
 
     def stop(self) -> None:
@@ -371,7 +371,7 @@ class StampedPorts:
         self.record.finish()
         if self._ordering is not None:
             self.inputs.wait_as(self._ordering)
-            self._core.agenda.pass_to(FOREVER)
+            self.core.agenda.pass_to(FOREVER)
 
     # Outputs.
 

@@ -291,7 +291,7 @@ class VehicleLoop:
                     ).format(name, *times, motion.position[2], climb))
 
     def _step(self, tick: int, stamp_ns: int) -> None:
-        was_on_rail = self._body.on_rail
+        was_on_rail = self._body.rigid.on_rail
         try:
             self._body.step(stamp_ns, self._ticks.dt)
         except FloatingPointError as error:
@@ -299,7 +299,7 @@ class VehicleLoop:
             return
         self._tick, air = tick + 1, self._air_pressure()
         self._static = air + self._lagging * (self._static - air)
-        if was_on_rail and not self._body.on_rail:
+        if was_on_rail and not self._body.rigid.on_rail:
             speed = float(np.linalg.norm(self._body.motion.velocity))
             self._host.log(
                 'info', f'leaves the rail at {self.time_ns * 1e-9:.3f} s with {speed:.3g} m/s'
@@ -324,8 +324,8 @@ class VehicleLoop:
 
     def _note_touchdown(self) -> None:
         """Report how fast the body came to the ground in the last step."""
-        velocity, airborne = self._body.touchdown, self._airborne
-        self._airborne = 0 if self._body.on_ground else airborne + 1
+        velocity, airborne = self._body.rigid.touchdown, self._airborne
+        self._airborne = 0 if self._body.rigid.on_ground else airborne + 1
         if velocity is None or airborne * self._ticks.dt < _HOP:
             return
         down, along = -velocity[2], float(np.hypot(velocity[0], velocity[1]))
@@ -338,12 +338,12 @@ class VehicleLoop:
         fluid = self._params.body
         if self._is_out or not fluid.displaced_volume or fluid.fluid_density < LIQUID:
             return
-        height = float(self._body.motion.position[2])
+        height = float(self._body.motion.position[2]) - fluid.water_level
         self._is_out = height > fluid.displaced_volume ** (1.0 / 3.0)
         if self._is_out:
             self._host.log('warn', (
-                f'at {self.time_ns * 1e-9:.3f} s it is {height:.3g} m above z = 0, and buoyant as '
-                'below it: without body.hulls the water has no surface'
+                f'at {self.time_ns * 1e-9:.3f} s it is {height:.3g} m above water_level, and '
+                'buoyant as below it: without body.hulls the water has no surface'
             ))
 
     def _announce(self) -> None:
@@ -501,15 +501,17 @@ class VehicleLoop:
 
     def _publish(self) -> None:
         """Publish everything of the present step; what replies to it, the odometry, comes last."""
-        publish = functools.partial(self._send, self.time_ns)
-        motion, mass = self._body.motion, self._body.mass
+        def publish(outlet: Outlet, payload: Any) -> None:
+            self._host.publish(outlet, stamp_ns, payload)
+
+        stamp_ns, motion, mass = self.time_ns, self._body.motion, self._body.mass
         publish(self._clock, None)
         if self._tick % self._sampling == 0:
             noise = self._params.pressure_noise
             measured = self._static + noise * self._noise.at(self._tick)[0]
             publish(self._pressure, PressureRow(float(measured), noise**2))
         publish(self._imu, ImuRow(
-            self._body.specific_force.tolist(), motion.angular_velocity.tolist()
+            self._body.rigid.specific_force.tolist(), motion.angular_velocity.tolist()
         ))
         if self._current is not None:
             publish(self._current, self._params.body.current)
@@ -525,9 +527,6 @@ class VehicleLoop:
         publish(self._odometry, pose)
         if self._tf is not None and self._host.subscriptions_to(self._tf):
             publish(self._tf, pose)
-
-    def _send(self, stamp_ns: int, outlet: Outlet, payload: Any) -> None:
-        self._host.publish(outlet, stamp_ns, payload)
 
     def _air_pressure(self) -> float:
         body, height = self._params.body, float(self._body.motion.position[2])

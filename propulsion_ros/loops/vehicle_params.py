@@ -76,7 +76,7 @@ class VehicleParams:
         0.0, 's', doc='simulated time after which the simulation ends; 0: never', lo=0.0, hi=1e6
     )
     pressure_noise: float = quantity(
-        0.0, 'Pa', doc='standard deviation of the pressure', lo=0.0, hi=1e6
+        0.0, 'Pa', doc='standard deviation of the pressure', lo=0.0, hi=1e6, usual=(0.0, 1000.0)
     )
     pressure_rate: float = quantity(
         0.0, 'Hz', doc='rate of the pressure, which divides update_rate; 0: each step', lo=0.0,

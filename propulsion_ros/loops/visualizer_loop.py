@@ -225,15 +225,11 @@ class VisualizerLoop:
 
     # Called by the host.
 
-    @property
-    def drawn_names(self) -> Sequence[str]:
-        """Names of the blocks that are drawn."""
-        return [drawn.block.name for drawn in self._drawn]
-
     def start(self) -> None:
         """Begin without any earlier state."""
         self._forget()
-        self._host.log('info', f'active, draws {", ".join(self.drawn_names) or "nothing"}')
+        names = ', '.join(drawn.block.name for drawn in self._drawn)
+        self._host.log('info', f'active, draws {names or "nothing"}')
 
     def stop(self) -> None:
         """Remove the picture."""

@@ -71,6 +71,16 @@ def samples_of_log(path: Path, limit: int = TABLE_LIMIT) -> Iterator[Sample]:
         )
 
 
+def ignored_columns(path: Path) -> list[str]:
+    """Return a line for each column of a log that is ignored, for the one that is likely meant."""
+    header = [] if is_bag(path) else next(read_rows(path), ('', []))[1]
+    names = [name.strip() for name in header]
+    return [
+        f'column {each} is ignored; {name} is taken' for name in _OPTIONAL for each in names
+        if name not in names and each.lower().startswith(name[:3])
+    ]
+
+
 def _samples_of_bag(path: Path) -> Iterator[Sample]:
     with BagReader(path) as bag:
         topics = [topic for topic, kind in bag.topics.items() if kind == Kind.ODOMETRY]

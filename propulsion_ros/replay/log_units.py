@@ -132,7 +132,7 @@ class LogUnits:
         self.first = self.lowest = self.highest = math.nan
         self.step = 0.0
         self._turns = [math.nan, math.nan]
-        self._count = self._repeated = 0
+        self._count = self._repeated = self._reversed = 0
         self._begun = self._time = math.nan
         self._due = -math.inf
         self._recent: deque[tuple[float, float, float, float]] = deque(maxlen=_HELD)
@@ -176,6 +176,9 @@ class LogUnits:
                 f'time_s repeats that of the row before in {self._repeated} of {self._count} rows; '
                 'write it with its fractions of a second'
             )
+        if self._count > _ROWS and self._reversed > _AGAIN * self._count:
+            found = [f'time_s goes back in {self._reversed} of {self._count} rows; write them in '
+                     'the order of their times, and see that time_s is no other column']
         return found
 
     def _judge_altitude(self, turn: float, is_top: bool) -> tuple[str, float]:
@@ -205,6 +208,7 @@ class LogUnits:
         self._repeated += time == self._time
         if not time >= self._time:
             self._recent.clear()
+            self._reversed += self._count > 0
         self._begun = time if self._count == 0 else self._begun
         self.step = (time - self._begun) / max(self._count, 1)
         self._time, self._count = time, self._count + 1

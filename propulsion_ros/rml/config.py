@@ -6,6 +6,7 @@ conditions keep those units and print themselves in metres of altitude, seconds 
 """
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import math
@@ -52,6 +53,7 @@ _DESCENT = 20.0  # speed of a descent by which the order of parachutes is found 
 _HEIGHTS = range(20_000, 0, -50)  # its heights [m]
 _LEAST_PULSE_MS = 5.0  # shortest pulse of igniters in use [ms]
 
+_HIGHEST = 1e5  # height below which every parachute opens [m], and no other variable is so large
 _FASTEST = 100.0  # largest upward speed at which a canopy may be opened [m/s]
 _LEAST_TIME_MS = 50.0  # a shorter time since an event is likely meant in seconds [ms]
 _VECTORS = ('Position', 'Velocity', 'Acceleration')
@@ -187,12 +189,17 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         for event in config.events
         if event.deploys and Phase.FLIGHT.value in event.phases and event.id not in later
     ]
+    pulses = [
+        *((f"event '{event.name}'", action.param)
+          for event in config.events for action in event.actions
+          if action.deploys and config.deployers[action.target].actuator != 'servo'),
+        *((f"igniter of '{engine.name}'", 1e-6 * engine.igniter.on_time_ns)
+          for engine in config.engines),
+    ]
     short = [
-        f"event '{event.name}' has param {action.param:g}, a pulse of {action.param:g} ms, too "
-        'short for a charge; write the on-time in ms, as 1000'
-        for event in config.events for action in event.actions
-        if action.kind == 'deployment' and 0.0 < action.param < _LEAST_PULSE_MS
-        and config.deployers[action.target].actuator != 'servo'
+        f'{who} has param {pulse:g}, a pulse of {pulse:g} ms, too short for a charge; write the '
+        'on-time in ms, as 1000'
+        for who, pulse in pulses if 0.0 < pulse < _LEAST_PULSE_MS
     ]
     fast = [
         f"'{deployer.name}' has max_climb {deployer.max_climb:g} m/s, at which no canopy holds; "
@@ -214,6 +221,13 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         if isinstance(leaf, LessThan) and (leaf.variable, leaf.component) == ('Position', 2)
         and leaf.threshold > 0.0
     ]
+    boundless = [
+        f"event '{event.name}' has the limit '{leaf}', which always holds; positions are in m, and "
+        'times begin at 0'
+        for event in config.events for leaf in comparisons(event.condition)
+        if isinstance(leaf, MoreThan)
+        and leaf.threshold < (0.0 if leaf.variable.startswith('TimeSince') else -_HIGHEST)
+    ]
     exchanged = [
         f"event '{event.name}' deploys {min(own)!r}, not {other!r}; is an id that of another?"
         for event in config.events
@@ -222,12 +236,7 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         if own and other in event.name
         and not any(name in event.name or other in name for name in own)
     ]
-    limited = [
-        replace(event, condition=All((event.condition, *(
-            limit for action in event.actions if action.ignites
-            for limit in config.engines[action.target].limits
-        )))) for event in config.events
-    ]
+    limited = _limited(config)
     own: dict[Any, str] = {
         limit: f"'{engine.name}' is lit only with"
         for engine in config.engines for limit in engine.limits
@@ -246,14 +255,58 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         f"event '{event.name}' can never light its engine: {reason}"
         for event, reason in never_fires(limited, source) if event.ignites and not event.deploys
     ]
-    return [*early, *short, *fast, *tilted, *endless, *exchanged, *seconds, *unlit,
-            *_aside(config), *_repeated(config), *_unguarded(limited, source),
+    return [*early, *short, *fast, *tilted, *endless, *boundless, *exchanged, *seconds, *unlit,
+            *_aside(config), *_repeated(config), *_unfired(config), *_unguarded(limited, source),
             *_out_of_order(config)] + [
         f"event '{event.name}' fires only below the pad, since its condition is '{event}'; in "
         'Position the altitude is negative, as -450 for 450 m above the pad'
         for event, _ in never_fires(config.events, source, deepest=0.0)
         if event.deploys and event.id not in certain
     ]
+
+
+def _limited(config: FlightConfig) -> list[EventSpec]:
+    """Return the events, each with the limits of the engines that it lights."""
+    return [
+        replace(event, condition=All((event.condition, *(
+            limit for action in event.actions if action.ignites and config.engines
+            for limit in config.engines[action.target].limits
+        )))) for event in config.events
+    ]
+
+
+def why_unlit(config: FlightConfig) -> str | None:
+    """Return why no event lights an engine on the pad after its ignition, None if one may."""
+    never = {event.id: why for event, why in never_fires(_limited(config), 'sensors', is_pad=True)}
+    first = [event.id for event in config.events if event.ignites and event.follows_ignition
+             and Phase.LAUNCH.value in (event.phases or (Phase.LAUNCH.value,))]
+    return '; '.join(never[i] for i in first) if never.keys() >= {*first} else None
+
+
+def timed_charges(config: FlightConfig, end: float) -> Iterator[tuple[EventSpec, list[str]]]:
+    """Yield events that may deploy in a climb until a time [s] by timers alone, and what.
+
+    `doubtful_events` has those that may at once.
+    """
+    in_climb = functools.partial(never_fires, config.events, 'sensors', is_climb=True)
+    late, never = ({event.id for event, _ in found}
+                   for found in (in_climb(), in_climb(longest_ms=1e3 * end)))
+    for event in config.events:
+        is_timed = not any(leaf.variable in _VECTORS for leaf in comparisons(event.condition))
+        if is_timed and event.id in late - never:
+            yield event, [config.deployers[each.target].name for each in event.actions
+                          if each.deploys]
+
+
+def _unfired(config: FlightConfig) -> Iterator[str]:
+    """Yield a line for each deployer that no event fires, and for those that nothing describes."""
+    fired = {each.target for event in config.events for each in event.actions if each.deploys}
+    idle = [f"; event '{event.name}' has no action" for event in config.events if not event.actions]
+    for spec in config.deployers:
+        if spec.type and spec.id not in fired:
+            yield f"no event fires '{spec.name}'{''.join(idle[:1])}"
+    if named := [spec.name for spec in config.deployers if not spec.type and spec.id in fired]:
+        yield f'Deployers: is missing, and events deploy {", ".join(named)}; describe each of them'
 
 
 def _aside(config: FlightConfig) -> Iterator[str]:

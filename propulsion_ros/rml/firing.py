@@ -27,6 +27,7 @@ from propulsion_ros.flight.phases.phases import ON_THE_WAY_DOWN
 
 LONGEST_MS = 24 * 3_600_000.0
 """Longest flight [ms]."""
+_PAD = 1.0  # height up to which a vehicle may be on the pad [m]
 _FARTHEST = 2e6  # largest value, of norms too; see `flight.events.variables.sane`
 _MOST_STEPS = 2000  # steps of a search after which an event is not judged
 _MOST_ROUNDS = 50  # rounds over all events after which none is judged
@@ -69,7 +70,7 @@ class _Leaf(NamedTuple):
 
 def never_fires(
     events: Sequence[EventSpec], source: str, deepest: float = _FARTHEST, *,
-    is_climb: bool = False,
+    is_climb: bool = False, longest_ms: float = _MEANT_MS, is_pad: bool = False,
 ) -> Iterator[tuple[EventSpec, str]]:
     """Yield each event that deploys or lights an engine and can never fire, and why.
 
@@ -82,7 +83,10 @@ def never_fires(
     deepest : float
         Largest depth below the pad that the vehicle may reach [m].
     is_climb : bool
-        True to consider only the climb above the pad, without events that wait for a timer.
+        True to consider only the climb above the pad, without events that wait for a longer timer
+        than ``longest_ms``.
+    is_pad : bool
+        True to consider only the pad, before liftoff.
     """
     fire: set[int] = set()
     waiting: dict[int, str] = {}
@@ -91,7 +95,9 @@ def never_fires(
         waiting = {}
         for event in events:
             if event.id not in fire:
-                reason = _Search(event, source, deepest, fire, is_climb).why_never()
+                span_ms = longest_ms if is_climb else LONGEST_MS
+                search = _Search(event, source, deepest, fire, is_climb, is_pad, span_ms)
+                reason = search.why_never()
                 if reason:
                     waiting[event.id] = reason
                 else:
@@ -110,13 +116,16 @@ class _Search:
     """Searches for values with which an event fires."""
 
     def __init__(
-        self, event: EventSpec, source: str, deepest: float, fire: set[int], is_climb: bool
+        self, event: EventSpec, source: str, deepest: float, fire: set[int], is_climb: bool,
+        is_pad: bool, span_ms: float,
     ) -> None:
         self._event = event
         self._source = source
         self._deepest = deepest
         self._fire = fire
         self._is_climb = is_climb
+        self._is_pad = is_pad
+        self._span_ms = span_ms
         self._reasons: dict[str, None] = {}
 
     def why_never(self) -> str:
@@ -194,6 +203,8 @@ class _Search:
             )
         if variable == 'TimeSinceApogee':
             return '' if is_over else f'{name} is unknown before recovery'
+        if variable == 'TimeSinceLiftoff' and self._is_pad:
+            return f'{name} is unknown on the pad'
         measured = _MEASURED.get(self._source)
         is_time = variable.startswith('TimeSince')
         if is_time or measured is None or (variable, component) in measured:
@@ -203,13 +214,15 @@ class _Search:
     def _limits(self, variable: str, component: int) -> _Range:
         """Return the range of values that a variable can have."""
         if variable.startswith('TimeSince'):
-            return _Range(0.0, _MEANT_MS if self._is_climb else LONGEST_MS)
+            return _Range(0.0, self._span_ms)
         if variable == 'Tilt':
             return _Range(0.0, math.pi)
         if variable.endswith('Orientation'):
             return _Range(-math.pi, math.pi)
         if self._is_climb and (variable, component) == ('Velocity', 2):
             return _Range(-_FARTHEST, 0.0, True)
+        if self._is_pad and (variable, component) == ('Position', 2):
+            return _Range(-_PAD, _PAD)
         deepest = self._deepest if (variable, component) == ('Position', 2) else _FARTHEST
         return _Range(0.0 if component == -1 else -_FARTHEST, deepest)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import read_named
-from propulsion_ros.settings.hints import elsewhere
+from propulsion_ros.settings.hints import ELSEWHERE
 from propulsion_ros.settings.quantity import (
     Group,
     Quantity,
@@ -190,7 +190,7 @@ def _instead(key: str, known: Collection[str]) -> str:
     alike = [each for each in known if each.startswith(begin)]
     if near in alike and difflib.SequenceMatcher(None, key, near).ratio() < _CLEAR:
         return f', did you mean {" or ".join(map(repr, alike[:_SHOWN]))}?'
-    return meant(near) or elsewhere(key)
+    return meant(near) or ELSEWHERE.get(key.rpartition('.')[2], '')
 
 
 def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:

@@ -49,14 +49,14 @@ _SIGNED = ('N', 'rad', 'm/s^2', 'kg', 'kg/s', 'A h', 'V', 'm', 'm^2', 's', 'ohm'
 _MOST = 1e5
 """A larger number is not one in another unit."""
 
-_ELSEWHERE = {
+ELSEWHERE = {
     **dict.fromkeys(('mass', 'inertia', 'com', 'centre_of_mass', 'center_of_mass'), (
         "; mass, its centre and inertia come from the links' <inertial>"
     )),
     'wind': "; write 'body.current'",
     **dict.fromkeys(('position', 'axis', 'origin'), '; geometry comes from links and joints'),
 }
-
+"""Where the value of an unknown parameter comes from, the end of its error."""
 
 ALSO_CALLED = {
     'thrust_constant': 'rotor_constant', 'motor_constant': 'rotor_constant',
@@ -99,11 +99,6 @@ def pressure_doubt(first: float, lowest: float, highest: float) -> str:
         f'; {PRESSURE.format(unit).format(first=first)}' for unit, (low, high) in PRESSURES.items()
         if low <= lowest and highest <= high and first - lowest > highest - first
     ), '')
-
-
-def elsewhere(key: str) -> str:
-    """Return the end of the error of an unknown parameter: where its value comes from."""
-    return _ELSEWHERE.get(key.rpartition('.')[2], '')
 
 
 def conversions(value: float, unit: str) -> Iterator[tuple[str, float]]:

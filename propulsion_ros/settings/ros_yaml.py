@@ -106,9 +106,7 @@ def _problem_of(event: yaml.Event) -> str:
         return ''
     if '\0' in event.value:
         return 'a NUL, at which ROS ends a text'
-    if event.style in _QUOTES:
-        return ''
-    if not event.value:
+    if not event.value and event.style not in _QUOTES:
         return 'a key without a value, which ROS does not take; write [] for no values'
     return ''
 

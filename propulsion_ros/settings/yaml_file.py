@@ -198,9 +198,8 @@ class _Reader:
                 continue
             place = f'{path}/{key}'
             if not isinstance(below, Pairs):
-                raise self._error(
-                    place, f'expected parameters, got {_short(below)}{_parameters_hint(below)}'
-                )
+                hint = '; write a blank behind the colon' if ':' in str(below) else ''
+                raise self._error(place, f'expected parameters, got {_short(below)}{hint}')
             if not _NODE_NAME.fullmatch(path) or len(path) > _LONGEST_NODE:
                 raise self._error(place, _NO_NODE)
             yield path, self._parameters(path, below)
@@ -254,22 +253,6 @@ def _short(tree: Any) -> str:
     """Return a value that is given in place of a mapping, shortened: it may be a whole file."""
     text = repr(tree)
     return text if len(text) <= _LONGEST_SHOWN else f'{text[:_LONGEST_SHOWN]} ...'
-
-
-def _line_of(error: Exception) -> str:
-    mark = getattr(error, 'problem_mark', None)
-    return '' if mark is None else f':{mark.line + 1}'
-
-
-def _hint(error: Exception) -> str:
-    """Return advice on a fault that usually has one cause."""
-    hints = (hint for part, hint in _HINTS.items() if part in str(error))
-    return next(hints, '')
-
-
-def _parameters_hint(below: Any) -> str:
-    """Return advice on a text below ``ros__parameters``."""
-    return '; write a blank behind the colon' if ':' in str(below) else ''
 
 
 class KeyPlaces:
@@ -337,9 +320,11 @@ def document_of(
     except Exception as error:
         # The library may raise any exception.
         reason = ' '.join(str(error).replace('in "<unicode string>", ', 'in ').split())
+        hint = next((hint for part, hint in _HINTS.items() if part in str(error)), '')
+        mark = getattr(error, 'problem_mark', None)
+        line = '' if mark is None else f':{mark.line + 1}'
         raise SourceError(
-            f'{name}{_line_of(error)}',
-            f'is not YAML: {reason[:_LONGEST_REASON]}{_hint(error)}',
+            f'{name}{line}', f'is not YAML: {reason[:_LONGEST_REASON]}{hint}'
         ) from error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.detectors import make_detector
 from propulsion_ros.flight.events.variables import Sample, bounded
 from propulsion_ros.replay.flight_log import fly_live
+from propulsion_ros.replay.log_units import LogUnits
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import build, parameters_of, suggestion
 from propulsion_ros.settings.yaml_file import write_parameters
@@ -34,6 +35,7 @@ _FLIGHT, _DETECTOR = 'flight.seed', 'apogee'
 """Variables: the seed of a flight, and ``apogee.<parameter>`` of the detector."""
 _LOG, _FAULT = 'flight.log', 'flight.fault'
 """Further variables if there are flown logs; `_FLIGHT` is then the seed of the fault."""
+_SLOW = 5.0  # mean time between rows above which they are in another unit [s]
 _UNITS = {
     'delay': 's', 'speed': 'm/s', 'time_error': 's', 'apogee_time': 's', 'altitude_error': 'm',
     'apogee_altitude': 'm', 'sigma': 'm',
@@ -89,6 +91,17 @@ def _samples(log: Log) -> Iterator[tuple[int, Sample]]:
         yield round(arrival * 1e9), bounded(sample)
 
 
+def _doubts(log: Log, apogee: ApogeeParams) -> list[str]:
+    """Return what `apogee` prints of the columns of a log, of its rows until the decision."""
+    step = float(np.ptp(log.stamp)) / len(log.stamp) if len(log.stamp) else 0.0
+    if step > _SLOW:
+        return [f'its rows are {step:.3g} s apart; if time_s is in ms, divide by 1000']
+    units, rows = LogUnits(), log.kept(~(log.arrival > decision(log, apogee).time))
+    for _ in units.taken(sample for _, sample in _samples(rows)):
+        pass
+    return units.doubts()
+
+
 class ApogeeCases:
     """Flies a random flight, or a flown log with a fault, and lets the detector watch it.
 
@@ -96,8 +109,8 @@ class ApogeeCases:
     log with the second one, and so on.
     """
 
-    warnings = ()
-    """Warnings of the last case; a detector has none."""
+    warnings: Sequence[str] = ()
+    """Warnings of the logs before the first case; a detector has none."""
 
     def __init__(self, study: Study, folder: Path) -> None:
         self._study = study
@@ -123,9 +136,14 @@ class ApogeeCases:
         self._seed(case)
         if self._logs:
             self._log(case)
+        self.warnings = [
+            f'{log.name}: {doubt}'
+            for log in self._logs.values() for doubt in _doubts(log, self._params(case))
+        ]
 
     def fly(self, case: Case) -> Mapping[str, Any]:
         """Return the results of the detector for a flight, with errors relative to the truth."""
+        self.warnings = ()
         if self._logs:
             log, fault = self._log(case)
             return judge_log(spoil(log, fault, self._seed(case)), fault, self._params(case))

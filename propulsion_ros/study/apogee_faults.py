@@ -20,6 +20,14 @@ from propulsion_ros.study.apogee_flights import (
 from propulsion_ros.study.draws import Rng
 
 Fault = Callable[[Rng, Log], Log]
+_SHAPES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    'square': np.ones_like,
+    'bell': lambda share: np.sin(np.pi * share) ** 2,
+    # A sudden fall and a slow return, as of a port that refills; the other as of a passing shock.
+    'saw': lambda share: 1.0 - share,
+    'ramp': lambda share: share,
+}
+"""Shapes of dips: the part of the depth by the share of the length that has passed."""
 _COLUMNS = ('altitude', 'velocity', 'acceleration')
 _DRAG = 3e-4  # of a second stage [1/m]
 _STEP = 0.01  # of the integration of a second stage [s]
@@ -144,32 +152,13 @@ def absurd(rng: Rng, log: Log) -> Log:
     return log.with_values('altitude', rows, values)
 
 
-def _square(x: FloatArray) -> FloatArray:
-    return np.where((x > 0.0) & (x < 1.0), 1.0, 0.0)
-
-
-def _bell(x: FloatArray) -> FloatArray:
-    return np.where((x > 0.0) & (x < 1.0), np.sin(np.pi * x) ** 2, 0.0)
-
-
-def _saw(x: FloatArray) -> FloatArray:
-    """Return a sudden fall and a slow return, as of a port that refills."""
-    return np.where((x > 0.0) & (x < 1.0), 1.0 - x, 0.0)
-
-
-def _ramp(x: FloatArray) -> FloatArray:
-    """Return a slow fall and a sudden return, as of a shock that passes."""
-    return np.where((x > 0.0) & (x < 1.0), x, 0.0)
-
-
-def dip(
-    rng: Rng, log: Log, shape: object, depth: float, length: float, latest: float = -0.2
-) -> Log:
-    """Make a dip of a depth [m] and a length [s] that begins anywhere in the ascent."""
+def dip(rng: Rng, log: Log, shape: str, depth: float, length: float) -> Log:
+    """Make a dip of a shape, a depth [m] and a length [s] that begins anywhere in the ascent."""
     # Two draws, so that half of the dips lie within the last seconds before apogee.
     first = float(rng.choice([0.3, log.end - 5.0]))
-    begin = rng.uniform(max(first, log.arrival[0]), log.end + latest)
-    moved = -depth * shape((log.arrival - begin) / length)  # type: ignore[operator]
+    begin = rng.uniform(max(first, log.arrival[0]), log.end - 0.2)
+    share = (log.arrival - begin) / length
+    moved = np.where((share > 0.0) & (share < 1.0), -depth * _SHAPES[shape](share), 0.0)
     log = replace(log, altitude=log.altitude + moved)
     return log.until(begin + length if begin + length > log.end else -np.inf)
 
@@ -414,14 +403,14 @@ FAULTS: Mapping[str, Fault] = {
     'bursts of 0.6 s': _fault(spike_bursts, 5, 0.6, 300.0),
     'absurd values': absurd,
     # Dips: the altitude of static ports near Mach 1, at any moment of the ascent.
-    'dip of 800 m, 2.5 s, square': _fault(dip, _square, 800.0, 2.5),
-    'dip of 800 m, 2.5 s, bell': _fault(dip, _bell, 800.0, 2.5),
-    'dip of 800 m, 2.5 s, saw': _fault(dip, _saw, 800.0, 2.5),
-    'dip of 800 m, 2.5 s, ramp': _fault(dip, _ramp, 800.0, 2.5),
-    'dip of 150 m, 1.5 s, bell': _fault(dip, _bell, 150.0, 1.5),
-    'dip of 40 m, 2.5 s, ramp': _fault(dip, _ramp, 40.0, 2.5),
-    'dip of 30 m, 1 s, bell': _fault(dip, _bell, 30.0, 1.0),
-    'hump of 200 m, 2 s, bell': _fault(dip, _bell, -200.0, 2.0),
+    'dip of 800 m, 2.5 s, square': _fault(dip, 'square', 800.0, 2.5),
+    'dip of 800 m, 2.5 s, bell': _fault(dip, 'bell', 800.0, 2.5),
+    'dip of 800 m, 2.5 s, saw': _fault(dip, 'saw', 800.0, 2.5),
+    'dip of 800 m, 2.5 s, ramp': _fault(dip, 'ramp', 800.0, 2.5),
+    'dip of 150 m, 1.5 s, bell': _fault(dip, 'bell', 150.0, 1.5),
+    'dip of 40 m, 2.5 s, ramp': _fault(dip, 'ramp', 40.0, 2.5),
+    'dip of 30 m, 1 s, bell': _fault(dip, 'bell', 30.0, 1.0),
+    'hump of 200 m, 2 s, bell': _fault(dip, 'bell', -200.0, 2.0),
     # Ejection charges: pressure pulses about apogee.
     'charge of -763 m': _fault(pulse, -763.0, 0.15, -2.0, 1.0),
     'charge of -763 m, slow': _fault(pulse, -763.0, 0.5, -2.0, 1.0),

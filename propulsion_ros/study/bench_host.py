@@ -100,11 +100,11 @@ def xyz(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> dict[str, float]:
 
 
 def odometry(
-    stamp_ns: int, height: float, climb: float = 0.0, east: float = 0.0, north_speed: float = 0.0
+    stamp_ns: int, height: float, climb: float = 0.0, east: float = 0.0
 ) -> SimpleNamespace:
     """Return a stand-in for an Odometry of an upright vehicle."""
     pose = {'position': xyz(east, 0.0, height), 'orientation': {**xyz(), 'w': 1.0}}
-    twist = {'linear': xyz(0.0, north_speed, climb), 'angular': xyz()}
+    twist = {'linear': xyz(z=climb), 'angular': xyz()}
     return message(
         stamp_ns, pose={'pose': pose}, twist={'twist': twist}, child_frame_id='base_link'
     )

@@ -50,7 +50,8 @@ class Cases(Protocol):
     """Flies the cases of a study."""
 
     warnings: Sequence[str]
-    """Warnings of the last case; its column ``warnings`` has their number."""
+    """Warnings of the last case, before it of the study; its column ``warnings`` has their number.
+    """
 
     def check(self, case: Case) -> None:
         """Raise `ConfigError` for an error that shows before a case is flown."""
@@ -210,7 +211,7 @@ class OpenStudy:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings of the last case."""
+        """Warnings of the last case, before it of the study."""
         return list(map(self._without_folder, self._cases.warnings))
 
     def row(self, number: int) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from propulsion_ros.urdf.xml import parse_urdf
 
 MASS = 'robot.mass'
 """Variable that scales the mass and inertia of all links."""
+_MOST_FACTOR = 4.0  # no mass is so uncertain
 _INDEXED = re.compile(r'(.+)\[(\d+)\]')
 
 
@@ -186,7 +187,7 @@ class RobotCases:
     other = ''
     """Prefix, before the dot, of variables of neither description nor parameters."""
     warnings: Sequence[str] = ()
-    """Warnings of the last case."""
+    """Warnings of the last case, before it of the study."""
 
     def __init__(
         self, study: Study, folder: Path, description: str, files: Sequence[Path],
@@ -195,6 +196,11 @@ class RobotCases:
         self._study, self._params, self._folder = study, study.params, folder
         self._description, self._nodes, self._file = description, nodes, file
         self._base = Base(description, files)
+        factor = study.case(0).values.get(MASS, 1.0)
+        if is_number(factor) and not 1.0 / _MOST_FACTOR <= factor <= _MOST_FACTOR:
+            self.warnings = [
+                f'vary: {MASS} is a factor on all masses, {factor:.4g} in case 0; is that in kg?'
+            ]
 
     def write(self, path: Path, case: Case) -> None:
         """Write the parameter file of a case, and its robot description if that varies."""

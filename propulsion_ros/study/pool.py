@@ -8,7 +8,6 @@ Only this module imports `distributed`, and only if it is used.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import logging
 import os
 import shutil
@@ -224,11 +223,6 @@ def _replying(what: str) -> Iterator[None]:
         # A TypeError is raised if TLS is not configured.
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise SourceError('--scheduler', f'{what}: {reason}') from None
-
-
-def is_installed() -> bool:
-    """Return whether `distributed` can be imported."""
-    return importlib.util.find_spec('distributed') is not None
 
 
 def _distributed() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,12 @@ from propulsion_ros.loops.flight.params import (
     read_params,
 )
 from propulsion_ros.loops.ports import GivenParameters
-from propulsion_ros.replay.flight_log import fly, read_flight_log, samples_of_log
+from propulsion_ros.replay.flight_log import (
+    fly,
+    ignored_columns,
+    read_flight_log,
+    samples_of_log,
+)
 from propulsion_ros.replay.log_units import LogUnits
 from propulsion_ros.rml.config import FlightConfig, doubtful_events
 from propulsion_ros.settings.errors import ConfigError, SourceError
@@ -39,6 +45,7 @@ _PAD = 100.0  # first altitude above which a log is not relative to the pad [m]
 _NOTHING: Mapping[str, Any] = dict.fromkeys(
     ('detected_time', 'apogee_time', 'apogee_altitude', 'sigma', 'reason')
 )
+_NOTICES = 10  # most lines that tell what an operator would be told
 _SLOW = 1.0  # time between samples above which stamps are in another unit [s]
 
 
@@ -89,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     result, doubts = apogee_of_log(args.log, params, config)
     if args.picture is not None:
         _draw(args.log, params, config, args.picture)
-    for doubt in doubts:
+    for doubt in (*ignored_columns(args.log), *doubts):
         note('apogee', f'{printable(args.log)}: {doubt}')
     print(json.dumps(dict(result), allow_nan=False))
     return 0
@@ -171,7 +178,8 @@ def apogee_of_log(
         result = {
             **result, 'liftoff_time': _seconds(liftoff), 'events': list(events.values())
         }
-        lines += [*notices, *flight.unfired]
+        more = [f'and {len(notices) - _NOTICES} more such lines'] * (len(notices) > _NOTICES)
+        lines += [*[*notices][:_NOTICES], *more, *flight.unfired]
     return result, list(filter(None, lines))
 
 
@@ -201,6 +209,8 @@ def _why_none(report: FlightReport | None, log: LogUnits, least: float) -> str:
     """Return why a log has no apogee, by its last report."""
     if report is None:
         return 'no apogee: expected rows, got a header alone'
+    if math.isnan(log.first):
+        return 'no apogee: altitude_m has no number in any row'
     doubts = log.doubts() or _of_the_place(log, least)
     if doubts and (log.height < least or report.liftoff is None):
         return f'no apogee: {"; ".join(doubts)}'

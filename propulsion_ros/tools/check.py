@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,7 +40,7 @@ from propulsion_ros.graph.wiring import FLIGHT
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import ConfigError, FaultList, SourceError
 from propulsion_ros.settings.files import check_file as require_file
-from propulsion_ros.settings.files import printable, require_target
+from propulsion_ros.settings.files import expand_user, printable, require_target
 from propulsion_ros.settings.flat import (
     Parameter,
     all_faults,
@@ -142,7 +143,11 @@ def run(args: argparse.Namespace) -> int:
     if faults:
         return 1
     also = f', {_counted(len(warnings), "warning")}' if warnings else ''
-    print(f'no faults in {_counted(len(files) + len(given), "file")}{also}', file=sys.stderr)
+    named = {each.file.of(FLIGHT).get('config_file') for each in reports if each.given}
+    read = [f'; config_file is {Path.cwd() / each}'
+            for each in named if each and not expand_user(each).is_absolute()]
+    print(f'no faults in {_counted(len(files) + len(given), "file")}{also}{"".join(read)}',
+          file=sys.stderr)
     if args.show or args.picture:
         paths, owns = zip(*files, strict=True)
         _show(args, _layout([*shipped, *itertools.chain(*owns), *paths, *given], model))
@@ -293,6 +298,8 @@ def _read_flight(path: str | Path, semantics: str, source: str) -> tuple[Any, li
 
 def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
     """Yield a line for each engine that no booster fits, or that no event lights."""
+    from propulsion_ros.rml.config import why_unlit
+
     groups = [b for b in blocks if REGISTRY[b.family].facts.tag == ENGINE_TAG and not b.faulty]
     named = [engine.booster for engine in config.engines if engine.booster]
     for group in groups[:1]:
@@ -307,9 +314,10 @@ def _unlit(config: Any, blocks: Sequence[ActuatorSpec]) -> Iterator[str]:
                 yield f'{who} no {ENGINE_TAG}, and lights none of {", ".join(names)}'
             elif limit and not limit / _DEEPEST <= engine.thrust <= limit:
                 yield f'{who} a thrust of {engine.thrust:g} N, and its {ENGINE_TAG} {limit:g} N'
-        is_lit = any(event.ignites and event.follows_ignition for event in config.events)
-        if {*named} == {*names} and not is_lit:
-            yield 'Events: none of TimeSinceIgnition lights an engine, so ~/ignition lights none'
+        unlit = why_unlit(config)
+        if {*named} == {*names} and unlit is not None:
+            yield ('Events: none of TimeSinceIgnition lights an engine on the pad, so ~/ignition '
+                   f'lights none{unlit and f": {unlit}"}')
 
 
 def _swapped(config: Any, body: Mapping[str, Any]) -> Iterator[str]:
@@ -435,6 +443,8 @@ def _warn_of_robot(description: Description, blocks: list[ActuatorSpec], report:
 
 def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> None:
     """Warn if the flight computer or a nozzle of a file does not fit the flight of the body."""
+    from propulsion_ros.rml.config import timed_charges
+
     site, flight = robot.params.site_altitude, file.of(FLIGHT)
     config = _flight_config(flight)
     pads = [(group.name, group.params.site_altitude) for group in robot.groups
@@ -457,6 +467,14 @@ def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> 
     stages = config.stages if config else {}
     ends = {each.who.strip(): each.value + (wait + each.of if wait else 0.0)
             for each in burns(robot) for wait in [stages.get(each.who.strip(), 0.0)]}
+    # The first engine burns at least until the first end.
+    climb = max(flight.get(_LOCKOUT, 0.0), min(filter(math.isfinite, ends.values()), default=0.0))
+    for event, fired in timed_charges(config, climb) if config else ():
+        if {*fired} & {*robot.parachutes.names}:
+            report.warn(file.place_of(FLIGHT, 'config_file'), (
+                f"{FLIGHT}: event '{event.name}' opens {fired[0]!r} in the climb: '{event}', and "
+                f'no apogee is expected before {climb:.3g} s'
+            ))
     for key, names, why in (
         (_TIMER, ends, 'it opens parachutes in the climb'),
         (_LOCKOUT, stages, 'an apogee before that may be believed'),
@@ -509,7 +527,7 @@ def _warn_of_sources(
             located = ConfigError(key, each.text, number.index)
             located = block.locate(located, given) if block else located
         of_file = file.place_of(node, key)
-        if of_file and (key in given or key.startswith('body.')):
+        if of_file and (key in given or key.startswith(('body.', 'parachutes.'))):
             report.warn(of_file, f'{node}: {located}')
         else:
             report.warn(place_of(located), located)

@@ -89,8 +89,10 @@ def _check(args: argparse.Namespace) -> None:
             raise SourceError(f'--{name}', f'{number} is below 1')
 
 
-def _note_limits(session: Session) -> None:
-    """Print the limits with their units, and what is beyond half a turn."""
+def _note_first(session: Session) -> None:
+    """Print the warnings of the study, and its limits with units and what is beyond half a turn."""
+    for line in session.warnings:
+        note('study', line)
     for name, (low, high) in session.study.limits.items():
         unit, most = session.unit(name), max(-low, high)
         meant = f'; if that is in degrees, write {math.radians(most):.4g}'
@@ -103,7 +105,7 @@ def _fly_one(session: Session, number: int, folder: Path) -> int:
     size = session.study.size
     if not 0 <= number < size:
         raise SourceError('--case', f'expected 0 to {size - 1}, got {number}')
-    _note_limits(session)
+    _note_first(session)
     make_folder(folder)
     path = folder / f'case_{number}.yaml'
     session.write(path, number)
@@ -119,7 +121,7 @@ def _fly_one(session: Session, number: int, folder: Path) -> int:
 def _fly_all(session: Session, args: argparse.Namespace, folder: Path) -> list[Row]:
     """Fly the cases that are not done; raise `_StoppedError` at Ctrl-C or SIGTERM."""
     size, done = session.study.size, 0
-    _note_limits(session)
+    _note_first(session)
 
     def stopped(number: int) -> _StoppedError:
         return _StoppedError(

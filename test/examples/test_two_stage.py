@@ -131,4 +131,6 @@ def test_one_stage_is_made_by_what_the_page_removes(tmp_path, monkeypatch, capsy
         (tmp_path / name).write_text(text, encoding='utf-8')
     monkeypatch.chdir(tmp_path)
     assert cli.main(['check', 'm.yaml', '--model', 'm.urdf', '--show']) == 0
-    assert capsys.readouterr().err == 'no faults in 1 file\n'
+    # The configuration that was read is named, since its path is from where the command starts.
+    read = tmp_path / 'flight.jsonc'
+    assert capsys.readouterr().err == f'no faults in 1 file; config_file is {read}\n'

@@ -310,15 +310,13 @@ def test_drag_is_that_of_the_simulated_body():
     for axis, letter in enumerate('UVW'):
         motion = np.zeros(3)
         motion[axis] = 5.0
-        force, torque = body._fluid(
-            2.0, np.eye(3), motion, np.zeros(3), np.zeros(3), None
-        )
+        force, torque = body._fluid(2.0, np.eye(3), motion, np.zeros(3), np.zeros(3), None, 0.0)
         theirs = [coefficients.get(f'{row}{letter}abs{letter}', 0.0) * 25.0 for row in 'xyzkmn']
         np.testing.assert_allclose(theirs, [*force, *torque], atol=1e-12)
     for axis, (row, letter) in enumerate(zip('kmn', 'PQR', strict=True)):
         rate = np.zeros(3)
         rate[axis] = 3.0
-        _, torque = body._fluid(2.0, np.eye(3), np.zeros(3), rate, np.zeros(3), None)
+        _, torque = body._fluid(2.0, np.eye(3), np.zeros(3), rate, np.zeros(3), None, 0.0)
         quadratic = coefficients[f'{row}{letter}abs{letter}'] * 9.0
         linear = coefficients.get(row + letter, 0.0) * 3.0
         assert quadratic + linear == pytest.approx(torque[axis])

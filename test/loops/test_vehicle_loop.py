@@ -679,16 +679,20 @@ def test_current_is_published_and_carries_the_body():
     assert not Vehicle().begin().host.of('~/current'), 'still fluid needs no topic'
 
 
-@pytest.mark.parametrize('density', [1000.0, 1.2])
-def test_a_body_that_leaves_the_water_is_reported_once(density):
+@pytest.mark.parametrize(('density', 'level', 'count'), [
+    pytest.param(1000.0, 0.0, 1, id='water'), pytest.param(1.2, 0.0, 0, id='air'),
+    pytest.param(1000.0, 5.0, 0, id='water up to 5 m'),
+])
+def test_a_body_that_leaves_the_water_is_reported_once(density, level, count):
     vehicle = Vehicle(**{
         'body.fluid_density': density, 'body.displaced_volume': 0.001, 'body.ground': False,
+        'body.water_level': level,
         'body.start_position': [0.0, 0.0, -0.05], 'body.start_velocity': [0.0, 0.0, 10.0],
     }).begin()
     for tick in range(20):
         vehicle.push_all(tick)
     lines = [line for line in vehicle.host.said('warn') if 'has no surface' in line]
-    assert len(lines) == (density > 100.0)
+    assert len(lines) == count
 
 
 @pytest.mark.parametrize(('along', 'said'), [

@@ -87,6 +87,16 @@ def test_times_that_repeat_are_counted():
                for each in doubts_of(whole))
 
 
+@pytest.mark.parametrize(('change', 'share'), [
+    (lambda s: s[::-1], '279 of 280'),
+    (lambda s: [each._replace(stamp_ns=round(each.altitude * 1e9)) for each in s], '101 of 280'),
+], ids=['reversed', 'altitudes as times'])
+def test_times_that_go_back_are_counted(change, share):
+    line = f'time_s goes back in {share} rows; write them in the order of their times, and see that'
+    (found,) = doubts_of(change(flight()))
+    assert found.startswith(line)
+
+
 def test_random_flights_have_no_doubt():
     for seed in range(40):
         one = simulate_flight(seed)

@@ -12,7 +12,12 @@ import pytest
 from propulsion_ros.flight.events.conditions import All, Any, Between, LessThan, MoreThan, Not
 from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Variables
-from propulsion_ros.rml.config import doubtful_events, load_flight_config, read_flight_config
+from propulsion_ros.rml.config import (
+    doubtful_events,
+    load_flight_config,
+    read_flight_config,
+    why_unlit,
+)
 from propulsion_ros.rml.firing import never_fires
 from propulsion_ros.settings.errors import SourceError
 
@@ -42,7 +47,10 @@ def negated(condition):
 
 def text_of(condition, *others, **event):
     events = [{'action': FIRE, 'condition': condition, **event}, *others]
-    return json.dumps({'Events': [{'id': i, **event} for i, event in enumerate(events)]})
+    deployers = [{'id': 0, 'type': 'local_pyro', 'channel': 0}] * (events[0]['action'] == FIRE)
+    return json.dumps({
+        'Deployers': deployers, 'Events': [{'id': i, **event} for i, event in enumerate(events)]
+    })
 
 
 def reasons(text, source='pressure', **options):
@@ -267,6 +275,56 @@ def test_limit_of_an_engine_in_seconds_is_named_with_the_engine():
         "'upper' is lit only with 'time since liftoff < 0.008 s', times are in ms: write 8000 for "
         '8 s'
     ]
+
+
+@pytest.mark.parametrize(('pulse', 'doubts'), [
+    (0.5, ["igniter of 'engine_0' has param 0.5, a pulse of 0.5 ms, too short for a charge; write "
+           'the on-time in ms, as 1000']), (500, []),
+])
+def test_igniter_of_too_short_a_pulse_is_doubtful(pulse, doubts):
+    """Seconds were meant; only the pulses of parachutes were judged."""
+    config = read_flight_config(json.dumps({
+        'Engines': [{'id': 0, 'type': 'SimpleEngine',
+                     'igniter': {'type': 'local_pyro', 'channel': 0, 'param': pulse}}],
+        'Events': [{'id': 0, 'action': {'type': 'engine', 'id': 0, 'param': 1},
+                    'condition': more('TimeSinceIgnition', 0)}],
+    }))
+    assert doubtful_events(config, 'pressure') == doubts
+
+
+NOTHING = {'action': None, 'name': 'drogue out'}
+
+
+@pytest.mark.parametrize(('changes', 'has_block', 'doubts'), [
+    pytest.param({}, True, [], id='right'),
+    pytest.param({'action': {**FIRE, 'id': 1}}, True, ["no event fires 'drogue'"], id='another'),
+    pytest.param(NOTHING, True, [
+        f"no event fires '{name}'; event 'drogue out' has no action" for name in ('drogue', 'main')
+    ], id='no action'),
+    pytest.param({'action': {**FIRE, 'id': 7}}, False, [
+        'Deployers: is missing, and events deploy deployer_7; describe each of them'
+    ], id='not described'),
+    pytest.param(NOTHING, False, [], id='nothing to deploy'),
+])
+def test_deployer_that_no_event_fires_is_doubtful(changes, has_block, doubts):
+    """Its parachute stayed packed, and the log had the event at apogee as fired."""
+    both = {'Deployers': [{'id': i, 'name': name, 'type': 'local_pyro', 'channel': i}
+                          for i, name in enumerate(('drogue', 'main'))]}
+    first = {'id': 0, 'action': FIRE, 'condition': APOGEE, **changes}
+    second = {'id': 1, 'action': {**FIRE, 'id': 1}, 'condition': all_of(APOGEE, LOW)}
+    events = [first, second][:2 if has_block and not changes else 1]
+    text = json.dumps({**(both if has_block else {}), 'Events': events})
+    assert doubtful_events(read_flight_config(text), 'pressure') == doubts
+
+
+def test_engine_that_only_the_network_knows_may_be_lit_on_the_pad():
+    """The flown files need no block Engines."""
+    config = read_flight_config(json.dumps({'Events': [{
+        'id': 0, 'single_fire': True, 'cooldown': 0,
+        'action': {'type': 'engine', 'id': 3, 'param': 1},
+        'condition': more('TimeSinceIgnition', 0, component=0),
+    }]}), 'legacy')
+    assert why_unlit(config) is None
 
 
 ASIDE = more('Position', -300, component=0)

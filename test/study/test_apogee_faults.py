@@ -152,6 +152,24 @@ def test_a_study_may_choose_logs_and_faults(folder):
     ]
 
 
+@pytest.mark.parametrize(('times', 'in_feet', 'lines'), [
+    (1, False, []),
+    (1, True, ['throw: altitude_m falls with 32.2 m/s^2 in the coast, a free fall with 9.81; if it '
+               'is in ft, times 0.3048']),
+    (1000, False, [f'{name}: its rows are 21 s apart; if time_s is in ms, divide by 1000'
+                   for name in ('cut', 'throw')]),
+])
+def test_units_of_logs_are_judged_as_by_apogee(folder, times, in_feet, lines):
+    for path in (folder / 'real').iterdir():
+        head, *rows = path.read_text().split()
+        cells = [[float(cell) for cell in row.split(',')] for row in rows]
+        path.write_text('\n'.join([head, *(
+            f'{t * times},{a / 0.3048 if in_feet else a}' for t, a in cells)]))
+    path = folder / 'some.yaml'
+    path.write_text(json.dumps({'kind': 'apogee', 'input': str(folder), 'cases': 2}))
+    assert [re.sub('20.9', '21', line) for line in Session(read_study(path)).warnings] == lines
+
+
 @pytest.mark.parametrize(('vary', 'message'), [
     ({'flight.log': {'grid': ['throws']}}, "flight.log: unknown 'throws', did you mean 'throw'"),
     ({'flight.fault': {'grid': ['nothing']}}, "flight.fault: unknown 'nothing'"),

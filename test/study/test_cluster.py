@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from contextlib import closing, contextmanager
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import pytest
@@ -23,7 +24,7 @@ from propulsion_ros.tools.cli import main
 APOGEE = 'kind: apogee\ncases: 12\nvary: {flight.seed: {counter: 0}}\n'
 
 needs_dask = pytest.mark.skipif(
-    not pool.is_installed(), reason='distributed is not installed: pip install distributed'
+    find_spec('distributed') is None, reason='distributed is not installed: pip install distributed'
 )
 
 

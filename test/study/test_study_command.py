@@ -157,6 +157,18 @@ def test_a_picture_is_drawn(folder, here):
     assert len(content) > 10_000
 
 
+@pytest.mark.parametrize(('mass', 'line'), [
+    ('[1.0, 0.03]', ''),
+    ('[14.0, 0.0]', 'vary: robot.mass is a factor on all masses, 14 in case 0; is that in kg?'),
+])
+def test_a_mass_in_kg_is_doubtful(folder, capsys, mass, line):
+    (folder / 'flight.yaml').write_text(FLIGHT.replace('[1.0, 0.03]', mass))
+    assert main(['study', 'flight.yaml', '--case', '0']) == 0
+    err = capsys.readouterr().err
+    assert line in err
+    assert ('robot.mass' in err) == bool(line)
+
+
 def test_a_case_that_raises_is_a_row_and_the_exit_code(folder, capsys, here):
     text = FLIGHT.replace('[15.0, 20.0]', '[20.0, 13.0]').replace('cases: 4', 'cases: 1')
     (folder / 'flight.yaml').write_text(text.replace('[-1.0, 1.0]', '[5.0, null]'))

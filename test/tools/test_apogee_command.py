@@ -38,6 +38,17 @@ def _throw(
     return '\n'.join([columns, *rows, ''])
 
 
+@pytest.mark.parametrize(('columns', 'lines'), [
+    ('vz_mps,az_mps2', 0), ('vz_mps,vz_filtered', 0), ('vx_mps,azimuth', 0), ('vz_mp,vx_mps', 1),
+    ('vz_ms,az_mps', 2),
+])
+def test_a_column_that_is_likely_meant_is_not_ignored_without_a_line(command, columns, lines):
+    _, out, err = command(_throw(f'time_s,altitude_m,{columns}', extra=',nan,nan'))
+    assert json.loads(out)['reason'] == 'fit'
+    assert err.count('is ignored; ') == len(err.splitlines()) == lines
+    assert not lines or f'column {columns.partition(",")[0]} is ignored; vz_mps is taken' in err
+
+
 def test_prints_one_json_object(command):
     code, out, err = command(_throw())
     found = json.loads(out)
@@ -99,6 +110,7 @@ def test_pressure_in_the_column_of_the_altitude_is_named(command, unit, factor):
     pytest.param(
         '\n'.join(_throw().split()[:122]) + '\n', 'before one was seen\n', id='at its apogee'
     ),
+    pytest.param('time_s,altitude_m\n0,nan\n1,\n', 'has no number in any row\n', id='NaN'),
     pytest.param(_throw(factor=1000.0), '; if time_s is in ms, divide by 1000\n', id='in ms'),
 ])
 def test_why_nothing_was_found(command, content, reason):
@@ -234,6 +246,15 @@ def test_what_an_operator_would_be_told_is_a_line(command):
     _, out, err = command('\n'.join(['time_s,altitude_m', *rows]), '--config', _CONFIG)
     assert json.loads(out)['events'] == []
     assert 's: the vehicle rests near its pad in flight, without an apogee: it is disarmed' in err
+
+
+def test_an_operator_would_be_told_ten_lines_at_most(command):
+    """A log with its columns exchanged made 60 lines, and its fault was between them."""
+    rows = [f'{0.5 * i - 3.0 * (i // 5)},{0.5 * i}' for i in range(200)]
+    _, _, err = command('\n'.join(['time_s,altitude_m', *rows]), '--config', _CONFIG)
+    assert 'time_s goes back in' in err.splitlines()[0]
+    assert err.count('the clock was set back') == 10
+    assert err.endswith(' more such lines\n')
 
 
 def test_an_event_that_may_fire_in_the_climb_is_a_warning(command, tmp_path):

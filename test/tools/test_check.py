@@ -314,6 +314,7 @@ def test_a_charge_that_never_fires_is_a_fault(tmp_path, capsys, source, variable
     assert ("'event 0' fires only below the pad" in err) is warns
 
 
+APOGEE = '{"operator": "MORETHAN", "flightVar": "TimeSinceApogee", "threshold": 0}'
 TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
 
 
@@ -376,8 +377,58 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         "Engines: 'lower' has a thrust of 1.4 N, and its booster 1400 N"
     ), id='thrust in kN'),
     pytest.param('flight.jsonc', 'TimeSinceIgnition', 'TimeSinceLaunch', (
-        'Events: none of TimeSinceIgnition lights an engine, so ~/ignition lights none'
+        'Events: none of TimeSinceIgnition lights an engine on the pad, so ~/ignition lights none'
     ), id='ignition after liftoff'),
+    pytest.param('flight.jsonc', '"booster": "lower",', '"booster": "lower", "min_height": 100,', (
+        'on the pad, so ~/ignition lights none: never altitude > 100 m'
+    ), id='first engine lit high up'),
+    pytest.param('flight.jsonc', '"booster": "lower",', '"booster": "lower", "earliest": 500,', (
+        'so ~/ignition lights none: time since liftoff is unknown on the pad'
+    ), id='first engine lit after liftoff'),
+    pytest.param('flight.jsonc', '"booster": "lower",', '"booster": "lower", "max_height": 100,',
+                 '', id='first engine lit low'),
+    *(pytest.param('flight.jsonc', f'"condition": {APOGEE}', (
+        f'"condition": {APOGEE}'.replace('Apogee', 'Liftoff').replace(' 0}', f' {wait}}}')
+    ), line, id=f'drogue {wait} ms after liftoff') for wait, line in (
+        (2000, (
+            "two_stage.yaml:15: warning: flight_state: event 'drogue parachute' opens 'drogue' in "
+            "the climb: 'time since liftoff >= 2 s', and no apogee is expected before 9 s"
+        )), (20000, ''),
+    )),
+    pytest.param('two_stage.yaml', 'body.drag_area: [0.2, 0.2, 0.008]', '', (
+        "two_stage.yaml:2: warning: vehicle: parameter 'body.drag_area': in air it has no drag"
+    ), id='no drag'),
+    pytest.param('two_stage.yaml', 'pressure_noise: 3.0', 'pressure_noise: 300000.0', (
+        'pressure_noise of 300000 Pa, expected at most 1000 Pa'
+    ), id='pressure_noise'),
+    *(pytest.param('two_stage.yaml', old, f'{old}\n    {key}: {value}', (
+        f'{key.rpartition(".")[2]} of {line}'
+    ), id=key) for old, key, value, line in (
+        ('min_ascent_time: 9.0', 'apogee.minimum_height', '1.3e+4', '13000 m, expected at most 3'),
+        ('rail_length: 5.0', 'body.fluid_density', '0.001225', (
+            '0.001225 kg/m^3, expected 0.005 to 0.99 or 1.035 to 1.7 or 400 to 2000 kg/m^3; if '
+            'that is in g/cm^3, write 1.225 (density)'
+        )),
+    )),
+    pytest.param('flight.jsonc', '"threshold": -300}', '"threshold": -300000}', (
+        "has the limit 'altitude <= 300000 m', which always holds; positions are in m, and "
+    ), id='main in mm'),
+    pytest.param('flight.jsonc', f'"condition": {APOGEE}', (
+        f'"condition": {APOGEE.replace(" 0}", " -1000}")}'
+    ), (
+        "'time since apogee >= -1 s', which always holds; positions are in m, and times begin at 0"
+    ), id='time before apogee'),
+    pytest.param('two_stage.yaml', 'parachutes.drag_area: [0.6, 6.0]', '', (
+        "'parachutes.drag_area[0]': by drogue it comes down at inf m/s, expected 1.5 to 60 m/s; "
+        'give the drag area of drogue; 1 more like it (descent)'
+    ), id='parachutes without areas'),
+    *(pytest.param('two_stage.yaml', '[0.2, 0.2, 0.008]', areas, (
+        f"'body.drag_area[2]': along z, its length, it has {line}; are axes swapped, or is "
+    ) * bool(line), id=name) for areas, line, name in (
+        ('[0.2, 0.2, 0.55]', '0.55 m^2, expected at most 0.2 m^2', 'drag coefficient'),
+        ('[0.008, 0.2, 0.2]', '0.2 m^2, expected at most 0.008 m^2', 'axes swapped'),
+        ('0.008', '', 'drag of all axes'), ('[0.0, 0.0, 0.008]', '', 'drag along alone'),
+    )),
     pytest.param('two_stage.yaml', '[0.0, 0.0, 1.2]', '[0.0, 0.0, 2.2]', (
         "'body.centre_of_pressure[2]': the centre of pressure is 0.6724 m ahead of the centre of "
         'mass, expected at most 0.1136 m; it turns round; '

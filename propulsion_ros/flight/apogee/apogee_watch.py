@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate, Detector
-from propulsion_ros.flight.belief.belief import Reckoned
 from propulsion_ros.flight.belief.departure import DROP, FALL
+from propulsion_ros.flight.belief.motion_watch import CLIMBS, MotionWatch
 from propulsion_ros.flight.events.variables import NAN, Sample, sane
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.progress import Mark, Vertex
@@ -112,9 +112,7 @@ class ApogeeWatch:
             return None
         return Vertex(estimate.apogee_ns, estimate.apogee_altitude)
 
-    def end(
-        self, now_ns: int, liftoff: Mark | None, fallen: float, reckoned: Reckoned | None
-    ) -> str:
+    def end(self, now_ns: int, liftoff: Mark | None, motion: MotionWatch) -> str:
         """Return what ends the ascent now: 'apogee', 'fall', 'timer', or ''.
 
         Parameters
@@ -123,12 +121,12 @@ class ApogeeWatch:
             Time on the flight clock [ns].
         liftoff : Mark or None
             Liftoff of this flight; after a liftoff by a fall the apogee has no least time.
-        fallen : float
-            How far the vehicle has dropped below the level where it was held [m]; 0 if not.
-        reckoned : Reckoned or None
-            Dead reckoning by the force while no height is believed, else None. If it climbs, a
-            detection by that height is undone; if it falls, that is the apogee.
+        motion : MotionWatch
+            What the sensors show. A detection is undone while a believed height certainly climbs
+            fast, or where none is believed while dead reckoning climbs; if that falls, it is the
+            apogee.
         """
+        reckoned = motion.reckoned
         ascent_ns = 0 if liftoff is None else now_ns - liftoff.clock_ns
         may_end = _began_by_fall(liftoff) or ascent_ns >= self._least_ns
         falls = False
@@ -140,10 +138,10 @@ class ApogeeWatch:
             self._mark_as_reckoned()
             return 'apogee'
         if self.estimate is not None and self.estimate.detected:
-            if may_end:
+            if may_end and motion.climb <= CLIMBS:
                 return 'apogee'
             self._withdraw()
-        if fallen > DROP:
+        if motion.fallen > DROP:
             return FALL
         is_over = 0 < self._limit_ns <= ascent_ns
         return 'timer' if self._timer.update(now_ns, is_over) else ''

@@ -24,7 +24,8 @@ class ApogeeParams:
         doc='points in the window; faster samples are averaged',
     )
     minimum_height: float = quantity(
-        100.0, 'm', lo=0.0, doc='rise above the pad before which nothing is detected'
+        100.0, 'm', lo=0.0, usual=(0.0, 3000.0),
+        doc='rise above the pad before which nothing is detected',
     )
     lockout_speed: float = quantity(
         30.0, 'm/s', above=0.0, doc='upward speed at which detection is locked'

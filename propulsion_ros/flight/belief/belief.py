@@ -683,14 +683,24 @@ class Belief:
         return float(height), float(speed)
 
     @property
+    def climb(self) -> float:
+        """Upward speed of a flying vehicle, less three standard deviations [m/s]."""
+        _, _, speed, sigma = self._flown(1.0 - self._held)
+        return speed - 3.0 * sigma
+
+    @property
     def reckoned(self) -> tuple[float, Reckoned]:
         """Probability of a flight with a failed height, and its dead reckoning by the force."""
-        shares = self._shares * self._reckoned
+        total, height, speed, sigma = self._flown(self._reckoned)
+        return total, Reckoned(height, speed, sigma)
+
+    def _flown(self, which: FloatArray) -> tuple[float, float, float, float]:
+        """Return probability, mean height and speed, and sigma of the speed, of hypotheses."""
+        shares = self._shares * which
         total = float(shares.sum())
         height, speed, _ = shares @ self._state / total
         square = float(shares @ (self._covariance[:, 1, 1] + self._state[:, 1] ** 2)) / total
-        sigma = math.sqrt(max(square - speed**2, 0.0))
-        return total, Reckoned(float(height), float(speed), sigma)
+        return total, float(height), float(speed), math.sqrt(max(square - speed**2, 0.0))
 
     @property
     def modes(self) -> FloatArray:

@@ -35,9 +35,11 @@ _OFF_LEVEL = 5.0  # a height that has moved further from its level is not blocke
 _LANDS = 5.0  # slowest descent from a level height until the vehicle must have landed [m/s]
 _SINKS = 10.0  # faster than a car goes downhill [m/s]
 _SINKS_NS = 500_000_000  # least time in which that descent is measured [ns]
-_CLIMBS = MOTIONS[Mode.CARRIED].widest  # a vehicle that climbs faster is not coming to rest [m/s]
+CLIMBS = MOTIONS[Mode.CARRIED].widest
+"""A vehicle that climbs faster is neither coming to rest nor at its apogee [m/s]."""
 _LANDED = 0.002  # doubt of a flight after a restart, by the time away [1/s]
 _RUNS_IN = 5.0  # after a shorter absence a steady descent is that of a filter that starts up [s]
+_LEVER = 0.02  # likely distance of the accelerometer from the axis of a spin [m]
 _LONGEST_NS = 100_000_000  # longest step of the belief without a reading [ns]
 
 
@@ -198,7 +200,7 @@ class MotionWatch:
         self._level_ns: int | None = None
         self._level, self._has_moved = 0.0, False
         self._leap = _Leap()
-        self._height, self._is_estimate = math.nan, False
+        self._height, self._is_estimate, self._spin = math.nan, False, 0.0
         self._off_time, self._fall_time, self._moved_ns, self._dead_time = 0.0, 0.0, 0, 0.0
         self.flown_ns: int | None = None
         self.probability, self.held = 0.0, self._belief.held
@@ -271,6 +273,12 @@ class MotionWatch:
         is_felt = self._channels[Channel.FORCE].is_live(self._clock_ns or 0) and not self._is_dead
         return reckoned if is_felt and likely >= LIKELY else None
 
+    @property
+    def climb(self) -> float:
+        """Least upward speed in the air by a believed height [m/s]; -inf where none is believed."""
+        flies = self.is_believed and self.held < LIKELY
+        return self._belief.climb if flies else -math.inf
+
     def update(
         self, now_ns: int, readings: Readings, *, learns: bool, has_flown: bool = False,
         hovers: bool = False,
@@ -299,7 +307,7 @@ class MotionWatch:
         # A coarse height may repeat itself while a live force shows no motion.
         is_felt = self._feeds[Channel.FORCE].is_fresh(now_ns) and not self._is_dead
         unmoved_ns = (self._moved_ns if is_felt else None), None, None, None
-        climbs = self.held < LIKELY and self._belief.flight[1] > _CLIMBS
+        climbs = self.held < LIKELY and self._belief.flight[1] > CLIMBS
         moves = climbs, climbs, False, False
         lands = has_flown and not climbs, False, False, False
         due = [
@@ -350,20 +358,27 @@ class MotionWatch:
             self._moved_ns = now_ns - _TUMBLES_NS
 
     def _read(self, now_ns: int, due: list[Mean | None]) -> None:
+        turn = due[-1]
+        if turn is not None:
+            self._spin = turn.size
+            self._belief.read_spin(turn.size, turn.seconds)
+        elif not self._feeds[-1].is_live(now_ns):
+            self._spin = 0.0
         for channel, found in zip(Channel, due, strict=False):
             if found is not None:
                 if channel is Channel.FORCE:
                     self._detect_dead(found)
                     if self._is_dead:
                         continue
-                spacing = found.seconds / ALIKE[channel]
-                self._belief.read(channel, found.size, spacing, found.variance, found.noise)
+                spacing, variance = found.seconds / ALIKE[channel], found.variance
+                if channel is Channel.FORCE:
+                    # A spin adds a force of unknown size, so that 1 g may be that of a coast.
+                    variance += (_LEVER * self._spin**2) ** 2
+                self._belief.read(channel, found.size, spacing, variance, found.noise)
                 if channel is Channel.HEIGHT:
                     self._height = found.size
                 elif channel is Channel.FORCE:
                     self._feel(now_ns, found)
-        if due[-1] is not None:
-            self._belief.read_spin(due[-1].size, due[-1].seconds)
 
     def _may_be_blocked(self, now_ns: int) -> bool:
         """Return whether it may still fall behind a blocked port: until it must have landed."""

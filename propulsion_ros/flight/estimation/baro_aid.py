@@ -110,7 +110,15 @@ class Verdict(Enum):
 
     WAIT = 'wait'
     STEP = 'step'  # the sensor has stepped: add the step to its bias
+    JUMP = 'jump'  # the altitude has jumped: believe it, and keep the speed
     LOST = 'lost'  # the estimate is wrong: believe the measurement
+
+
+_JUMPS = {
+    Stage.PAD: Verdict.STEP, Stage.BOOST: Verdict.STEP, Stage.COAST: Verdict.STEP,
+    Stage.DESCENT: Verdict.JUMP,
+}
+"""What a jump of the altitude beside an inertial sensor is, by stage."""
 
 
 class InnovationJudge:
@@ -139,7 +147,7 @@ class InnovationJudge:
         self._refused.reset()
         self._settled.reset()
         self._anchor = 0.0  # innovation about which the later ones settle
-        self._stepped = False  # whether the refusals began with a jump
+        self._has_jumped = False  # whether the refusals began with a jump
 
     def accept(self, stamp_ns: int, innovation: float) -> None:
         """Take an innovation that was fused."""
@@ -148,7 +156,7 @@ class InnovationJudge:
         self._refused.reset()
 
     def refuse(
-        self, stamp_ns: int, innovation: float, width: float, *, may_step: bool = True
+        self, stamp_ns: int, innovation: float, width: float, jump: Verdict = Verdict.STEP
     ) -> Verdict:
         """Take an innovation that was refused, and decide.
 
@@ -160,24 +168,26 @@ class InnovationJudge:
             Measured less predicted value [m].
         width : float
             Largest innovation within the gate [m].
-        may_step : bool
-            Whether the estimate is good enough to tell a step of the sensor from a motion.
+        jump : Verdict
+            What a jump is: a step of the sensor, or under a parachute a jump of the altitude;
+            ``LOST`` where the estimate is not good enough to tell it from a motion.
         """
         is_first = self._refused.start_ns is None
         has_lasted = self._refused.update(stamp_ns, True)
         if is_first:
             self._move_anchor(stamp_ns, innovation)
             is_fresh = self._good_ns is not None and stamp_ns - self._good_ns < _FRESH_NS
-            self._stepped = is_fresh and abs(innovation - self._good) > 0.5 * width
+            self._has_jumped = is_fresh and abs(innovation - self._good) > 0.5 * width
             return Verdict.WAIT
         if not is_same_step(innovation, self._anchor, width):
             self._move_anchor(stamp_ns, innovation)
-        if not (self._stepped and may_step):
+        if jump is Verdict.LOST or not self._has_jumped:
             return Verdict.LOST if has_lasted else Verdict.WAIT
         if self._settled.update(stamp_ns, True):
-            return Verdict.STEP
-        is_over = self._refused.has_lasted(_PATIENCE * self._patience)
-        return Verdict.LOST if is_over else Verdict.WAIT
+            return jump
+        if not self._refused.has_lasted(_PATIENCE * self._patience):
+            return Verdict.WAIT
+        return Verdict.LOST if jump is Verdict.STEP else jump
 
     def _move_anchor(self, stamp_ns: int, innovation: float) -> None:
         """Begin to wait until the innovations settle about this one."""
@@ -341,14 +351,17 @@ class BaroAid:
         self.monitor.refuse(Status.INNOVATION)
         width = width_of(innovation, self.surprise, self._params.gate)
         # Only an inertial sensor shows a step, and under a parachute it is not exact enough.
-        may_step = is_inertial and stage in (Stage.PAD, Stage.BOOST, Stage.COAST)
-        verdict = self._judge.refuse(stamp_ns, innovation, width, may_step=may_step)
+        jump = _JUMPS.get(stage, Verdict.LOST) if is_inertial else Verdict.LOST
+        verdict = self._judge.refuse(stamp_ns, innovation, width, jump)
         if verdict is Verdict.STEP:
             self._follow_step(stamp_ns, innovation, stage)
-        elif verdict is Verdict.LOST and self._steps_back(innovation, width):
+        elif verdict is not Verdict.WAIT and self._steps_back(innovation, width):
             self._follow_step(stamp_ns, -self._stepped, stage)
-        elif verdict is Verdict.LOST:
-            self._overrule(stamp_ns, innovation, is_inertial=is_inertial)
+        elif verdict is not Verdict.WAIT:
+            self._overrule(
+                stamp_ns, innovation, is_inertial=is_inertial,
+                moves_speed=verdict is Verdict.LOST,
+            )
 
     def _accept(self, stamp_ns: int, offset: float, innovation: float, is_inertial: bool) -> None:
         """Accept a fused pressure, unless only implausible errors of the barometer explain it."""
@@ -395,7 +408,9 @@ class BaroAid:
             or abs(state.scale) > _IMPLAUSIBLE * params.altitude_scale_sigma
         )
 
-    def _overrule(self, stamp_ns: int, innovation: float, *, is_inertial: bool) -> None:
+    def _overrule(
+        self, stamp_ns: int, innovation: float, *, is_inertial: bool, moves_speed: bool = True
+    ) -> None:
         """Make the estimate so uncertain that it follows the barometer."""
         state, params = self._filter, self._params
         self.imu_doubt_ns = stamp_ns
@@ -403,9 +418,9 @@ class BaroAid:
         state.forget(PORT, params.static_port_error**2)
         state.forget(SCALE, params.altitude_scale_sigma**2)
         state.inflate(_UP, innovation**2)
-        state.inflate(VELOCITY + 2, (innovation / params.gate_time) ** 2)
-        if is_inertial:
-            for axis in range(FORCE_BIAS, FORCE_BIAS + 3):
+        if moves_speed:
+            state.inflate(VELOCITY + 2, (innovation / params.gate_time) ** 2)
+            for axis in range(FORCE_BIAS, FORCE_BIAS + 3) if is_inertial else ():
                 state.inflate(axis, _BIAS_SIGMA**2)
         self._judge.reset()
         self._lock.end()

@@ -35,6 +35,7 @@ from propulsion_ros.settings.quantity import FloatArray, group, quantity, valida
 LIQUID = 100.0
 """A fluid of a larger density is a liquid [kg/m^3]."""
 _MOST = 1e3
+_MOST_MACH = 50.0  # what comes back from other planets has 40
 
 
 def drag_table(text: str) -> tuple[FloatArray, FloatArray]:
@@ -43,6 +44,9 @@ def drag_table(text: str) -> tuple[FloatArray, FloatArray]:
     mach, factor = pairs_of(key, numbers_of(key, text), 'Mach number and factor', least=1)
     if np.any(np.diff(mach) <= 0.0) or mach[0] < 0.0:
         raise ConfigError(key, 'expected Mach numbers that rise, from 0 or above')
+    if mach[-1] > _MOST_MACH:
+        raise ConfigError(key, f'expected Mach numbers up to {_MOST_MACH:g}, got {mach[-1]:g}; a '
+                          'speed in m/s is divided by that of sound, about 340 m/s')
     if np.any(factor < 0.0) or np.any(factor > _MOST):
         raise ConfigError(key, f'expected factors from 0 to {_MOST:g}')
     return mach, factor
@@ -267,6 +271,17 @@ class RigidBody:
 
     The velocity of the material is continuous while propellant leaves: thrust carries all of its
     momentum. What the change of inertia does to the spin (jet damping) is left out.
+
+    Attributes
+    ----------
+    velocity : FloatArray
+        Velocity of the origin of base_link in the world [m/s], (3,).
+    specific_force : FloatArray
+        What an accelerometer at the origin of base_link reads, in base_link axes [m/s^2], (3,).
+    on_ground : bool
+        Whether the body stands on the ground.
+    touchdown : FloatArray or None
+        Velocity at which it came to the ground in the last step [m/s]; None: it did not.
     """
 
     start_states: ClassVar[tuple[str, ...]] = ('position', 'rpy', 'velocity', 'angular_velocity')
@@ -303,11 +318,11 @@ class RigidBody:
         on_ground = on_rail or (p.ground and position[2] <= 0.0 and rests)
         self._position: FloatArray = position.copy()
         self._quaternion = quaternion_of_rpy(rpy)
-        self._velocity: FloatArray = velocity.copy()
+        self.velocity: FloatArray = velocity.copy()
         self._rate: FloatArray = rate.copy()
-        self._specific_force: FloatArray = up if on_ground else np.zeros(3)
-        self._on_ground = on_ground
-        self._touchdown: FloatArray | None = None
+        self.specific_force: FloatArray = up if on_ground else np.zeros(3)
+        self.on_ground: bool = on_ground
+        self.touchdown: FloatArray | None = None
         self._rail = Rail(
             self._position, matrix_of_rpy(rpy) @ unit_axis(p.rail_axis), p.rail_length
         ) if on_rail else None
@@ -315,33 +330,13 @@ class RigidBody:
     @property
     def motion(self) -> Motion:
         """Pose and velocities of the body now."""
-        velocity = matrix_of(self._quaternion).T @ self._velocity
+        velocity = matrix_of(self._quaternion).T @ self.velocity
         return Motion(self._position, self._quaternion, velocity, self._rate)
-
-    @property
-    def velocity(self) -> FloatArray:
-        """Velocity of the origin of base_link in the world [m/s], (3,)."""
-        return self._velocity
-
-    @property
-    def specific_force(self) -> FloatArray:
-        """What an accelerometer at the origin of base_link reads, in base_link axes [m/s^2]."""
-        return self._specific_force
-
-    @property
-    def on_ground(self) -> bool:
-        """Whether the body stands on the ground."""
-        return self._on_ground
 
     @property
     def on_rail(self) -> bool:
         """Whether the rail still holds the body."""
         return self._rail is not None and self._rail.holds(self._position)
-
-    @property
-    def touchdown(self) -> FloatArray | None:
-        """Velocity at which it came to the ground in the last step [m/s]; None: it did not."""
-        return self._touchdown
 
     def step(
         self,
@@ -376,22 +371,22 @@ class RigidBody:
             0.5 * (before.com + after.com),
             0.5 * (before.inertia + after.inertia),
         )
-        start = self._position, self._quaternion, self._velocity, self._rate, self._on_ground
+        start = self._position, self._quaternion, self.velocity, self._rate, self.on_ground
         rho, self._sound = self._medium(float(self._position[2]))
         if self._rail and not self._rail.holds(self._position):
             self._rail = None
         count = self._substeps(middle, rho, dt, extra_drag)
-        self._touchdown = None
+        self.touchdown = None
         try:
             for _ in range(count):
                 self._advance(wrench, middle, rho, dt / count, extra_drag)
         except FloatingPointError:
-            self._position, self._quaternion, self._velocity, self._rate, self._on_ground = start
+            self._position, self._quaternion, self.velocity, self._rate, self.on_ground = start
             raise
-        if not self._on_ground:
+        if not self.on_ground:
             rotation = matrix_of(self._quaternion)
-            acceleration = (self._velocity - start[2]) / dt
-            self._specific_force = rotation.T @ (acceleration - self._gravity)
+            acceleration = (self.velocity - start[2]) / dt
+            self.specific_force = rotation.T @ (acceleration - self._gravity)
 
     def _medium(self, height: float) -> tuple[float, float]:
         """Return density [kg/m^3] and speed of sound [m/s], 0 where that does not matter."""
@@ -413,7 +408,7 @@ class RigidBody:
         Quadratic drag damps a speed v at the rate rho * area * v / mass, and through its lever
         also the rotation. A Runge-Kutta step is stable for rate * dt below 2.8, accurate below 1.
         """
-        speed = _norm(self._velocity - self._params.current)
+        speed = _norm(self.velocity - self._params.current)
         fastest = self._fastest(mass, rho, speed, self._rate.tolist(), extra_drag)
         return max(1, math.ceil(min(fastest * dt, _MOST_SUBSTEPS)))
 
@@ -427,7 +422,7 @@ class RigidBody:
         if not kick <= _LARGEST_KICK:
             return False
         rho, most = self._ground_density, _MOST_SUBSTEPS / dt
-        speed, rate = _norm(self._velocity - self._params.current), np.abs(self._rate)
+        speed, rate = _norm(self.velocity - self._params.current), np.abs(self._rate)
         if mass.least_moment > 0.0:
             # No part of the spin is larger, and that is all that most wrenches need.
             spin = _norm(torque) / mass.least_moment * dt
@@ -503,11 +498,11 @@ class RigidBody:
         state = np.concatenate((
             self._position + rotation @ com,
             self._quaternion,
-            self._velocity + rotation @ cross(self._rate, com),
+            self.velocity + rotation @ cross(self._rate, com),
             self._rate,
         ))
         k1 = derivative(state)
-        if self._on_ground and (k1[7:10] @ self._rail.direction if self._rail else k1[9]) <= 0.0:
+        if self.on_ground and (k1[7:10] @ self._rail.direction if self._rail else k1[9]) <= 0.0:
             self._stand(rotation)
             return
         k2 = derivative(state + 0.5 * dt * k1)
@@ -520,30 +515,30 @@ class RigidBody:
         self._quaternion = quaternion / _norm(quaternion)
         rotation = matrix_of(self._quaternion)
         self._rate = rate
-        self._velocity = velocity - rotation @ cross(rate, com)
+        self.velocity = velocity - rotation @ cross(rate, com)
         self._position = position - rotation @ com
-        self._on_ground = False
+        self.on_ground = False
         if self._rail:
-            if self._rail.stops(self._position, self._velocity):
+            if self._rail.stops(self._position, self.velocity):
                 self._position = self._rail.foot
                 self._stand(rotation)
-        elif self._params.ground and self._position[2] < 0.0 and self._velocity[2] < 0.0:
+        elif self._params.ground and self._position[2] < 0.0 and self.velocity[2] < 0.0:
             self._position[2] = 0.0
-            self._touchdown = self._velocity
+            self.touchdown = self.velocity
             self._stand(rotation)
 
     def _check_finite(self, state: FloatArray) -> None:
         if not all(map(math.isfinite, state.tolist())):
             raise FloatingPointError(
                 f'the body left the numbers: rate {self._rate} rad/s, '
-                f'velocity {self._velocity} m/s'
+                f'velocity {self.velocity} m/s'
             )
 
     def _stand(self, rotation: FloatArray) -> None:
-        self._velocity = np.zeros(3)
+        self.velocity = np.zeros(3)
         self._rate = np.zeros(3)
-        self._specific_force = rotation.T @ -self._gravity
-        self._on_ground = True
+        self.specific_force = rotation.T @ -self._gravity
+        self.on_ground = True
 
     def _fluid(
         self,
@@ -553,7 +548,7 @@ class RigidBody:
         rate: tuple[float, float, float],
         com: FloatArray,
         extra_drag: tuple[float, FloatArray] | None,
-        height: float = 0.0,
+        height: float,
     ) -> tuple[FloatArray, FloatArray]:
         """Return drag and buoyancy: force and torque about the centre of mass, body axes.
 

@@ -90,6 +90,11 @@ class SimulatedBody:
     """A rigid body that several sources push, and several tanks weigh down.
 
     What a source gave last holds until it gives anew.
+
+    Attributes
+    ----------
+    rigid : RigidBody
+        The body alone.
     """
 
     start_states: ClassVar[tuple[str, ...]] = RigidBody.start_states
@@ -101,7 +106,7 @@ class SimulatedBody:
         dry: MassProperties,
         sources: Sequence[str],
     ) -> None:
-        self._body, self._dry, self._sources = RigidBody(body), dry, tuple(sources)
+        self.rigid, self._dry, self._sources = RigidBody(body), dry, tuple(sources)
         self.parachutes = Parachutes(parachutes)
         # An impulse that changes speed and rate by about 1 m/s and 1 rad/s needs no second look.
         moment = float(np.linalg.eigvalsh(dry.inertia)[0])
@@ -110,7 +115,7 @@ class SimulatedBody:
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
         """Return to the start without tanks, or to a state; see `RigidBody.reset`."""
-        self._body.reset(indices, state)
+        self.rigid.reset(indices, state)
         self.parachutes.reset()
         self._wrenches: dict[str, FloatArray] = {source: np.zeros(6) for source in self._sources}
         self._tanks: dict[str, MassProperties] = {}
@@ -120,27 +125,7 @@ class SimulatedBody:
     @property
     def motion(self) -> Motion:
         """Where the body is now and how it moves."""
-        return self._body.motion
-
-    @property
-    def specific_force(self) -> FloatArray:
-        """Specific force of the body; see `RigidBody.specific_force`."""
-        return self._body.specific_force
-
-    @property
-    def on_ground(self) -> bool:
-        """Whether it stands; see `RigidBody.on_ground`."""
-        return self._body.on_ground
-
-    @property
-    def on_rail(self) -> bool:
-        """Whether its rail holds it; see `RigidBody.on_rail`."""
-        return self._body.on_rail
-
-    @property
-    def touchdown(self) -> FloatArray | None:
-        """Velocity of the touchdown; see `RigidBody.touchdown`."""
-        return self._body.touchdown
+        return self.rigid.motion
 
     @property
     def mass(self) -> MassProperties:
@@ -162,7 +147,7 @@ class SimulatedBody:
         """Return whether steps of ``dt`` [s] can follow it under a wrench; see `RigidBody`."""
         if float(np.max(np.abs(wrench))) * dt <= self._gentle:
             return True
-        return self._body.can_follow(wrench, self.loaded, dt)
+        return self.rigid.can_follow(wrench, self.loaded, dt)
 
     def weigh(self, source: str, tank: MassProperties) -> None:
         """Take what is in a tank."""
@@ -176,5 +161,5 @@ class SimulatedBody:
         wrench: FloatArray = sum(self._wrenches.values(), _NO_WRENCH)
         area = self.parachutes.drag_area(stamp_ns)
         drag = (area, self.parachutes.attachment) if area else None
-        self._body.step(wrench, before, after, dt, drag)
+        self.rigid.step(wrench, before, after, dt, drag)
         self._mass = after

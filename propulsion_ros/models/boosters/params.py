@@ -137,7 +137,7 @@ class BoostersParams(EscParams):
         hi=86000.0,
     )
     misalignment: FloatArray = quantity(
-        (0.0, 0.0, 0.0), 'rad', lo=-np.pi, hi=np.pi, shape=('n', 3),
+        (0.0, 0.0, 0.0), 'rad', lo=-np.pi, hi=np.pi, shape=('n', 3), usual=(0.0, 0.1),
         doc='rotation of the thrust from its axis, a vector in the axes of the link; commands and '
         'allocation do not know it',
     )

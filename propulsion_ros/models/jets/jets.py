@@ -9,11 +9,11 @@ Between two of its own events a modulator moves in closed form, so that the time
 do not depend on the step. Both kinds keep an order for at least min_on_time or min_off_time, and a
 demand of 0 ends a pulse as soon as that allows.
 
-`PulseWidth` gives one pulse in each period, with the demand at its beginning; a period begins when
-there is a demand. `Trigger` is the pulse-width pulse-frequency modulator of Sidi ("Spacecraft
-Dynamics and Control", 1997, section 9.4) and Wie ("Space Vehicle Dynamics and Control", 1998,
-section 7.5): a first-order filter of gain (demand - order) in front of a Schmitt trigger. Without
-the filter it is the trigger alone.
+``pulse_width`` gives one pulse in each period, with the demand at its beginning; a period begins
+when there is a demand. ``pulse_frequency`` is the pulse-width pulse-frequency modulator of Sidi
+("Spacecraft Dynamics and Control", 1997, section 9.4) and Wie ("Space Vehicle Dynamics and
+Control", 1998, section 7.5): a first-order filter of gain (demand - order) in front of a Schmitt
+trigger. ``on_off`` is the trigger alone.
 """
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ _NO_PAUSE = 1e-6
 """Of a period: an allocator comes so near to the largest thrust, and no valve pauses so briefly."""
 
 
-class Modulator(ABC):
+class _Modulator(ABC):
     """Orders of n drivers to their valves, each (..., n), which stand for a shortest time."""
 
     order: BoolArray
@@ -224,7 +224,7 @@ class Modulator(ABC):
         return np.asarray(changed)
 
 
-class PulseWidth(Modulator):
+class _PulseWidth(_Modulator):
     """One pulse in each period."""
 
     _pulse: FloatArray
@@ -232,13 +232,11 @@ class PulseWidth(Modulator):
     _rest: FloatArray
 
     def reset(self, indices: Any = None) -> None:
-        """Close all valves and forget; see `restart`."""
         super().reset(indices)
         none = np.zeros(self._shape)
         restart(self, indices, self._batch, _pulse=none, _period=none, _rest=none)
 
     def wait(self, duty: FloatArray) -> FloatArray:
-        """Return the time until each next event; see `Modulator`."""
         wanted = duty > 0.0
         end = np.where(wanted, self._pulse, np.minimum(self._pulse, self._hold))
         ends = np.where(self.order, end, np.inf)
@@ -246,14 +244,12 @@ class PulseWidth(Modulator):
         return np.minimum(ends, np.where(wanted, begins, np.inf))
 
     def run(self, duty: FloatArray, span: FloatArray) -> None:
-        """Move on by spans; see `Modulator`."""
         self._hold = np.maximum(self._hold - span, 0.0)
         self._pulse = np.maximum(self._pulse - span, 0.0)
         self._period = np.maximum(self._period - span, 0.0)
         self._rest = np.where(duty > 0.0, self._rest, 0.0)
 
     def fire(self, duty: FloatArray, due: BoolArray) -> BoolArray:
-        """Do the events that are due; see `Modulator`."""
         params, wanted = self._params, duty > 0.0
         begins = due & wanted & (self._period <= 0.0)
         asked = duty * params.pulse_period + self._rest
@@ -271,7 +267,7 @@ class PulseWidth(Modulator):
         return self._change(np.asarray(order))
 
 
-class Trigger(Modulator):
+class _Trigger(_Modulator):
     """A Schmitt trigger behind a first-order filter, or behind the demand itself."""
 
     _filtered: FloatArray
@@ -281,12 +277,10 @@ class Trigger(Modulator):
         super().__init__(params, batch)
 
     def reset(self, indices: Any = None) -> None:
-        """Close all valves and forget; see `restart`."""
         super().reset(indices)
         restart(self, indices, self._batch, _filtered=np.zeros(self._shape))
 
     def wait(self, duty: FloatArray) -> FloatArray:
-        """Return the time until each next event; see `Modulator`."""
         params, goal = self._params, self._goal(duty)
         level = np.where(self.order, params.off_level, params.on_level)
         value = self._filtered if self._filters else duty
@@ -309,14 +303,12 @@ class Trigger(Modulator):
         return np.where(reaches, self._params.filter_time_constant * way, np.inf)
 
     def run(self, duty: FloatArray, span: FloatArray) -> None:
-        """Move on by spans; see `Modulator`."""
         self._hold = np.maximum(self._hold - span, 0.0)
         if self._filters:
             goal, tau = self._goal(duty), self._params.filter_time_constant
             self._filtered = goal + (self._filtered - goal) * np.exp(-span / tau)
 
     def fire(self, duty: FloatArray, due: BoolArray) -> BoolArray:
-        """Do the events that are due; see `Modulator`."""
         return self._change(np.asarray(self.order ^ due))
 
 
@@ -456,8 +448,8 @@ class Valves:
     def __init__(self, params: JetsParams, batch: tuple[int, ...] = ()) -> None:
         self._params, self._batch = params, batch
         self._shape = (*batch, len(params.names))
-        kind = PulseWidth if params.modulation == 'pulse_width' else Trigger
-        self._drivers: Modulator = kind(params, batch)
+        kind = _PulseWidth if params.modulation == 'pulse_width' else _Trigger
+        self._drivers: _Modulator = kind(params, batch)
         cycle = params.shortest_cycle
         self._longest_step = _MOST_PULSES * float(np.min(cycle[cycle > 0.0], initial=np.inf))
         self.retune(params)

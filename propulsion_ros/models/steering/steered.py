@@ -403,11 +403,6 @@ def without_joints(family: Family) -> Family:
     return family.inner if isinstance(family, SteeredFamily) else family
 
 
-def steered_layout(layout: ThrustLayout, family: Family) -> ThrustLayout:
-    """Return how the actuators of a family are drawn, which joints may turn."""
-    return family.layout_of(layout) if isinstance(family, SteeredFamily) else layout
-
-
 def measured_joints(family: Family) -> frozenset[str]:
     """Return the joints that turn the actuators of a family and are measured."""
     if not isinstance(family, SteeredFamily):

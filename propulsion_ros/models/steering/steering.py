@@ -282,16 +282,13 @@ class Steering:
         return outer, outer @ each[..., 1, :, :]
 
     def carry(
-        self, points: FloatArray, axes: FloatArray, angles: FloatArray | None = None,
-        chains: IntArray | None = None,
+        self, points: FloatArray, axes: FloatArray, angles: FloatArray, chains: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return points and axes (n, 3) of base_link as angles move them, (..., n, 3).
 
-        The points turn about the pivots, the axes do not. The angles are the present ones by
-        default, and each point hangs on the chain of its row, or on that of ``chains``, (n,).
+        The points turn about the pivots, the axes do not. Each hangs on one of ``chains``, (n,).
         """
-        _, whole = self._motions(self.angles if angles is None else angles)
-        whole = whole if chains is None else whole[..., chains, :, :]
+        whole = self.displacements(angles)[..., chains, :, :]
         # Points carry a 1 below, which takes up the shift; directions a 0.
         columns = np.zeros((*np.shape(points)[:-1], 4, 2))
         columns[..., :3, 0], columns[..., :3, 1] = points, axes

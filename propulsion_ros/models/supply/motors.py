@@ -253,7 +253,9 @@ def _motor(header: tuple[str, list[str]], points: list[tuple[float, float]]) -> 
     with np.errstate(over='ignore'):
         impulse = curve.total_impulse
     if impulse <= 0.0:
-        raise SourceError(place, f'{name} has no thrust')
+        raise SourceError(
+            place, f'{name} has no thrust until its first row of 0 at {times[-1]:g} s; times rise'
+        )
     if not (math.isfinite(impulse) and math.isfinite(curve.max_fuel_rate)):
         raise SourceError(place, f'{name}: its impulse or its fuel rate is not finite')
     if impulse < _LEAST_IMPULSE * curve.propellant_mass:

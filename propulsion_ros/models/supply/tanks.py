@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from propulsion_ros.models.common import placement
 from propulsion_ros.models.common.family import TankState, restart
-from propulsion_ros.models.common.wrench import IDENTITY
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     BoolArray,
@@ -106,10 +106,7 @@ class VesselsParams:
         (0.0, 0.0, 0.0), 'm', shape=('n', 3),
         doc='way of the centre of mass from full to empty, axes of its link',
     )
-    rotation: FloatArray = quantity(
-        IDENTITY, shape=('n', 3, 3), geometry='rotation',
-        doc='rotation matrix from the axes of the link to base_link',
-    )
+    rotation: FloatArray = placement.rotation()
 
     def __post_init__(self) -> None:
         validate(self)

@@ -106,7 +106,7 @@ class CurvesParams(FourQuadrantParams):
         return parse_table(self.input_values[i], self.output_values[i], i)
 
 
-_Curve: TypeAlias = 'Basic | DeadZone | Propeller | ThrustTables | FourQuadrant'
+_Curve: TypeAlias = 'DeadZone | Propeller | ThrustTables | FourQuadrant'
 """One curve for the columns of its kind."""
 
 
@@ -202,7 +202,7 @@ def _of(advance: FloatArray | None, columns: IntArray | slice) -> FloatArray | N
 
 def _curve(kind: str, params: CurvesParams, at: IntArray | slice) -> _Curve:
     if kind == 'basic':
-        return Basic(params.rotor_constant[at])
+        return Propeller(params.rotor_constant[at], None)
     if kind == 'dead_zone':
         return DeadZone(
             params.rotor_constant_left[at], params.rotor_constant_right[at],
@@ -229,32 +229,6 @@ class _Formula:
         self.max_speed = np.full(len(reaches_up), np.inf)
         self.min_thrust = np.where(reaches_down, -np.inf, 0.0)
         self.max_thrust = np.where(reaches_up, np.inf, 0.0)
-
-
-class Basic(_Formula):
-    """T = c w |w|.
-
-    Parameters
-    ----------
-    rotor_constant : FloatArray
-        c [N s^2/rad^2], (n,), above 0.
-    """
-
-    def __init__(self, rotor_constant: FloatArray) -> None:
-        super().__init__(rotor_constant > 0.0, rotor_constant > 0.0)
-        self._constant = rotor_constant
-
-    def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
-        """Return the thrust [N]; the speed of advance does not matter."""
-        return self._constant * np.abs(speed) * speed
-
-    def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
-        """Return the rotor speed [rad/s]."""
-        return np.copysign(np.sqrt(np.abs(thrust) / self._constant), thrust)
-
-    def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
-        """Return the curve as quadratic pieces."""
-        return _both_ways(np.zeros_like(self._constant), self._constant)
 
 
 class DeadZone(_Formula):
@@ -320,11 +294,11 @@ class Propeller(_Formula):
     ----------
     constant : FloatArray
         c [N s^2/rad^2], (n,), of either sign but not 0.
-    slope : FloatArray
-        e [N s^2/(m rad)], (n,).
+    slope : FloatArray or None
+        e [N s^2/(m rad)], (n,); None for none, as of ``basic``.
     """
 
-    def __init__(self, constant: FloatArray, slope: FloatArray) -> None:
+    def __init__(self, constant: FloatArray, slope: FloatArray | None) -> None:
         super().__init__(constant != 0.0, constant != 0.0)
         self._constant, self._slope = constant, slope
         self._size, self._hand = np.abs(constant), np.copysign(1.0, constant)
@@ -332,14 +306,14 @@ class Propeller(_Formula):
     def thrust(self, speed: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the thrust [N]; ``advance`` is v [m/s], None where it is not known."""
         turning = np.abs(speed)
-        if advance is None:
+        if advance is None or self._slope is None:
             return self._constant * turning * speed
         speed = within_reach(speed)
         return np.asarray((self._constant * speed + self._slope * advance) * turning)
 
     def speed(self, thrust: FloatArray, advance: FloatArray | None = None) -> FloatArray:
         """Return the rotor speed [rad/s] that turns the way of the thrust."""
-        if advance is None:
+        if advance is None or self._slope is None:
             size = np.sqrt(np.abs(thrust) / self._size)
         else:
             sign = np.sign(thrust)
@@ -350,8 +324,9 @@ class Propeller(_Formula):
 
     def pieces(self, advance: FloatArray | None = None) -> PiecewiseQuadratic:
         """Return the curve as quadratic pieces at a speed of advance [m/s]."""
-        slope = np.zeros_like(self._slope) if advance is None else self._slope * advance
-        return _both_ways(slope, self._constant)
+        if advance is None or self._slope is None:
+            return _both_ways(np.zeros_like(self._constant), self._constant)
+        return _both_ways(self._slope * advance, self._constant)
 
 
 def _both_ways(linear: FloatArray, square: FloatArray) -> PiecewiseQuadratic:

@@ -260,10 +260,6 @@ class Thrusters(PlacedActuators, PoweredFamily):
     ----------
     rotor_speed : FloatArray
         State of the dynamics, before the propeller's efficiency [rad/s], (..., n).
-    on : BoolArray
-        Thrusters that are powered, (..., n); the others coast to rest.
-    propeller_efficiency, thrust_efficiency : FloatArray
-        Factors on speed and thrust, (..., n).
     """
 
     Params: ClassVar[type] = ThrustersParams
@@ -296,7 +292,6 @@ class Thrusters(PlacedActuators, PoweredFamily):
         self._highest_order = np.minimum(params.max_thrust, self._curves.max_thrust * reach)
 
         self._none: BoolArray = np.zeros((), bool)
-        self._is_limited = bool(np.isfinite([params.min_thrust, params.max_thrust]).any())
 
         self._axis = unit_rows('axis', params.axis)
         arm = cross(params.position, self._axis)
@@ -382,10 +377,8 @@ class Thrusters(PlacedActuators, PoweredFamily):
             demand, limited = self._supplied(batteries, demand, water, dt)
             saturated = saturated | limited
         self.rotor_speed, speed, computed, loads = self._advance(demand, water, dt)
-        thrust = computed
-        if self._is_limited:
-            thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
-            saturated = saturated | (thrust != computed)
+        thrust = np.minimum(np.maximum(computed, params.min_thrust), params.max_thrust)
+        saturated = saturated | (thrust != computed)
         wrench = product(thrust, self._allocation)
         if self._quadrants and loads is not None:
             self._beyond = self._quadrants.torque_beyond(loads, thrust, computed)

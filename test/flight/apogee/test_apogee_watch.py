@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ends an ascent where no height is believed."""
+"""What ends an ascent, and what keeps it from ending."""
 from __future__ import annotations
+
+import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,18 +15,23 @@ from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.progress import Mark
 
 CLIMB, TURN = Reckoned(500.0, 60.0, 4.0), Reckoned(500.0, 1.0, 4.0)
+NONE = -math.inf
 FALL, BELOW = Reckoned(500.0, -9.0, 4.0), Reckoned(-30.0, -40.0, 4.0)
 
 
-@pytest.mark.parametrize(('reckoned', 'has_detected', 'ends'), [
-    pytest.param(FALL, False, 'apogee', id='falls'),
-    pytest.param(TURN, False, '', id='turns'),
-    pytest.param(BELOW, False, '', id='lost below its pad'),
-    pytest.param(CLIMB, True, '', id='detected while it climbs'),
-    pytest.param(TURN, True, 'apogee', id='detected where it turns'),
-    pytest.param(None, True, 'apogee', id='detected beside a height'),
+@pytest.mark.parametrize(('reckoned', 'climb', 'has_detected', 'ends'), [
+    pytest.param(FALL, NONE, False, 'apogee', id='falls'),
+    pytest.param(TURN, NONE, False, '', id='turns'),
+    pytest.param(BELOW, NONE, False, '', id='lost below its pad'),
+    pytest.param(CLIMB, NONE, True, '', id='detected while it climbs'),
+    pytest.param(TURN, NONE, True, 'apogee', id='detected where it turns'),
+    pytest.param(None, NONE, True, 'apogee', id='no height is believed'),
+    pytest.param(None, 10.0, True, 'apogee', id='a height turns'),
+    pytest.param(None, 40.0, True, '', id='a height climbs'),
 ])
-def test_what_is_reckoned_ends_an_ascent_or_keeps_it_from_ending(reckoned, has_detected, ends):
+def test_what_the_motion_shows_ends_an_ascent_or_keeps_it_from_ending(
+    reckoned, climb, has_detected, ends
+):
     class Decided:
         """A detector that has decided, or has not."""
 
@@ -40,7 +48,8 @@ def test_what_is_reckoned_ends_an_ascent_or_keeps_it_from_ending(reckoned, has_d
     for i in range(30):
         watch.see(Sample(i * 100_000_000, 0.0, 0.0), flies=True)
         found.append(watch.end(
-            i * 100_000_000, Mark(0, -60_000_000_000, 'acceleration'), 0.0, reckoned
+            i * 100_000_000, Mark(0, -60_000_000_000, 'acceleration'),
+            SimpleNamespace(fallen=0.0, reckoned=reckoned, climb=climb),
         ))
     assert found[-1] == ends
     assert watch.estimate.reason == ('' if not ends else 'fit' if has_detected else 'reckoned')

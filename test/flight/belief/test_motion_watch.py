@@ -286,6 +286,19 @@ def test_a_launch_withdraws_it():
     assert not watched.watch.is_likely
 
 
+@pytest.mark.parametrize('turns', [25.0, 0.0], ids=['spin', 'no turn'])
+def test_the_1_g_of_a_sensor_off_the_axis_of_a_spin_is_no_rest_at_the_apogee(turns):
+    flown = Watched().stand()
+    flown.read(0.8, lambda t: 25.0 * t * t, lambda t: 50.0 + G)
+    held = []
+    for begin in np.arange(0.0, 5.0, 0.1):
+        flown.read(0.1, lambda t, begin=begin: (
+            16.0 + 40.0 * (begin + t) - 0.5 * G * (begin + t) ** 2
+        ), lambda t: G, lambda t: turns, flown=True)
+        held.append(flown.watch.held)
+    assert max(held) < 0.1 if turns else max(held) > 0.9
+
+
 def test_silence_withdraws_nothing_and_doubt_ends():
     watched = Watched().stand()
     watched.read(60.0)

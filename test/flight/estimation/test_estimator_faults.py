@@ -59,6 +59,8 @@ def _spoil(values, kind, bias, first, last):
             rows[i] = values[i] + bias
         elif kind == 'spiked' and i % 10 == 0:
             rows[i] = values[i] + 30.0 * bias
+        elif kind == 'pulse':
+            rows[i] = values[i] + bias * math.exp((first - i) / 50.0)
         elif kind == 'nan':
             rows[i] = values[i] * NAN
     return rows
@@ -181,6 +183,16 @@ def test_barometer_that_is_off_over_the_apogee_is_believed_again_after_it(
     rows, _, _ = _follow(flight, 'pressure', 'biased', window)
     after = rows[rows[:, 0] > window[1] + AFTER]
     assert np.abs(after[:, 1]).max() < 2.0 * AFTERWARDS
+
+
+@pytest.mark.parametrize('pascal', [-8000.0, -3000.0, 3000.0, 8000.0])
+def test_a_pulse_of_pressure_moves_no_speed_under_a_parachute(flight, monkeypatch, pascal):
+    """The speed became the slope of the pulse, so that the altitude fell through the main's."""
+    monkeypatch.setitem(BIASES, 'pressure', ('pressure', np.array([pascal])))
+    rows, states, _ = _follow(flight, 'pressure', 'pulse', (13.0, 16.0))
+    climb = np.array([state.velocity[2] for state in states]) - flight['climb']
+    assert np.abs(climb[rows[:, 0] > 13.0]).max() < 40.0
+    assert np.abs(rows[rows[:, 0] > 16.0, 1]).max() < 10.0
 
 
 def test_without_fault_apogee_is_found_at_once(healthy):

@@ -20,7 +20,7 @@ SUBSTEPS = (1.0, 30.0, 1000.0)
 def air_of(rng, most_rate, mass, speed):
     """Return settings of the air, whose drag slows a body at a speed by at most a rate [1/s]."""
     count = int(rng.integers(1, 6))
-    mach = np.cumsum(10.0 ** rng.uniform(-6.0, 1.5, count))
+    mach = np.cumsum(10.0 ** rng.uniform(-6.0, 1.0, count))
     factors = rng.choice([0.0, 1e-3, 1.0, 1e3], count) * rng.random(count)
     altitude, warmer = rng.uniform(-1e3, 86e3), rng.choice([-150.0, 0.0, 150.0, 17.0])
     most = float(density(altitude, warmer)) * speed * max(1.0, factors.max()) / mass

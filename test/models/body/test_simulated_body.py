@@ -25,7 +25,7 @@ def test_wrenches_of_all_sources_act_and_hold():
     body.push('b', UP)
     body.step(10_000_000, DT)
     assert body.motion.velocity[2] == pytest.approx((4.0 + 8.0) * DT)
-    assert body.specific_force[2] == pytest.approx(8.0)
+    assert body.rigid.specific_force[2] == pytest.approx(8.0)
 
 
 def test_tank_weighs_and_its_first_step_burns_nothing():

@@ -93,11 +93,11 @@ def test_each_vehicle_moves_as_a_single_one(vehicle):
                 (many.bodies.position, motion.position),
                 (many.bodies.quaternion, motion.quaternion),
                 (many.bodies.angular_velocity, motion.angular_velocity),
-                (many.bodies.specific_force, single.body.specific_force),
+                (many.bodies.specific_force, single.body.rigid.specific_force),
             ):
                 np.testing.assert_allclose(got[i], wanted, rtol=1e-8, atol=1e-8)
-            assert many.bodies.on_ground[i] == single.body.on_ground
-            touchdown = single.body.touchdown
+            assert many.bodies.on_ground[i] == single.body.rigid.on_ground
+            touchdown = single.body.rigid.touchdown
             if touchdown is not None:
                 landed = True
                 np.testing.assert_allclose(many.bodies.touchdown[i], touchdown, atol=1e-8)

@@ -92,7 +92,9 @@ def test_the_rate_limit_bounds_the_angle_per_second():
 def test_points_turn_about_the_pivots_by_hand(command, pivots, point, axis):
     model = gimbals(pivots=pivots)
     model.step(np.array([command], float), 0.01)
-    points, turned = model.carry(np.array([[0.0, 0.0, -2.0]]), np.array([[0.0, 0.0, 1.0]]))
+    points, turned = model.carry(
+        np.array([[0.0, 0.0, -2.0]]), np.array([[0.0, 0.0, 1.0]]), model.angles, np.array([0])
+    )
     np.testing.assert_allclose(points, [point], atol=1e-15)
     np.testing.assert_allclose(turned, [axis], atol=1e-15)
 

@@ -131,7 +131,9 @@ def test_a_file_of_two_motors():
     pytest.param(HEADER + '0.1 nan\n', 'm.eng:2: thrust: expected at least 0, got nan', id='nan'),
     pytest.param('\n' + HEADER + '0.1 5\n', 'm.eng:2: the curve of M1 does not end with thrust 0',
                  id='no end'),
-    pytest.param(HEADER + '0 0\n1 0\n', 'm.eng:1: M1 has no thrust', id='no thrust'),
+    pytest.param(HEADER + '2 0\n1 5\n0 0\n', (
+        'm.eng:1: M1 has no thrust until its first row of 0 at 2 s; times rise'
+    ), id='no thrust'),
     pytest.param(HEADER + '1 1e308\n1e5 0\n',
                  'm.eng:1: M1: its impulse or its fuel rate is not finite', id='huge impulse'),
     pytest.param(HEADER + '0 5\n1e-310 0\n',
