@@ -140,7 +140,7 @@ def _state_file(data: bytes) -> None:
         decode(data)
         return
     digest = hashlib.sha256(json.dumps(flight, sort_keys=True).encode()).hexdigest()
-    document = {'format': 'propulsion_ros flight record 2', 'sha256': digest, 'flight': flight}
+    document = {'format': 'propulsion_ros flight record 4', 'sha256': digest, 'flight': flight}
     record = decode(json.dumps(document).encode())
     require(repr(decode(encode(record))) == repr(record), 'a record changes when it is written')
 

@@ -96,8 +96,17 @@ class DeployerBank:
         self._was_on = True
 
     def fire(self, deployer_id: int, now_ns: int, on_time_ns: int) -> None:
-        """Turn a pyro on, or prolong it if it is on; raise `CommandError` as `execute` does."""
+        """Turn a pyro on, or prolong it if it is on.
+
+        Raises
+        ------
+        CommandError
+            As of `execute`, and where the on-time is not above 0.
+        """
         self._check(deployer_id)
+        if on_time_ns <= 0:
+            name = self.names[deployer_id]
+            raise CommandError(f"deployer '{name}': an on-time of {on_time_ns} ns is not above 0")
         self._on.start(deployer_id, now_ns, on_time_ns)
         self._published_ns = None
 

@@ -146,7 +146,7 @@ def decode(content: bytes) -> FlightRecord:
         (east, north),
         tuple(_pulse(item) for item in flight['pulses'].items()),
         flight['boot_id'].text(),
-        _time(flight['boot_ns']),
+        _int64(flight['boot_ns']),
         tuple(_clock(item) for item in flight.get('clocks', []).items()),
     )
 
@@ -196,7 +196,7 @@ def _several(node: JsonNode, count: int) -> list[JsonNode]:
     return items
 
 
-def _time(node: JsonNode) -> int:
+def _int64(node: JsonNode) -> int:
     return node.integer(_NS)
 
 
@@ -210,35 +210,35 @@ def _probability(node: JsonNode) -> float:
 
 def _speed(node: JsonNode) -> Speed:
     clock_ns, value = _several(node, 2)
-    return Speed(_time(clock_ns), value.number())
+    return Speed(_int64(clock_ns), value.number())
 
 
 def _clock(node: JsonNode) -> tuple[str, int]:
     name, offset_ns = _several(node, 2)
-    return name.text(), _time(offset_ns)
+    return name.text(), _int64(offset_ns)
 
 
-_mark = _reader(Mark, stamp_ns=_time, clock_ns=_time, source=JsonNode.text)
-_event = _reader(EventRecord, id=_time, since_ns=_time, count=_time)
+_mark = _reader(Mark, stamp_ns=_int64, clock_ns=_int64, source=JsonNode.text)
+_event = _reader(EventRecord, id=_int64, since_ns=_int64, count=_int64)
 _pulse = _reader(
     OwedPulse, event=_index, deployer=_index,
     on_time_ns=lambda node: node.integer(range(1, 2**63)),
     attempts=lambda node: node.integer(range(1, 2**16)),
 )
 _snapshot = _reader(
-    Snapshot, stamp_ns=_time, clock_ns=_time,
+    Snapshot, stamp_ns=_int64, clock_ns=_int64,
     phase=lambda node: Phase(node.text([phase.value for phase in Phase])),
     is_burning=JsonNode.flag, ignition=_mark, liftoff=_mark, apogee=_mark,
     events=lambda node: tuple(map(_event, node.items())),
-    vertex=_reader(Vertex, stamp_ns=_time, altitude=JsonNode.number),
+    vertex=_reader(Vertex, stamp_ns=_int64, altitude=JsonNode.number),
     motion=_reader(
         Kept, is_supported=JsonNode.flag, has_rested=JsonNode.flag, held=_probability,
         level=JsonNode.number, wander=lambda node: node.number(lo=0.0),
-        usual_ns=lambda node: tuple(map(_time, _several(node, len(UNKNOWN.usual_ns)))),
+        usual_ns=lambda node: tuple(map(_int64, _several(node, len(UNKNOWN.usual_ns)))),
         carried=_probability, drifted=JsonNode.number,
     ),
-    pad=JsonNode.number, speed=_speed, doubt_ns=_time, is_rearmed=JsonNode.flag,
-    hover=JsonNode.number, burning=lambda node: tuple(map(_index, node.items())), lit_ns=_time,
+    pad=JsonNode.number, speed=_speed, doubt_ns=_int64, is_rearmed=JsonNode.flag,
+    hover=JsonNode.number, burning=lambda node: tuple(map(_index, node.items())), lit_ns=_int64,
 )
 
 

@@ -64,6 +64,13 @@ def test_refusals(bank, deployer, armed, reason):
     assert not bank.efforts(0).any()
 
 
+@pytest.mark.parametrize('on_time_ns', [0, -MS])
+def test_a_pulse_has_an_on_time(bank, on_time_ns):
+    with pytest.raises(CommandError, match='ns is not above 0'):
+        bank.fire(0, 0, on_time_ns)
+    assert not bank.efforts(0).any()
+
+
 def test_a_bank_begins_disarmed():
     with pytest.raises(CommandError, match='not in flight or recovery'):
         DeployerBank([DROGUE]).fire(0, 0, MS)

@@ -88,6 +88,22 @@ def test_recovery_sounds_the_beacon_turns_the_servo_and_shuts_down():
     assert computer.flags['apogee_source'] == 'override'
 
 
+def test_a_controller_throttles_its_engine(tmp_path):
+    config = tmp_path / 'flight.jsonc'
+    config.write_text(Path(THANOS).read_text().replace('"setpoint": 0', '"setpoint": 50').replace(
+        '"type": "Thanos",', '"type": "Thanos", "booster": "booster", "thrust": 100,'
+    ))
+    computer = Computer(config_file=str(config), is_simulated=True)
+    computer.feed(0.0, 0.42, rest)
+    computer.command('launch', 'ignition')
+    computer.feed(0.42, 0.5, rest)
+    computer.command('liftoff_override')
+    computer.feed(0.5, 2.0, rest)
+    _, throttle = changes(computer, '~/controllers', 'effort', 'drift')[-1]
+    assert throttle > 1.0
+    assert changes(computer, '~/booster_command', 'effort', 'booster')[-1][1] == throttle
+
+
 def test_circuits_commands_and_dwell(tmp_path):
     config = tmp_path / 'rml.jsonc'
     config.write_text(json.dumps({
