@@ -189,12 +189,16 @@ def short_lags(robot: RobotLayout) -> Iterator[Number]:
 
 
 def distances(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the distances of actuators that push the same way, and of tanks [m]."""
-    yield from _near([
-        (Number('position', 0.0, layout.names[i], 1.0, 3 * i, group.name), place, layout.axis[i])
-        for group in robot.groups
-        for layout in (group.layout,) for i, place in enumerate(layout.position)
-    ], ' acts the same way, and')
+    """Yield the distances of actuators that push the same way, and of tanks [m].
+
+    Rotors in air have no place for another one, even if it is tilted against them.
+    """
+    for is_rotor, alike in ((True, _ACROSS), (False, _ALONG)):
+        yield from _near([(
+            Number('position', 0.0, layout.names[i], 1.0, 3 * i, group.name), place, layout.axis[i]
+        ) for group in robot.groups if is_in_air(group) is is_rotor
+            for layout in (group.layout,) for i, place in enumerate(layout.position)
+        ], ' acts the same way, and', alike)
     for group in robot.groups:
         # Tanks in base_link itself have no place of their own.
         yield from _near([
@@ -203,15 +207,18 @@ def distances(robot: RobotLayout) -> Iterator[Number]:
         ])
 
 
-def _near(rows: Sequence[tuple[Number, FloatArray, FloatArray]], alike: str = ''
-          ) -> Iterator[Number]:
-    """Yield the distance of each row to the nearest one before it that has the same direction."""
+def _near(rows: Sequence[tuple[Number, FloatArray, FloatArray]], what: str = '',
+          alike: float = _ALONG) -> Iterator[Number]:
+    """Yield the distance of each row to the nearest one before it that has the same direction.
+
+    Directions are the same if the cosine of their angle is above ``alike``.
+    """
     points, ways = (np.array([row[k] for row in rows]).reshape(-1, 3) for k in (1, 2))
     for k, (number, point, way) in enumerate(rows[1:], 1):
         apart = np.linalg.norm(points[:k] - point, axis=1)
-        apart[ways[:k] @ way <= _ALONG] = np.inf
+        apart[ways[:k] @ way <= alike] = np.inf
         near = int(np.argmin(apart))
-        who = f'of {number.who}, {rows[near][0].who}{alike} '
+        who = f'of {number.who}, {rows[near][0].who}{what} '
         yield dataclasses.replace(number, value=float(apart[near]), who=who)
 
 
@@ -316,21 +323,23 @@ def torques_left(robot: RobotLayout) -> Iterator[Number]:
 def couplings(robot: RobotLayout) -> Iterator[Number]:
     """Yield the share of the torque about z of rotors that comes with thrust, roll or pitch.
 
-    It is the part of its row of the allocation matrix that lies in the space of their rows.
+    It is the part of its row of the allocation matrix that lies in the space of their rows or, if
+    larger, the sum of torques over that of drag torques alone: a tilt may hide what all turn alike.
     """
     for group in robot.pushing:
-        names, up = group.layout.names, group.layout.axis[:, 2] > 0.9
+        names, up = group.layout.names, group.layout.axis[:, 2] > _ACROSS
         if up.sum() > FEW and is_in_air(group) and not getattr(
             group.family, 'joint_names', ()
         ):
             arms = np.cross(group.layout.position, group.layout.axis).T
-            share, rows = _coupled(group.matrix[:, up]), np.flatnonzero(up).tolist()
+            share, rows = _coupled(group.matrix[:, up], arms[2, up]), np.flatnonzero(up).tolist()
             ways, i, remedy = list[Sequence[int]](), 0, _NO_PAIR[len(rows) % 2]
             for count in (1, 2) if share > _COUPLED and len(rows) < _MANY else ():
                 for way in itertools.combinations(rows, count) if not ways else ():
                     matrix = group.matrix.copy()
                     matrix[3:, way] = 2.0 * arms[:, way] - matrix[3:, way]
-                    ways += [way] if _coupled(matrix[:, up]) < 0.1 * _COUPLED else []
+                    is_free = _coupled(matrix[:, up], arms[2, up]) < 0.1 * _COUPLED
+                    ways += [way] if is_free else []
             if ways:
                 i = ways[0][0]
                 which = ', or '.join(' and '.join(names[k] for k in way) for way in ways[:FEW])
@@ -340,11 +349,12 @@ def couplings(robot: RobotLayout) -> Iterator[Number]:
             yield Number('direction', share, 'of what pushes up, ', 1.0, i, group.name, remedy)
 
 
-def _coupled(matrix: FloatArray) -> float:
+def _coupled(matrix: FloatArray, by_arms: FloatArray) -> float:
     others, torque = matrix[2:5].T, matrix[5]
-    size = float(np.linalg.norm(torque))
+    size, drags = (float(np.linalg.norm(each)) for each in (torque, torque - by_arms))
     along = others @ np.linalg.lstsq(others, torque, rcond=None)[0]
-    return float(np.linalg.norm(along)) / size if size > LEAST else math.nan
+    left = abs(float(torque.sum())) / (drags * len(torque)**0.5) if drags > LEAST else 0.0
+    return max(float(np.linalg.norm(along)) / size, left) if size > LEAST else math.nan
 
 
 # The body, and its actuators against it.
@@ -588,25 +598,25 @@ def lifted(robot: RobotLayout) -> Iterator[Number]:
 def lifts(robot: RobotLayout) -> Iterator[Number]:
     """Yield the largest upward force of a robot that must hover [N], over its weight.
 
-    Without ``expects`` it must if all actuators are rotors along one line, or if they push it down
-    strongly enough to lift it.
+    Without ``expects`` it must if all actuators are rotors whose joint thrust is along z, or if
+    they push it down strongly enough to lift it.
     """
     weight = robot.body.mass * robot.params.gravity
     pushes = np.nan_to_num(robot.limits[1]) * robot.matrix[:3]
     most = float(np.linalg.norm(pushes, axis=0).sum())
     up = float(matrix_of_rpy(robot.params.start_rpy)[2] @ pushes.sum(axis=1))
     # Thrusts to the side do not count: they compensate a torque, as that of a tail rotor does.
-    ahead = float(np.linalg.norm(pushes[[0, 2]], axis=0).sum())
-    is_lifter = up > max(_ALONG * ahead, 0.1 * most) and all(map(is_in_air, robot.groups))
+    ahead = float(np.linalg.norm(pushes[[0, 2]].sum(axis=1)))
+    is_along = abs(up) > max(_ALONG * ahead, 0.1 * most) and all(map(is_in_air, robot.groups))
     is_expected, is_free = 'hover' in robot.expects, robot.body.mass and not _is_carried(robot)
-    if up < -_ALONG * most and most > weight and (is_expected or is_free):
+    if up < -_ACROSS * most and is_along and most > weight and (is_expected or is_free):
         yield Number('axis', up, 'its actuators alone ', weight, 0, robot.groups[0].name,
                      'all push down; turn <axis>, or rpy in <origin> of their joints')
     elif is_expected:
         yield Number('robot', robot.extremes[1][2], (
             f'hover is expected, with a thrust to weight of {robot.thrust_to_weight:.3g}: all '
         ), weight)
-    elif is_free and is_lifter:
+    elif is_free and is_along and up > 0.0:
         across = ' and '.join(name for group in robot.groups for name, axis in zip(
             group.layout.names, group.layout.axis, strict=True) if abs(axis[2]) < _ACROSS)
         yield Number(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from propulsion_ros.identify.fit import Fit, whiteness
+from propulsion_ros.identify.prepare import factor_hint
 from propulsion_ros.identify.problem import Channel, Problem
-from propulsion_ros.identify.reading import Recording
+from propulsion_ros.identify.reading import IMU, Recording
 from propulsion_ros.models.common.family import Allocatable, Family
+from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.hints import conversions
 from propulsion_ros.settings.quantity import FloatArray, flatten
 
@@ -252,7 +255,6 @@ _STILL = 0.005  # standard deviation of a constant command, over the largest com
 _DEAD = 1e-6  # range of a channel whose sensor is off, over its largest value
 _CLEAR = 0.3  # least share of the turning that thrusts must explain
 _ALIKE = 0.6  # least similarity (cosine) of the turning to the geometry in the best order
-_BETTER = 0.25  # least gain of that similarity over the order as named
 _MORE = 0.1  # least gain of explained turning in the best order, over all that thrusts explain
 _MULTIPLE = 0.8  # correlation above which a channel is a multiple of its prediction
 _TIMES = 4.0  # factor beyond which such a multiple means another unit
@@ -262,9 +264,13 @@ _OFF_ALONE = 1.03  # the same of a channel that no fitted parameter changes
 _NOTHING = 1e-9  # largest prediction that counts as 0
 _UNITS = {'velocity': 'rad/s', 'effort': 'N'}  # of commands by their field
 _PASSES = 2.0  # factor above the model's largest command that means another unit
+_DEGREE = np.pi / 180.0  # one degree [rad]
 _RPM = np.pi / 30.0  # one turn a minute [rad/s]
 _PERCENTILE = 99.0  # percentile of a force that stands for its largest value [%]
 _ABOVE = 1.05  # factor by which that must exceed a limit
+_SPIKE = 5.0  # factor above the largest prediction from which few samples are spikes:
+_SPIKES = 0.03  # at most this share of those in which the model makes a part of it,
+_ACTIVE = 0.1  # at least this one
 _REST = 1e-3  # share of the largest predicted force that counts as no thrust
 _SETTLED = 0.3  # time without thrust until the real thrust has decayed too [s]
 _FEWEST = 10  # least samples without thrust
@@ -363,13 +369,54 @@ def scale_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str
             )
 
 
+def refuse_degrees(problem: Problem) -> None:
+    """Raise `SourceError` for a gyroscope in degrees/s: the body turns faster than thrusts can."""
+    turning, moments = problem.turning(problem.start), np.diag(problem.setup.body.inertia)[:2]
+    if turning is None or not moments.all():
+        return
+    rates, columns, geometry, _ = turning
+    predicted = (columns @ (geometry / moments[:, None]).T).ravel()
+    size, cross = float(predicted @ predicted), float(predicted @ rates.ravel())
+    times, alike = cross / max(size, 1e-300), cross / max(size**0.5 * np.linalg.norm(rates), 1e-300)
+    if alike > _MULTIPLE and 1.0 / _AS_IF < times * _DEGREE < _AS_IF:
+        recording = problem.setup.recording
+        raise SourceError(recording.name, (
+            f'gyro: the body turns {times:.3g} times as fast as the thrusts make it; it looks like '
+            f'degrees/s: multiply by 0.0174533{factor_hint(recording, IMU[3:], _DEGREE)}; or are '
+            'ixx and iyy wrong?'
+        ))
+
+
+def without_spikes(problem: Problem) -> tuple[Problem, list[str]]:
+    """Return the comparison without the few samples far above all that the model can make.
+
+    They would be taken for the noise of their channel. Many such samples have another unit.
+    """
+    recording, spans, found = problem.setup.recording, list[tuple[float, float, str]](), []
+    for channel, predicted in zip(problem.channels, problem.given(), strict=True):
+        most = float(np.abs(predicted).max())
+        far = np.abs(channel.value) > _SPIKE * most
+        if channel.windows is None and most > _NOTHING and far.any() and (
+            far.sum() <= _SPIKES * (np.abs(predicted) > _ACTIVE * most).sum()
+        ):
+            spans += [(time, time, '') for time in channel.time[far].tolist()]
+            found.append(
+                f'{channel.name}: {far.sum()} of {len(far)} values are above {_SPIKE * most:.4g} '
+                f'{channel.unit}, {_SPIKE:g} times what the model makes at most, the first at '
+                f'{recording.begin + spans[-far.sum()][0]:.3f} s: left out'
+            )
+    recording = replace(recording, skipped=(*recording.skipped, *spans))
+    return (Problem(replace(problem.setup, recording=recording)) if spans else problem), found
+
+
 def tare_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
     """Yield forces that are not 0 while the model before the fit predicts none."""
     for channel, predicted in zip(problem.channels, before, strict=True):
         is_pushed = np.abs(predicted) >= _REST * np.abs(predicted).max()
         last = np.maximum.accumulate(np.where(is_pushed, channel.time, -np.inf))
         rest = channel.value[channel.time - last > _SETTLED]
-        if channel.axis < 0 or problem.setup.kind != 'wrench' or len(rest) < _FEWEST:
+        is_load = channel.axis >= 0 or channel.unit == 'N'
+        if not is_load or problem.setup.kind == 'imu' or len(rest) < _FEWEST:
             continue
         level = float(np.median(rest))
         spread = float(np.median(np.abs(rest - level)))
@@ -436,12 +483,10 @@ def geometry_doubts(fit: Fit) -> Iterator[str]:
     clear = 1.0 - np.square(residuals).sum() / max(float(np.square(rates).sum()), 1e-300)
     alike = _unit(effect.T).T @ _unit(geometry)
     rows, order = linear_sum_assignment(-alike)
-    as_named = float(np.trace(alike)) / len(names)
     best = float(alike[rows, order].sum()) / len(names)
     # Any order of actuators at one place, or with the same commands, explains as much.
     more = _explained(rates, columns, geometry[:, order]) - _explained(rates, columns, geometry)
-    is_better = best > _ALIKE and as_named < best - _BETTER and more > _MORE * clear
-    if clear > _CLEAR and is_better:
+    if clear > _CLEAR and best > _ALIKE and more > _MORE * clear:
         pairs = [f'{names[i]} as {names[j]}' for i, j in enumerate(order.tolist()) if i != j]
         yield (
             f'swapped? the body turns as if {", ".join(pairs)}: compare columns, names and '

@@ -142,18 +142,18 @@ def _refuse_units(recording: Recording) -> None:
     if _IN_G[0] < size < _IN_G[1]:
         raise SourceError(
             recording.name, f'accel: its size is {size:.3g} in the median, expected about 9.8 '
-            f'm/s^2; it looks like g: multiply by 9.80665{_factor(recording, IMU[:3], 9.80665)}'
+            f'm/s^2; it looks like g: multiply by 9.80665{factor_hint(recording, IMU[:3], 9.80665)}'
         )
     gyro = [recording.measured[key] for key in IMU[3:] if key in recording.measured]
     fast = max((float(np.percentile(np.abs(part.value), 90)) for part in gyro), default=0.0)
     if fast > 60.0:
         raise SourceError(
             recording.name, f'gyro: a tenth of its values is above {fast:.0f} rad/s; it looks like '
-            f'degrees/s: multiply by 0.0174533{_factor(recording, IMU[3:], 0.0174533)}'
+            f'degrees/s: multiply by 0.0174533{factor_hint(recording, IMU[3:], 0.0174533)}'
         )
 
 
-def _factor(recording: Recording, keys: Sequence[str], factor: float) -> str:
+def factor_hint(recording: Recording, keys: Sequence[str], factor: float) -> str:
     """Return what to write for the columns of what was measured, '' where these have its names."""
     columns = [recording.columns[key] for key in keys if key in recording.columns]
     lines = [f'factors.{each.name}: {factor * (each.factor or 1.0):.6g}' for each in columns]
