@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from propulsion_ros.identify.fit import Fit, whiteness
 from propulsion_ros.identify.prepare import factor_hint
 from propulsion_ros.identify.problem import Channel, Problem
-from propulsion_ros.identify.reading import IMU, Recording
+from propulsion_ros.identify.reading import IMU, STATE, Recording
 from propulsion_ros.models.common.family import Allocatable, Family
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.hints import conversions
@@ -84,6 +84,7 @@ def unidentified(fit: Fit) -> dict[str, str]:
     """Return the reason for each parameter that the data do not identify, by name."""
     found: dict[str, str] = {}
     moves, levels, problem = explained(fit), explained(fit, of_level=True), fit.problem
+    off = dict(_other_sizes(fit))
     values, sd = fit.values, fit.sd
     for i, name in enumerate(problem.names):
         reason, shown_by = '', manoeuvre_for(name)
@@ -101,6 +102,8 @@ def unidentified(fit: Fit) -> dict[str, str]:
                 f'{fit.correlation(i, problem.names.index(twin)):.3f}; with {twin} given it is '
                 'fitted'
             )
+        elif (names := [name for name, column in off.items() if column[i]]):
+            reason, shown_by = f'{" and ".join(names)} has another size', 'its unit'
         elif (low := _poor_channels(fit, i, moves, levels)):
             reason = f'too little excited: the model explains {low} of what moves'
         elif problem.free_of(i).is_curve:
@@ -112,6 +115,17 @@ def unidentified(fit: Fit) -> dict[str, str]:
         if reason:
             found[name] = f'{reason}; would show it: {shown_by}'
     return found
+
+
+def _other_sizes(fit: Fit) -> Iterator[tuple[str, FloatArray]]:
+    """Yield channels of another unit after the fit, and how much each parameter changes them."""
+    problem = fit.problem
+    for i, (channel, cut) in enumerate(zip(problem.channels, problem.cuts, strict=True)):
+        if channel.windows is None:
+            predicted = channel.value - fit.residuals[cut] / problem.weights[i]
+            times, alike = _multiple(problem, channel, predicted)
+            if alike > _MULTIPLE and not 1.0 / _TIMES < times < _TIMES:
+                yield channel.name, np.abs(fit.jacobian[cut]).sum(axis=0)
 
 
 def _twin(fit: Fit, i: int, *, is_rough: bool) -> str:
@@ -257,6 +271,7 @@ _CLEAR = 0.3  # least share of the turning that thrusts must explain
 _ALIKE = 0.6  # least similarity (cosine) of the turning to the geometry in the best order
 _MORE = 0.1  # least gain of explained turning in the best order, over all that thrusts explain
 _MULTIPLE = 0.8  # correlation above which a channel is a multiple of its prediction
+_YAW = 5  # row of the torque about z in a wrench
 _TIMES = 4.0  # factor beyond which such a multiple means another unit
 _AS_IF = 2.0  # factor within which the multiple is 1 in the right unit
 _OFF = 1.1  # factor after the fit beyond which the size of a channel is not explained
@@ -324,7 +339,9 @@ def clip_doubts(
     if not isinstance(model, Allocatable):
         return
     for channel, predicted in zip(problem.channels, after, strict=True):
-        row = model.allocation_matrix[channel.axis]
+        row = model.allocation_matrix[channel.axis] if channel.axis >= 0 else np.array([
+            channel.name == f'{STATE}{name}.effort' for name in model.actuator_names
+        ], float)
         acting = np.abs(row) > _NOTHING
         for key in ('max_thrust', 'min_thrust'):
             is_limit = key in values and key not in fitted
@@ -348,8 +365,12 @@ def scale_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str
         names = ', '.join(channel.name for channel in problem.channels)
         yield f'the commands make nothing of what was measured, {names}; is its axis wrong?'
     for channel, predicted in zip(problem.channels, before, strict=True):
-        times, alike = _multiple(channel, predicted)
-        if channel.windows is None and alike > _MULTIPLE and not 1.0 / _TIMES < times < _TIMES:
+        times, alike = _multiple(problem, channel, predicted)
+        # Rates about x and y are judged by their geometry.
+        is_off = not 1.0 / _TIMES < times < _TIMES if channel.windows is None else (
+            channel.axis == _YAW and times < 0.0
+        )
+        if is_off and alike > _MULTIPLE:
             column = problem.setup.recording.columns.get(channel.name)
             # The multiple in the unit of the column, without the factor that was given.
             own = times / ((column and column.factor) or 1.0)
@@ -358,9 +379,15 @@ def scale_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str
                 for word, meant in [(channel.unit, abs(own)), *conversions(abs(own), channel.unit)]
                 if 1.0 / _AS_IF < meant < _AS_IF
             }
-            question = 'is its sign wrong?' if times < 0.0 else (
-                f'is it in {" or ".join(units) or channel.unit or "SI units"}?'
-            )
+            pairs = round(times) if channel.unit == 'rad/s' and column and column.factor else 0
+            if pairs > 1:
+                # A speed of the field turns with it once for each pair of poles.
+                units = {f'electrical {channel.unit} of {pairs} pole pairs': (
+                    f'{column.factor / pairs:.6g}'
+                )}
+            question = (
+                f'is its sign wrong{", or each direction" * (channel.axis == _YAW)}?'
+            ) if times < 0.0 else f'is it in {" or ".join(units) or channel.unit or "SI units"}?'
             if units and column:
                 question += f' factors.{column.name}: {" or ".join(units.values())}'
             yield (
@@ -453,7 +480,7 @@ def ratio_doubts(fit: Fit, after: Sequence[FloatArray]) -> Iterator[str]:
     """Yield channels that are a multiple of their prediction after the fit."""
     problem = fit.problem
     for channel, cut, predicted in zip(problem.channels, problem.cuts, after, strict=True):
-        times, alike = _multiple(channel, predicted)
+        times, alike = _multiple(problem, channel, predicted)
         off = _OFF if fit.jacobian[cut].any() else _OFF_ALONE
         if channel.windows is None and alike > _MULTIPLE and not 1.0 / off < times < off:
             yield (
@@ -463,10 +490,11 @@ def ratio_doubts(fit: Fit, after: Sequence[FloatArray]) -> Iterator[str]:
             )
 
 
-def _multiple(channel: Channel, predicted: FloatArray) -> tuple[float, float]:
+def _multiple(problem: Problem, channel: Channel, predicted: FloatArray) -> tuple[float, float]:
     """Return a channel as a multiple of its prediction, and their correlation, at most 1."""
-    size, cross = float(predicted @ predicted), float(predicted @ channel.value)
-    alike = abs(cross) / max(np.sqrt(size * float(channel.value @ channel.value)), 1e-300)
+    value, predicted = (problem.compared(channel, each) for each in (channel.value, predicted))
+    size, cross = float(predicted @ predicted), float(predicted @ value)
+    alike = abs(cross) / max(np.sqrt(size * float(value @ value)), 1e-300)
     return cross / max(size, 1e-300), alike
 
 

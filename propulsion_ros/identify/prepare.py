@@ -45,6 +45,7 @@ _FULL = 1.1  # ratio within which a range of commands is that of the whole throt
 _SMALL = 1e-3  # share of the largest command that counts as 0
 _BRIEF = 0.01  # longest span that is left out silently [s]
 _IN_G = 0.3, 3.0  # range of a median specific force that is in g
+_AWAY = 0.5  # mean of a specific force over its size below which gravity was taken away
 _OFF_G = 0.02  # relative error of gravity at rest that is reported
 
 
@@ -139,6 +140,12 @@ def _refuse_units(recording: Recording) -> None:
     if len(parts) < 3 or len({len(part.time) for part in parts}) > 1:
         return
     size = float(np.median(np.sqrt(sum(np.square(part.value) for part in parts))))
+    mean = float(np.linalg.norm([part.value.mean() for part in parts]))
+    if _IN_G[0] < size < _IN_G[1] and mean < _AWAY * size:
+        raise SourceError(
+            recording.name, f'accel: its mean is {mean:.3g} m/s^2, expected about 9.8: gravity is '
+            'taken away; give the specific force, as an accelerometer has it'
+        )
     if _IN_G[0] < size < _IN_G[1]:
         raise SourceError(
             recording.name, f'accel: its size is {size:.3g} in the median, expected about 9.8 '

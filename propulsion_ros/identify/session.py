@@ -201,7 +201,8 @@ class Session:
         fit = fitted(problem, note=self._note)
         after = [rows[0] for rows in problem.predicted(fit.place[None])]
         clipped = (
-            list(clip_doubts(problem, after, robot.values)) if request.measured == 'wrench' else []
+            list(clip_doubts(problem, after, robot.values))
+            if request.measured in ('wrench', 'state') else []
         )
         sizes = clipped or list(ratio_doubts(fit, after))
         found += sizes
