@@ -94,11 +94,13 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
         drawn = np.asarray(getattr(params, 'power_constant', 0.0)) * thrust**1.5
         overall = np.where(drawn > 0.0, ideal / drawn, np.nan)
         load = np.where(given > 0.0, thrust / (disk * (radius * speed) ** 2), np.nan)
+        drag = speed * np.asarray(getattr(params, 'rotor_drag_coefficient', 0.0))
+    whole = max(robot.body.moments) if robot.body.is_solid else np.nan
     return Rows(
         group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else radius * speed,
         tip_in_liquid=radius * speed if in_liquid else np.nan,
         speed_in_liquid=np.where(in_liquid & (given == 0.0), speed, np.nan),
-        merit=merit, overall=overall, ideal=np.where(given > 0.0, 1.0, 1.5),
+        thrust=thrust, drag=drag, whole=whole, merit=merit, overall=overall, ideal=np.where(given > 0.0, 1.0, 1.5),
     )
 
 

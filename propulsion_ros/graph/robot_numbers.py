@@ -607,7 +607,7 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
     up = float(matrix_of_rpy(robot.params.start_rpy)[2] @ pushes.sum(axis=1))
     # Thrusts to the side do not count: they compensate a torque, as that of a tail rotor does.
     ahead = float(np.linalg.norm(pushes[[0, 2]].sum(axis=1)))
-    is_along = abs(up) > max(_ALONG * ahead, 0.1 * most) and all(map(is_in_air, robot.groups))
+    is_along = abs(up) > max(_ALONG * ahead, 0.1 * most)
     is_expected, is_free = 'hover' in robot.expects, robot.body.mass and not _is_carried(robot)
     if up < -_ACROSS * most and is_along and most > weight and (is_expected or is_free):
         yield Number('axis', up, 'its actuators alone ', weight, 0, robot.groups[0].name,
@@ -616,7 +616,7 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
         yield Number('robot', robot.extremes[1][2], (
             f'hover is expected, with a thrust to weight of {robot.thrust_to_weight:.3g}: all '
         ), weight)
-    elif is_free and is_along and up > 0.0:
+    elif is_free and is_along and up > 0.0 and all(map(is_in_air, robot.groups)):
         across = ' and '.join(name for group in robot.groups for name, axis in zip(
             group.layout.names, group.layout.axis, strict=True) if abs(axis[2]) < _ACROSS)
         yield Number(
