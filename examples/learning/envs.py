@@ -66,6 +66,7 @@ class VehicleEnv(VectorEnv):
         given = np.asarray(actions, float)
         shape = self.action_space.shape
         self._require('step', f'actions of shape {shape}', given.shape, given.shape == shape)
+        self._require('step', 'finite actions', given, np.isfinite(given).all())
         commands = self.commands(np.clip(given, -1.0, 1.0))
         touched = np.full((self.num_envs, 3), np.nan)
         for _ in range(self.substeps):

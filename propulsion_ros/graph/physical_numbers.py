@@ -100,7 +100,8 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
         group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else radius * speed,
         tip_in_liquid=radius * speed if in_liquid else np.nan,
         speed_in_liquid=np.where(in_liquid & (given == 0.0), speed, np.nan),
-        thrust=thrust, drag=drag, whole=whole, merit=merit, overall=overall, ideal=np.where(given > 0.0, 1.0, 1.5),
+        merit=merit, overall=overall, ideal=np.where(given > 0.0, 1.0, 1.5),
+        thrust=thrust, drag=drag, whole=whole,
     )
 
 

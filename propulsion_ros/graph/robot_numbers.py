@@ -69,7 +69,7 @@ _MIRROR, _HALF_TURN = np.array([1.0, -1.0, 1.0]), np.array([-1.0, -1.0, 1.0])
 """Factors of a vector for its mirror image on the other side, and for half a turn about z."""
 _SAME = 1e-3  # places are the same if they are nearer, over their distance from the origin
 _SINKING = 0.3  # fluid that crawlers displace, over their mass
-_LITTLE = 1e-4  # angle that is as large as its sine [rad]
+_LITTLE = 1e-4  # angle that is as large as its sine [rad], or a torque over the largest one
 
 
 # Actuators that differ from similar ones.
@@ -637,17 +637,26 @@ def made_alone(robot: RobotLayout) -> Iterator[Number]:
     known = {'yaw'} if any(each.value > _COUPLED for each in couplings(robot)) else set()
     expected = [word for word in parts if word in robot.expects - known]
     # The thrusters of a robot in water seldom push obliquely.
-    words = expected or ['force_x', 'force_y'] * any(map(is_in_liquid, robot.groups))
+    words = expected or ['force_x', 'force_y'] * any(map(is_in_liquid, robot.groups)) or (
+        ['yaw'] * _never_yaws(robot))
     made = robot.made([AXES.index(parts[word]) for word in words])
     for i, word in enumerate(words if not is_deflected else ()):
         part, rows = parts[word], np.flatnonzero(np.abs(made[:, i]) > 1e-4).tolist()
         tied = ' and '.join(parts[words[k]] for k in rows if k != i)
         how = f'{part} comes only with {tied}' if tied else f'nothing makes {part}'
-        if word != 'hover' and (expected or (tied and made[i, i] < 0.9)):
+        if word != 'hover' and (expected or word == 'yaw' or (tied and made[i, i] < 0.9)):
             who = f'{word} is expected, but {how}: ' if expected else f'{how}: '
             yield Number('robot', 100.0 * made[i, i], who, remedy=(
                 f'some actuators must push {_MADE_BY[part]}; else leave {word} out of <expects>'
-            ) if expected else '')
+            ) if expected else 'give each a moment_constant' * (word == 'yaw'))
+
+
+def _never_yaws(robot: RobotLayout) -> bool:
+    """Whether rotors that all push up carry a robot, and nothing turns it about z."""
+    up = [way for group in robot.pushing for way in group.layout.axis[:, 2] > _ACROSS]
+    return len(up) > FEW and all(up) and not _is_carried(robot) and all(
+        map(is_in_air, robot.groups)
+    ) and float(np.abs(robot.matrix[5]).max()) <= _LITTLE * float(np.abs(robot.matrix[3:5]).max())
 
 
 def weaker_ways(robot: RobotLayout) -> Iterator[Number]:

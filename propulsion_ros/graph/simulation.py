@@ -81,6 +81,8 @@ class Simulation:
     """Parameter files of all nodes; later ones win."""
     namespace: str = ''
     """Namespace of all nodes."""
+    in_gazebo: bool = False
+    """Whether Gazebo simulates the body, at steps of its own."""
 
     @functools.cached_property
     def _file(self) -> ParameterFile:
@@ -144,7 +146,7 @@ def simulated(
         if not _steps(block) and block.name in awaited:
             # The estimate of a step is compared with the demand of the same step.
             own[block.name] = {'wait_for': [COMMAND, DEMAND]}
-    for group in pushing:
+    for group in pushing if not simulation.in_gazebo else ():
         own[group.block.name].update(_pace(group, rate))
     joined = [
         replace(spec, parameters={**spec.parameters, **own.get(spec.name, {})})

@@ -194,7 +194,9 @@ def gazebo_graph(
         Whether the actuators that push run inside gz-sim; else they are nodes that publish plain
         numbers for the bridge.
     """
-    graph = vehicle_graph(vehicle, True, model, drawn_with=drawn_with)
+    graph = vehicle_graph(
+        vehicle, True, model, drawn_with=drawn_with, simulation=Simulation(in_gazebo=True)
+    )
     blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
     pushing = {block.name for block in pushing_blocks(blocks)}
     nodes = tuple(

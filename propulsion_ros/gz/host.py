@@ -22,6 +22,7 @@ from propulsion_ros.gz.joint_drives import held_joints, read_groups
 from propulsion_ros.gz.link_forces import LinkForces, Mount, group_seats, shifts
 from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of, placed_description
 from propulsion_ros.loops.actuator_loop import LoopParams
+from propulsion_ros.loops.actuator_ports import several_publishers
 from propulsion_ros.loops.ports import Outlet, Port
 from propulsion_ros.messages.rclpy_private import reason_of, take_message
 from propulsion_ros.models.common.family import Output
@@ -465,10 +466,7 @@ class SimulatedNode(ActuatorNode):
         count = others + self.publishers_of('~/command')
         if count > 1 and not self._has_several:
             self._has_several = True
-            self.log('warn', (
-                f'{count} publishers of {self.resolve_topic_name("~/command")}: each command holds '
-                'until that of another one; stop all but one'
-            ))
+            self.log('warn', several_publishers(count, self.resolve_topic_name('~/command')))
 
     def restart(self) -> None:
         """Return actuators and time to the start, as the world does."""

@@ -379,12 +379,10 @@ def scale_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str
                 for word, meant in [(channel.unit, abs(own)), *conversions(abs(own), channel.unit)]
                 if 1.0 / _AS_IF < meant < _AS_IF
             }
-            pairs = round(times) if channel.unit == 'rad/s' and column and column.factor else 0
-            if pairs > 1:
-                # A speed of the field turns with it once for each pair of poles.
-                units = {f'electrical {channel.unit} of {pairs} pole pairs': (
-                    f'{column.factor / pairs:.6g}'
-                )}
+            factor = (column and column.factor) or 0.0
+            if channel.unit == 'rad/s' and factor and (pairs := round(times)) > 1:
+                # The field turns once for each pair of poles.
+                units = {f'electrical rad/s of {pairs} pole pairs': f'{factor / pairs:.6g}'}
             question = (
                 f'is its sign wrong{", or each direction" * (channel.axis == _YAW)}?'
             ) if times < 0.0 else f'is it in {" or ".join(units) or channel.unit or "SI units"}?'

@@ -80,9 +80,6 @@ _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
 _OF_COAST = 'body.drag_area'
 _WORSE = 1.05  # ratio of errors that longer time steps, as of cross-validation, stay below
 _DELAYS = (0.0, 0.01, 0.02)  # for which lags are reported [s]
-_GAIN, _GAIN_OF_KNOWN = 0.1, 0.25
-"""Least decrease of the error by a delay worth a warning: of all, of what the model explains."""
-_EXPLAINED = 0.6  # share of a channel above which the model explains it
 _REFITS = 3  # Gauss-Newton steps of the other parameters at each delay
 _PARTS_DIFFER = 3.0
 """Jackknife spread over standard deviation; with noise alone 1 in 1000 is above 2.2."""
@@ -468,17 +465,13 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
         delay(), lower=np.array([-0.15]), upper=np.array([0.15]), start=np.array([0.0])
     )
     other = problem.with_free([*with_delay, free_delay])
+    # Else what is noise alone would hide what a delay explains of the others.
+    other.weights = list(problem.weights)
     search, place = fitted_coarse(other, np.append(start, 0.0), thin=True)
-    now = search.residuals(np.append(start, problem.body_at(fit.place)[DELAY]))
-    then, best, shares = search.residuals(place), float(place[-1]), explained(fit)
-    # Channels of noise alone hide what a delay explains of the others.
-    known = np.concatenate([
-        np.full(cut.stop - cut.start, shares[each.name] > _EXPLAINED)
-        for each, cut in zip(search.problem.channels, search.problem.cuts, strict=True)
-    ])
-    gain = 1.0 - rms(then) / rms(now)
-    of_known = 1.0 - rms(then[known]) / rms(now[known]) if known.any() else 0.0
-    if (gain > _GAIN or of_known > _GAIN_OF_KNOWN) and abs(best) > 0.004:
+    now = rms(search.residuals(np.append(start, problem.body_at(fit.place)[DELAY])))
+    then = rms(search.residuals(place))
+    best = float(place[-1])
+    if then < 0.9 * now and abs(best) > 0.004:
         what, remedy = (
             'leads its command by', f'stamps of commands are late, as where a row has the one '
             f'before; no delay is fitted below 0: --delay {best:.3f}'
@@ -487,7 +480,7 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
             '--fit-delay'
         )
         found.append(
-            f'what was measured {what} {abs(best) * 1e3:.0f} ms, {max(gain, of_known):.0%} better so: '
+            f'what was measured {what} {abs(best) * 1e3:.0f} ms, {1 - then / now:.0%} better so: '
             f'{remedy}'
         )
     return _at_delays(search, place, (*_DELAYS, best))

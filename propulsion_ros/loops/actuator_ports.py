@@ -72,6 +72,12 @@ ADAPTERS: Mapping[str, str] = {
 OF_AUTOPILOTS = frozenset({'px4_motors', 'px4_servos', 'mavros_rc_out'})
 
 
+def several_publishers(count: int, topic: str) -> str:
+    """Return the line on several publishers of commands of the same actuators."""
+    return (f'{count} publishers of {topic}: each command holds until that of another one; stop '
+            'all but one')
+
+
 class ActuatorPorts(StampedPorts):
     """Takes commands for a family and publishes the wrench that it really applies.
 
@@ -125,6 +131,7 @@ class ActuatorPorts(StampedPorts):
         self._world_frame = ''
         self._started_ns: int | None = None
         self._joint_publishers = 0
+        self._has_several = False
         self._is_complete = publish_joint_states
         self._open_outlets(publish_each, publish_numbers)
         self.requests.append(
@@ -632,6 +639,19 @@ class ActuatorPorts(StampedPorts):
         pushes = '' if np.any(output.thrusts) else 'nothing pushes, as '
         return f'{pushes}every last command is {what}' if is_far or pushes else ''
 
+    def _look_for_publishers(self) -> None:
+        """Report once several publishers of commands of all actuators, without allocators."""
+        host, topic = self._host, self.ports[0].topic
+        # An allocator, which is idle beside other commands, subscribes to the effectiveness.
+        idle = host.subscriptions_to(self._effectiveness) if (
+            self._effectiveness in self.outlets) else 0
+        count = host.publishers_of(topic) - idle
+        # Gazebo counts those of gz-transport too.
+        is_counted = self._reader.is_whole and not host.follows_links
+        if count > 1 and is_counted and not self._has_several:
+            self._has_several = True
+            host.log('warn', several_publishers(count, host.resolve_topic_name(topic)))
+
     def health(self) -> Iterator[Health]:
         """Yield the state of the actuators: stale commands, limits met, refused inputs."""
         core, family = self.core, self.family
@@ -655,6 +675,7 @@ class ActuatorPorts(StampedPorts):
                     'an angle that several publish holds until that of another one'
                 ))
             self._joint_publishers = publishers
+        self._look_for_publishers()
         if level != ERROR:
             warnings = [
                 *(flag for flag, count in met.items() if count),

@@ -78,6 +78,12 @@ class CommandReader:
         # Most messages have the same names, so their layout is kept.
         self._last: tuple[tuple[str, ...], _Layout | None] = ((), None)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last message named all actuators of the family."""
+        layout = self._last[1]
+        return layout is not None and len(layout.columns) == len(self.names)
+
     def read(self, message: NamedCommand) -> CommandUpdate:
         """Return the update that a message commands.
 

@@ -481,7 +481,9 @@ class VehicleLoop:
                     f'{text}, which publishes at {1e9 / period_ns:g} Hz where this body steps at '
                     f'{self._params.update_rate:g} Hz; give both the same update_rate'
                 )
-        if controllers := ', '.join(self._commands_of(silent)):
+        if self._host.counts['refused']:
+            text += '; messages of it were refused, see above'
+        elif controllers := ', '.join(self._commands_of(silent)):
             text += f'; a controller must reply to each odometry on {controllers}, with its stamp'
         return text
 

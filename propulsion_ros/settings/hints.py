@@ -120,6 +120,8 @@ def conversions(value: float, unit: str) -> Iterator[tuple[str, float]]:
 def accepted(value: float, unit: str, lo: float, hi: float, above: float) -> str:
     """Return the end of the error of a number out of bounds: what to write, '' if unknown."""
     bound = hi if value > hi else -lo
+    if value == -1.0 and unit == 's' and lo == 0.0:
+        return ': write 0 for none, or 1'
     if value < 0.0 <= max(lo, above) and unit in _SIGNED:
         return f': write {-value:.6g}, its size' if -value <= hi else ''
     if value > 0.0 >= hi and unit in _SIGNED:

@@ -20,6 +20,7 @@ from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.tools.lines import fail, note, progress
 
 _Write = Callable[[Played], None]
+_FEWEST, _DENSE = 10, 500  # from so many rows on, steps for each row that another unit makes
 EXAMPLE = 'robot.yaml in.csv out.csv --model robot.urdf'
 
 
@@ -75,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
     result = ', '.join(f'{count} {what}' for what, count in counts.items() if count)
     if not result:
         return fail('replay', f'{printable(args.input)}: expected rows, got a header alone')
-    note('replay', f'{printable(args.output)}: {result}')
+    is_sparse = _FEWEST < counts.get('rows', 0) < counts.get('written', 0) / _DENSE
+    doubt = '; are stamps in seconds?' * is_sparse
+    note('replay', f'{printable(args.output)}: {result}{doubt}')
     return 0
 
 

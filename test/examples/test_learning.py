@@ -164,6 +164,8 @@ def test_mistakes_of_an_own_task_are_one_line(learning):
         line = r'Hover.step: expected actions of shape \(3, 4\), got'
         with pytest.raises(ValueError, match=line):
             env.step(np.zeros(shape))
+    with pytest.raises(ValueError, match=r'Hover.step: expected finite actions, got'):
+        env.step(np.full((3, 4), np.nan))
     Hover.judge = lambda self, touched: (np.zeros((3, 1)), np.zeros(3, bool), {})
     with pytest.raises(ValueError, match=r'Hover.judge: .* of shape \(3,\), got \(3, 1\)'):
         env.step(np.zeros((3, 4)))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mistakes import TEXTS
 from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import (
@@ -168,6 +169,13 @@ def test_actuators_are_nodes_unless_they_run_inside_gazebo(inside):
     assert ('rotors' in nodes) != inside
     if 'rotors' in nodes:
         assert nodes['rotors'].parameters['publish_numbers']
+
+
+def test_actuators_in_gazebo_need_not_step_as_a_simulated_body_does(tmp_path):
+    model = tmp_path / 'robot.urdf'
+    model.write_text(TEXTS['quadrotor'])
+    for inside in (False, True):
+        assert gazebo_graph('quadrotor', inside, model).nodes
 
 
 ROBOT = share_directory() / 'urdf' / 'quadrotor.urdf.xacro'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import shutil
 from pathlib import Path
@@ -79,12 +80,14 @@ def rewrite(change, *names):
     np.savetxt('foreign.csv', table, '%.5f', ',', header=header, comments='', encoding='utf-8')
 
 
-def identified(settings, *more, fit=('time_constant_up', 'thrust_curve'), output=''):
+def identified(
+    settings, *more, fit=('time_constant_up', 'thrust_curve'), output='', measured='wrench'
+):
     lines = ''.join(f'    {key}: {value}\n' for key, value in settings.items())
     Path('foreign.yaml').write_text(f'/**/identify:\n  ros__parameters:\n{lines}')
     return cli.main([
         'identify', 'foreign.csv', '--model', 'bench.urdf', '--params-file', 'foreign.yaml',
-        '--measured', 'wrench', '--fit',
+        '--measured', measured, '--fit',
         ','.join(f'rotors.{name}' for name in (*fit, *more)),
         *(['--output', output] if output else []),
     ])
@@ -187,6 +190,48 @@ def test_a_load_cell_that_was_not_at_0_is_named(foreign, capsys):
     assert not none
     assert line.startswith('wrench.force.z is 1.4')
     assert 'is that the tare? zeros.Thrust (kgf): 0.1' in line
+
+
+def spiked(table):
+    table[200:203, 2] = 99.0
+    return table
+
+
+def test_a_few_forces_far_above_all_others_are_named_and_left_out(foreign, capsys):
+    """They were taken for noise, and hid the thrust from the fit."""
+    assert identified(foreign) == 0
+    right = json.loads(capsys.readouterr().out)['estimates']
+    rewrite(spiked)
+    assert identified(foreign) == 0
+    report = json.loads(capsys.readouterr().out)
+    (line,) = [each for each in report['warnings'] if 'values are above' in each]
+    assert re.search(r'^wrench\.force\.z: 3 of \d+ values are above .* N, 5 times what', line)
+    assert line.endswith('the first at 2.000 s: left out')
+    for name, each in report['estimates'].items():
+        assert each['value'] == pytest.approx(right[name]['value'], abs=3 * each['sd'])
+
+
+@pytest.mark.parametrize(('change', 'code', 'line'), [
+    (lambda table: table * [1.0, 1.0, 1e3, 1.0], 1, 'is it in gf? factors.Thrust (kgf): 0.0098'),
+    (lambda table: np.add(table, [0.0, 0.0, 0.1, 0.0]), 0,
+     'is that the tare? zeros.Thrust (kgf): 0.1'),
+    (lambda table: table * [1.0, 1.0, 3.0, 1.0], 0, 'above max_thrust of 10 N of motor'),
+    (lambda table: table * [1.0, 1.0, 1.0, 7.0], 0, 'in electrical rad/s of 7 pole pairs? '
+     'factors.rpm: 0.01496'),
+])
+def test_thrusts_and_speeds_in_another_unit_are_named(change, code, line, foreign, capsys):
+    rng = np.random.default_rng(1)
+    rewrite(lambda table: change(np.column_stack((
+        table[:, :2], table[:, 2] + rng.normal(0.0, 0.005, len(table)),
+        800.0 / 0.10472 * np.sqrt(table[:, 2] / 0.8),
+    ))), 'rpm')
+    assert identified({
+        **foreign, 'columns.Thrust (kgf)': 'state.motor.effort', 'factors.rpm': 0.10472,
+        'columns.rpm': 'state.motor.velocity',
+    }, fit=('time_constant_up', 'motor_constant', 'esc_curve'), measured='state',
+        output='fitted.yaml') == code
+    assert any(line in each for each in json.loads(capsys.readouterr().out)['warnings'])
+    assert Path('fitted.yaml').exists() == (code == 0)
 
 
 def test_a_curve_beyond_the_throttles_of_the_log_is_named(foreign, capsys):

@@ -383,6 +383,24 @@ def test_what_does_not_go_together_is_refused(family, options, text):
         Group(family(), **options)
 
 
+@pytest.mark.parametrize(('publishers', 'readers', 'name', 'lines'), [
+    pytest.param(2, 0, ['a', 'b'], 1, id='of all actuators'),
+    pytest.param(2, 1, ['a', 'b'], 0, id='an idle allocator beside'),
+    pytest.param(2, 0, ['a'], 0, id='of one each'),
+    pytest.param(1, 0, ['a', 'b'], 0, id='one'),
+])
+def test_several_publishers_of_the_same_commands_are_one_line(publishers, readers, name, lines):
+    group = Group().run()
+    group.host.publishers['~/command'] = publishers
+    group.host.subscriptions['~/effectiveness'] = readers
+    group.command(0, name, velocity=[10.0] * len(name))
+    for _ in range(3):
+        group.health()
+    assert group.host.said('warn') == lines * [
+        '2 publishers of ~/command: each command holds until that of another one; stop all but one'
+    ]
+
+
 def test_disabled_actuators_push_nothing_until_enabled():
     group = Group().run()
     group.command(10, velocity=[10.0, 10.0])

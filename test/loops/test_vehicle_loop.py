@@ -622,6 +622,14 @@ def test_rates_that_differ_are_named():
     ]
 
 
+def test_reply_that_was_refused_is_named_where_a_step_stops():
+    vehicle = Vehicle(lockstep_timeout=0.8, wrench_topics=['a/wrench']).begin()
+    vehicle.push('a/wrench', 0, 1e30)
+    vehicle.host.wait(1.0)
+    (line,) = vehicle.host.said('error')
+    assert line.endswith('messages of it were refused, see above')
+
+
 def test_step_that_is_not_due_yet_is_no_reason_to_stop():
     vehicle = Vehicle(lockstep_timeout=0.5, real_time_factor=0.005).begin()
     vehicle.push_all(0)

@@ -102,6 +102,13 @@ def test_what_is_written_is_what_the_model_does(replay):
         assert wrench_of(row, '').tolist() == output.wrench.tolist()
 
 
+@pytest.mark.parametrize(('apart', 'is_doubted'), [(0.01, False), (1.0, False), (10.0, True)])
+def test_stamps_in_ms_are_doubted(apart, is_doubted, replay):
+    rows = ['stamp,a.effort,b.effort', *(f'{apart * k},5,5' for k in range(1, 13))]
+    assert replay(ROTORS, rows) == 0
+    assert ('; are stamps in seconds?' in replay.err) == is_doubted
+
+
 def test_silence_makes_a_command_stale_and_a_long_gap_is_no_jump(replay):
     rows = ['stamp,a.effort,b.effort', '0.01,5,5', '30.0,,']
     assert replay(ROTORS, rows) == 0
