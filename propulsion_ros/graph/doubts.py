@@ -406,12 +406,12 @@ RULES = (
          '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', r.of_rows(
              p.spinning, 'thrust_coefficient or rotor_radius or propeller_diameter',
              lambda s: s.load), remedy='is it of speeds in rad/s, not turns/s; metres, and N?'),
-    Rule('spin', 'has a moment of inertia of {}', (0.0, 1.0), 'kg m^2', 'a part of the robot',
+    Rule('spin', 'has an inertia of {}', (0.0, 1.0), 'kg m^2', _USE,
          r.of_rows(p.spinning, 'rotor_inertia', lambda s: s.rotor_inertia, lambda s: s.whole),
-         'that of the robot'),
-    Rule('drag', 'drags by {} at 1 m/s', (0.0, 0.3), 'N', 'rotors in use have 0.01', r.of_rows(
+         "the robot's"),
+    Rule('drag', 'drags by {} at 1 m/s', (0.0, 0.3), 'N', _USE, r.of_rows(
         p.spinning, 'rotor_drag_coefficient', lambda s: s.drag, lambda s: s.thrust
-    ), 'its largest thrust', 'of speeds in rad/s and m/s?'),
+    ), 'its thrust', 'of speeds in rad/s and m/s?'),
     Rule('reach', 'has no largest thrust', (0.0, 0.0), '', _USE, n.endless,
          remedy='give max_command or max_thrust'),
     Rule('reach', 'gets {} by its table', (0.4, 2.5), 'rad/s', _USE, r.of_rows(
