@@ -465,8 +465,6 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
         delay(), lower=np.array([-0.15]), upper=np.array([0.15]), start=np.array([0.0])
     )
     other = problem.with_free([*with_delay, free_delay])
-    # Else what is noise alone would hide what a delay explains of the others.
-    other.weights = list(problem.weights)
     search, place = fitted_coarse(other, np.append(start, 0.0), thin=True)
     now = rms(search.residuals(np.append(start, problem.body_at(fit.place)[DELAY])))
     then = rms(search.residuals(place))

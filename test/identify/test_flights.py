@@ -164,16 +164,6 @@ def test_a_clock_offset_is_named(shift, words, flight, tmp_path):
         assert not any(begin in line for line in report_of(path, delay=named_delay)['warnings'])
 
 
-@pytest.mark.parametrize(('rows', 'is_late'), [(0, False), (5, True)])
-def test_late_stamps_are_named_beside_channels_of_noise(rows, is_late, flight, tmp_path):
-    rng = np.random.default_rng(4)
-    noise = {key: flight[key] + rng.normal(0.0, 30.0, len(flight[key])) for key in COLUMNS[4:7]}
-    late = {f'm{i}': np.roll(flight[f'm{i}'], rows) for i in (1, 2, 3, 4)}
-    path = written(tmp_path / 'a.csv', {**flight, **noise, **late})
-    report = report_of(path, [*FIT, 'rotors.moment_constant'])
-    assert named(report, 'stamps of commands are late') == is_late
-
-
 def test_a_yaw_of_the_wrong_sign_is_named(flight, tmp_path):
     path = written(tmp_path / 'a.csv', {**flight, 'gyro_z': -flight['gyro_z']})
     report = report_of(path, [*FIT, 'rotors.moment_constant'])
