@@ -412,13 +412,15 @@ def refuse_degrees(problem: Problem) -> None:
         ))
 
 
-def without_spikes(problem: Problem) -> tuple[Problem, list[str]]:
+def without_spikes(
+    problem: Problem, before: Sequence[FloatArray]
+) -> tuple[Problem, list[str]]:
     """Return the comparison without the few samples far above all that the model can make.
 
     They would be taken for the noise of their channel. Many such samples have another unit.
     """
     recording, spans, found = problem.setup.recording, list[tuple[float, float, str]](), []
-    for channel, predicted in zip(problem.channels, problem.given(), strict=True):
+    for channel, predicted in zip(problem.channels, before, strict=True):
         most = float(np.abs(predicted).max())
         far = np.abs(channel.value) > _SPIKE * most
         if channel.windows is None and most > _NOTHING and far.any() and (

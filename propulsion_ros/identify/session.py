@@ -176,6 +176,7 @@ class Session:
         if request.measured == 'odometry':
             problem, more = self._coast(recording, free)
             found += more
+            before = problem.given()
         else:
             lags = [each.name for each in free if each.is_lag or each.owner == DELAY]
             if recording.is_settled and lags:
@@ -183,13 +184,16 @@ class Session:
                     f'has rows more than {SLOW:g} s apart, each taken as settled, which show no '
                     f'lag: leave {", ".join(lags)} out of --fit; or are stamps not in seconds?'
                 ))
-            problem, spikes = without_spikes(Problem(self._setup(recording, free)))
-            found += spikes
+            problem = Problem(self._setup(recording, free))
+            before = problem.given()
+            problem, spikes = without_spikes(problem, before)
+            if spikes:
+                found += spikes
+                before = problem.given()
             if problem.setup.kind == 'imu':
                 refuse_degrees(problem)
             found += command_doubts(recording, self._actuators)
             found += limit_doubts(recording, problem.model)
-        before = problem.given()
         of_scale = list(scale_doubts(problem, before))
         found += of_scale or tare_doubts(problem, before)
         found += [*still_doubts(problem, before), *span_doubts(problem)]

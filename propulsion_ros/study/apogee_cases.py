@@ -132,13 +132,13 @@ class ApogeeCases:
 
     def check(self, case: Case) -> None:
         """Raise `ConfigError` if the detector would refuse the case's parameters."""
-        self._params(case)
+        params = self._params(case)
         self._seed(case)
         if self._logs:
             self._log(case)
         self.warnings = [
             f'{log.name}: {doubt}'
-            for log in self._logs.values() for doubt in _doubts(log, self._params(case))
+            for log in self._logs.values() for doubt in _doubts(log, params)
         ]
 
     def fly(self, case: Case) -> Mapping[str, Any]:

@@ -365,20 +365,20 @@ class MotionWatch:
         elif not self._feeds[-1].is_live(now_ns):
             self._spin = 0.0
         for channel, found in zip(Channel, due, strict=False):
-            if found is not None:
-                if channel is Channel.FORCE:
-                    self._detect_dead(found)
-                    if self._is_dead:
-                        continue
-                spacing, variance = found.seconds / ALIKE[channel], found.variance
-                if channel is Channel.FORCE:
-                    # A spin adds a force of unknown size, so that 1 g may be that of a coast.
-                    variance += (_LEVER * self._spin**2) ** 2
-                self._belief.read(channel, found.size, spacing, variance, found.noise)
-                if channel is Channel.HEIGHT:
-                    self._height = found.size
-                elif channel is Channel.FORCE:
-                    self._feel(now_ns, found)
+            if found is None:
+                continue
+            variance = found.variance
+            if channel is Channel.FORCE:
+                self._detect_dead(found)
+                if self._is_dead:
+                    continue
+                self._feel(now_ns, found)
+                # A spin adds a force of unknown size, so that 1 g may be that of a coast.
+                variance += (_LEVER * self._spin**2) ** 2
+            elif channel is Channel.HEIGHT:
+                self._height = found.size
+            spacing = found.seconds / ALIKE[channel]
+            self._belief.read(channel, found.size, spacing, variance, found.noise)
 
     def _may_be_blocked(self, now_ns: int) -> bool:
         """Return whether it may still fall behind a blocked port: until it must have landed."""

@@ -126,7 +126,8 @@ class InnovationJudge:
 
     An innovation that leaves the gate between two messages by a jump, and then stays, is a step of
     the sensor. One that grows out of the gate, or is beyond the gate when the sensor returns, shows
-    that the estimate, and so the inertial sensor, is wrong.
+    that the estimate, and so the inertial sensor, is wrong. Under a parachute a jump, as by the
+    pressure of an ejection charge, is followed by the altitude alone.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ class InnovationJudge:
         self._refused.reset()
 
     def refuse(
-        self, stamp_ns: int, innovation: float, width: float, jump: Verdict = Verdict.STEP
+        self, stamp_ns: int, innovation: float, width: float, jump: Verdict
     ) -> Verdict:
         """Take an innovation that was refused, and decide.
 
@@ -420,7 +421,8 @@ class BaroAid:
         state.inflate(_UP, innovation**2)
         if moves_speed:
             state.inflate(VELOCITY + 2, (innovation / params.gate_time) ** 2)
-            for axis in range(FORCE_BIAS, FORCE_BIAS + 3) if is_inertial else ():
+        if moves_speed and is_inertial:
+            for axis in range(FORCE_BIAS, FORCE_BIAS + 3):
                 state.inflate(axis, _BIAS_SIGMA**2)
         self._judge.reset()
         self._lock.end()

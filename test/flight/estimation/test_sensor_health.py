@@ -85,7 +85,7 @@ def _verdicts(innovations, width=5.0, first_ms=0):
             judge.accept(stamp, value)
             found.append(None)
         else:
-            found.append(judge.refuse(stamp, value, width))
+            found.append(judge.refuse(stamp, value, width, Verdict.STEP))
     return found
 
 
