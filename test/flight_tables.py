@@ -51,7 +51,8 @@ def transitions() -> str:
     sources: dict[tuple[str, ...], list[str]] = {}
     for row in TRANSITIONS:
         way = (
-            f'`~/{row.trigger}`' if row.is_command else row.trigger,
+            (f'`~/{row.trigger}`' if row.is_command else row.trigger)
+            + ' while held' * row.on_the_ground,
             f'`{row.target.value}`',
             row.guard.refusal if row.guard else '',
             f'`{row.apogee_source}`' if row.apogee_source else '',
