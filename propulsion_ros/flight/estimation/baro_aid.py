@@ -100,6 +100,40 @@ class MachLock:
         self._contradicted.reset()
 
 
+_IMPLAUSIBLE = 4.0  # a larger error of ports, scale or accelerometer is implausible, in sigma
+_PACE_NS = 3_000_000_000  # time over which the pace of the ports is judged [ns]
+
+
+class PortPace:
+    """Tells whether the error of the ports changes faster than that of static ports does.
+
+    So it looks if the inertial sensor lies, as the filter explains its drift by the ports.
+
+    Parameters
+    ----------
+    params : EstimatorParams
+        Error of the static ports, and the time over which it changes.
+    """
+
+    def __init__(self, params: EstimatorParams) -> None:
+        self._density = 2.0 * params.static_port_error**2 / params.static_port_time
+        self._past: deque[tuple[int, float, float]] = deque()
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._past.clear()
+
+    def is_implausible(self, stamp_ns: int, port: float, variance: float) -> bool:
+        """Take the error of the ports and its variance; return whether it changes too fast."""
+        past = self._past
+        past.append((stamp_ns, port, variance))
+        while stamp_ns - past[0][0] > _PACE_NS:
+            past.popleft()
+        then_ns, before, spread = past[0]
+        spread += self._density * (stamp_ns - then_ns) * 1e-9
+        return (port - before) ** 2 > _IMPLAUSIBLE**2 * spread
+
+
 _FRESH_NS = 300_000_000  # longest time from a good pressure to a step of the sensor [ns]
 _STEADY = 0.25  # relative change of an innovation that is still that of the same step
 _PATIENCE = 5.0  # time after which a step that does not settle is none, in gate times
@@ -212,8 +246,8 @@ _PAD_DELAY_NS = 1_000_000_000  # a reading is used for the pad if no liftoff fol
 _STEP_DELAY_NS = 10_000_000_000  # the same far from the pad without inertial sensor [ns]
 _WEATHER = 0.1  # fastest change of the pad's pressure altitude by the weather [m/s]
 _CERTAIN_SPEED = 30.0  # largest sigma of a speed whose Mach number is used [m/s]
-_IMPLAUSIBLE = 4.0  # a larger error of ports or scale is implausible, in sigma of its prior
 _STEP_SIGMA = 5.0  # sigma of the altitude bias after a step [m]
+_DOUBT_NS = 3_000_000_000  # time for which an overruled accelerometer is doubted [ns]
 _BIAS_SIGMA = 10.0  # sigma added to the accelerometer bias if the estimate is wrong [m/s^2]
 
 
@@ -255,6 +289,7 @@ class BaroAid:
         self._row = np.zeros(SIZE)
         self._row[[_UP, ALTITUDE_BIAS]] = 1.0
         self._lock = MachLock(params)
+        self._pace = PortPace(params)
         self._judge = InnovationJudge(params.gate_time)
         self.monitor = SensorMonitor(params.pressure_timeout)
         self._reference = PadReference()
@@ -272,6 +307,7 @@ class BaroAid:
         self._reference.reset()
         self._pending.clear()
         self._lock.reset()
+        self._pace.reset()
         self.pad_altitude = self._params.site_altitude
         self._is_armed, self._used_ns = False, 0
         self._stepped = 0.0  # sum of the steps in flight [m]
@@ -328,8 +364,9 @@ class BaroAid:
         noise = at_least((sigma * per_pascal) ** 2, self._scatter.noise)
         up = state.position[2] + age * state.velocity[2]
         row = self._row
-        # Without inertial sensor an error of the ports cannot be separated from motion.
-        row[PORT] = port = -per_pascal * dynamic_pressure(pascal, mach2) if is_inertial else 0.0
+        # Without a sound inertial sensor an error of the ports cannot be told from motion.
+        shows_port = is_inertial and not self.is_force_doubted(stamp_ns)
+        row[PORT] = port = -per_pascal * dynamic_pressure(pascal, mach2) if shows_port else 0.0
         innovation = altitude - self.pad_altitude - up - state.altitude_bias - port * state.port
         if is_inertial and stage in (Stage.BOOST, Stage.COAST) and self._is_climb_certain:
             self._lock.take_speed(
@@ -347,7 +384,8 @@ class BaroAid:
             return
         self.surprise = state.correct(row, innovation, noise, self._gate)
         if self.surprise <= self._gate:
-            self._accept(stamp_ns, altitude - self.pad_altitude - up, innovation, is_inertial)
+            offset = altitude - self.pad_altitude - up
+            self._accept(stamp_ns, offset, innovation, stage, is_inertial)
             return
         self.monitor.refuse(Status.INNOVATION)
         width = width_of(innovation, self.surprise, self._params.gate)
@@ -364,12 +402,17 @@ class BaroAid:
                 moves_speed=verdict is Verdict.LOST,
             )
 
-    def _accept(self, stamp_ns: int, offset: float, innovation: float, is_inertial: bool) -> None:
+    def _accept(
+        self, stamp_ns: int, offset: float, innovation: float, stage: Stage, is_inertial: bool
+    ) -> None:
         """Accept a fused pressure, unless only implausible errors of the barometer explain it."""
-        if is_inertial and self._are_errors_implausible():
+        if is_inertial and self._are_errors_implausible(stamp_ns):
             # The estimate drifts too slowly for the gate, and the errors have followed the offset.
             self.monitor.refuse(Status.INNOVATION)
-            self._overrule(stamp_ns, offset - self._filter.altitude_bias, is_inertial=is_inertial)
+            self._overrule(
+                stamp_ns, offset - self._filter.altitude_bias, is_inertial=is_inertial,
+                moves_speed=stage is not Stage.DESCENT,
+            )
             return
         self._judge.accept(stamp_ns, innovation)
         self.monitor.use(stamp_ns)
@@ -401,12 +444,29 @@ class BaroAid:
         sigma = math.sqrt(self._filter.variance(_UP) + noise)
         return abs(innovation) > worst + params.gate * sigma
 
-    def _are_errors_implausible(self) -> bool:
+    def _are_errors_implausible(self, stamp_ns: int) -> bool:
         """Return whether the estimated errors of ports and scale have become implausible."""
         state, params = self._filter, self._params
         return (
-            abs(state.port) > _IMPLAUSIBLE * params.static_port_error
+            self._pace.is_implausible(stamp_ns, state.port, state.variance(PORT))
+            or abs(state.port) > _IMPLAUSIBLE * params.static_port_error
             or abs(state.scale) > _IMPLAUSIBLE * params.altitude_scale_sigma
+        )
+
+    def is_force_doubted(self, stamp_ns: int) -> bool:
+        """Return whether it was overruled lately, or its estimated bias is implausible.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Time [ns].
+        """
+        if self.imu_doubt_ns is None:
+            return False
+        worst = max(map(abs, self._filter.force_bias))
+        return (
+            stamp_ns - self.imu_doubt_ns < _DOUBT_NS
+            or worst > _IMPLAUSIBLE * self._params.accelerometer_bias_sigma
         )
 
     def _overrule(
@@ -414,8 +474,10 @@ class BaroAid:
     ) -> None:
         """Make the estimate so uncertain that it follows the barometer."""
         state, params = self._filter, self._params
-        self.imu_doubt_ns = stamp_ns
+        if moves_speed:
+            self.imu_doubt_ns = stamp_ns
         state.port = state.scale = 0.0
+        self._pace.reset()
         state.forget(PORT, params.static_port_error**2)
         state.forget(SCALE, params.altitude_scale_sigma**2)
         state.inflate(_UP, innovation**2)

@@ -239,7 +239,7 @@ class Estimator:
                 (0.5 * (d + x), 0.5 * (e + y), 0.5 * (f + z)),
                 force_variance=self._scatter.noise / 3.0,
                 rests=self._pad.is_at_rest and not self.stage.is_flying,
-                tumbles=self.stage is Stage.DESCENT,
+                tumbles=self.stage is Stage.DESCENT or self._baro.is_force_doubted(stamp_ns),
             )
             self._tidy()
         self._now_ns = stamp_ns

@@ -2,6 +2,7 @@
 """A pressure is held against the height at its own time, not at the filter's."""
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from rocket_truth import PAD_TIME, SITE, fly, pressure_of
 
@@ -43,6 +44,32 @@ def test_armed_vehicle_leaves_its_pad_where_it_was(speed, is_armed, least, most)
         estimator.imu(stamp_ns, (0.0, 0.0, 0.0), (0.0, 0.0, 9.80665 + 1e-3 * (-1) ** i))
         estimator.pressure(stamp_ns, pressure_of(speed * max(now - 4.0, 0.0)))
     assert least < estimator.pad_altitude - SITE[2] < most
+
+
+@pytest.mark.parametrize(('lie', 'begin', 'end', 'most'), [
+    pytest.param(-57.0, 4.55, 7.56, 20.0, id='its learnt bias was kept for good'),
+    pytest.param(30.0, 4.0, 8.0, 100.0, id='the ports explained it for 3.7 s'),
+])
+def test_an_accelerometer_that_lies_for_a_while_in_the_coast_is_overruled(lie, begin, end, most):
+    truth = fly(3, 1, 100.0, 2.0, 60.0, 13.0)
+    up, climb = truth.position[:, 0, 2], truth.velocity[:, 0, 2]
+    rng = np.random.default_rng(4)
+    force = truth.force[:, 0] + rng.normal(0.0, 0.3, (len(up), 3))
+    pascal = pressure_of(up) + rng.normal(0.0, 6.0, len(up))
+    estimator, errors = Estimator(EstimatorParams(), Mounting()), []
+    for i, stamp in enumerate(truth.stamp_ns):
+        since = i / 100.0 - PAD_TIME
+        estimator.set_stage(
+            Stage.PAD if since < 0.1 else Stage.BOOST if since < 2.3 else Stage.COAST
+        )
+        false = np.array([0.0, 0.0, lie * (begin < since < end)])
+        estimator.imu(stamp, truth.rate[i, 0], force[i] + false)
+        estimator.pressure(stamp, pascal[i])
+        state = estimator.state(stamp)
+        errors.append((state.position[2] - up[i], state.velocity[2] - climb[i]))
+    height, speed = np.abs(errors).T
+    assert height.max() < most
+    assert speed[-300:].max() < 10.0
 
 
 def test_pad_of_a_record_is_not_measured_anew():
