@@ -75,13 +75,15 @@ def parameters_of_case(
             raise SourceError(variable.name, f'no node {node!r}{hint}')
         values = found.setdefault(node, {})
         indexed = _INDEXED.fullmatch(key)
+        if indexed is None and variable.mode == 'value':
+            values[key] = number
+            continue
+        key = indexed[1] if indexed else key
+        base = values[key] if key in values else base_of(node, key)
         if indexed is None:
-            is_own = variable.mode == 'value'
-            base = None if is_own else values.get(key, None) or base_of(node, key)
             values[key] = changed(base, variable, number)
             continue
-        key, index = indexed[1], int(indexed[2])
-        base = values.get(key) or base_of(node, key)
+        index = int(indexed[2])
         try:
             rows = np.array(base, dtype=float)
         except (TypeError, ValueError):
@@ -108,18 +110,11 @@ def with_mass(description: str, factor: float) -> str:
     if factor <= 0.0:
         raise ConfigError(MASS, f'expected a factor above 0, got {factor:g}')
     root = copy.deepcopy(parse_urdf(description))
-    for inertial in root.iter('inertial'):
-        for element in inertial:
-            if element.tag == 'mass':
-                _scale(element, ('value',), factor)
-            elif element.tag == 'inertia':
-                _scale(element, tuple(element.attrib), factor)
+    for element in root.iterfind('.//inertial/*'):
+        if element.tag in ('mass', 'inertia'):
+            for name in ('value',) if element.tag == 'mass' else element.attrib:
+                element.set(name, repr(float(element.attrib[name]) * factor))
     return tostring(root, encoding='unicode')
-
-
-def _scale(element: Any, names: Iterable[str], factor: float) -> None:
-    for name in names:
-        element.set(name, repr(float(element.get(name)) * factor))
 
 
 class Base:
