@@ -337,16 +337,6 @@ class Column:
         """Median of the values."""
         return float(np.median(self.values))
 
-    @property
-    def lowest(self) -> int:
-        """Case with the smallest value, the first of several."""
-        return int(self.cases[self.values.argmin()])
-
-    @property
-    def highest(self) -> int:
-        """Case with the largest value, the first of several."""
-        return int(self.cases[self.values.argmax()])
-
     def worst(self, count: int, limits: tuple[float, float] | None) -> list[int]:
         """Return the cases farthest beyond the limits or, without limits, from the median."""
         low, high = limits or (self.median, self.median)
@@ -356,7 +346,7 @@ class Column:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Row of the column in the file of quantiles."""
+        """Row of the column in the file of quantiles; of equal extremes it has the first case."""
         values = self.values
         spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
         shares = zip(_SHARES, np.quantile(values, _SHARES).tolist(), strict=True)
@@ -364,7 +354,8 @@ class Column:
             'result': self.name, 'cases': len(values), 'mean': float(values.mean()),
             'sd': spread, 'min': float(values.min()),
             **{f'{share:.0%}': value for share, value in shares},
-            'max': float(values.max()), 'lowest case': self.lowest, 'highest case': self.highest,
+            'max': float(values.max()), 'lowest case': int(self.cases[values.argmin()]),
+            'highest case': int(self.cases[values.argmax()]),
         }
 
 

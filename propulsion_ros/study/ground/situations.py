@@ -131,12 +131,6 @@ def _weather(rng: Rng, drawn: Drawn) -> Scene:
     return replace(scene, motion=scene.motion.with_port(error - error[0]))
 
 
-def _walks(rng: Rng, time: np.ndarray[Any, Any], size: float) -> np.ndarray[Any, Any]:
-    """Return the force of footsteps, about 1.8 a second, (n, 3) [m/s^2]."""
-    wave = np.maximum(np.sin(math.tau * rng.uniform(1.5, 2.2) * time), -0.6)
-    return np.outer(size * wave, [0.2, 0.3, 1.0])
-
-
 def _trip(rng: Rng, drawn: Drawn, size: float, pieces: list[tuple[float, float]]) -> Scene:
     """Return a trip on which the vehicle shakes, and is turned over slowly."""
     length = sum(piece for piece, _ in pieces)
@@ -160,7 +154,9 @@ def _hills(rng: Rng, drawn: Drawn, longest: float) -> list[tuple[float, float]]:
 def _by_hand(rng: Rng, drawn: Drawn) -> Scene:
     scene = _trip(rng, drawn, 0.5, _hills(rng, drawn, drawn['speed']))
     time = scene.motion.time
-    steps = _walks(rng, time, drawn['step'])
+    # Footsteps, about 1.8 a second.
+    wave = np.maximum(np.sin(math.tau * rng.uniform(1.5, 2.2) * time), -0.6)
+    steps = np.outer(drawn['step'] * wave, [0.2, 0.3, 1.0])
     steps[time < PAD] = 0.0
     return replace(scene, motion=scene.motion.with_force(steps))
 
