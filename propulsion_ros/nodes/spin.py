@@ -196,8 +196,8 @@ def _hand_over(nodes: Sequence[PropulsionNode]) -> None:
 
 
 @contextmanager
-def deadline(code: int, limit: float = DEADLINE) -> Iterator[None]:
-    """End the process with a code, after one line, if the context lasts longer than a limit [s].
+def deadline(code: int) -> Iterator[None]:
+    """End the process with a code, after one line, if the context lasts longer than `DEADLINE`.
 
     The middleware may hang as a process ends: Fast DDS did so once in some hundred exits.
 
@@ -210,8 +210,8 @@ def deadline(code: int, limit: float = DEADLINE) -> Iterator[None]:
         return
     line = ctypes.c_char_p(_LINE)
     timers = (
-        _timer(libc, libc.warnx, ctypes.cast(line, ctypes.c_void_p).value, limit),
-        _timer(libc, libc._exit, code, limit + _AFTER_LINE),
+        _timer(libc, libc.warnx, ctypes.cast(line, ctypes.c_void_p).value, DEADLINE),
+        _timer(libc, libc._exit, code, DEADLINE + _AFTER_LINE),
     )
     try:
         yield
