@@ -34,6 +34,8 @@ class Bus:
 
     Attributes
     ----------
+    kinds : dict of str
+        Type of each topic that some loop has a port for.
     now_ns : int
         Time of the newest /clock if that is given, else of the recording of the newest message.
     steady_ns : int
@@ -45,22 +47,13 @@ class Bus:
     ) -> None:
         self._emit, self.given, self._depth_first = emit, frozenset(given), depth_first
         self._takers: dict[str, list[Callable[[Any], None]]] = defaultdict(list)
-        self._kinds: dict[str, str] = {}
+        self.kinds: dict[str, str] = {}
         self._waiting: deque[tuple[str, Any]] = deque()
         self.now_ns = self.steady_ns = 0
-
-    @property
-    def wanted(self) -> frozenset[str]:
-        """Topics that some loop has a port for."""
-        return frozenset(self._takers)
 
     def takers(self, topic: str) -> int:
         """Return how many ports take a topic."""
         return len(self._takers.get(topic, ()))
-
-    def ends_with(self, topics: Iterable[str]) -> bool:
-        """Return whether what loops publish on some topics reaches no loop."""
-        return all(topic in self.given or not self.takers(topic) for topic in topics)
 
     def pass_time(self, stamp_ns: int, is_clock: bool) -> None:
         """Set the time to that of a recorded message, or of a clock."""
@@ -71,16 +64,12 @@ class Bus:
     def subscribe(self, topic: str, kind: str, take: Callable[[Any], None]) -> None:
         """Call ``take`` with each message of a topic."""
         self._takers[topic].append(take)
-        self._kinds[topic] = kind
-
-    def wanted_of(self, kinds: Collection[str]) -> frozenset[str]:
-        """Return the topics of some types that some loop has a port for."""
-        return frozenset(topic for topic, kind in self._kinds.items() if kind in kinds)
+        self.kinds[topic] = kind
 
     def check(self, topic: str, kind: str) -> None:
         """Raise `SourceError` if a topic is not of the type that its ports take."""
-        if self._kinds.get(topic, kind) != kind:
-            raise SourceError(topic, f'expected {self._kinds[topic]}, got {kind}')
+        if self.kinds.get(topic, kind) != kind:
+            raise SourceError(topic, f'expected {self.kinds[topic]}, got {kind}')
 
     def feed(self, topic: str, message: Any, stamp_ns: int) -> None:
         """Give a message from outside to its ports in turn.

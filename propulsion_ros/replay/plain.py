@@ -107,10 +107,10 @@ class Wire:
         rows = np.frombuffer(b''.join(alike), np.uint8).reshape(len(alike), len(data))
         differs = (rows[:, parts.fixed] != rows[0, parts.fixed]).any(axis=1)
         rows = rows[:int(differs.argmax())] if differs.any() else rows
-        stamps = _array_of(rows[:, STAMP], STAMP_TYPE)[:, 0]
+        stamps = np.ascontiguousarray(rows[:, STAMP]).view(STAMP_TYPE)[:, 0]
         return CommandRows(
             stamps['sec'].astype(np.int64) * SECOND + stamps['nanosec'], names, {
-                field: _array_of(rows[:, part], np.dtype('<f8'))
+                field: np.ascontiguousarray(rows[:, part]).view('<f8')
                 for field, part in zip(FIELDS, parts.numbers, strict=True)
                 if part.start < part.stop
             },
@@ -156,11 +156,6 @@ def joint_parts(data: bytes) -> Parts:
     for _ in range(count(0)):
         count(1)
     return Parts(fixed, [numbers() for _ in FIELDS])
-
-
-def _array_of(rows: NDArray[np.uint8], kind: np.dtype[Any]) -> NDArray[Any]:
-    """Return the bytes of rows as an array of a type, (t, k)."""
-    return np.ascontiguousarray(rows).view(kind)
 
 
 def missing() -> str:
@@ -218,7 +213,7 @@ class TickRows(NamedTuple):
         rows: NDArray[np.uint8] = np.tile(np.frombuffer(data, np.uint8), (len(self.stamps), 1))
         stamps = np.empty(len(rows), STAMP_TYPE)
         stamps['sec'], stamps['nanosec'] = np.divmod(self.stamps, SECOND)
-        rows[:, STAMP] = _bytes_of(stamps)
+        rows[:, STAMP] = stamps[:, None].view(np.uint8)
         numbers = self.numbers()
         parts = (
             joint_parts(data).numbers if self.outlet.kind == Kind.JOINTS
@@ -226,7 +221,7 @@ class TickRows(NamedTuple):
         )
         given = [part for part in parts if part.start < part.stop]
         for part, values in zip(given, numbers, strict=True):
-            rows[:, part] = _bytes_of(np.ascontiguousarray(values, '<f8'))
+            rows[:, part] = np.ascontiguousarray(values, '<f8').view(np.uint8)
         return rows
 
 
@@ -369,8 +364,3 @@ _MAKERS: Mapping[str, Maker] = {
     Kind.STRING: _data(str),
 }
 """Makers of the messages of each kind."""
-
-
-def _bytes_of(values: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return the bytes of rows, (t, size)."""
-    return values.view(np.uint8).reshape(len(values), -1)

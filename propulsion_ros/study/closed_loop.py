@@ -161,8 +161,10 @@ class ClosedLoop:
     def _check_taken(self, topic: str) -> None:
         """Raise `SourceError` if no node receives a topic."""
         if not self._bus.takers(f'/{topic}'):
-            wanted = self._bus.wanted_of((Kind.JOINTS, Kind.WRENCH)) - self.published_topics
-            known = sorted(each.strip('/') for each in wanted)
+            known = sorted(
+                each.strip('/') for each, kind in self._bus.kinds.items()
+                if kind in (Kind.JOINTS, Kind.WRENCH) and each not in self.published_topics
+            )
             hint = known_hint(topic, known, 'found')
             raise SourceError('steer()', f'no node receives {topic!r}{hint}')
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
@@ -149,21 +149,19 @@ class Base:
 
     def _settings_of(self, node: str) -> list[Any]:
         """Return the configurations of a node, which are built once."""
-        if node not in self._built:
-            self._built[node] = list(self._settings(node, settings_of(self._files, node)))
-        return self._built[node]
-
-    def _settings(self, node: str, given: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield the configurations of a node."""
+        if node in self._built:
+            return self._built[node]
+        given, found = settings_of(self._files, node), []
         if node == BODY:
             # Topics are required, but have no effect here.
-            yield build(VehicleParams, {**given, 'wrench_topics': [BODY], 'deployer_topic': BODY})
+            fixed = {'wrench_topics': [BODY], 'deployer_topic': BODY}
+            found = [build(VehicleParams, {**given, **fixed})]
         elif (block := self._blocks.get(node)) or given:
-            _, setting = read_setting(
-                GivenParameters(node, given), ActuatorNodeParams, lambda own: block
-            )
-            yield setting.build(setting.family_type.Params)
-            yield setting.build(LoopParams)
+            parameters = GivenParameters(node, given)
+            _, setting = read_setting(parameters, ActuatorNodeParams, lambda own: block)
+            found = [setting.build(each) for each in (setting.family_type.Params, LoopParams)]
+        self._built[node] = found
+        return found
 
 
 class RobotCases:

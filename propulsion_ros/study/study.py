@@ -174,11 +174,10 @@ class Study:
 
     def failed_limits(self, row: Mapping[str, Any]) -> list[str]:
         """Return the results of a row that are beyond their limits, or no number."""
-        def is_fine(name: str, low: float, high: float) -> bool:
-            value = row.get(name)
-            return isinstance(value, (int, float)) and low <= value <= high
-
-        return [name for name, limits in self.limits.items() if not is_fine(name, *limits)]
+        return [
+            name for name, (low, high) in self.limits.items()
+            if not (isinstance(row.get(name), (int, float)) and low <= row[name] <= high)
+        ]
 
     def check_limits(self, rows: Iterable[Row]) -> bool:
         """Check that the first case without an error has every result that has limits.
