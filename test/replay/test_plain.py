@@ -10,9 +10,11 @@ pytest.importorskip('rosbags')
 from benchmarks.wire import Wire
 from propulsion_ros.loops.payloads import (
     BatteryRow,
+    ImuRow,
     JointRow,
     MassRow,
     OdometryRow,
+    PressureRow,
     StatusRow,
 )
 from propulsion_ros.loops.ports import Outlet
@@ -39,6 +41,11 @@ TENSOR = np.array([[1.0, 0.1, 0.2], [0.1, 2.0, 0.3], [0.2, 0.3, 3.0]])
         'body', (1.0, 2.0, 3.0), (0.0, 0.0, 0.6, 0.8), (4.0, 5.0, 6.0), (0.1, 0.2, 0.3),
         np.arange(36.0), None), (), id='odometry'),
     pytest.param('geometry_msgs/msg/PointStamped', (0.0, 0, np.float64(7.0)), (), id='point'),
+    pytest.param('geometry_msgs/msg/TwistStamped', np.array([1.0, 2.0, 3.0]), (), id='twist'),
+    pytest.param('sensor_msgs/msg/Imu', ImuRow((1.0, 2.0, 3.0), np.array([4.0, 5.0, 6.0])), (),
+                 id='imu'),
+    pytest.param('sensor_msgs/msg/FluidPressure', PressureRow(np.float64(1e5), 4.0), (),
+                 id='pressure'),
     pytest.param('diagnostic_msgs/msg/DiagnosticArray', [
         StatusRow('a', 'b', [('k', 'v'), ('k', 'w')], 'warn', 'h'), StatusRow('c'),
     ], (), id='statuses'),
