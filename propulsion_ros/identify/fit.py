@@ -232,12 +232,9 @@ def gridded(search: Search) -> FloatArray:
     costs = []
     for residuals, jacobian in search.at_all(places):
         plain = jacobian[:, ~is_lag]
-        if plain.shape[1]:
-            # All other parameters take one Gauss-Newton step.
-            step, *_ = np.linalg.lstsq(plain, residuals, rcond=1e-10)
-            costs.append(float(np.sum(np.square(residuals - plain @ step))))
-        else:
-            costs.append(float(residuals @ residuals))
+        # All other parameters take one Gauss-Newton step.
+        step, *_ = np.linalg.lstsq(plain, residuals, rcond=1e-10)
+        costs.append(float(np.sum(np.square(residuals - plain @ step))))
     return np.asarray(places[int(np.argmin(costs))])
 
 

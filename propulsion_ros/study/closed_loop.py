@@ -147,8 +147,13 @@ class ClosedLoop:
 
     def _send(self, topic: str, stamp_ns: int, command: Command) -> None:
         is_new = topic not in self._outlets
-        if is_new:
-            self._check_taken(topic)
+        if is_new and not self._bus.takers(f'/{topic}'):
+            known = sorted(
+                each.strip('/') for each, kind in self._bus.kinds.items()
+                if kind in (Kind.JOINTS, Kind.WRENCH) and each not in self.published_topics
+            )
+            hint = known_hint(topic, known, 'found')
+            raise SourceError('steer()', f'no node receives {topic!r}{hint}')
         payload = payload_of(topic, command)
         if is_new:
             kind = Kind.JOINTS if isinstance(payload, JointRow) else Kind.WRENCH
@@ -157,16 +162,6 @@ class ClosedLoop:
             self._outlets[topic] = outlet, maker_of(outlet)
         outlet, make = self._outlets[topic]
         self._bus.publish(outlet.topic, outlet.kind, make(outlet, stamp_ns, payload))
-
-    def _check_taken(self, topic: str) -> None:
-        """Raise `SourceError` if no node receives a topic."""
-        if not self._bus.takers(f'/{topic}'):
-            known = sorted(
-                each.strip('/') for each, kind in self._bus.kinds.items()
-                if kind in (Kind.JOINTS, Kind.WRENCH) and each not in self.published_topics
-            )
-            hint = known_hint(topic, known, 'found')
-            raise SourceError('steer()', f'no node receives {topic!r}{hint}')
 
 
 def running(
