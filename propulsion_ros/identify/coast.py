@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.identify.free import BODY, Free, numbers
-from propulsion_ros.identify.problem import Channel, Problem, Setup
+from propulsion_ros.identify.problem import Problem, Setup
 from propulsion_ros.identify.reading import ALTITUDE, CLIMB, Recording, Series, Span
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
@@ -127,16 +127,15 @@ class CoastProblem(Problem):
 
     def predicted(self, places: FloatArray) -> list[FloatArray]:
         """Return the predicted vertical speed, (c, n), at places of the search, (c, p)."""
-        return [np.stack([self._climb(self.channels[0], place) for place in places])]
+        return [np.stack([self._climb(place) for place in places])]
 
     def given(self) -> list[FloatArray]:
         """Return the vertical speed that the robot's files predict before the fit, (n,)."""
         area = np.ravel(self._values.get('drag_area', 0.0))[-1]
-        return [self._climb(self.channels[0], np.array([area, self.start[1]]))]
+        return [self._climb(np.array([area, self.start[1]]))]
 
-    def _climb(self, channel: Channel, place: FloatArray) -> FloatArray:
-        body = self.body_at(place)
-        time = channel.time
+    def _climb(self, place: FloatArray) -> FloatArray:
+        body, time = self.body_at(place), self.channels[0].time
         begin, end = float(time[0]), float(time[-1])
         area, series = body.get('drag_area', 0.0), self.setup.recording.measured.get(ALTITUDE)
         height = 0.0 if series is None else float(series.at(begin))
@@ -152,4 +151,4 @@ class CoastProblem(Problem):
         for _ in range(count):
             simulated.step(wrench, mass, mass, dt)
             speeds.append(float(simulated.velocity[2]))
-        return np.interp(time, begin + dt * np.arange(count + 1), speeds)
+        return np.asarray(np.interp(time, begin + dt * np.arange(count + 1), speeds))

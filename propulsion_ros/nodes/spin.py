@@ -52,9 +52,9 @@ _AFTER_LINE = 0.2
 """Time from the log line to the end of the process [s]."""
 
 
-def values_of(option: str, argv: Sequence[str]) -> list[str]:
-    """Return the word after each occurrence of an option that ROS reads."""
-    return [value for word, value in itertools.pairwise(argv) if word == option]
+def parameter_files(argv: Sequence[str]) -> list[str]:
+    """Return the parameter files of a command line."""
+    return [value for word, value in itertools.pairwise(argv) if word == '--params-file']
 
 
 def make_executor(kind: str, context: rclpy.Context | None = None) -> Executor:
@@ -106,7 +106,7 @@ def run(
         signal.signal(number, lambda signum, frame: stopped.append(signum))
     try:
         # ROS reads these files by itself, and would block on a FIFO.
-        for path in values_of('--params-file', argv):
+        for path in parameter_files(argv):
             check_file(path)
         domain_id()
         options = parser.parse_args(remove_ros_args(argv)[1:])

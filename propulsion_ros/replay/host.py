@@ -12,7 +12,7 @@ from typing import Any
 
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.ports import OK, Complaints, Loop, Outlet, Port, WithoutGraph
-from propulsion_ros.replay.plain import Maker, maker_of
+from propulsion_ros.replay.plain import plain_message
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.names import as_word
 
@@ -144,13 +144,13 @@ class LoopHost(WithoutGraph):
         complaints = Complaints(lambda line: self.log('warn', line), self.steady_ns)
         self.complain = complaints.add
         self.counts: Counter[str] = complaints.counts
-        self._outlets: dict[Outlet, tuple[str, Maker]] = {}
+        self._outlets: dict[Outlet, str] = {}
 
     def run(self, loop: Loop) -> None:
         """Connect a loop and start it."""
         self.loop = loop
         for outlet in loop.outlets:
-            self._outlets[outlet] = self.resolve_topic_name(outlet.topic), maker_of(outlet)
+            self._outlets[outlet] = self.resolve_topic_name(outlet.topic)
         for port in loop.ports:
             self._bus.subscribe(self.resolve_topic_name(port.topic), port.kind, self._taking(port))
         self.is_active = True
@@ -159,7 +159,7 @@ class LoopHost(WithoutGraph):
     @property
     def published_topics(self) -> set[str]:
         """Full names of the topics that the loop publishes."""
-        return {topic for topic, _ in self._outlets.values()}
+        return set(self._outlets.values())
 
     def _taking(self, port: Port) -> Callable[[Any], None]:
         def take(message: Any) -> None:
@@ -184,8 +184,8 @@ class LoopHost(WithoutGraph):
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
         """Publish a payload, while active."""
         if self.is_active:
-            topic, make = self._outlets[outlet]
-            self._bus.publish(topic, outlet.kind, make(outlet, stamp_ns, payload))
+            message = plain_message(outlet, stamp_ns, payload)
+            self._bus.publish(self._outlets[outlet], outlet.kind, message)
 
     def log(self, level: str, line: str) -> None:
         """Log a line."""

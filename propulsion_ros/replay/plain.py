@@ -168,14 +168,9 @@ def text_of(error: Exception) -> str:
     return ' '.join(str(error).split()) or type(error).__name__
 
 
-def maker_of(outlet: Outlet) -> Maker:
-    """Return ``make(outlet, stamp_ns, payload)`` for an outlet, which copies the payload.
-
-    Raises `LookupError` for a kind of message that no loop of a replay publishes yet.
-    """
-    if outlet.kind not in _MAKERS:
-        raise LookupError(f'{outlet.topic}: a replay has no {outlet.kind}')
-    return _MAKERS[outlet.kind]
+def plain_message(outlet: Outlet, stamp_ns: int, payload: Any) -> Plain:
+    """Return the message of a payload, which is copied."""
+    return _MAKERS[outlet.kind](outlet, stamp_ns, payload)
 
 
 class TickRows(NamedTuple):
@@ -196,7 +191,7 @@ class TickRows(NamedTuple):
             payload = row(*(each[i] if isinstance(each, np.ndarray) else each for each in payload))
         else:
             payload = payload[i]
-        return maker_of(self.outlet)(self.outlet, int(self.stamps[i]), payload)
+        return plain_message(self.outlet, int(self.stamps[i]), payload)
 
     def numbers(self) -> list[FloatArray]:
         """Return the numbers of the messages, in their order, (t, k) for each group of them."""

@@ -24,7 +24,7 @@ from propulsion_ros.models.steering.steered import measured_joints
 from propulsion_ros.replay.bags import BagReader, Recorded
 from propulsion_ros.replay.command_table import STAMP, Columns, Row, read_rows
 from propulsion_ros.replay.host import CLOCK_TOPIC, LoopHost
-from propulsion_ros.replay.plain import TickRows, clock_message, maker_of
+from propulsion_ros.replay.plain import TickRows, clock_message, plain_message
 from propulsion_ros.replay.robot import Inputs, Published, Robot
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import TABLE_LIMIT, opened, printable
@@ -104,7 +104,7 @@ class RowMessages:
 
     def _message(self, name: str, stamp_ns: int, payload: Any) -> tuple[str, Any]:
         outlet = self._outlets[name]
-        return outlet.topic, maker_of(outlet)(outlet, stamp_ns, payload)
+        return outlet.topic, plain_message(outlet, stamp_ns, payload)
 
 
 _CLOCK_STEP_NS = 1_000_000_000  # longest step of the clock between rows [ns]

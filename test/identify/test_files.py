@@ -18,7 +18,7 @@ from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.replay.bags import BagWriter, Recorded
-from propulsion_ros.replay.plain import Wire, maker_of
+from propulsion_ros.replay.plain import Wire, plain_message
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools import cli
@@ -272,7 +272,7 @@ def test_a_bag_gives_commands_and_states(tmp_path, late_ns, is_stamped):
             for topic, stamp_ns in (('/thrusters/state', k * 10_000_000),
                                     ('/thrusters/command', k * 10_000_000 * is_stamped)):
                 outlet = Outlet(topic, Kind.JOINTS, 'command')
-                message = maker_of(outlet)(
+                message = plain_message(
                     outlet, stamp_ns, JointRow(names=['left'], velocity=[10.0 + k])
                 )
                 kind = 'sensor_msgs/msg/JointState'

@@ -114,8 +114,3 @@ def test_transform_is_that_of_an_odometry(monkeypatch):
     shift, rotation = transform.transform.translation, transform.transform.rotation
     assert (shift.x, shift.y, shift.z) == (1.0, 2.0, 3.0)
     assert (rotation.x, rotation.y, rotation.z, rotation.w) == (0.5, -0.5, 0.5, 0.5)
-
-
-def test_a_kind_that_nobody_publishes_is_named():
-    with pytest.raises(LookupError, match='~/out: no encoder for sensor_msgs/msg/Image'):
-        make_encoder(Outlet('~/out', 'sensor_msgs/msg/Image', 'result'))

@@ -19,7 +19,7 @@ from propulsion_ros.loops.payloads import (
 )
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.messages.encoders import make_encoder
-from propulsion_ros.replay.plain import clock_message, maker_of
+from propulsion_ros.replay.plain import clock_message, plain_message
 
 WIRE = Wire()
 STAMP_NS = 12_000_000_034
@@ -60,7 +60,7 @@ def test_a_payload_makes_the_message_of_a_node(kind, payload, names):
     published = (
         WIRE.canonical(message, kind) if isinstance(message, bytes) else WIRE.write(message, kind)
     )
-    assert WIRE.serialise(maker_of(outlet)(outlet, STAMP_NS, payload), kind) == published
+    assert WIRE.serialise(plain_message(outlet, STAMP_NS, payload), kind) == published
 
 
 def test_clock_is_that_of_a_node():
@@ -72,11 +72,6 @@ def test_clock_is_that_of_a_node():
 def test_what_is_published_may_change_afterwards():
     values = np.array([1.0, 2.0])
     outlet = Outlet('~/state', 'sensor_msgs/msg/JointState', 'result', 'body', ('a', 'b'))
-    message = maker_of(outlet)(outlet, 0, JointRow(position=values))
+    message = plain_message(outlet, 0, JointRow(position=values))
     values[:] = 0.0
     assert message.position.tolist() == [1.0, 2.0]
-
-
-def test_a_kind_that_no_loop_publishes_is_named():
-    with pytest.raises(LookupError, match='~/out: a replay has no std_msgs/msg/Char'):
-        maker_of(Outlet('~/out', 'std_msgs/msg/Char', 'result'))
